@@ -1,0 +1,85 @@
+"""What goes wrong for a user, told in one message: where, what stood there, what was expected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SHOWN_FAULTS = 20
+
+
+class EvaltexError(Exception):
+    """Base of every error that a user can cause or mend; its text is the whole message."""
+
+
+class ConfigError(EvaltexError):
+    """A parameter that is unknown, malformed or out of range."""
+
+
+class InputError(EvaltexError):
+    """Input that cannot be evaluated, or a place that cannot be read or written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault of the input.
+
+    Parameters
+    ----------
+    file : str
+        The file, or the archive and its entry, as the user would write it.
+    line : int or None
+        Line number from 1; None where the fault is of the file as a whole.
+    found, expected : str
+        What stands there, and what should.
+    """
+
+    file: str
+    line: int | None
+    found: str
+    expected: str
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.found}; expected {self.expected}"
+
+
+class FaultLog:
+    """Collects faults so that a user sees all of a file's at once, not one a run."""
+
+    def __init__(self) -> None:
+        self.shown: list[Fault] = []
+        self.count = 0
+
+    def add(self, file: str, line: int | None, found: str, expected: str) -> None:
+        """Record one fault; beyond the first twenty only the count grows."""
+        self.count += 1
+        if len(self.shown) < SHOWN_FAULTS:
+            self.shown.append(Fault(file, line, found, expected))
+
+    def raise_if_any(self) -> None:
+        """Raise one `InputError` that lists the faults recorded so far.
+
+        Raises
+        ------
+        InputError
+            When there is at least one fault.
+        """
+        if self.count:
+            lines = [str(fault) for fault in self.shown]
+            if self.count > len(lines):
+                lines.append(f"... and {self.count - len(lines)} more faults")
+            raise InputError("\n".join(lines))
+
+
+def quote(text: str, limit: int = 80) -> str:
+    """Return `text` fit for a message: control characters escaped, long text cut."""
+    shown = text if len(text) <= limit else text[:limit] + "..."
+    return "'" + "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown) + "'"
+
+
+def nearest(name: str, candidates: list[str]) -> str:
+    """Return ` (did you mean 'x'?)` for the candidate most like `name`, or nothing."""
+    import difflib
+
+    close = difflib.get_close_matches(name, candidates[:10_000], n=1, cutoff=0.6)
+    return f" (did you mean {quote(close[0])}?)" if close else ""

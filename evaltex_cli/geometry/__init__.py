@@ -1,0 +1,1 @@
+"""Areas, margins and unions, vectorised over many objects. Pure functions over arrays; no protocol knowledge."""

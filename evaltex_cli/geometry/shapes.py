@@ -1,0 +1,120 @@
+"""Boxes and polygons behind one set of functions; boxes never reach shapely.
+
+`label_runs` offers the same functions for masks, so that a protocol is written once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaltex_cli.geometry import boxes as box_geometry
+from evaltex_cli.records import Bools, Convention, Floats, Geometries, Ints, Objects
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shapes:
+    """Shapes in columns: bounding boxes (n, 4), and (n,) polygons, None for a box; None as a whole for boxes only."""
+
+    boxes: Floats
+    polygons: Geometries | None = None
+
+    @property
+    def is_polygon(self) -> Bools:
+        """(n,) whether a shape is a polygon."""
+        if self.polygons is None:
+            return np.zeros(len(self.boxes), dtype=bool)
+        return has_geometry(self.polygons)
+
+
+def has_geometry(polygons: Geometries) -> Bools:
+    """(n,) where an object array holds something other than None."""
+    return np.fromiter((polygon is not None for polygon in polygons), np.bool_, len(polygons))
+
+
+def of(objects: Objects, convention: Convention) -> Shapes:
+    """Return the shapes of objects as a convention takes them."""
+    boxes, polygons = objects.boxes, objects.polygons
+    if convention.truncated:
+        boxes, polygons = _truncated(objects)
+    if convention.inclusive:
+        boxes = boxes + np.array([0.0, 0.0, 1.0, 1.0])
+    return Shapes(boxes, None if convention.as_boxes or convention.inclusive else polygons)
+
+
+def _truncated(objects: Objects) -> tuple[Floats, Geometries | None]:
+    boxes, vertices, offsets = np.trunc(objects.boxes), objects.vertices, objects.vertex_offsets
+    if objects.polygons is None or vertices is None or offsets is None or (vertices == np.trunc(vertices)).all():
+        return boxes, objects.polygons
+    from evaltex_cli.geometry import polygons
+
+    return boxes, polygons.from_vertices(np.trunc(vertices), offsets)[0]
+
+
+def area(shapes: Shapes) -> Floats:
+    """(n,) areas in square pixels."""
+    result = box_geometry.area(shapes.boxes)
+    if shapes.polygons is not None:
+        from evaltex_cli.geometry import polygons
+
+        which = shapes.is_polygon
+        result[which] = polygons.area(shapes.polygons[which])
+    return result
+
+
+def pair_area(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Floats:
+    """(p,) areas of the intersections of ``a[i[k]]`` and ``b[j[k]]``."""
+    result = box_geometry.area(box_geometry.intersection(a.boxes[i], b.boxes[j]))
+    if a.polygons is not None or b.polygons is not None:
+        from evaltex_cli.geometry import polygons
+
+        which = np.flatnonzero((a.is_polygon[i] | b.is_polygon[j]) & (result > 0))
+        result[which] = polygons.intersection_area(geometries(a, i[which]), geometries(b, j[which]))
+    return result
+
+
+def offset(shapes: Shapes, margin: Floats) -> Shapes:
+    """Grow (margin > 0) or shrink (margin < 0) each shape; what shrinks to nothing is returned as it was."""
+    moved = Shapes(box_geometry.offset(shapes.boxes, margin))
+    if shapes.polygons is None:
+        return moved
+    import shapely
+
+    from evaltex_cli.geometry import polygons
+
+    which = np.flatnonzero(shapes.is_polygon)
+    result = shapes.polygons.copy()
+    offsets = polygons.offset(result[which], margin[which])
+    result[which] = np.where(shapely.is_empty(offsets), result[which], offsets)
+    moved.boxes[which] = np.nan_to_num(shapely.bounds(result[which]))
+    return Shapes(moved.boxes, result)
+
+
+def union_area(group: Ints, a: Shapes, i: Ints, b: Shapes, j: Ints, groups: int) -> Floats:
+    """(groups,) areas of the union, within each group, of the intersections of ``a[i[k]]`` and ``b[j[k]]``."""
+    pieces = box_geometry.intersection(a.boxes[i], b.boxes[j])
+    if a.polygons is None and b.polygons is None:
+        return box_geometry.union_area(group, pieces, groups)
+    from evaltex_cli.geometry import polygons
+
+    has_polygon = np.zeros(groups, dtype=bool)
+    has_polygon[group[a.is_polygon[i] | b.is_polygon[j]]] = True
+    overlay = has_polygon[group]
+    result = box_geometry.union_area(group[~overlay], pieces[~overlay], groups)
+    meets = overlay & (box_geometry.area(pieces) > 0)
+    overlaid = polygons.union_area(group[meets], geometries(a, i[meets]), geometries(b, j[meets]), groups)
+    return np.where(has_polygon, overlaid, result)
+
+
+def geometries(shapes: Shapes, index: Ints) -> Geometries:
+    """Return the chosen shapes as shapely geometries, boxes among them."""
+    import shapely
+
+    chosen = shapes.boxes[index]
+    if shapes.polygons is None:
+        return np.asarray(shapely.box(*chosen.T), dtype=object)
+    result = shapes.polygons[index]
+    is_box = ~has_geometry(result)
+    result[is_box] = shapely.box(*chosen[is_box].T)
+    return result

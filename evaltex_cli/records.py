@@ -1,0 +1,221 @@
+"""Columns of many images: the records that readers fill and protocols read.
+
+Everything here is frozen and holds flat arrays; image ``k`` of a batch owns rows ``offsets[k]:offsets[k + 1]``.
+Coordinates are continuous, in pixels, y down. Nothing here reads files or knows of scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+Geometries: TypeAlias = NDArray[Any]
+"""Object array of shapely geometries."""
+
+
+class Texts(Sequence[str]):
+    """Transcriptions as stretches of one UTF-8 buffer, decoded when asked for.
+
+    Most protocols never look at them, and a million strings cost more than a million boxes.
+    """
+
+    __slots__ = ("buffer", "start", "stop")
+
+    def __init__(self, buffer: bytes, start: Ints, stop: Ints) -> None:
+        self.buffer = buffer
+        self.start = start
+        self.stop = stop
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return Texts(self.buffer, self.start[index], self.stop[index])
+        return self.buffer[int(self.start[index]) : int(self.stop[index])].decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Objects:
+    """The objects of one side (ground truth or detections) of a batch of images.
+
+    Attributes
+    ----------
+    offsets : (images + 1,) int64
+        Image k owns rows ``offsets[k]:offsets[k + 1]``.
+    ids : (n,) int64
+        The objects' IDs, unique within an image.
+    boxes : (n, 4) float64
+        Bounding boxes x0, y0, x1, y1 with x0 <= x1 and y0 <= y1.
+    regions : (n,) int64
+        Region IDs (ground truth only; the object's own ID where there are none).
+    dont_care : (n,) bool
+        Rejected objects.
+    texts : sequence of n str
+        Transcriptions, empty where there are none.
+    polygons : (n,) array of shapely geometries, or None
+        Valid polygons (possibly of several parts after repair), None for a box; None as a whole
+        where every object is a box.
+    vertices, vertex_offsets : (v, 2) float64, (n + 1,) int64, or None
+        The vertices as read, in drawing order; a box has none. None where every object is a box.
+    confidences : (n,) float64 or None
+        Detection confidences; NaN where one has none.
+    """
+
+    offsets: Ints
+    ids: Ints
+    boxes: Floats
+    regions: Ints
+    dont_care: Bools
+    texts: Sequence[str]
+    polygons: Geometries | None = None
+    vertices: Floats | None = None
+    vertex_offsets: Ints | None = None
+    confidences: Floats | None = None
+
+    @property
+    def count(self) -> int:
+        """Number of objects."""
+        return len(self.ids)
+
+    @property
+    def image(self) -> Ints:
+        """(n,) the image index of each object."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """How a protocol takes the shapes of objects.
+
+    Attributes
+    ----------
+    as_boxes : bool
+        Polygons are taken for their bounding boxes.
+    inclusive : bool
+        Corners are pixels, so a box reaches one pixel beyond x1 and y1; polygons are taken for their bounding boxes.
+    truncated : bool
+        Coordinates are cut to integers, towards 0.
+    """
+
+    as_boxes: bool = False
+    inclusive: bool = False
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelRuns:
+    """Label pictures of a batch as runs: maximal stretches of one label in one row.
+
+    Attributes
+    ----------
+    object : (r,) int64
+        Index of the run's object in the batch's `Objects`; runs are sorted by (object, row, start).
+    row : (r,) int64
+        Picture row, from 0.
+    start, stop : (r,) int64
+        First column, and the column after the last.
+    offsets : (objects + 1,) int64
+        Object i owns runs ``offsets[i]:offsets[i + 1]``.
+    """
+
+    object: Ints
+    row: Ints
+    start: Ints
+    stop: Ints
+    offsets: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImageBatch:
+    """Some images with all objects of both sides.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Image names, in the ground truth's order.
+    sizes : (images, 2) float64
+        Height and width; 0 where the format does not say.
+    gt, det : Objects
+    gt_runs, det_runs : LabelRuns or None
+        The labelled masks, where the run has them; areas are then pixel counts of these.
+    in_detections : (images,) bool, or None
+        Whether the detections name the image at all, be it without objects. None where all are named.
+    """
+
+    names: Sequence[str]
+    sizes: Floats
+    gt: Objects
+    det: Objects
+    gt_runs: LabelRuns | None = None
+    det_runs: LabelRuns | None = None
+    in_detections: Bools | None = None
+
+    @property
+    def has_masks(self) -> bool:
+        """Whether areas are pixel counts of label pictures."""
+        return self.gt_runs is not None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Overlaps:
+    """Pairs of one image's objects whose intersection has an area above 0, sorted by (gt, det).
+
+    Attributes
+    ----------
+    gt, det : (p,) int64
+        Indices into the batch's ground truth and detections.
+    area : (p,) float64
+        Area of the intersection, in square pixels.
+    gt_area, det_area : (G,), (D,) float64
+        Areas of all objects.
+    """
+
+    gt: Ints
+    det: Ints
+    area: Floats
+    gt_area: Floats
+    det_area: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class GeometryCounts:
+    """How many polygons a reader mended, left out, or found without area."""
+
+    repaired: int = 0
+    dropped: int = 0
+    zero_area: int = 0
+
+    def __add__(self, other: GeometryCounts) -> GeometryCounts:
+        return GeometryCounts(
+            self.repaired + other.repaired, self.dropped + other.dropped, self.zero_area + other.zero_area
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadImages:
+    """What a reader returns for a list of images: their sizes, their objects, what was mended."""
+
+    sizes: Floats
+    objects: Objects
+    mended: GeometryCounts = field(default_factory=GeometryCounts)
+
+
+def count_texts(texts: Sequence[str]) -> int:
+    """Number of transcriptions that are not empty."""
+    return int((texts.stop > texts.start).sum()) if isinstance(texts, Texts) else sum(map(bool, texts))
+
+
+def concatenate_texts(texts: list[str]) -> Texts:
+    """Pack strings into `Texts`."""
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    stop = np.cumsum([len(e) for e in encoded], dtype=np.int64) if encoded else np.zeros(0, np.int64)
+    start = np.concatenate([np.zeros(1, np.int64), stop])[:-1] if encoded else np.zeros(0, np.int64)
+    return Texts(b"".join(encoded), start, stop)
