@@ -1,0 +1,380 @@
+"""The .txt files of a folder or of a .zip archive: listed once, read one by one, nothing ever extracted.
+
+No entry is trusted. Its path only serves to name an image. Its size is bounded before and while it is decompressed: an
+entry whose data does not fill exactly what its header says is refused, so headers within the limits keep the data
+within them too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import re
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.formats.names import leaves_result_folder
+
+MAX_ENTRY_BYTES = 64 << 20
+"""Largest entry, uncompressed: a hundred times the largest file of any known data set."""
+MAX_TOTAL_BYTES = 2 << 30
+"""Largest sum over all entries, uncompressed."""
+MAX_ENTRIES = 1_000_000
+ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+"""First bytes of an archive, and of one without entries."""
+
+_SHOWN_OTHERS = 3
+_ENCRYPTED_FLAGS = 0x1 | 0x40 | 0x2000
+_UTF8_FLAG = 0x800
+_LARGEST_OFFSET = 1 << 62
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+_SLASH = re.compile(r"[/\\]")
+_PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det)_", re.IGNORECASE)
+_DIGITS = re.compile(r"([0-9]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Where an archive keeps an entry: offset of its header, size and checksum of its data, whether it is deflated."""
+
+    offset: int
+    packed_size: int
+    crc: int
+    deflated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One .txt file.
+
+    Attributes
+    ----------
+    name : str
+        As in the archive, or the path from the folder with ``/`` between its parts.
+    image : str
+        The image it is of.
+    size : int
+        Bytes, uncompressed, as the listing has it.
+    stored : Stored or None
+        Its place in the archive; None in a folder.
+    """
+
+    name: str
+    image: str
+    size: int
+    stored: Stored | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The .txt files of a folder or archive. Holds no open file, so it may be kept, or sent to a worker.
+
+    Attributes
+    ----------
+    path : str
+        Folder or archive, as the user wrote it.
+    is_zip : bool
+    entries : tuple of Entry
+        Sorted by image name, numbers by their value (``img_2`` before ``img_10``).
+    warnings : tuple of str
+        What was left out.
+    """
+
+    path: str
+    is_zip: bool
+    entries: tuple[Entry, ...]
+    warnings: tuple[str, ...] = ()
+
+    def place(self, entry: Entry) -> str:
+        """Return archive and entry as messages name them."""
+        return f"{self.path}/{quote(entry.name, 200)[1:-1]}"
+
+    def read(self, entry: Entry) -> bytes:
+        """Return the bytes of one entry; raises as `read_many`."""
+        return next(self.read_many([entry]))
+
+    def read_many(self, entries: Iterable[Entry]) -> Iterator[bytes]:
+        """Yield the bytes of some entries, one at a time in memory.
+
+        Raises
+        ------
+        InputError
+            When an entry cannot be read, is damaged, or is not as long as its header or the listing says.
+        """
+        try:
+            if not self.is_zip:
+                for entry in entries:
+                    yield self._read_file(entry)
+                return
+            with Path(self.path).open("rb") as file:
+                for entry in entries:
+                    yield self._unpack(file, entry)
+        except OSError as error:
+            raise _unreadable(self.path, error) from error
+
+    def refuse_bad_names(self, faults: FaultLog) -> None:
+        """Add a fault for every entry name that is unsafe, and for every image that two entries claim."""
+        claimed: dict[str, Entry] = {}
+        for entry in self.entries:
+            name = "/".join(_parts(entry.name))
+            if leaves_result_folder(name) or leaves_result_folder(entry.image) or not _is_unicode(name):
+                expected = "a name in UTF-8 without '..', leading slash, drive letter or control character; rename it"
+                faults.add(self.place(entry), None, f"entry name {quote(entry.name)}", expected)
+            first = claimed.setdefault(entry.image, entry)
+            if first is not entry:
+                found = f"entry {quote(entry.name)} is of image {quote(entry.image)}, as entry {quote(first.name)} is"
+                faults.add(self.place(entry), None, found, "one entry for each image; delete or rename one of the two")
+
+    def _read_file(self, entry: Entry) -> bytes:
+        with Path(self.path, entry.name).open("rb") as file:
+            data = file.read(entry.size + 1)
+        if len(data) != entry.size:
+            raise InputError(f"{self.place(entry)}: changed while it was read; run again when nothing writes to it")
+        return data
+
+    def _unpack(self, file: BinaryIO, entry: Entry) -> bytes:
+        stored = entry.stored
+        assert stored is not None
+        file.seek(stored.offset)
+        header = file.read(_LOCAL_HEADER.size)
+        if len(header) < _LOCAL_HEADER.size or not header.startswith(ZIP_MAGIC[0]):
+            raise self._damaged(entry, "its header is not where the archive's directory says")
+        _, name_length, extra_length = _LOCAL_HEADER.unpack(header)
+        file.seek(name_length + extra_length, os.SEEK_CUR)
+        data = file.read(stored.packed_size)
+        if stored.deflated:
+            try:
+                data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, entry.size + 1)
+            except zlib.error as error:
+                raise self._damaged(entry, str(error)) from error
+        if len(data) != entry.size:
+            difference = "longer" if len(data) > entry.size else "shorter"
+            raise self._damaged(entry, f"its data is {difference} than announced")
+        if zlib.crc32(data) != stored.crc:
+            raise self._damaged(entry, "its checksum is wrong")
+        return data
+
+    def _damaged(self, entry: Entry, why: str) -> InputError:
+        return InputError(f"{self.place(entry)}: the archive is damaged ({why}); pack or download it again")
+
+
+class Fingerprint:
+    """SHA-256 of an input while its entries pass by.
+
+    Of an archive's bytes; of the sorted lines ``<sha256 of entry>  <entry name>`` of a folder.
+    """
+
+    def __init__(self, entries: Entries) -> None:
+        self._entries = entries
+        self._lines: list[bytes] = []
+
+    def add(self, entry: Entry, data: bytes) -> None:
+        """Take the bytes of one entry."""
+        if not self._entries.is_zip:
+            digest = hashlib.sha256(data).hexdigest().encode()
+            self._lines.append(digest + b"  " + entry.name.encode("utf-8", "surrogateescape") + b"\n")
+
+    def hexdigest(self) -> str:
+        """Return the SHA-256 as hexadecimal digits; raises `InputError` when the archive cannot be read."""
+        if not self._entries.is_zip:
+            return hashlib.sha256(b"".join(sorted(self._lines))).hexdigest()
+        try:
+            with Path(self._entries.path).open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise _unreadable(self._entries.path, error) from error
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a path is a folder, or a file that begins as a .zip does."""
+    if not path.is_file():
+        return path.is_dir()
+    try:
+        with path.open("rb") as file:
+            return file.read(4) in ZIP_MAGIC
+    except OSError:
+        return False
+
+
+def state(path: Path) -> int:
+    """Return a number that changes when the archive, or any file below the folder, does: names, sizes, times.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read.
+    """
+    try:
+        if path.is_dir():
+            return hash(tuple((name, *_times(status)) for name, status in _walk(path)))
+        return hash(_times(path.stat()))
+    except OSError as error:
+        raise _unreadable(str(path), error) from error
+
+
+def open_entries(path: Path) -> Entries:
+    """List the .txt files of a folder or .zip archive, of all folders in it.
+
+    An entry's image name is its file name without ``.txt`` and without one of the prefixes ``poly_gt_``, ``gt_``,
+    ``res_``, ``det_``. Where two entries of different folders would so get the same name, all image names are
+    preceded by their folders, less those that all entries share. The files of macOS and Windows (``__MACOSX/``,
+    ``._*``, ``.DS_Store``, ``Thumbs.db``) are passed over; other files are left out with a warning.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read, is no .zip, is damaged, encrypted, packed by a method other than deflate, or has an
+        entry above `MAX_ENTRY_BYTES`, entries above `MAX_TOTAL_BYTES` in sum, or more than `MAX_ENTRIES`.
+    """
+    try:
+        is_zip = not path.is_dir()
+        listing = _zip_listing(path) if is_zip else [(name, status.st_size, None) for name, status in _walk(path)]
+    except OSError as error:
+        raise _unreadable(str(path), error) from error
+    listing = [item for item in listing if not _is_clutter(item[0])]
+    texts = [item for item in listing if item[0].lower().endswith(".txt")]
+    _refuse_large(path, [(name, size) for name, size, _ in texts])
+    images = _image_names([name for name, _, _ in texts])
+    entries = [Entry(name, image, size, stored) for (name, size, stored), image in zip(texts, images, strict=True)]
+    entries.sort(key=lambda entry: (_natural_key(entry.image), entry.image, entry.name))
+    others = sorted(name for name, _, _ in listing if not name.lower().endswith(".txt"))
+    return Entries(str(path), is_zip, tuple(entries), _warnings(path, others))
+
+
+def _zip_listing(path: Path) -> list[tuple[str, int, Stored | None]]:
+    """Name, size and place of every file of an archive; only what an evaluation would read is checked."""
+    with path.open("rb") as file:
+        if file.read(4) not in ZIP_MAGIC:
+            raise InputError(f"{path}: not a .zip archive; pack the .txt files as .zip, or give the folder of them")
+    listing: list[tuple[str, int, Stored | None]] = []
+    try:
+        with zipfile.ZipFile(path) as archive:
+            infos = archive.infolist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError, OverflowError, struct.error) as error:
+        raise InputError(f"{path}: the archive is damaged ({error}); pack or download it again") from error
+    for info in infos:
+        name = _entry_name(info)
+        if name.endswith(("/", "\\")):
+            continue
+        if name.lower().endswith(".txt") and not _is_clutter(name):
+            _refuse_unreadable(path, name, info)
+        deflated = info.compress_type == zipfile.ZIP_DEFLATED
+        listing.append((name, info.file_size, Stored(info.header_offset, info.compress_size, info.CRC, deflated)))
+    return listing
+
+
+def _entry_name(info: zipfile.ZipInfo) -> str:
+    """The whole name, not cut at a NUL; UTF-8 where its bytes are, flagged as such or not (macOS does not flag it)."""
+    name = info.orig_filename
+    if not info.flag_bits & _UTF8_FLAG and not name.isascii():
+        try:
+            return name.encode("cp437").decode("utf-8")
+        except UnicodeError:
+            pass
+    return name
+
+
+def _refuse_unreadable(path: Path, name: str, info: zipfile.ZipInfo) -> None:
+    if info.flag_bits & _ENCRYPTED_FLAGS:
+        raise InputError(f"{path}: entry {quote(name)} is encrypted; pack the files without a password")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        found = f"entry {quote(name)} is packed by method {info.compress_type}"
+        raise InputError(f"{path}: {found}; pack the files as an ordinary .zip (deflate)")
+    if not 0 <= info.header_offset < _LARGEST_OFFSET:
+        raise InputError(
+            f"{path}: the archive is damaged (entry {quote(name)} is not in it); pack or download it again"
+        )
+    _refuse_large_entry(path, name, info.compress_size)
+
+
+def _refuse_large_entry(path: Path, name: str, size: int) -> None:
+    if size > MAX_ENTRY_BYTES:
+        raise InputError(f"{path}: entry {quote(name)} has {size} bytes; at most {MAX_ENTRY_BYTES} are read")
+
+
+def _refuse_large(path: Path, sizes: list[tuple[str, int]]) -> None:
+    for name, size in sizes:
+        _refuse_large_entry(path, name, size)
+    total = sum(size for _, size in sizes)
+    if total > MAX_TOTAL_BYTES:
+        raise InputError(f"{path}: its entries have {total} bytes; at most {MAX_TOTAL_BYTES} are read: divide it")
+    if len(sizes) > MAX_ENTRIES:
+        raise InputError(f"{path}: {len(sizes)} entries; at most {MAX_ENTRIES} are read: divide it")
+
+
+def _walk(folder: Path) -> list[tuple[str, os.stat_result]]:
+    """Path from the folder and status of every regular file below it, sorted; links to folders are not followed."""
+
+    def stop(error: OSError) -> None:
+        raise error
+
+    found: list[tuple[str, os.stat_result]] = []
+    for base, _, names in os.walk(folder, onerror=stop):
+        inner = Path(base).relative_to(folder).parts
+        for name in itertools.filterfalse(_is_clutter, names):
+            status = Path(base, name).stat()
+            if stat.S_ISREG(status.st_mode):
+                found.append(("/".join([*inner, name]), status))
+        if len(found) > MAX_ENTRIES:
+            raise InputError(f"{folder}: more than {MAX_ENTRIES} files; give the folder that holds the .txt files")
+    return sorted(found, key=lambda item: item[0])
+
+
+def _times(status: os.stat_result) -> tuple[int, int, int, int]:
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+
+
+def _parts(name: str) -> list[str]:
+    return [part for part in _SLASH.split(name) if part != "."]
+
+
+def _is_unicode(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_clutter(name: str) -> bool:
+    *folders, last = _SLASH.split(name)
+    return "__MACOSX" in folders or last.startswith("._") or last.lower() in (".ds_store", "thumbs.db")
+
+
+def _image_names(names: list[str]) -> list[str]:
+    paths = [_parts(name) for name in names]
+    stems = [_PREFIX.sub("", path[-1][: -len(".txt")]) for path in paths]
+    if len(set(stems)) == len(stems):
+        return stems
+    levels = itertools.takewhile(lambda level: len(set(level)) == 1, zip(*(path[:-1] for path in paths), strict=False))
+    shared = sum(1 for _ in levels)
+    return ["/".join([*path[shared:-1], stem]) for path, stem in zip(paths, stems, strict=True)]
+
+
+def _natural_key(name: str) -> list[str | tuple[int, str]]:
+    """Text and numbers in turn; numbers compare by value, however long."""
+    parts: list[str | tuple[int, str]] = list(_DIGITS.split(name))
+    for k in range(1, len(parts), 2):
+        digits = str(parts[k]).lstrip("0")
+        parts[k] = (len(digits), digits)
+    return parts
+
+
+def _warnings(path: Path, others: list[str]) -> tuple[str, ...]:
+    if not others:
+        return ()
+    shown = ", ".join(quote(name) for name in others[:_SHOWN_OTHERS]) + (", ..." if len(others) > _SHOWN_OTHERS else "")
+    return (f"{path}: {len(others)} files that are not .txt were left out: {shown}",)
+
+
+def _unreadable(path: str, error: OSError) -> InputError:
+    what = f"{path}: " + (f"{error.filename} " if error.filename not in (None, path) else "")
+    return InputError(f"{what}cannot be read ({error.strerror or error}); check the path and its permissions")

@@ -1,0 +1,334 @@
+"""EvaLTex .txt files: many images in one file, each a name line, a size line (ground truth) and object lines."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.formats import evaltex_bulk as bulk
+from evaltex_cli.formats.base import Format, Side, Source
+from evaltex_cli.formats.evaltex_lines import LineFault, ObjectLine, is_object_line, parse_object_line, parse_size_line
+from evaltex_cli.formats.names import leaves_result_folder
+from evaltex_cli.records import Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, Texts
+
+BLOCK_BYTES = 1 << 22
+_SIZE_ATTEMPT = re.compile(r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]*,\s*\d[^,]*")
+
+
+@dataclass(slots=True)
+class _Index:
+    """Where the images of a file stand; grows while the file is passed over."""
+
+    path: str
+    side: Side
+    faults: FaultLog
+    names: list[str] = field(default_factory=list)
+    sizes: list[tuple[float, float]] = field(default_factory=list)
+    body_start: list[int] = field(default_factory=list)
+    body_line: list[int] = field(default_factory=list)
+    body_stop: list[int] = field(default_factory=list)
+    name_line: dict[str, int] = field(default_factory=dict)
+    awaits_size: bool = False
+
+    def take(self, line: str, number: int, start: int, stop: int) -> None:
+        """Take one line that is not an object's in the usual form; `start`, `stop` are its bytes in the file."""
+        stripped = line.strip()
+        if not stripped:
+            return
+        if self.awaits_size and _SIZE_ATTEMPT.fullmatch(stripped) and not is_object_line(stripped, self.side):
+            self._size(stripped, number, stop)
+        elif "," in stripped and is_object_line(stripped, self.side):
+            self._object(stripped, number)
+        else:
+            self._name(stripped, number, start, stop)
+
+    def _object(self, line: str, number: int) -> None:
+        if not self.names:
+            self.faults.add(self.path, number, f"object line {quote(line)} before any image name", "an image name")
+        elif self.awaits_size:
+            self._missing_size(number, line)
+
+    def _missing_size(self, number: int, line: str) -> None:
+        self.awaits_size = False
+        self.faults.add(
+            self.path,
+            number,
+            quote(line),
+            f"the size line height,width of image {quote(self.names[-1])} (960,1280, say)",
+        )
+
+    def _size(self, line: str, number: int, stop: int) -> None:
+        self.awaits_size = False
+        self.body_start[-1], self.body_line[-1] = stop, number + 1
+        try:
+            self.sizes[-1] = parse_size_line(line)
+        except LineFault as fault:
+            self.faults.add(self.path, number, fault.found, fault.expected)
+
+    def _name(self, name: str, number: int, start: int, stop: int) -> None:
+        if self.awaits_size:
+            self._missing_size(number, name)
+        if leaves_result_folder(name):
+            self.faults.add(
+                self.path,
+                number,
+                f"image name {quote(name)}",
+                "a name that stays in the result folder: no absolute path, drive letter, '..' or control character",
+            )
+        if self.name_line.setdefault(name, number) != number:
+            expected = f"image names used once (it stands in line {self.name_line[name]} too)"
+            self.faults.add(self.path, number, f"image name {quote(name)} again", expected)
+        self.end_image(start)
+        self.names.append(name)
+        self.sizes.append((0.0, 0.0))
+        self.body_start.append(stop)
+        self.body_line.append(number + 1)
+        self.awaits_size = self.side == "gt"
+
+    def end_image(self, position: int) -> None:
+        """The current image's lines end before this byte of the file."""
+        if self.names:
+            self.body_stop.append(position)
+
+
+def index(path: Path, side: Side, faults: FaultLog) -> Source:
+    """Find the images of an EvaLTex file.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read.
+    """
+    found = _Index(str(path), side, faults)
+    digest = hashlib.sha256()
+    position, line = 0, 1
+    try:
+        for block in _blocks(path):
+            digest.update(block)
+            _index_block(block if block.endswith(b"\n") else block + b"\n", position, line, found)
+            position += len(block)
+            line += block.count(b"\n")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
+    if found.awaits_size:
+        faults.add(
+            str(path), line, "the end of the file", f"the size line height,width of image {quote(found.names[-1])}"
+        )
+    found.end_image(position)
+    if side == "gt" and not found.names and not faults.count:
+        faults.add(str(path), None, "no image", "at least one image name with its height,width and objects")
+    empty = (f"{path.name}: no image in the detection file; every object counts as missed",)
+    return Source(
+        path=str(path),
+        format="evaltex",
+        sha256=digest.hexdigest(),
+        names=found.names,
+        weights=np.array(found.body_stop, np.int64) - np.array(found.body_start, np.int64),
+        read=_Reader(path, side, found).read,
+        warnings=() if found.names or side == "gt" else empty,
+    )
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    """Yield the file in blocks of whole lines."""
+    with path.open("rb") as file:
+        rest: list[bytes] = []
+        while block := file.read(BLOCK_BYTES):
+            cut = block.rfind(b"\n") + 1
+            if cut:
+                yield b"".join([*rest, block[:cut]])
+                rest = []
+            rest.append(block[cut:])
+        if last := b"".join(rest):
+            yield last
+
+
+def _index_block(block: bytes, position: int, first_line: int, found: _Index) -> None:
+    data = np.frombuffer(block, np.uint8)
+    ends = bulk.line_ends(data)
+    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
+    if not block.isascii():
+        _check_utf8(block, ends, first_line, found)
+    usual = bulk.usual_object_lines(data, starts, found.side)
+    follows_usual = np.concatenate([np.zeros(1, dtype=bool), usual[:-1]])
+    others = np.flatnonzero(~(usual & follows_usual))
+    places = zip(others.tolist(), starts[others].tolist(), ends[others].tolist(), usual[others].tolist(), strict=True)
+    for k, start, stop, is_usual in places:
+        if is_usual and found.names and not found.awaits_size:
+            continue
+        line = block[start:stop].decode("utf-8", "replace")
+        if position == 0 and k == 0:
+            line = line.removeprefix("\ufeff")
+        found.take(line, first_line + k, position + start, position + stop + 1)
+
+
+def _check_utf8(block: bytes, ends: Ints, first_line: int, found: _Index) -> None:
+    try:
+        block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = first_line + int(np.searchsorted(ends, error.start))
+        what = f"byte 0x{block[error.start]:02x}, which is not UTF-8"
+        found.faults.add(found.path, line, what, "text in UTF-8 (save the file in that encoding)")
+
+
+class _Reader:
+    """Reads the objects of any images of an indexed file."""
+
+    def __init__(self, path: Path, side: Side, found: _Index) -> None:
+        self.path, self.side = path, side
+        self.sizes = np.array(found.sizes, np.float64).reshape(-1, 2)
+        self.start = np.array(found.body_start, np.int64)
+        self.stop = np.array(found.body_stop, np.int64)
+        self.line = np.array(found.body_line, np.int64)
+
+    def read(self, positions: Ints, faults: FaultLog) -> ReadImages:
+        """Read the images at these positions; see `Source.read`."""
+        buffer = self._text(positions)
+        data = np.frombuffer(buffer, np.uint8)
+        ends = bulk.line_ends(data)
+        lengths = self.stop[positions] - self.start[positions] + 1
+        stops = np.searchsorted(ends, np.cumsum(lengths))
+        lines = np.diff(stops, prepend=0)
+        image = np.repeat(np.arange(len(positions)), lines)
+        number = np.arange(len(ends)) + (self.line[positions] - (stops - lines))[image]
+        plain = bulk.tokenise(data, ends, self.side)
+        odd = self._odd_lines(buffer, ends, plain.line, number, faults)
+        objects, line, mended = _columns(buffer, plain, odd, image, len(positions), self.side)
+        self._refuse_repeated_ids(objects, number[line], faults)
+        return ReadImages(self.sizes[positions], objects, mended)
+
+    def _text(self, positions: Ints) -> bytes:
+        """The images' lines, each image's ending with a newline of its own."""
+        parts: list[bytes] = []
+        try:
+            with self.path.open("rb") as file:
+                for start, stop in zip(self.start[positions].tolist(), self.stop[positions].tolist(), strict=True):
+                    file.seek(start)
+                    parts.append(file.read(stop - start))
+                    if len(parts[-1]) < stop - start - 1:
+                        raise InputError(f"{self.path}: the file changed while it was read; run again")
+                    parts.append(b"\n" * (stop - start + 1 - len(parts[-1])))
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be read ({error.strerror or error})") from error
+        return b"".join(parts)
+
+    def _odd_lines(
+        self, buffer: bytes, ends: Ints, plain: Ints, number: Ints, faults: FaultLog
+    ) -> dict[int, ObjectLine]:
+        """Parse, one by one, the lines that are neither plain nor blank."""
+        is_odd = np.ones(len(ends), dtype=bool)
+        is_odd[plain] = False
+        odd: dict[int, ObjectLine] = {}
+        for k in np.flatnonzero(is_odd).tolist():
+            line = buffer[ends[k - 1] + 1 if k else 0 : ends[k]].decode("utf-8", "replace").strip()
+            if line:
+                try:
+                    odd[k] = parse_object_line(line, self.side)
+                except LineFault as fault:
+                    faults.add(str(self.path), int(number[k]), fault.found, fault.expected)
+        return odd
+
+    def _refuse_repeated_ids(self, objects: Objects, number: Ints, faults: FaultLog) -> None:
+        image, ids = objects.image, objects.ids
+        if ((np.diff(ids) > 0) | (np.diff(image) > 0)).all():
+            return
+        order = np.lexsort((number, ids, image))
+        again = (np.diff(ids[order]) == 0) & (np.diff(image[order]) == 0)
+        for k in np.flatnonzero(again).tolist():
+            here, there = order[k + 1], order[k]
+            expected = f"IDs used once in an image (it stands in line {number[there]} too)"
+            faults.add(str(self.path), int(number[here]), f"ID {ids[here]} again", expected)
+
+
+def _columns(
+    buffer: bytes, plain: bulk.BulkLines, odd: dict[int, ObjectLine], image: Ints, images: int, side: Side
+) -> tuple[Objects, Ints, GeometryCounts]:
+    """Bring plain and odd lines together in file order; return the objects, their lines, and what was mended."""
+    extra = odd.values()
+    texts = [parsed.text.encode("utf-8", "replace") for parsed in extra]
+    text_stop = len(buffer) + np.cumsum([len(text) for text in texts], dtype=np.int64)
+    text_start = np.concatenate([np.full(1, len(buffer), np.int64), text_stop])[:-1]
+    line = np.concatenate([plain.line, np.fromiter(odd, np.int64, len(odd))])
+    order = np.argsort(line, kind="stable") if odd else np.arange(len(line))
+
+    def merged(bulk_values: np.ndarray, odd_values: list[int] | list[bool] | Ints) -> np.ndarray:
+        return np.concatenate([bulk_values, np.array(odd_values, dtype=bulk_values.dtype)])[order]
+
+    ids = merged(plain.ids, [parsed.id for parsed in extra])
+    coordinates, offsets = _merged_coordinates(plain, [parsed.coordinates for parsed in extra], order)
+    boxes, polygons, vertices, vertex_offsets, mended = shapes_of(coordinates, offsets)
+    objects = Objects(
+        offsets=np.searchsorted(image[line[order]], np.arange(images + 1)),
+        ids=ids,
+        boxes=boxes,
+        regions=merged(plain.regions, [parsed.region for parsed in extra]) if side == "gt" else ids,
+        dont_care=merged(plain.dont_care, [parsed.dont_care for parsed in extra]),
+        texts=Texts(
+            b"".join([buffer, *texts]), merged(plain.text_start, text_start), merged(plain.text_stop, text_stop)
+        ),
+        polygons=polygons,
+        vertices=vertices,
+        vertex_offsets=vertex_offsets,
+    )
+    return objects, line[order], mended
+
+
+def _merged_coordinates(plain: bulk.BulkLines, odd: list[tuple[float, ...]], order: Ints) -> tuple[Floats, Ints]:
+    if not odd:
+        return plain.coordinates, plain.coordinate_offsets
+    counts = np.concatenate([np.diff(plain.coordinate_offsets), np.array([len(values) for values in odd], np.int64)])
+    starts = np.cumsum(counts) - counts
+    values = np.concatenate([plain.coordinates, np.array([v for values in odd for v in values], np.float64)])
+    sorted_counts = counts[order]
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sorted_counts)])
+    take = np.arange(len(values)) + np.repeat(starts[order] - offsets[:-1], sorted_counts)
+    return values[take], offsets
+
+
+def shapes_of(
+    coordinates: Floats, offsets: Ints
+) -> tuple[Floats, Geometries | None, Floats | None, Ints | None, GeometryCounts]:
+    """Turn each object's numbers into a box (four of them: x, y, width, height) or a polygon.
+
+    Returns
+    -------
+    boxes, polygons, vertices, vertex_offsets, mended
+        As in `Objects`; the three in the middle None where every object is a box.
+    """
+    counts = np.diff(offsets)
+    is_box = counts == 4
+    if is_box.all():
+        boxes = coordinates.reshape(-1, 4).copy()
+        boxes[:, 2:] += boxes[:, :2]
+        return boxes, None, None, None, GeometryCounts()
+    from evaltex_cli.geometry import polygons
+
+    in_box = np.repeat(is_box, counts)
+    boxes = np.zeros((len(counts), 4))
+    boxes[is_box] = coordinates[in_box].reshape(-1, 4)
+    boxes[is_box, 2:] += boxes[is_box, :2]
+    vertices = coordinates[~in_box].reshape(-1, 2)
+    vertex_offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.where(is_box, 0, counts // 2))])
+    geometries, mended = polygons.from_vertices(vertices, vertex_offsets)
+    first = vertex_offsets[:-1][~is_box]
+    boxes[~is_box, :2] = np.minimum.reduceat(vertices, first)
+    boxes[~is_box, 2:] = np.maximum.reduceat(vertices, first)
+    return boxes, geometries, vertices, vertex_offsets, mended
+
+
+def recognises(path: Path) -> bool:
+    """Whether a path is a plain file that is not an archive or another format's document."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(4096)
+    return not head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b")) and b"\0" not in head
+
+
+FORMAT = Format("evaltex", "EvaLTex .txt: many images in one file", recognises, index)

@@ -1,0 +1,355 @@
+"""Label pictures: one file an image, whose pixel values are object IDs and 0 is background.
+
+========================== ======================================================================
+pixels                     value
+========================== ======================================================================
+bilevel, grey up to 32 bit the stored sample (of 1, 2, 4, 8, 12, 16, 24, 32 bits and more)
+floating point             the sample, where whole and small enough to be exact
+palette                    the index
+RGB of 8 bits              R + 256 G + 65536 B
+grey or RGB with alpha     as without, where every pixel is opaque
+========================== ======================================================================
+
+All else is refused rather than guessed at: 16-bit colour, white-is-zero grey, rotated TIFFs, several pages or frames.
+Pillow reads the pictures, tifffile the TIFFs that Pillow cannot.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, TiffImagePlugin, UnidentifiedImageError
+
+from evaltex_cli.errors import Fault, FaultLog, InputError, quote
+from evaltex_cli.formats.names import leaves_result_folder
+from evaltex_cli.geometry.label_runs import NO_OBJECT, PictureRuns, find_runs, join, object_of
+from evaltex_cli.records import Bools, Floats, Ints, LabelRuns
+
+SUFFIXES = (".tif", ".tiff", ".png", ".bmp", ".gif")
+FORMATS = ("PNG", "TIFF", "BMP", "GIF")
+LISTED_IDS = 5
+THREADS = min(4, os.cpu_count() or 1)
+"""Pictures decoded at once; each may hold `max_pixels` pixels."""
+_TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+_TIFF_GREY_RGB_PALETTE = (1, 2, 3)
+_STRETCHED_BY = {"L;2": 85, "L;4": 17}
+"""Pillow spreads samples of 2 and 4 bits over 0..255."""
+_MISREAD_BIG_ENDIAN = ("I;32BS", "I;16BS", "F;32BF")
+"""Pillow forgets that libtiff hands out samples in the machine's byte order."""
+_KINDS = "8-, 16- or 32-bit grey, palette or 8-bit RGB"
+
+
+class PictureFault(Exception):
+    """What a picture is and what it should be; carries ``found`` and ``expected``."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__(found, expected)
+        self.found = found
+        self.expected = expected
+
+
+def read_runs(
+    folder: Path,
+    names: Sequence[str],
+    offsets: Ints,
+    ids: Ints,
+    sizes: Floats,
+    has_picture: Bools,
+    max_pixels: int,
+    faults: FaultLog,
+) -> LabelRuns:
+    """Read the label pictures of one side of a batch.
+
+    Parameters
+    ----------
+    folder : Path
+    names : sequence of str
+        Image names. A picture's file is the name with one of `SUFFIXES`, unless it ends in one already.
+    offsets, ids : (images + 1,), (n,) int64
+        The images' objects, as in `Objects`.
+    sizes : (images, 2) float64
+        Heights and widths that the pictures must have; 0 for any.
+    has_picture : (images,) bool
+        Where there must be one. Elsewhere there may be one, without labels.
+    max_pixels : int
+        Larger pictures are not decoded.
+    faults : FaultLog
+        Gets what is wrong with a picture; its objects then have no runs.
+
+    Returns
+    -------
+    LabelRuns
+        One object an ID, in the order of `ids`.
+
+    Raises
+    ------
+    InputError
+        When there is no such folder.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; expected a folder of label pictures, {' '.join(SUFFIXES)}")
+
+    def read(k: int) -> tuple[PictureRuns, Ints] | Fault | None:
+        path: Path | None = None
+        try:
+            path = find_picture(folder, names[k])
+            if path is None:
+                return _missing(folder, names[k]) if has_picture[k] else None
+            return _owned_runs(path, sizes[k], ids, offsets[k : k + 2], max_pixels)
+        except PictureFault as fault:
+            return Fault(str(path or folder), None, fault.found, fault.expected)
+
+    with _unlimited_and_silent(), ThreadPoolExecutor(THREADS) as pool:
+        results = list(pool.map(read, range(len(names))))
+    for result in results:
+        if isinstance(result, Fault):
+            faults.add(result.file, result.line, result.found, result.expected)
+    return join([result for result in results if isinstance(result, tuple)], len(ids))
+
+
+def _missing(folder: Path, name: str) -> Fault:
+    expected = name if _is_picture(name) else f"{name} plus one of {' '.join(SUFFIXES)}"
+    return Fault(str(folder), None, f"no picture of image {quote(name)}", f"a file {expected}")
+
+
+def find_picture(folder: Path, name: str) -> Path | None:
+    """Return the picture of an image, None where there is none; suffixes in upper case are taken too.
+
+    Raises
+    ------
+    PictureFault
+        When there are several, or the name leads out of the folder.
+    """
+    if leaves_result_folder(name):
+        raise PictureFault(f"image name {quote(name)}", "a name that stays in the folder of label pictures")
+    suffixes = [""] if _is_picture(name) else [case for suffix in SUFFIXES for case in (suffix, suffix.upper())]
+    stem = os.path.join(folder, name)
+    found: dict[tuple[int, int], str] = {}
+    for suffix in suffixes:
+        try:
+            status = os.stat(stem + suffix)  # noqa: PTH116 (ten an image, and pathlib is slow)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            what = f"picture {quote(name + suffix)} cannot be read ({error.strerror})"
+            raise PictureFault(what, "a readable picture") from error
+        # Where case does not matter, one file answers to both.
+        found.setdefault((status.st_dev, status.st_ino), name + suffix)
+    if len(found) > 1:
+        listed = ", ".join(found.values())
+        raise PictureFault(f"{len(found)} pictures of image {quote(name)}: {listed}", "one; remove the others")
+    return folder / next(iter(found.values())) if found else None
+
+
+def read_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> NDArray[Any]:
+    """Decode a label picture.
+
+    Parameters
+    ----------
+    path : Path
+    size : (height, width) or None
+        What the picture must have; checked before it is decoded, as `max_pixels` is.
+    max_pixels : int
+
+    Returns
+    -------
+    (height, width) array of bool, integers or floating-point numbers
+
+    Raises
+    ------
+    PictureFault
+        When it cannot be read, or its pixels are not plain labels.
+    """
+    if not path.is_file():
+        raise PictureFault("not a file", "a label picture")
+    try:
+        try:
+            with Image.open(path, formats=FORMATS) as image:
+                if not _is_misread(image):
+                    _check_kind(image)
+                    _check_size((image.height, image.width), size, max_pixels)
+                    return _pillow_labels(image)
+        except UnidentifiedImageError as error:
+            with path.open("rb") as file:
+                if file.read(4) not in _TIFF_MAGIC:
+                    raise PictureFault("not a picture", f"a label picture in one of {', '.join(FORMATS)}") from error
+        return _tifffile_labels(path, size, max_pixels)
+    except (PictureFault, MemoryError):
+        raise
+    except Exception as error:  # decoders raise anything at all on broken files
+        reason = str(getattr(error, "strerror", None) or error or type(error).__name__).splitlines()[0]
+        raise PictureFault(f"cannot be read ({reason})", "a whole, readable picture; write it anew") from error
+
+
+def _is_picture(name: str) -> bool:
+    return name.lower().endswith(SUFFIXES)
+
+
+def _owned_runs(path: Path, size: Floats, ids: Ints, own: Ints, max_pixels: int) -> tuple[PictureRuns, Ints]:
+    """Runs of a picture and the batch's object of each; the image owns rows ``own[0]:own[1]`` of the batch."""
+    ids = ids[own[0] : own[1]]
+    height, width = (int(side) for side in size)
+    runs = find_runs(read_labels(path, (height, width) if height and width else None, max_pixels))
+    label = _whole(runs.label)
+    owner = object_of(label, ids)
+    strangers = np.unique(label[owner == NO_OBJECT])
+    if len(strangers):
+        raise PictureFault(
+            f"{_listed(strangers, 'label')} without an object of this ID",
+            "0 and the IDs of the image's objects; set these pixels to 0 or add the objects' lines to the .txt",
+        )
+    hidden = np.setdiff1d(ids, ids[np.bincount(owner, minlength=len(ids)) > 0])
+    if len(hidden):
+        raise PictureFault(
+            f"no pixel of {_listed(hidden, 'ID')}",
+            "some pixels of each of the image's objects; draw these or remove their lines from the .txt",
+        )
+    return runs, owner + own[0]
+
+
+def _listed(ids: Ints, what: str) -> str:
+    listed = ", ".join(str(value) for value in ids[:LISTED_IDS].tolist())
+    if len(ids) == 1:
+        return f"{what} {listed}"
+    return f"{what}s {listed}" + (f", ... ({len(ids)} in all)" if len(ids) > LISTED_IDS else "")
+
+
+def _whole(label: NDArray[Any]) -> Ints:
+    """Labels as integers; floating-point ones must be, below the limit where they begin to skip some."""
+    if label.dtype.kind == "f":
+        limit = 2.0 ** (np.finfo(label.dtype).nmant + 1)
+        bad = label[~((label == np.rint(label)) & (np.abs(label) < limit))]
+        if len(bad):
+            raise PictureFault(
+                f"{label.dtype.itemsize * 8}-bit floating-point value {bad[0]}",
+                f"whole numbers below {limit:.0f}; save the labels as integers",
+            )
+    return label.astype(np.int64)
+
+
+def _check_size(found: tuple[int, int], size: tuple[int, int] | None, max_pixels: int) -> None:
+    height, width = found
+    if size is not None and found != size:
+        raise PictureFault(f"height,width {height},{width}", f"{size[0]},{size[1]}, as the ground truth says")
+    if height * width > max_pixels:
+        raise PictureFault(
+            f"{height * width} pixels ({height},{width})",
+            f"at most {max_pixels}; where the picture is right, raise the limit with --max-pixels",
+        )
+
+
+@contextmanager
+def _unlimited_and_silent() -> Iterator[None]:
+    """Pictures are held to our own limit, and told of in our own words."""
+    loggers = [logging.getLogger(name) for name in ("PIL", "tifffile")]
+    levels = [logger.level for logger in loggers]
+    limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL + 1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        Image.MAX_IMAGE_PIXELS = limit
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+# Pillow --------------------------------------------------------------------------------------------------------------
+
+
+def _check_kind(image: Image.Image) -> None:
+    _check_pages(getattr(image, "n_frames", 1))
+    if isinstance(image, TiffImagePlugin.TiffImageFile):
+        _check_tiff(image.tag_v2.get(262), image.tag_v2.get(274, 1), image.tag_v2.get(258, (1,)))
+    if image.mode not in ("1", "L", "P", "I", "I;16", "I;16B", "F", "LA", "RGB", "RGBA"):
+        raise _unreadable(f"{image.mode} pixels")
+    if image.mode in ("RGB", "RGBA") and ";1" in _raw_mode(image):
+        raise _unreadable("colours of other than 8 bits")
+
+
+def _pillow_labels(image: Image.Image) -> NDArray[Any]:
+    raw_mode = _raw_mode(image)
+    if image.mode in ("RGB", "RGBA"):
+        packed = np.frombuffer(image.convert("RGBA").tobytes(), dtype="<u4").reshape(image.height, image.width)
+        if image.mode == "RGBA" and (packed < 0xFF000000).any():
+            raise _unreadable("transparent pixels")
+        return packed & np.uint32(0xFFFFFF)
+    if image.mode == "LA":
+        grey_alpha = np.asarray(image)
+        if (grey_alpha[..., 1] < 255).any():
+            raise _unreadable("transparent pixels")
+        return np.ascontiguousarray(grey_alpha[..., 0])
+    labels = np.asarray(image)
+    if raw_mode == "I;32N":
+        return labels.view(np.uint32)
+    return labels // np.uint8(_STRETCHED_BY[raw_mode[:3]]) if raw_mode[:3] in _STRETCHED_BY else labels
+
+
+def _raw_mode(image: Image.Image) -> str:
+    """How the file stores its samples, in Pillow's terms; known until the pixels are loaded."""
+    tiles: list[Any] = getattr(image, "tile", [])
+    arguments = tiles[0][3] if tiles else ""
+    raw_mode = arguments[0] if isinstance(arguments, tuple) else arguments
+    return raw_mode if isinstance(raw_mode, str) else ""
+
+
+def _is_misread(image: Image.Image) -> bool:
+    tiles: list[Any] = getattr(image, "tile", [])
+    return bool(tiles) and tiles[0][0] == "libtiff" and _raw_mode(image) in _MISREAD_BIG_ENDIAN
+
+
+def _check_pages(pages: int) -> None:
+    if pages == 0:
+        raise ValueError("no picture in it")
+    if pages != 1:
+        raise PictureFault(f"{pages} pages or frames", "a picture of one")
+
+
+def _check_tiff(photometric: int | None, orientation: int, bits: Sequence[int]) -> None:
+    if photometric not in _TIFF_GREY_RGB_PALETTE:
+        kind = "white-is-zero grey" if photometric == 0 else "other colours than grey, RGB or a palette"
+        raise _unreadable(f"{kind} (photometric {photometric})")
+    if orientation != 1:
+        raise PictureFault(f"a TIFF turned by its orientation tag ({orientation})", "rows from top to bottom")
+    if len(bits) > 1 and max(bits) > 8:
+        raise _unreadable(f"colours of {max(bits)} bits")
+
+
+def _unreadable(what: str) -> PictureFault:
+    return PictureFault(what, f"{_KINDS}, whose pixel values are object IDs")
+
+
+# tifffile ------------------------------------------------------------------------------------------------------------
+
+
+def _tifffile_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> NDArray[Any]:
+    import tifffile
+
+    with tifffile.TiffFile(path) as tiff:
+        _check_pages(len(tiff.pages))
+        page: Any = tiff.pages[0]
+        if page.samplesperpixel != 1:
+            raise _unreadable(f"{page.samplesperpixel} samples a pixel of {page.bitspersample} bits")
+        if page.dtype is None or page.dtype.kind not in "buif":
+            raise _unreadable(f"samples of a kind that is not read ({page.bitspersample} bits)")
+        _check_tiff(int(page.photometric), int(page.tags.valueof(274, 1)), (page.bitspersample,))
+        _check_size((page.imagelength, page.imagewidth), size, max_pixels)
+        try:
+            labels = np.asarray(page.asarray())
+        except ValueError as error:
+            if "imagecodecs" not in str(error):
+                raise
+            what = f"{page.compression.name} compression of {page.bitspersample}-bit samples"
+            raise PictureFault(what, "none, or ZIP; write the picture anew") from error
+    return labels.reshape(page.imagelength, page.imagewidth)
