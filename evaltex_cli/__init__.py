@@ -1,0 +1,46 @@
+"""evaltex: how good is a text detector, really? Every protocol's answer from the same files.
+
+>>> from evaltex_cli import evaluate
+>>> evaluate("gt.txt", "det.txt").scores["fscore"]  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from evaltex_cli.errors import ConfigError, EvaltexError, InputError
+    from evaltex_cli.evaluation import Evaluation, evaluate
+    from evaltex_cli.memory import Accumulator, image_objects
+
+__all__ = [
+    "Accumulator",
+    "ConfigError",
+    "EvaltexError",
+    "Evaluation",
+    "InputError",
+    "__version__",
+    "evaluate",
+    "image_objects",
+]
+
+_HOMES = {
+    "Accumulator": "memory",
+    "image_objects": "memory",
+    "Evaluation": "evaluation",
+    "evaluate": "evaluation",
+    "ConfigError": "errors",
+    "EvaltexError": "errors",
+    "InputError": "errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded on use: `evaltex --help` imports this package and must not load numpy.
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(f"evaltex_cli.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'evaltex_cli' has no attribute {name!r}")

@@ -1,0 +1,227 @@
+"""Evaluation of objects in memory, for training loops: no files, the same batches, the same scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evaltex_cli import config, evaluation
+from evaltex_cli.errors import ConfigError, InputError
+from evaltex_cli.protocols import load
+from evaltex_cli.records import Floats, Geometries, ImageBatch, Objects, concatenate_texts
+
+FLUSH_OBJECTS = 20_000
+
+
+def image_objects(
+    boxes: ArrayLike | None = None,
+    polygons: Sequence[ArrayLike] | None = None,
+    *,
+    ids: ArrayLike | None = None,
+    regions: ArrayLike | None = None,
+    dont_care: ArrayLike | None = None,
+    texts: Sequence[str] | None = None,
+) -> Objects:
+    """Make the objects of one image from arrays.
+
+    Parameters
+    ----------
+    boxes : (b, 4) array, optional
+        x0, y0, x1, y1 in pixels.
+    polygons : sequence of (k, 2) arrays, optional
+        Vertices of polygons; they follow the boxes.
+    ids, regions : (n,) integers, optional
+        Default 1..n, and the object's own ID.
+    dont_care : (n,) booleans, optional
+    texts : sequence of n str, optional
+
+    Returns
+    -------
+    Objects
+
+    Raises
+    ------
+    InputError
+        For arrays of the wrong shape, numbers that are not finite, inverted boxes, IDs that repeat.
+    """
+    box_array = _array(boxes if boxes is not None else np.zeros((0, 4)), "boxes", 4)
+    rings = [_array(ring, f"polygon {k}", 2) for k, ring in enumerate(polygons or [])]
+    if (box_array[:, 2:] < box_array[:, :2]).any():
+        bad = int(np.flatnonzero((box_array[:, 2:] < box_array[:, :2]).any(axis=1))[0])
+        raise InputError(f"box {bad} is {box_array[bad].tolist()}; expected x0, y0, x1, y1 with x0 <= x1 and y0 <= y1")
+    count = len(box_array) + len(rings)
+    own = np.arange(1, count + 1) if ids is None else _column(ids, "ids", count, np.int64)
+    if len(np.unique(own)) != count:
+        raise InputError("ids repeat; expected IDs used once in an image")
+    all_boxes, shapes = _with_polygons(box_array, rings)
+    return Objects(
+        offsets=np.array([0, count]),
+        ids=own,
+        boxes=all_boxes,
+        regions=own if regions is None else _column(regions, "regions", count, np.int64),
+        dont_care=np.zeros(count, dtype=bool)
+        if dont_care is None
+        else _column(dont_care, "dont_care", count, np.bool_),
+        texts=concatenate_texts([""] * count if texts is None else list(texts)),
+        **shapes,
+    )
+
+
+def _with_polygons(boxes: Floats, rings: list[Floats]) -> tuple[Floats, dict[str, Any]]:
+    if not rings:
+        return boxes, {}
+    from evaltex_cli.geometry.polygons import from_vertices
+
+    vertices = np.concatenate(rings)
+    counts = [0] * len(boxes) + [len(ring) for ring in rings]
+    if min(counts[len(boxes) :]) < 3:
+        raise InputError(f"polygon {int(np.argmin(counts[len(boxes) :]))} has fewer than three vertices")
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    geometries, _ = from_vertices(vertices, offsets)
+    bounds = [np.concatenate([ring.min(axis=0), ring.max(axis=0)]) for ring in rings]
+    return np.concatenate([boxes, bounds]), {"polygons": geometries, "vertices": vertices, "vertex_offsets": offsets}
+
+
+def _array(values: ArrayLike, what: str, width: int) -> Floats:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what}: not an array of numbers ({error})") from error
+    if array.size == 0:
+        array = array.reshape(0, width)
+    if array.ndim != 2 or array.shape[1] != width:
+        raise InputError(f"{what}: shape {array.shape}; expected (n, {width})")
+    if not np.isfinite(array).all():
+        raise InputError(f"{what}: holds NaN or infinity; expected finite numbers")
+    return array
+
+
+def _column(values: ArrayLike, what: str, count: int, dtype: Any) -> Any:
+    array = np.asarray(values)
+    if array.shape != (count,):
+        raise InputError(f"{what}: shape {array.shape}; expected ({count},), one an object")
+    return array.astype(dtype)
+
+
+def concatenate(parts: Sequence[Objects]) -> Objects:
+    """Join the objects of several batches, images in the same order."""
+    counts = np.concatenate([np.diff(part.offsets) for part in parts])
+    shapes: dict[str, Any] = {}
+    if any(part.polygons is not None for part in parts):
+        vertex_counts = [
+            np.zeros(part.count, np.int64) if part.vertex_offsets is None else np.diff(part.vertex_offsets)
+            for part in parts
+        ]
+        shapes = {
+            "polygons": np.concatenate([_polygons(part) for part in parts]),
+            "vertices": np.concatenate([part.vertices for part in parts if part.vertices is not None]),
+            "vertex_offsets": np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(vertex_counts))]),
+        }
+    return Objects(
+        offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
+        ids=np.concatenate([part.ids for part in parts]),
+        boxes=np.concatenate([part.boxes for part in parts]),
+        regions=np.concatenate([part.regions for part in parts]),
+        dont_care=np.concatenate([part.dont_care for part in parts]),
+        texts=concatenate_texts([text for part in parts for text in part.texts]),
+        **shapes,
+    )
+
+
+def _polygons(part: Objects) -> Geometries:
+    return np.full(part.count, None, dtype=object) if part.polygons is None else part.polygons
+
+
+class Accumulator:
+    """Scores a data set that comes image by image.
+
+    Parameters
+    ----------
+    protocol : str
+        A name of the registry.
+    **parameters
+        The protocol's parameters.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown protocol or parameter, or a value out of range.
+
+    Examples
+    --------
+    >>> accumulator = Accumulator("evaltex")
+    >>> accumulator.update([[0, 0, 100, 20]], [[0, 0, 50, 20]])
+    >>> round(accumulator.compute().scores["precision"], 3)
+    1.0
+    """
+
+    def __init__(self, protocol: str = "evaltex", **parameters: Any) -> None:
+        self._run = evaluation.Run(load(protocol), config.checked(protocol, parameters))
+        self._waiting: list[tuple[Objects, Objects]] = []
+        self._waiting_objects = 0
+        self._counts = np.zeros((2, 4), np.int64)
+
+    def update(self, gt: Objects | ArrayLike, det: Objects | ArrayLike) -> None:
+        """Add one image: `image_objects`, or an (n, 4) array of boxes x0, y0, x1, y1, for each side.
+
+        Raises
+        ------
+        InputError
+            As `image_objects`.
+        """
+        pair = tuple(side if isinstance(side, Objects) else image_objects(side) for side in (gt, det))
+        self._waiting.append((pair[0], pair[1]))
+        self._waiting_objects += pair[0].count + pair[1].count
+        if self._waiting_objects >= FLUSH_OBJECTS:
+            self._flush()
+
+    def merge(self, other: Accumulator) -> None:
+        """Add everything another accumulator has seen; it must score by the same protocol and parameters.
+
+        Raises
+        ------
+        ConfigError
+            When it does not.
+        """
+        mine, theirs = self._run, other._run
+        if mine.protocol.name != theirs.protocol.name or mine.parameters != theirs.parameters:
+            raise ConfigError(f"accumulators differ: {mine.parameters} and {theirs.parameters}")
+        other._flush()
+        mine.sums.merge(theirs.sums)
+        self._counts += other._counts
+
+    def compute(self) -> evaluation.Evaluation:
+        """Score everything added so far; more may be added after."""
+        self._flush(even_if_empty=not self._counts[0, 0])
+        gt, det = (
+            evaluation.InputSummary(images=images, objects=objects, dont_care=dont_care, empty=empty)
+            for images, objects, dont_care, empty in self._counts.tolist()
+        )
+        return evaluation.scored(self._run, gt, det, [], False)
+
+    def _flush(self, even_if_empty: bool = False) -> None:
+        if not self._waiting and not even_if_empty:
+            return
+        sides = list(zip(*self._waiting, strict=True)) or [(_NOTHING,), (_NOTHING,)]
+        gt, det = (concatenate(side) for side in sides)
+        images = len(gt.offsets) - 1
+        batch = ImageBatch([""] * images, np.zeros((images, 2)), gt, det)
+        evaluation.add_batch(self._run, batch, {}, None)
+        self._counts += [
+            [images, side.count, int(side.dont_care.sum()), int((np.diff(side.offsets) == 0).sum())]
+            for side in (gt, det)
+        ]
+        self._waiting, self._waiting_objects = [], 0
+
+
+_NOTHING = Objects(
+    offsets=np.zeros(1, np.int64),
+    ids=np.zeros(0, np.int64),
+    boxes=np.zeros((0, 4)),
+    regions=np.zeros(0, np.int64),
+    dont_care=np.zeros(0, dtype=bool),
+    texts=concatenate_texts([]),
+)

@@ -1,0 +1,81 @@
+"""Every pair of one image's objects that overlaps, measured once for a whole batch of images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evaltex_cli.geometry import shapes
+from evaltex_cli.records import Convention, Floats, ImageBatch, Ints, Overlaps
+
+CONTINUOUS = Convention()
+DENSE_PAIRS = 4096
+"""An image with more possible pairs than this goes through a tree; fewer are measured all at once."""
+
+
+def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
+    """Measure all overlaps of a batch.
+
+    Parameters
+    ----------
+    batch : ImageBatch
+    convention : Convention
+        How boxes and polygons are taken; masks are what they are.
+
+    Returns
+    -------
+    Overlaps
+        Pairs with an intersection above 0 square pixels, sorted by (gt, det). What a pair is found by does not
+        depend on which images share its batch.
+    """
+    if batch.gt_runs is not None and batch.det_runs is not None:
+        from evaltex_cli.geometry import label_runs
+
+        gt, det, area = label_runs.overlaps(batch.gt_runs, batch.gt.image, batch.det_runs, batch.det.image)
+        return Overlaps(gt, det, area, label_runs.area(batch.gt_runs), label_runs.area(batch.det_runs))
+    gt_shapes, det_shapes = shapes.of(batch.gt, convention), shapes.of(batch.det, convention)
+    gt, det = touching_boxes(gt_shapes.boxes, batch.gt.offsets, det_shapes.boxes, batch.det.offsets)
+    area = shapes.pair_area(gt_shapes, gt, det_shapes, det)
+    overlap = area > 0
+    return Overlaps(gt[overlap], det[overlap], area[overlap], shapes.area(gt_shapes), shapes.area(det_shapes))
+
+
+def touching_boxes(a: Floats, a_offsets: Ints, b: Floats, b_offsets: Ints) -> tuple[Ints, Ints]:
+    """Return the pairs (i, j) of boxes of the same image that share some area, sorted.
+
+    Parameters
+    ----------
+    a, b : (n, 4), (m, 4) float64
+        Boxes of all images.
+    a_offsets, b_offsets : (images + 1,) int64
+        Which image owns which.
+    """
+    a_count, b_count = np.diff(a_offsets), np.diff(b_offsets)
+    crowded = a_count * b_count > DENSE_PAIRS
+    partners = np.repeat(np.where(crowded, 0, b_count), a_count)
+    i = np.repeat(np.arange(len(a)), partners)
+    first = np.repeat(b_offsets[:-1], a_count) - (np.cumsum(partners) - partners)
+    j = np.arange(len(i)) + np.repeat(first, partners)
+    for column in (0, 1):
+        meet = (a[:, column][i] < b[:, column + 2][j]) & (b[:, column][j] < a[:, column + 2][i])
+        i, j = i[meet], j[meet]
+    if not crowded.any():
+        return i, j
+    pairs = [(i, j)] + [_by_tree(a, a_offsets, b, b_offsets, k) for k in np.flatnonzero(crowded).tolist()]
+    i, j = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    order = np.lexsort((j, i))
+    return i[order], j[order]
+
+
+def _by_tree(a: Floats, a_offsets: Ints, b: Floats, b_offsets: Ints, image: int) -> tuple[Ints, Ints]:
+    import shapely
+
+    a_start, a_stop = a_offsets[image : image + 2]
+    b_start, b_stop = b_offsets[image : image + 2]
+    boxes: Any = shapely.box(*b[b_start:b_stop].T)
+    tree = shapely.STRtree(boxes)
+    i, j = tree.query(shapely.box(*a[a_start:a_stop].T))
+    i, j = i + a_start, j + b_start
+    meet = (np.maximum(a[i, :2], b[j, :2]) < np.minimum(a[i, 2:], b[j, 2:])).all(axis=1)
+    return i[meet], j[meet]

@@ -1,0 +1,36 @@
+"""The registry of protocols: every list of them, in help, messages, configuration and tests, comes from here.
+
+Modules are named, not imported: `evaltex --help` lists protocols without loading numpy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from evaltex_cli.errors import ConfigError, nearest
+
+if TYPE_CHECKING:
+    from evaltex_cli.protocols.base import Protocol
+
+PROTOCOLS = {
+    "evaltex": "evaltex_cli.protocols.evaltex",
+    "deteval": "evaltex_cli.protocols.deteval",
+    "icdar2013": "evaltex_cli.protocols.icdar2013",
+    "icdar2003": "evaltex_cli.protocols.icdar2003",
+}
+
+
+def load(name: str) -> Protocol:
+    """Return a protocol by name.
+
+    Raises
+    ------
+    ConfigError
+        When the registry has none of that name.
+    """
+    if name not in PROTOCOLS:
+        hint = nearest(name, list(PROTOCOLS))
+        raise ConfigError(f"unknown protocol '{name}'{hint}; known: {', '.join(PROTOCOLS)}")
+    protocol: Protocol = import_module(PROTOCOLS[name]).PROTOCOL
+    return protocol

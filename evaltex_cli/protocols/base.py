@@ -1,0 +1,256 @@
+"""What a protocol is: a parameters record, a function from images to evidence, and one from evidence to scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.records import Convention, Floats, ImageBatch, Ints, Overlaps
+
+MATCH_TYPES = (
+    "one-to-one",
+    "one-to-many",
+    "many-to-one",
+    "many-to-many",
+    "missed",
+    "false-positive",
+    "ignored",
+)
+"""Names of `SideMatches.types`; always read from the ground truth to the detections."""
+ONE_TO_ONE, ONE_TO_MANY, MANY_TO_ONE, MANY_TO_MANY, MISSED, FALSE_POSITIVE, IGNORED = range(7)
+
+Totals: TypeAlias = Mapping[str, Any]
+"""Name -> int or float, or a list of them for a histogram: the summed evidence."""
+Scores: TypeAlias = dict[str, Any]
+"""Name -> float, or list of float, or None where undefined."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SideMatches:
+    """What each object of one side was matched with, and as what.
+
+    Attributes
+    ----------
+    types : (n,) uint8
+        Index into `MATCH_TYPES`.
+    offsets, partners : (n + 1,), (k,) int64
+        Object i's partners are ``partners[offsets[i]:offsets[i + 1]]``, indices into the other side.
+    values : dict of (n,) float64
+        The protocol's own values; NaN where undefined.
+    """
+
+    types: NDArray[np.uint8]
+    offsets: Ints
+    partners: Ints
+    values: Mapping[str, Floats]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matches:
+    """Per-object results of a batch."""
+
+    gt: SideMatches
+    det: SideMatches
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """Evidence of a batch: one row an image, one column a summable quantity.
+
+    Attributes
+    ----------
+    columns : dict of (images,) or (images, bins)
+        int64 for counts, float64 for sums.
+    matches : Matches or None
+        Made only when asked for.
+    warnings : tuple of str
+        What the user should know about single images.
+    """
+
+    columns: Mapping[str, NDArray[Any]]
+    matches: Matches | None = None
+    warnings: tuple[str, ...] = ()
+
+    def row(self, image: int) -> dict[str, Any]:
+        """One image's evidence, in the form of `Totals`."""
+        return {name: column[image].tolist() for name, column in self.columns.items()}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EvidenceRows:
+    """The evidence of a whole data set: the columns of `Evidence`, and the images they are of."""
+
+    names: Sequence[str]
+    columns: Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Lines over a common axis, drawn by `--plots`.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, after the protocol's name.
+    title, x_label, y_label : str
+    x : sequence of float
+    lines : mapping
+        Label -> one y for each x, in [0, 1].
+    """
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    x: Sequence[float]
+    lines: Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """An evaluation protocol.
+
+    Attributes
+    ----------
+    name, title : str
+        What the user types, and one line about it.
+    version : int
+        Raised whenever the same input and parameters give other scores than before.
+    parameters : type
+        Frozen dataclass; `config` reads ranges and help from the fields' metadata.
+    evidence : callable
+        ``evidence(batch, overlaps, parameters, with_matches) -> Evidence``.
+    scores : callable
+        ``scores(totals, parameters) -> Scores``, for the dataset's totals and an image's row alike.
+    headline : tuple of str
+        Names of the scores shown on stdout.
+    convention : callable
+        ``convention(parameters)``: how `Overlaps` are measured for it.
+    image_scores : callable or None
+        As `scores`, for one image's row, where the official program scores an image without objects other than a
+        dataset; None where both are the same.
+    takes_masks : bool
+        Whether it works on labelled masks.
+    needs_texts : bool
+        Whether it means something only where detections bear transcriptions.
+    plots : callable or None
+        ``plots(scores)``: what `--plots` draws of a dataset's scores.
+    plot_names : tuple of str
+        The names of all plots there may be.
+    """
+
+    name: str
+    title: str
+    version: int
+    parameters: type[Any]
+    evidence: Callable[[ImageBatch, Overlaps, Any, bool], Evidence]
+    scores: Callable[[Totals, Any], Scores]
+    headline: tuple[str, ...]
+    convention: Callable[[Any], Convention]
+    image_scores: Callable[[Totals, Any], Scores] | None = None
+    takes_masks: bool = True
+    needs_texts: bool = False
+    plots: Callable[[Scores], Sequence[Plot]] | None = None
+    plot_names: tuple[str, ...] = ()
+
+
+def per_image(values: NDArray[Any], image: Ints, images: int) -> NDArray[Any]:
+    """Sum values of objects by image.
+
+    Parameters
+    ----------
+    values : (n,) bool, int64 or float64
+        Booleans and integers give int64 counts, floats float64 sums, added in the objects' order.
+    image : (n,) int64
+        Image index of each object.
+    """
+    if values.dtype.kind == "f":
+        return np.bincount(image, weights=values, minlength=images)
+    if values.dtype.kind == "b":
+        return np.bincount(image[values], minlength=images)
+    return np.bincount(image, weights=values, minlength=images).astype(np.int64)
+
+
+def group_by(key: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
+    """Return offsets (groups + 1,) and the values sorted by (key, value)."""
+    order = np.lexsort((values, key))
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(key, minlength=groups))])
+    return offsets, values[order]
+
+
+def divide(numerator: Floats, denominator: Floats) -> Floats:
+    """Elementwise ratio within [0, 1]; 0 where the denominator is 0."""
+    result = np.zeros(np.shape(numerator))
+    np.divide(numerator, denominator, out=result, where=denominator > 0)
+    return np.clip(result, 0.0, 1.0)
+
+
+def ratio(numerator: float, denominator: float) -> float:
+    """Ratio within [0, 1]; 0/0 is 0."""
+    return min(max(numerator / denominator, 0.0), 1.0) if denominator > 0 else 0.0
+
+
+def harmonic_mean(a: float, b: float) -> float:
+    """2ab / (a + b); 0 where both are 0."""
+    return 2 * a * b / (a + b) if a + b > 0 else 0.0
+
+
+class ExactSums:
+    """Column sums of evidence that do not depend on the order or grouping of the rows.
+
+    Counts are added as integers. Sums of floats are kept as an error-free expansion: a few floats whose exact sum is
+    the exact sum of everything added, rounded once, when read.
+    """
+
+    def __init__(self) -> None:
+        self._sums: dict[str, list[Any]] = {}
+        self._is_list: dict[str, bool] = {}
+
+    def add(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Add all rows of an evidence table."""
+        for name, column in columns.items():
+            self._is_list[name] = column.ndim == 2
+            flat = column.reshape(len(column), math.prod(column.shape[1:]))
+            if column.dtype.kind == "f":
+                cells: list[Any] = [_expansion(values) for values in flat.T.tolist()]
+            else:
+                cells = flat.sum(axis=0).tolist()
+            self._merge(name, cells)
+
+    def merge(self, other: ExactSums) -> None:
+        """Add everything another accumulator has added."""
+        for name, cells in other._sums.items():
+            self._is_list[name] = other._is_list[name]
+            self._merge(name, cells)
+
+    def _merge(self, name: str, cells: list[Any]) -> None:
+        held = self._sums.get(name)
+        if held is None:
+            self._sums[name] = list(cells)
+        elif isinstance(cells[0], list):
+            self._sums[name] = [_expansion(a + b) for a, b in zip(held, cells, strict=True)]
+        else:
+            self._sums[name] = [a + b for a, b in zip(held, cells, strict=True)]
+
+    def totals(self) -> dict[str, Any]:
+        """The sums: int, float, or a list of them for a histogram."""
+        read = {
+            name: [math.fsum(cell) if isinstance(cell, list) else cell for cell in cells]
+            for name, cells in self._sums.items()
+        }
+        return {name: cells if self._is_list[name] else cells[0] for name, cells in read.items()}
+
+
+def _expansion(values: list[float]) -> list[float]:
+    """A few floats with exactly the same sum, largest first."""
+    values = list(values)
+    parts: list[float] = []
+    while total := math.fsum(values):
+        parts.append(total)
+        values.append(-total)
+    return parts

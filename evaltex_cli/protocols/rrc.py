@@ -1,0 +1,24 @@
+"""What the scripts of the ICDAR Robust Reading Competition share: don't care, empty images, the three scores."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaltex_cli.protocols.base import Scores, divide, harmonic_mean, ratio
+from evaltex_cli.records import Bools, ImageBatch, Overlaps
+
+
+def ignored_detections(batch: ImageBatch, overlaps: Overlaps, threshold: float) -> Bools:
+    """(D,) bool: detections of which more than `threshold` lies in a single don't-care object."""
+    on_dont_care = batch.gt.dont_care[overlaps.gt]
+    det = overlaps.det[on_dont_care]
+    share = divide(overlaps.area[on_dont_care], overlaps.det_area[det])
+    ignored = np.zeros(batch.det.count, dtype=bool)
+    ignored[det[share > threshold]] = True
+    return ignored
+
+
+def recall_precision(recall_credit: float, gt: float, precision_credit: float, det: float) -> Scores:
+    """Credits over the numbers of objects that count, and the harmonic mean of both; 0/0 is 0."""
+    recall, precision = ratio(recall_credit, gt), ratio(precision_credit, det)
+    return {"recall": recall, "precision": precision, "hmean": harmonic_mean(recall, precision)}
