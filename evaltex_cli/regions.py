@@ -1,0 +1,98 @@
+"""Words to lines: the region level of a ground truth that only has words (EvaLTex paper, section 3.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evaltex_cli.geometry.boxes import area, union_area
+from evaltex_cli.records import Floats, Ints
+
+HEIGHT_RATIO = 0.5
+"""Heights are similar where the smallest of a line is at least this share of its largest."""
+ALIGNMENT = 0.5
+"""Words are aligned where they share at least this part of the smaller one's height."""
+WIDEST_GAP = 1.0
+"""Widest gap between neighbours, in heights of the larger one."""
+
+
+def group_lines(boxes: Floats) -> Ints:
+    """Group aligned words of similar height into lines.
+
+    The paper groups by hand: words that are horizontally (vertically) aligned and of similar height (width), as long as
+    the area of a region is more text than not. Here two words are neighbours where they are aligned (`ALIGNMENT`), of
+    similar height (`HEIGHT_RATIO`) and close (`WIDEST_GAP`). From the closest pair of neighbours on, their lines become
+    one if all its heights are similar and its words cover more than half of its bounding box. Then words still alone
+    that are taller than wide are grouped likewise from top to bottom.
+
+    Parameters
+    ----------
+    boxes : (n, 4) float64
+        The words of one image.
+
+    Returns
+    -------
+    (n,) int64
+        Region IDs from 1, in the order of the regions' tops, then left sides. They do not depend on the order of the
+        words, save between words of the same box.
+    """
+    order = np.lexsort(boxes.T[[2, 3, 0, 1]])
+    words = boxes[order]
+    line = _lines(words, np.arange(len(words)))
+    alone = np.bincount(line, minlength=len(words))[line] == 1
+    upright = np.flatnonzero(alone & (words[:, 3] - words[:, 1] > words[:, 2] - words[:, 0]))
+    line[upright] = upright[_lines(words[upright][:, [1, 0, 3, 2]], np.arange(len(upright)))]
+    regions = np.empty(len(words), np.int64)
+    regions[order] = _numbered(words, line)
+    return regions
+
+
+def _lines(words: Floats, line: Ints) -> Ints:
+    """(n,) the smallest index of each word's line; `line` are the indices to begin with."""
+    heights = words[:, 3] - words[:, 1]
+    members = {k: [k] for k in range(len(words))}
+    for i, j in _neighbours(words, heights):
+        first, second = sorted((int(line[i]), int(line[j])))
+        if first != second and _is_line(words[members[first] + members[second]]):
+            line[members[second]] = first
+            members[first] += members.pop(second)
+    return line
+
+
+def _neighbours(words: Floats, heights: Floats) -> list[tuple[int, int]]:
+    """Pairs of neighbours, by increasing gap."""
+    if len(words) < 2:
+        return []
+    import shapely
+
+    reach = words + (WIDEST_GAP * heights)[:, None] * np.array([-1.0, 0.0, 1.0, 0.0])
+    placed: Any = shapely.box(*words.T)
+    pairs = shapely.STRtree(placed).query(shapely.box(*reach.T))
+    i, j = np.unique(np.sort(pairs, axis=0), axis=1)
+    smaller, larger = np.minimum(heights[i], heights[j]), np.maximum(heights[i], heights[j])
+    gap = np.maximum(words[i, 0], words[j, 0]) - np.minimum(words[i, 2], words[j, 2])
+    shared = np.minimum(words[i, 3], words[j, 3]) - np.maximum(words[i, 1], words[j, 1])
+    near = (i < j) & (gap <= WIDEST_GAP * larger) & (shared >= ALIGNMENT * smaller) & (smaller >= HEIGHT_RATIO * larger)
+    i, j = i[near], j[near]
+    by_gap = np.lexsort((j, i, gap[near]))
+    return list(zip(i[by_gap].tolist(), j[by_gap].tolist(), strict=True))
+
+
+def _is_line(words: Floats) -> bool:
+    heights = words[:, 3] - words[:, 1]
+    around = np.concatenate([words[:, :2].min(axis=0), words[:, 2:].max(axis=0)])[None]
+    text = union_area(np.zeros(len(words), np.int64), words, 1)[0]
+    return bool(heights.min() >= HEIGHT_RATIO * heights.max() and 2 * text > area(around)[0])
+
+
+def _numbered(words: Floats, line: Ints) -> Ints:
+    """Number lines from 1 by the tops, then the left sides, of their bounding boxes."""
+    _, rank = np.unique(line, return_inverse=True)
+    count = int(rank.max(initial=-1)) + 1
+    low, high = np.full((count, 2), np.inf), np.full((count, 2), -np.inf)
+    np.minimum.at(low, rank, words[:, :2])
+    np.maximum.at(high, rank, words[:, 2:])
+    ids = np.empty(count, np.int64)
+    ids[np.lexsort((*high.T, *low.T))] = np.arange(1, count + 1)
+    return ids[rank]

@@ -1,0 +1,1 @@
+"""Writers of results. They read an `Evaluation`; nobody here computes a score."""

@@ -1,0 +1,204 @@
+"""A comparison of detectors as table, Markdown, CSV, LaTeX or JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from evaltex_cli import __version__
+from evaltex_cli.compare import Comparison, ImageChange, ObjectChange, ScoreComparison
+
+SCHEMA = 1
+_LATEX = str.maketrans(
+    {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
+)
+_MARKDOWN = str.maketrans({c: "\\" + c for c in "\\`*_[]<>|#~"} | {"\n": " ", "\r": " "})
+
+
+def table(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
+    """Plain text for a terminal."""
+    blocks = []
+    for comparison in comparisons:
+        lines = [f"{comparison.protocol}  ({level:.0%} intervals; differences to {comparison.systems[0]})"]
+        lines += _aligned([_heads(comparison), *(_cells(comparison, score) for score in comparison.scores)])
+        lines += ["", *_changes(comparison, worst)]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def markdown(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
+    """Markdown for a pull request."""
+    blocks = []
+    for comparison in comparisons:
+        rows = [_heads(comparison), *(_cells(comparison, score) for score in comparison.scores)]
+        lines = [f"### {comparison.protocol}", "", *_markdown_rows(rows)]
+        lines += ["", f"{level:.0%} bootstrap intervals over images; differences to {_md(comparison.systems[0])}.", ""]
+        images = comparison.images[:worst]
+        if images:
+            head = ["image", "detector", images[0].score, "was", "change"]
+            lines += ["<details><summary>Images that changed, the worst first</summary>", ""]
+            lines += _markdown_rows([head, *(_image_cells(image) for image in images)])
+            lines += ["", "</details>", ""]
+        blocks.append("\n".join(lines))
+    return "\n".join(blocks)
+
+
+def csv_rows(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
+    """One row a protocol, score and detector, at full precision."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(
+        [
+            "protocol",
+            "score",
+            "detector",
+            "value",
+            "low",
+            "high",
+            "difference",
+            "difference_low",
+            "difference_high",
+            "p_value",
+        ]
+    )
+    for comparison in comparisons:
+        for score in comparison.scores:
+            for k, label in enumerate(comparison.systems):
+                low, high = score.intervals[k] or ("", "")
+                difference_low, difference_high = score.difference_intervals[k] or ("", "")
+                cells = [score.values[k], low, high, score.differences[k], difference_low, difference_high]
+                row = [comparison.protocol, score.score, _formula_safe(label), *cells, score.p_values[k]]
+                writer.writerow(["" if cell is None else cell for cell in row])
+    return file.getvalue()
+
+
+def latex(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
+    """A booktabs table: detectors as rows, headline scores in per cent; the best in bold."""
+    lines = []
+    for comparison in comparisons:
+        scores = [score for score in comparison.scores if score.score in comparison.headline]
+        heads = [score.score for score in scores]
+        lines += [r"\begin{tabular}{l" + "r" * len(heads) + "}", r"\toprule"]
+        lines += [" & ".join([r"\textbf{" + _tex(comparison.protocol) + "}", *map(_tex, heads)]) + r" \\", r"\midrule"]
+        for k, label in enumerate(comparison.systems):
+            lines.append(" & ".join([_tex(label), *(_tex_cell(score, k) for score in scores)]) + r" \\")
+        lines += [r"\bottomrule", r"\end{tabular}", ""]
+    return "\n".join(lines)
+
+
+def document(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
+    """Everything, as JSON; all changed images and objects."""
+    content = {
+        "schema": SCHEMA,
+        "tool": "evaltex",
+        "version": __version__,
+        "kind": "comparison",
+        "level": level,
+        "protocols": [_fields(comparison) for comparison in comparisons],
+    }
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+FORMATS: dict[str, Callable[[Sequence[Comparison], int, float], str]] = {
+    "table": table,
+    "json": document,
+    "csv": csv_rows,
+    "markdown": markdown,
+    "latex": latex,
+}
+
+
+def _fields(comparison: Comparison) -> dict[str, Any]:
+    fields = asdict(comparison)
+    for name in ("images", "objects"):
+        for entry, change in zip(fields[name], getattr(comparison, name), strict=True):
+            entry["change"] = change.change
+    return fields
+
+
+def _heads(comparison: Comparison) -> list[str]:
+    first, *others = comparison.systems
+    return ["score", first, *(head for label in others for head in (label, "difference", "p"))]
+
+
+def _cells(comparison: Comparison, score: ScoreComparison) -> list[str]:
+    cells = [score.score, _with_interval(score.values[0], score.intervals[0])]
+    for k in range(1, len(comparison.systems)):
+        cells.append(_with_interval(score.values[k], score.intervals[k]))
+        cells.append(_with_interval(score.differences[k], score.difference_intervals[k], "+"))
+        p = score.p_values[k]
+        cells.append("-" if p is None else f"{p:.4f}")
+    return cells
+
+
+def _with_interval(value: float | None, interval: tuple[float, float] | None, sign: str = "") -> str:
+    if value is None:
+        return "-"
+    if abs(value) > 1 or (interval and max(map(abs, interval)) > 1):
+        return f"{value:{sign}g}" + (f" [{interval[0]:{sign}.6g}, {interval[1]:{sign}.6g}]" if interval else "")
+    return f"{value:{sign}.4f}" + (f" [{interval[0]:{sign}.4f}, {interval[1]:{sign}.4f}]" if interval else "")
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _changes(comparison: Comparison, worst: int) -> Iterator[str]:
+    images, objects = comparison.images, comparison.objects
+    worse, better = sum(image.change < 0 for image in images), sum(image.change > 0 for image in images)
+    yield f"images: {worse} worse, {better} better"
+    if images[:worst]:
+        head = ["  image", "detector", images[0].score, "was", "change"]
+        yield from _aligned([head, *(["  " + cells[0], *cells[1:]] for cells in map(_image_cells, images[:worst]))])
+    worse, better = sum(one.change < 0 for one in objects), sum(one.change > 0 for one in objects)
+    yield f"ground-truth objects: {worse} worse, {better} better"
+    if objects[:worst]:
+        head = ["  image", "object", "detector", "match", "was", "change"]
+        yield from _aligned([head, *(["  " + cells[0], *cells[1:]] for cells in map(_object_cells, objects[:worst]))])
+
+
+def _image_cells(image: ImageChange) -> list[str]:
+    return [_printable(image.image), image.system, f"{image.after:.4f}", f"{image.before:.4f}", f"{image.change:+.4f}"]
+
+
+def _object_cells(one: ObjectChange) -> list[str]:
+    return [_printable(one.image), str(one.id), one.system, one.match_after, one.match_before, f"{one.change:+.4f}"]
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def _formula_safe(label: str) -> str:
+    return "'" + label if label.startswith(("=", "+", "-", "@")) else label
+
+
+def _markdown_rows(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    head, *body = rows
+    yield "| " + " | ".join(map(_md, head)) + " |"
+    yield "|" + " --- |" * len(head)
+    for row in body:
+        yield "| " + " | ".join(map(_md, row)) + " |"
+
+
+def _md(text: str) -> str:
+    return text.translate(_MARKDOWN)
+
+
+def _tex(text: str) -> str:
+    return text.translate(_LATEX)
+
+
+def _tex_cell(score: ScoreComparison, k: int) -> str:
+    value = score.values[k]
+    if value is None:
+        return "--"
+    shown = f"{100 * value:.1f}" if abs(value) <= 1 else f"{value:g}"
+    best = max(other for other in score.values if other is not None)
+    return rf"\textbf{{{shown}}}" if value == best else shown

@@ -1,0 +1,104 @@
+"""The machine-readable result; `evaltex.schema.json` beside this file describes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from evaltex_cli import __version__
+from evaltex_cli.errors import InputError, quote
+from evaltex_cli.evaluation import Evaluation, ImageResult
+
+SCHEMA = 1
+_KINDS = {
+    "protocol": str,
+    "signature": str,
+    "parameters": dict,
+    "inputs": dict,
+    "totals": dict,
+    "scores": dict,
+    "images": list,
+}
+
+
+def image(result: ImageResult) -> str:
+    """One element of ``images``, in one line."""
+    return _compact(image_fields(result))
+
+
+def image_fields(result: ImageResult) -> dict[str, Any]:
+    """One element of ``images``."""
+    return {
+        "name": result.name,
+        "totals": result.totals,
+        "scores": result.scores,
+        "objects": result.objects,
+        "detections": result.detections,
+    }
+
+
+def fields(evaluation: Evaluation) -> dict[str, Any]:
+    """Everything of the document before ``images``."""
+    return {
+        "schema": SCHEMA,
+        "tool": "evaltex",
+        "version": __version__,
+        "protocol": evaluation.protocol.name,
+        "signature": evaluation.signature,
+        "parameters": asdict(evaluation.parameters),
+        "inputs": {"gt": asdict(evaluation.gt), "det": asdict(evaluation.det)},
+        "totals": evaluation.totals,
+        "scores": evaluation.scores,
+    }
+
+
+def document(evaluation: Evaluation, images: Iterable[str], extras: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the document in pieces.
+
+    Parameters
+    ----------
+    extras : mapping
+        What only some runs have, after ``scores``: ``intervals``, ``gates``.
+    images : iterable of str
+        Elements of ``images``, each made by `image`.
+    """
+    yield "{\n"
+    for key, value in (fields(evaluation) | dict(extras)).items():
+        yield f'"{key}": {_compact(value)},\n'
+    yield '"images": ['
+    for k, text in enumerate(images):
+        yield (",\n" if k else "\n") + text
+    yield f'],\n"warnings": {_compact(evaluation.warnings)}\n}}\n'
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read the document of an earlier run.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read, or is no result of this tool.
+    """
+    try:
+        document = json.loads(path.read_bytes())
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror or error}); give the .json of an earlier run"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: is no JSON ({error}); expected the .json of an earlier run") from error
+    if not isinstance(document, dict) or document.get("tool") != "evaltex":
+        raise InputError(f"{path}: is no result of evaltex; expected the .json of an earlier run")
+    if document.get("schema") != SCHEMA:
+        raise InputError(f"{path}: has schema {quote(str(document.get('schema')))}; this version reads {SCHEMA}")
+    missing = [name for name, kind in _KINDS.items() if not isinstance(document.get(name), kind)]
+    if missing or any(not isinstance(document["inputs"].get(side), dict) for side in ("gt", "det")):
+        raise InputError(f"{path}: is a damaged result ({', '.join(missing or ['inputs'])}); make it again")
+    return document
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

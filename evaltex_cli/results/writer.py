@@ -1,0 +1,98 @@
+"""Writes the results of one protocol into a staging folder, image by image as they come."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+from evaltex_cli.evaluation import Evaluation, ImageResult, Run, image_results
+from evaltex_cli.protocols.base import Evidence, Protocol
+from evaltex_cli.records import ImageBatch
+from evaltex_cli.results import evaltex_text, json_file, line_chart, protocol_text
+
+
+def result_names(protocol: Protocol) -> list[str]:
+    """What a protocol's results are called in the result folder."""
+    name = protocol.name
+    return [f"{name}.txt", f"{name}.json", name, *(f"{name}-{plot}.svg" for plot in protocol.plot_names)]
+
+
+class ResultWriter:
+    """Results of runs in one folder.
+
+    Parameters
+    ----------
+    folder : Path
+        An existing, empty folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._images: dict[str, TextIO] = {}
+        self._folders: set[Path] = set()
+
+    def add(self, run: Run, batch: ImageBatch, evidence: Evidence) -> None:
+        """Write a file for each image of a batch, and keep its JSON; a `Sink` of the evaluation."""
+        name = run.protocol.name
+        if name not in self._images:
+            self._images[name] = self._part(name).open("w", encoding="utf-8", newline="\n")
+        for result in image_results(run, batch, evidence):
+            self._images[name].write(json_file.image(result) + "\n")
+            path = self.folder / name / f"{result.name}.txt"
+            if path.parent not in self._folders:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._folders.add(path.parent)
+            _write(path, _image_text(result, run))
+
+    def finish(self, evaluation: Evaluation, extras: Mapping[str, Any] | None = None) -> None:
+        """Write the dataset's files of one protocol; `extras` go into the JSON as they are."""
+        name = evaluation.protocol.name
+        layout = evaltex_text if name == "evaltex" else protocol_text
+        _write(self.folder / f"{name}.txt", layout.dataset(evaluation))
+        with (self.folder / f"{name}.json").open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(json_file.document(evaluation, self._image_lines(name), extras or {}))
+
+    def draw(self, evaluation: Evaluation) -> None:
+        """Write the plots that a protocol has."""
+        protocol = evaluation.protocol
+        for plot in protocol.plots(evaluation.scores) if protocol.plots else ():
+            _write(self.folder / f"{protocol.name}-{plot.name}.svg", line_chart.svg(plot))
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Remove what was written for protocols whose results mean nothing after all."""
+        for name in names:
+            file = self._images.pop(name, None)
+            if file is not None:
+                file.close()
+                self._part(name).unlink()
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+
+    def _part(self, name: str) -> Path:
+        return self.folder / f".{name}.images"
+
+    def _image_lines(self, name: str) -> Iterator[str]:
+        file = self._images.pop(name, None)
+        if file is None:
+            return
+        file.close()
+        with self._part(name).open(encoding="utf-8", newline="\n") as lines:
+            for line in lines:
+                yield line.rstrip("\n")
+        self._part(name).unlink()
+
+    def close(self) -> None:
+        """Close what an interrupted run has left open."""
+        for file in self._images.values():
+            file.close()
+
+
+def _image_text(result: ImageResult, run: Run) -> str:
+    if run.protocol.name == "evaltex":
+        return evaltex_text.image(result, run.parameters)
+    return protocol_text.image(result, run.protocol.title)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,88 @@
+"""Imports go one way, and start-up stays light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "evaltex_cli"
+ORDER = [
+    "errors",
+    "records",
+    "geometry.intervals",
+    "geometry.boxes",
+    "geometry.polygons",
+    "geometry.shapes",
+    "geometry.label_runs",
+    "geometry",
+    "formats",
+    "regions",
+    "pairing",
+    "overlaps",
+    "protocols",
+    "config",
+    "signature",
+    "evaluation",
+    "bootstrap",
+    "memory",
+    "results",
+    "gate",
+    "compare",
+    "results.comparison",
+    "convert",
+    "cli",
+]
+"""A module imports from the left of itself only; inside formats, protocols and results any order that has no cycle."""
+
+
+def rank(module: str) -> int:
+    """Place in `ORDER` of ``evaltex_cli.<module>``."""
+    parts = module.split(".")
+    for length in (2, 1):
+        if ".".join(parts[:length]) in ORDER:
+            return ORDER.index(".".join(parts[:length]))
+    return -1
+
+
+def modules() -> list[str]:
+    paths = sorted(PACKAGE.rglob("*.py"))
+    names = [path.relative_to(PACKAGE).with_suffix("").as_posix().replace("/", ".") for path in paths]
+    return [
+        name.removesuffix(".__init__") for name in names if name not in ("__init__", "__main__", "geometry.__init__")
+    ]
+
+
+def imported(module: str) -> set[str]:
+    """Modules of the package that a module imports, inside functions too."""
+    base = PACKAGE / module.replace(".", "/")
+    path = base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("evaltex_cli"):
+            names = [f"{node.module}.{alias.name}" for alias in node.names] + [node.module]
+            found |= {name.removeprefix("evaltex_cli").removeprefix(".") for name in names}
+    return found
+
+
+@pytest.mark.parametrize("module", modules())
+def test_imports_go_one_way(module: str) -> None:
+    """docs/architecture.md draws the order."""
+    assert rank(module) >= 0, f"{module} has no place in ORDER"
+    for other in imported(module):
+        assert rank(other) <= rank(module), f"{module} imports {other}"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["convert", "--help"]])
+def test_help_loads_no_heavy_library(arguments: list[str]) -> None:
+    code = (
+        "import sys; from evaltex_cli.cli import main\n"
+        f"try: main({arguments!r}, prog_name='evaltex')\n"
+        "except SystemExit as stop: assert stop.code in (0, None), stop.code\n"
+        "heavy = {'numpy', 'shapely', 'PIL', 'tifffile'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
