@@ -1,0 +1,58 @@
+"""What the README shows is what runs."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from evaltex_cli.cli import main
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SHELL = [line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines()]
+COMMANDS = [line.split("&& ")[-1].removeprefix(".venv/bin/evaltex ") for line in SHELL if "/evaltex " in line]
+PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.fixture
+def in_project_copy(tmp_path, monkeypatch):
+    """A folder that holds the examples, as a user's clone does."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_commands_are_found():
+    assert len(COMMANDS) >= 5
+    assert len(PYTHON) == 2
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command_runs(command, in_project_copy):
+    before = set(in_project_copy.iterdir())
+    result = CliRunner().invoke(main, shlex.split(command))
+    assert result.exit_code == 0, result.output
+    assert "warning" not in result.output
+    assert set(in_project_copy.iterdir()) > before
+
+
+@pytest.mark.parametrize("code", PYTHON)
+def test_python_runs(code, in_project_copy, capsys):
+    exec(compile(code, "README.md", "exec"), {})
+    assert re.search(r"0\.\d+|1\.0", capsys.readouterr().out)
+
+
+def test_install_and_test_commands_are_those_of_the_project():
+    assert "python3 -m venv .venv && .venv/bin/pip install ." in SHELL[0]
+    assert "pip install -e '.[test]' && .venv/bin/python -m pytest" in SHELL[1]
+    assert "test = [" in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", ["README.md", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))])
+def test_links_lead_somewhere(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+        if "://" not in target:
+            assert ((ROOT / page).parent / target).exists(), target
