@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +10,11 @@ from typing import IO
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.errors import FaultLog, quote
 from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.evaltex_lines import is_object_line
 from evaltex_cli.records import Ints, Objects, ReadImages
+from evaltex_cli.results.staging import written
 
 BLOCK_IMAGES = 1024
 
@@ -78,24 +78,22 @@ def convert(
     faults = FaultLog()
     opened = formats.open_source(source, side, faults, format_name)
     done = Converted(0, 0, 0, 0, 0, opened.warnings)
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", newline="\n", dir=target.parent, prefix=".evaltex-", delete=False
-        ) as file:
-            try:
-                for start in range(0, len(opened.names), BLOCK_IMAGES):
-                    names = opened.names[start : start + BLOCK_IMAGES]
-                    read = opened.read(np.arange(start, start + len(names)), faults)
-                    done = _write_block(file, names, read, side, lines_as_regions, as_boxes, done)
-                faults.raise_if_any()
-                _set_mode(Path(file.name))
-                Path(file.name).replace(target)
-            except BaseException:
-                Path(file.name).unlink()
-                raise
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written ({error.strerror or error})") from error
+    with written(target) as file:
+        for start in range(0, len(opened.names), BLOCK_IMAGES):
+            names = opened.names[start : start + BLOCK_IMAGES]
+            _refuse_unwritable_names(opened.path, names, side, faults)
+            read = opened.read(np.arange(start, start + len(names)), faults)
+            done = _write_block(file, names, read, side, lines_as_regions, as_boxes, done)
+        faults.raise_if_any()
     return done
+
+
+def _refuse_unwritable_names(path: str, names: list[str], side: Side, faults: FaultLog) -> None:
+    """An EvaLTex file takes a line for a name only where it cannot be anything else."""
+    for name in names:
+        if name != name.strip() or is_object_line(name, side):
+            expected = "a name without outer blanks that does not read as an object line; rename the file"
+            faults.add(path, None, f"image name {quote(name)}", expected)
 
 
 def _write_block(
@@ -168,9 +166,3 @@ def _line_regions(objects: Objects) -> Ints:
 
 def _number(value: float) -> str:
     return str(int(value)) if value == int(value) else repr(value)
-
-
-def _set_mode(path: Path) -> None:
-    umask = os.umask(0)
-    os.umask(umask)
-    path.chmod(0o666 & ~umask)

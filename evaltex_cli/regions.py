@@ -34,8 +34,8 @@ def group_lines(boxes: Floats) -> Ints:
     Returns
     -------
     (n,) int64
-        Region IDs from 1, in the order of the regions' tops, then left sides. They do not depend on the order of the
-        words, save between words of the same box.
+        Region IDs from 1, in the order of each region's topmost word, the leftmost of these. They do not depend on the
+        order of the words, save between words of the same box.
     """
     order = np.lexsort(boxes.T[[2, 3, 0, 1]])
     words = boxes[order]
@@ -44,7 +44,7 @@ def group_lines(boxes: Floats) -> Ints:
     upright = np.flatnonzero(alone & (words[:, 3] - words[:, 1] > words[:, 2] - words[:, 0]))
     line[upright] = upright[_lines(words[upright][:, [1, 0, 3, 2]], np.arange(len(upright)))]
     regions = np.empty(len(words), np.int64)
-    regions[order] = _numbered(words, line)
+    regions[order] = np.unique(line, return_inverse=True)[1] + 1
     return regions
 
 
@@ -84,15 +84,3 @@ def _is_line(words: Floats) -> bool:
     around = np.concatenate([words[:, :2].min(axis=0), words[:, 2:].max(axis=0)])[None]
     text = union_area(np.zeros(len(words), np.int64), words, 1)[0]
     return bool(heights.min() >= HEIGHT_RATIO * heights.max() and 2 * text > area(around)[0])
-
-
-def _numbered(words: Floats, line: Ints) -> Ints:
-    """Number lines from 1 by the tops, then the left sides, of their bounding boxes."""
-    _, rank = np.unique(line, return_inverse=True)
-    count = int(rank.max(initial=-1)) + 1
-    low, high = np.full((count, 2), np.inf), np.full((count, 2), -np.inf)
-    np.minimum.at(low, rank, words[:, :2])
-    np.maximum.at(high, rank, words[:, 2:])
-    ids = np.empty(count, np.int64)
-    ids[np.lexsort((*high.T, *low.T))] = np.arange(1, count + 1)
-    return ids[rank]

@@ -6,6 +6,7 @@ import hashlib
 import os
 import random
 import struct
+import tracemalloc
 import zipfile
 import zlib
 from pathlib import Path
@@ -202,8 +203,12 @@ def test_lying_headers_are_refused(
 
 
 def test_a_bomb_is_not_unpacked_beyond_what_it_announces(tmp_path: Path) -> None:
-    path = zipped(tmp_path / "a.zip", {"gt_1.txt": bytes(1 << 26)})
-    assert "longer than announced" in refusal(patched(path, SIZE, 100))
+    path = patched(zipped(tmp_path / "a.zip", {"gt_1.txt": bytes(1 << 26)}), SIZE, 100)
+    tracemalloc.start()
+    assert "longer than announced" in refusal(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 23
 
 
 def test_damage_is_told(tmp_path: Path) -> None:
@@ -280,9 +285,10 @@ def test_fingerprint_is_of_the_archive_or_of_the_names_and_contents(tmp_path: Pa
             found.add(entry, data)
         return found.hexdigest()
 
-    packed, folder = zipped(tmp_path / "a.zip", FILES), unzipped(tmp_path / "a", FILES)
+    files = {f"{k}.txt": bytes([k]) for k in range(9)} | FILES
+    packed, folder = zipped(tmp_path / "a.zip", files), unzipped(tmp_path / "a", files)
     assert fingerprint(packed) == hashlib.sha256(packed.read_bytes()).hexdigest()
-    lines = sorted(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in FILES.items())
+    lines = sorted(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items())
     assert fingerprint(folder) == hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
@@ -293,8 +299,10 @@ def test_state_changes_with_the_files(tmp_path: Path) -> None:
     for change in (b"longer than before", b"shorter"):
         (folder / "deep" / "gt_img_1.txt").write_bytes(change)
         states.append(archive.state(folder))
+    os.utime(folder / "gt_img_2.txt", (1, 1))
+    states.append(archive.state(folder))
     (folder / "new.txt").write_bytes(b"")
-    assert len({*states, archive.state(folder)}) == 4
+    assert len({*states, archive.state(folder)}) == 5
     before = archive.state(packed)
     zipped(packed, {**FILES, "new.txt": b""})
     assert archive.state(packed) != before

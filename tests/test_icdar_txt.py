@@ -66,6 +66,7 @@ def folder(path: Path, *files: str | bytes) -> Path:
         ("gt", "377,117,463,117,465,130,378,130,1996", "quad"),
         ("gt", "1,2,3,4,5,6,7,8,word\n" * 40 + "1,2,3,4,5,6,7,8,9,10,Downing Street", "quad"),
         ("gt", "1,2,3,4,5,6,7,8,word\n" * 9 + "1,2,3,4,5,6,word", "polygon"),
+        ("gt", f"{QUAD},word\n1,2,###", "quad"),
         ("gt", "206,633,251,811,386,931,PETROSAINS", "polygon"),
         ("det", "38,43,920,215", "ltrb"),
         ("det", "38\t43\t920\t215\t0.5", "ltrb"),

@@ -44,6 +44,8 @@ def test_regions_are_numbered_from_the_top_then_from_the_left() -> None:
         ((55, 2, 100, 7), True),
         ((55, 2, 100, 6), False),
         ((55, -5, 100, 16), False),
+        ((55, 7, 100, 13), True),
+        ((59, 2, 100, 8), True),
         ((60, 0, 100, 10), True),
         ((61, 0, 100, 10), False),
         ((0, 11, 50, 21), False),
@@ -60,6 +62,7 @@ def test_aligned_of_similar_height_and_close(second: tuple[float, float, float, 
 def test_similar_height_is_asked_of_the_whole_line() -> None:
     """Each word is like the next, but the first and the last are not; the narrower gap decides."""
     assert lines((0, 0, 50, 16), (52, 2, 90, 14), (93, 4, 130, 11)) == [1, 1, 2]
+    assert lines((0, 0, 50, 16), (53, 2, 90, 14), (92, 4, 130, 11)) == [1, 2, 2]
 
 
 def test_a_region_is_more_text_than_not() -> None:
@@ -87,7 +90,7 @@ def check(boxes: Floats, regions: Floats) -> None:
     for region in range(1, int(regions.max(initial=0)) + 1):
         words = boxes[regions == region]
         around = [*words[:, :2].min(axis=0), *words[:, 2:].max(axis=0)]
-        corners.append((around[1], around[0]))
+        corners.append(min((y, x) for x, y in words[:, :2].tolist()))
         if len(words) > 1:
             width, height = (words[:, 2:] - words[:, :2]).T
             assert any(side.min() >= HEIGHT_RATIO * side.max() for side in (width, height))

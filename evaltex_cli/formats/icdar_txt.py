@@ -245,7 +245,7 @@ def _shape_of(fields: list[str], rest: str | None) -> _Shape:
         rest is not None,
         _confidence_kind(fields[4]) if count > 4 else 0,
         _confidence_kind(fields[8]) if count > 8 else 0,
-        _confidence_kind(fields[end]) if 6 <= end < count else 0,
+        _confidence_kind(fields[end]) if end < count else 0,
     )
 
 

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 from evaltex_cli.errors import InputError, quote
 
@@ -44,7 +45,7 @@ def staged(res_dir: Path, names: Sequence[str]) -> Iterator[Path]:
         if exists:
             _replace(folder, res_dir, names)
         else:
-            _set_mode(new)
+            _set_mode(new, 0o777)
             new.rename(res_dir)
     except OSError as error:
         _remove_made(made)
@@ -55,6 +56,37 @@ def staged(res_dir: Path, names: Sequence[str]) -> Iterator[Path]:
         raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def written(path: Path) -> Iterator[IO[str]]:
+    """Give a UTF-8 text file to write into, and put it in place of `path` when the block ends well.
+
+    Raises
+    ------
+    InputError
+        When it cannot be written; what stood there is then left as it was.
+    """
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=".evaltex-", delete=False
+        ) as file:
+            try:
+                yield file
+                file.close()
+                _set_mode(Path(file.name), 0o666)
+                Path(file.name).replace(path)
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a whole text file at once; raises as `written`."""
+    with written(path) as file:
+        file.write(text)
 
 
 def refuse_foreign(res_dir: Path, names: Sequence[str]) -> None:
@@ -114,11 +146,11 @@ def _remove_made(made: list[Path]) -> None:
             path.rmdir()
 
 
-def _set_mode(folder: Path) -> None:
-    """A temporary folder is private; results get the mode any new folder would."""
+def _set_mode(path: Path, mode: int) -> None:
+    """What is temporary is private; results get the mode that anything new would."""
     umask = os.umask(0)
     os.umask(umask)
-    folder.chmod(0o777 & ~umask)
+    path.chmod(mode & ~umask)
 
 
 def _unwritable(res_dir: Path, error: OSError) -> InputError:
