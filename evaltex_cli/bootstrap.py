@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -95,6 +95,6 @@ def p_value(difference: float, replicated: Floats) -> float:
 
 def intervals(
     rows: EvidenceRows, scores: Callable[[Totals], Scores], level: float, resamples: int, seed: int
-) -> Mapping[str, tuple[float, float] | None]:
+) -> dict[str, tuple[float, float] | None]:
     """Each scalar score's interval."""
     return {name: interval(values, level) for name, values in replicates(rows, scores, resamples, seed).items()}

@@ -155,6 +155,21 @@ def compare(
     )
 
 
+def by_protocol(systems: Sequence[Sequence[System]]) -> list[list[System]]:
+    """Group the systems of several detectors by protocol; only protocols that all detectors have.
+
+    Raises
+    ------
+    InputError
+        When there is none.
+    """
+    first, *others = [{system.protocol.name: system for system in group} for group in systems]
+    shared = [name for name in first if all(name in other for other in others)]
+    if not shared:
+        raise InputError("the results have no protocol in common; evaluate all detectors by the same protocols")
+    return [[group[name] for group in (first, *others)] for name in shared]
+
+
 def _compared_score(
     name: str, systems: Sequence[System], replicated: Sequence[Floats], level: float
 ) -> ScoreComparison:

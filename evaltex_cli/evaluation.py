@@ -16,7 +16,16 @@ from evaltex_cli import config, formats, overlaps, pairing
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.base import Source
 from evaltex_cli.protocols import load
-from evaltex_cli.protocols.base import MATCH_TYPES, Evidence, EvidenceRows, ExactSums, Protocol, Scores, SideMatches
+from evaltex_cli.protocols.base import (
+    MATCH_TYPES,
+    Evidence,
+    EvidenceRows,
+    ExactSums,
+    Protocol,
+    Scores,
+    SideMatches,
+    Totals,
+)
 from evaltex_cli.records import Convention, GeometryCounts, ImageBatch, Ints, Objects, Overlaps, ReadImages, count_texts
 from evaltex_cli.signature import signature
 
@@ -98,6 +107,10 @@ class Evaluation:
     images: list[ImageResult] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     rows: EvidenceRows | None = None
+
+    def score(self, totals: Totals) -> Scores:
+        """Score summed evidence as this evaluation does."""
+        return self.protocol.scores(totals, self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +316,7 @@ def _batches(
             gt_read.objects,
             _spread(det_read.objects, present),
             in_detections=present,
+            formats=(gt.format, det.format),
         )
         yield _with_masks(batch, masks, present, faults) if masks else batch
 

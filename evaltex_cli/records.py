@@ -148,6 +148,8 @@ class ImageBatch:
         The labelled masks, where the run has them; areas are then pixel counts of these.
     in_detections : (images,) bool, or None
         Whether the detections name the image at all, be it without objects. None where all are named.
+    formats : tuple of str
+        Names of the formats that ground truth and detections were read from.
     """
 
     names: Sequence[str]
@@ -157,6 +159,7 @@ class ImageBatch:
     gt_runs: LabelRuns | None = None
     det_runs: LabelRuns | None = None
     in_detections: Bools | None = None
+    formats: tuple[str, str] = ("memory", "memory")
 
     @property
     def has_masks(self) -> bool:

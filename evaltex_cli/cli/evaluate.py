@@ -1,62 +1,69 @@
-"""The command line. Only this module imports click; heavy modules are imported inside the commands."""
+"""``evaltex GT DET RES_DIR``: the plain form."""
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evaltex_cli import __version__
-from evaltex_cli.errors import EvaltexError
-from evaltex_cli.formats import FORMATS
+from evaltex_cli.cli.common import (
+    ALL,
+    PATH,
+    config_option,
+    det_format_option,
+    gt_format_option,
+    progress_bar,
+    protocol_option,
+    quiet_option,
+    read_settings,
+    resamples_option,
+    seed_option,
+    set_option,
+    told_errors,
+    warn,
+)
 from evaltex_cli.protocols import PROTOCOLS
 
+if TYPE_CHECKING:
+    from evaltex_cli.evaluation import Evaluation, Run
+    from evaltex_cli.gate import Verdict
+    from evaltex_cli.results.writer import ResultWriter
+
 MAX_PIXELS = 100_000_000
-BAR_AFTER_SECONDS = 1.0
-HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
-PATH = click.Path(path_type=Path)
+GATE_NOT_MET = 1
 
 
-class Entry(click.Group):
-    """A group whose plain form, ``evaltex gt.txt det.txt res_dir``, is the command `evaluate`."""
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The command line of one run."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not args or args[0] not in self.commands:
-            args = [EVALUATE, *args]
-        return super().parse_args(ctx, args)
-
-
-EVALUATE = "evaluate"
-ALL = "all"
-
-
-class PlainForm(click.Command):
-    """`evaluate`, which shows itself as plain ``evaltex`` and lists the other commands in its help."""
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> Any:
-        return super().make_context("evaltex", args, parent=None, **extra)
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        others = [(name, command) for name, command in main.commands.items() if name != EVALUATE]
-        with formatter.section("Commands (evaltex COMMAND --help tells more)"):
-            formatter.write_dl([(name, command.get_short_help_str(limit=70)) for name, command in others])
-
-
-@click.group(cls=Entry, context_settings=HELP_OPTIONS)
-def main() -> None:
-    """Evaluate text detections."""
+    gt: Path
+    det: Path
+    res_dir: Path
+    gt_img_dir: Path | None
+    det_img_dir: Path | None
+    per_image: bool
+    plots: bool
+    protocols: tuple[str, ...]
+    config_path: Path | None
+    settings: tuple[str, ...]
+    gt_format: str | None
+    det_format: str | None
+    max_pixels: int
+    confidence: float | None
+    resamples: int
+    seed: int
+    fail_if: tuple[str, ...]
+    baselines: tuple[Path, ...]
+    junit: Path | None
+    quiet: bool
 
 
-@main.command(EVALUATE, cls=PlainForm, context_settings=HELP_OPTIONS, hidden=True)
 @click.argument("gt", type=PATH)
 @click.argument("det", type=PATH)
 @click.argument("res_dir", type=PATH)
@@ -64,19 +71,11 @@ def main() -> None:
 @click.argument("det_img_dir", type=PATH, required=False, metavar="DET_IMG_DIR]")
 @click.option("-a", "per_image", is_flag=True, help="Write a result file for each image too.")
 @click.option("--plots", is_flag=True, help="Draw the curves of protocols that have any, as RES_DIR/PROTOCOL-*.svg.")
-@click.option(
-    "--protocol",
-    "protocols",
-    multiple=True,
-    default=("evaltex",),
-    show_default=True,
-    type=click.Choice([*PROTOCOLS, ALL]),
-    help="Protocol to score by; repeatable. all: every one that the input allows.",
-)
-@click.option("--config", "config_path", type=PATH, help="Parameter file.  [default: ./evaltex.ini if there is one]")
-@click.option("--set", "settings", multiple=True, metavar="[PROTOCOL.]KEY=VALUE", help="Set one parameter; repeatable.")
-@click.option("--gt-format", type=click.Choice(list(FORMATS)), help="Format of GT, where content should not decide.")
-@click.option("--det-format", type=click.Choice(list(FORMATS)), help="Format of DET, where content should not decide.")
+@protocol_option
+@config_option
+@set_option
+@gt_format_option
+@det_format_option
 @click.option(
     "--max-pixels",
     type=click.IntRange(min=1),
@@ -84,176 +83,145 @@ def main() -> None:
     show_default=True,
     help="Refuse label pictures with more pixels.",
 )
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    is_flag=False,
+    flag_value=0.95,
+    metavar="[LEVEL]",
+    help="Add bootstrap intervals of the scores, of this level (0.95 if none is given).",
+)
+@resamples_option
+@seed_option
+@click.option(
+    "--fail-if",
+    multiple=True,
+    metavar="EXPR",
+    help="End with status 1 where this holds: fscore<0.7, or against a baseline recall:-0.5% or recall:-0.005;"
+    " with PROTOCOL. before it where there are several. Repeatable.",
+)
+@click.option(
+    "--baseline", "baselines", multiple=True, type=PATH, help="Result .json (or folder) of an earlier run. Repeatable."
+)
+@click.option("--junit", type=PATH, help="Write the gates' verdicts to this file as JUnit XML.")
+@quiet_option
 @click.version_option(__version__, prog_name="evaltex", message="%(prog)s %(version)s")
-def evaluate_command(**options: Any) -> None:
+def command(**options: Any) -> None:
     """Evaluate the text detections DET against the ground truth GT; write results to RES_DIR.
 
-    GT and DET are EvaLTex .txt files, or folders or .zip archives of ICDAR-style .txt files. With GT_IMG_DIR and
-    DET_IMG_DIR, objects are the labelled masks in these folders' pictures.
+    GT and DET are EvaLTex .txt files, folders or .zip archives of ICDAR-style .txt files, or ICDAR XML. With GT_IMG_DIR
+    and DET_IMG_DIR, objects are the labelled masks in these folders' pictures.
 
     Results: RES_DIR/PROTOCOL.txt and .json; with -a also RES_DIR/PROTOCOL/IMAGE.txt.
     """
     with told_errors():
-        _evaluate(**options)
+        request = Request(**options)
+        if (request.gt_img_dir is None) != (request.det_img_dir is None):
+            raise click.UsageError(
+                "GT_IMG_DIR and DET_IMG_DIR go together: give both folders of label pictures, or neither."
+            )
+        verdicts = _evaluate(request)
+        if not all(verdict.passed for verdict in verdicts):
+            sys.exit(GATE_NOT_MET)
 
 
-def _evaluate(
-    gt: Path,
-    det: Path,
-    res_dir: Path,
-    gt_img_dir: Path | None,
-    det_img_dir: Path | None,
-    per_image: bool,
-    plots: bool,
-    protocols: tuple[str, ...],
-    config_path: Path | None,
-    settings: tuple[str, ...],
-    gt_format: str | None,
-    det_format: str | None,
-    max_pixels: int,
-    quiet: bool,
-) -> None:
-    if gt_img_dir is not None and det_img_dir is None:
-        raise click.UsageError(
-            "GT_IMG_DIR and DET_IMG_DIR go together: give both folders of label pictures, or neither."
-        )
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from evaltex_cli import config
-    from evaltex_cli.evaluation import MaskFolders, Run, evaluate_sources, open_sources
+def _evaluate(request: Request) -> list[Verdict]:
+    from evaltex_cli import gate
+    from evaltex_cli.evaluation import MaskFolders, evaluate_sources, open_sources
     from evaltex_cli.protocols import load
-    from evaltex_cli.results.staging import staged
+    from evaltex_cli.results import junit
+    from evaltex_cli.results.staging import staged, write_file
     from evaltex_cli.results.table import table
     from evaltex_cli.results.writer import ResultWriter, result_names
 
-    found = config.find_config(config_path)
-    given = [*(config.read_config(found) if found else []), *(config.parse_set(argument) for argument in settings)]
-    for section in {setting.protocol for setting in given}:
-        config.parameters_of(section, given)
-    masks = MaskFolders(gt_img_dir, det_img_dir, max_pixels) if gt_img_dir and det_img_dir else None
-    wanted = dict.fromkeys(PROTOCOLS if ALL in protocols else protocols)
-    runs = [Run(load(name), config.parameters_of(name, given)) for name in wanted]
-    left_out: dict[str, str] = {}
-    if ALL in protocols and masks is not None:
-        left_out = dict.fromkeys(
-            (r.protocol.name for r in runs if not r.protocol.takes_masks), "takes no label pictures"
-        )
-        runs = [run for run in runs if run.protocol.name not in left_out]
-    with staged(res_dir, [name for protocol in wanted for name in result_names(load(protocol))]) as folder:
-        writer = ResultWriter(folder)
-        try:
-            gt_source, det_source, faults = open_sources(gt, det, gt_format, det_format)
-            sink = writer.add if per_image else None
-            with progress_bar(quiet) as progress:
-                evaluations = evaluate_sources(gt_source, det_source, faults, runs, masks, sink, progress)
-            if ALL in protocols and not evaluations[0].det.transcriptions:
-                textual = [run.protocol.name for run in runs if run.protocol.needs_texts]
-                left_out |= dict.fromkeys(textual, "no detection bears a transcription")
-                evaluations = [e for e in evaluations if e.protocol.name not in textual]
-            for evaluation in evaluations:
-                writer.finish(evaluation)
-                if plots:
-                    writer.draw(evaluation)
-            writer.drop(left_out)
-        finally:
-            writer.close()
-    for warning in dict.fromkeys(warning for evaluation in evaluations for warning in evaluation.warnings):
-        click.echo(f"evaltex: warning: {warning}", err=True)
-    if not quiet:
-        click.echo(table(evaluations))
+    gates = [gate.parse(expression) for expression in request.fail_if]
+    baselines = gate.read_baselines(request.baselines)
+    runs, left_out = _runs(request)
+    masks = (
+        MaskFolders(request.gt_img_dir, request.det_img_dir, request.max_pixels)
+        if request.gt_img_dir and request.det_img_dir
+        else None
+    )
+    owned = [file for name in [*(run.protocol.name for run in runs), *left_out] for file in result_names(load(name))]
+    with staged(request.res_dir, owned) as folder, ResultWriter(folder) as writer:
+        sources = open_sources(request.gt, request.det, request.gt_format, request.det_format)
+        with progress_bar(request.quiet) as progress:
+            evaluations = evaluate_sources(*sources, runs, masks, writer.add if request.per_image else None, progress)
+        if ALL in request.protocols and not evaluations[0].det.transcriptions:
+            textual = [run.protocol.name for run in runs if run.protocol.needs_texts]
+            left_out |= dict.fromkeys(textual, "no detection bears a transcription")
+            evaluations = [e for e in evaluations if e.protocol.name not in left_out]
+            writer.drop(textual)
+        gate.refuse_other_baselines(evaluations, baselines)
+        verdicts = gate.verdicts(gates, evaluations, baselines)
+        intervals = _intervals(request, evaluations)
+        _write(writer, request, evaluations, intervals, verdicts)
+    if request.junit is not None:
+        write_file(request.junit, junit.document(verdicts))
+    warn([warning for evaluation in evaluations for warning in evaluation.warnings])
+    if not request.quiet:
+        click.echo(table(evaluations, intervals))
         for name, reason in left_out.items():
             click.echo(f"Left out: {name} ({reason})")
-        click.echo(_places(res_dir, [evaluation.protocol.name for evaluation in evaluations], per_image))
+        for verdict in verdicts:
+            click.echo(f"Gate {verdict}")
+        click.echo(_places(request, [evaluation.protocol.name for evaluation in evaluations]))
+    return verdicts
 
 
-def _places(res_dir: Path, names: list[str], per_image: bool) -> str:
+def _runs(request: Request) -> tuple[list[Run], dict[str, str]]:
+    """The protocols to run, and those left out of `all` with the reason."""
+    from evaltex_cli import config
+    from evaltex_cli.evaluation import Run
+    from evaltex_cli.protocols import load
+
+    given = read_settings(request.config_path, request.settings)
+    wanted = dict.fromkeys(PROTOCOLS if ALL in request.protocols else request.protocols)
+    keep_rows = request.confidence is not None
+    runs = [Run(load(name), config.parameters_of(name, given), keep_rows) for name in wanted]
+    if ALL not in request.protocols or request.gt_img_dir is None:
+        return runs, {}
+    unfit = [run.protocol.name for run in runs if not run.protocol.takes_masks]
+    return [run for run in runs if run.protocol.takes_masks], dict.fromkeys(unfit, "it takes no label pictures")
+
+
+def _intervals(request: Request, evaluations: Iterable[Evaluation]) -> dict[str, dict[str, Any]]:
+    """Protocol -> score -> bootstrap interval; empty unless asked for."""
+    if request.confidence is None:
+        return {}
+    from evaltex_cli import bootstrap
+
+    return {
+        evaluation.protocol.name: bootstrap.intervals(
+            evaluation.rows, evaluation.score, request.confidence, request.resamples, request.seed
+        )
+        for evaluation in evaluations
+        if evaluation.rows is not None
+    }
+
+
+def _write(
+    writer: ResultWriter,
+    request: Request,
+    evaluations: Sequence[Evaluation],
+    intervals: Mapping[str, Mapping[str, Any]],
+    verdicts: Sequence[Verdict],
+) -> None:
+    for evaluation in evaluations:
+        name = evaluation.protocol.name
+        extras: dict[str, Any] = {}
+        if name in intervals:
+            bootstrap = {"level": request.confidence, "resamples": request.resamples, "seed": request.seed}
+            extras |= {"intervals": intervals[name], "bootstrap": bootstrap}
+        if verdicts:
+            extras["gates"] = [asdict(verdict) for verdict in verdicts if verdict.protocol == name]
+        writer.finish(evaluation, extras)
+        if request.plots:
+            writer.draw(evaluation)
+
+
+def _places(request: Request, names: Sequence[str]) -> str:
     """Where the results are, in one line."""
     name = names[0] if len(names) == 1 else f"{{{','.join(names)}}}"
-    images = f", {res_dir / name / '*.txt'}" if per_image else ""
-    return f"Results: {res_dir / f'{name}.txt'}, {res_dir / f'{name}.json'}{images}"
-
-
-@main.command("convert", context_settings=HELP_OPTIONS)
-@click.argument("src", type=PATH)
-@click.argument("dst", type=PATH, metavar="DST.txt")
-@click.option("--kind", type=click.Choice(["gt", "det"]), required=True, help="Ground truth or detections.")
-@click.option(
-    "--format", "format_name", type=click.Choice(list(FORMATS)), help="Format of SRC, where content should not decide."
-)
-@click.option(
-    "--regions",
-    type=click.Choice(["own", "lines"]),
-    default="own",
-    show_default=True,
-    help="Region of an object: as SRC says, else its own ID; or the line of aligned words of similar height.",
-)
-@click.option("--boxes", is_flag=True, help="Write polygons as their bounding boxes.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-def convert_command(
-    src: Path, dst: Path, kind: str, format_name: str | None, regions: str, boxes: bool, quiet: bool
-) -> None:
-    """Write SRC as an EvaLTex .txt file.
-
-    SRC is a folder or .zip archive of ICDAR-style .txt files, or an EvaLTex .txt file.
-    """
-    with told_errors():
-        from evaltex_cli.convert import convert
-
-        side: Any = kind
-        done = convert(src, dst, side, format_name=format_name, lines_as_regions=regions == "lines", as_boxes=boxes)
-        for note in done.notes():
-            click.echo(f"evaltex: warning: {note}", err=True)
-        if not quiet:
-            click.echo(f"{dst}: {done.images} images, {done.objects} objects")
-
-
-@contextmanager
-def progress_bar(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Give a function to call with images done and images in all; a bar on a terminal, for work over a second."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    began = time.monotonic()
-    bars: list[Any] = []
-
-    def show(done: int, images: int) -> None:
-        if not bars and time.monotonic() - began > BAR_AFTER_SECONDS:
-            bars.append(click.progressbar(length=images, label="images", file=sys.stderr).__enter__())
-        for bar in bars:
-            bar.update(done - bar.pos)
-
-    try:
-        yield show
-    finally:
-        for bar in bars:
-            bar.__exit__(None, None, None)
-
-
-@contextmanager
-def told_errors() -> Iterator[None]:
-    """Turn whatever goes wrong into one message and an exit status: 2 for bad input, 130 when interrupted."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    try:
-        yield
-    except EvaltexError as error:
-        _stop(str(error))
-    except KeyboardInterrupt:
-        click.echo("evaltex: interrupted; nothing was written", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 (the interpreter flushes stdout once more at exit)
-        sys.exit(0)
-    except MemoryError:
-        _stop("out of memory; nothing was written")
-    except (click.exceptions.Exit, click.ClickException, SystemExit):
-        raise
-    except Exception as error:
-        if os.environ.get("EVALTEX_DEBUG"):
-            raise
-        _stop(f"internal error ({type(error).__name__}: {error}); please report it, with EVALTEX_DEBUG=1 for details")
-
-
-def _stop(message: str) -> NoReturn:
-    for line in message.split("\n"):
-        click.echo(f"evaltex: error: {line}", err=True)
-    sys.exit(2)
+    images = f", {request.res_dir / name / '*.txt'}" if request.per_image else ""
+    return f"Results: {request.res_dir / f'{name}.txt'}, {request.res_dir / f'{name}.json'}{images}"

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from evaltex_cli.evaluation import Evaluation
 
 
-def table(evaluations: Sequence[Evaluation]) -> str:
-    """Protocols as rows, their headline scores as columns."""
+def table(evaluations: Sequence[Evaluation], intervals: Mapping[str, Mapping[str, Any]]) -> str:
+    """Protocols as rows, their headline scores as columns; intervals by protocol and score, where there are any."""
     rows = []
     for evaluation in evaluations:
-        values = [(name, evaluation.scores[name]) for name in evaluation.protocol.headline]
-        shown = [f"{name} {'-':<6}" if value is None else f"{name} {value:.4f}" for name, value in values]
+        bounds = intervals.get(evaluation.protocol.name, {})
+        names = evaluation.protocol.headline
+        shown = [f"{name} {_shown(evaluation.scores[name], bounds.get(name))}" for name in names]
         rows.append([evaluation.protocol.name, *shown])
     width = max(len(cells[0]) for cells in rows)
     return "\n".join("  ".join([cells[0].ljust(width), *cells[1:]]) for cells in rows)
+
+
+def _shown(value: float | None, interval: Sequence[float] | None) -> str:
+    if value is None:
+        return f"{'-':<6}"
+    return f"{value:.4f}" + (f" [{interval[0]:.4f}, {interval[1]:.4f}]" if interval else "")

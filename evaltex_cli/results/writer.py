@@ -82,7 +82,10 @@ class ResultWriter:
                 yield line.rstrip("\n")
         self._part(name).unlink()
 
-    def close(self) -> None:
+    def __enter__(self) -> ResultWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Close what an interrupted run has left open."""
         for file in self._images.values():
             file.close()

@@ -1,0 +1,136 @@
+"""What all commands share: options, the progress bar, and how errors are told."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from evaltex_cli.errors import EvaltexError
+from evaltex_cli.formats import FORMATS
+from evaltex_cli.protocols import PROTOCOLS
+
+if TYPE_CHECKING:
+    from evaltex_cli.config import Setting
+
+BAR_AFTER_SECONDS = 1.0
+HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
+PATH = click.Path(path_type=Path)
+ALL = "all"
+
+protocol_option = click.option(
+    "--protocol",
+    "protocols",
+    multiple=True,
+    default=("evaltex",),
+    show_default=True,
+    type=click.Choice([*PROTOCOLS, ALL]),
+    help="Protocol to score by; repeatable. all: every one that the input allows.",
+)
+config_option = click.option(
+    "--config", "config_path", type=PATH, help="Parameter file.  [default: ./evaltex.ini if there is one]"
+)
+set_option = click.option(
+    "--set", "settings", multiple=True, metavar="[PROTOCOL.]KEY=VALUE", help="Set one parameter; repeatable."
+)
+gt_format_option = click.option(
+    "--gt-format", type=click.Choice(list(FORMATS)), help="Format of GT, where content should not decide."
+)
+det_format_option = click.option(
+    "--det-format", type=click.Choice(list(FORMATS)), help="Format of DET, where content should not decide."
+)
+resamples_option = click.option(
+    "--resamples",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="Bootstrap resamples of the images.",
+)
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the bootstrap."
+)
+quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+
+
+def read_settings(config_path: Path | None, arguments: Sequence[str]) -> list[Setting]:
+    """The parameters that the user gave, from the file and then from `--set`, each checked.
+
+    Raises
+    ------
+    ConfigError
+        For any that is wrong, of whatever protocol.
+    """
+    from evaltex_cli import config
+
+    found = config.find_config(config_path)
+    given = [*(config.read_config(found) if found else []), *(config.parse_set(argument) for argument in arguments)]
+    for section in {setting.protocol for setting in given}:
+        config.parameters_of(section, given)
+    return given
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """Give a function to call with images done and images in all; a bar on a terminal, for work over a second."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    began = time.monotonic()
+    bars: list[Any] = []
+
+    def show(done: int, images: int) -> None:
+        if not bars and time.monotonic() - began > BAR_AFTER_SECONDS:
+            bars.append(click.progressbar(length=images, label="images", file=sys.stderr).__enter__())
+        for bar in bars:
+            bar.update(done - bar.pos)
+
+    try:
+        yield show
+    finally:
+        for bar in bars:
+            bar.__exit__(None, None, None)
+
+
+@contextmanager
+def told_errors() -> Iterator[None]:
+    """Turn whatever goes wrong into one message and an exit status: 2 for bad input, 130 when interrupted."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    try:
+        yield
+    except EvaltexError as error:
+        stop(str(error))
+    except KeyboardInterrupt:
+        click.echo("evaltex: interrupted; nothing was written", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 (the interpreter flushes stdout once more at exit)
+        sys.exit(0)
+    except MemoryError:
+        stop("out of memory; nothing was written")
+    except (click.exceptions.Exit, click.ClickException, SystemExit):
+        raise
+    except Exception as error:
+        if os.environ.get("EVALTEX_DEBUG"):
+            raise
+        stop(f"internal error ({type(error).__name__}: {error}); please report it, with EVALTEX_DEBUG=1 for details")
+
+
+def stop(message: str) -> NoReturn:
+    """End with an error message and exit status 2."""
+    for line in message.split("\n"):
+        click.echo(f"evaltex: error: {line}", err=True)
+    sys.exit(2)
+
+
+def warn(warnings: Sequence[str]) -> None:
+    """Tell each warning once."""
+    for warning in dict.fromkeys(warnings):
+        click.echo(f"evaltex: warning: {warning}", err=True)

@@ -1,0 +1,112 @@
+"""``evaltex compare``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from evaltex_cli.cli.common import (
+    ALL,
+    PATH,
+    config_option,
+    det_format_option,
+    gt_format_option,
+    protocol_option,
+    read_settings,
+    resamples_option,
+    seed_option,
+    set_option,
+    stop,
+    told_errors,
+)
+from evaltex_cli.protocols import PROTOCOLS
+
+
+@click.argument(
+    "paths", type=PATH, nargs=-1, required=True, metavar="GT DET_A DET_B [DET_C ...] | RESULT_A RESULT_B ..."
+)
+@protocol_option
+@config_option
+@set_option
+@gt_format_option
+@det_format_option
+@click.option("--label", "labels", multiple=True, help="Name of a detector, in their order.  [default: of its file]")
+@resamples_option
+@seed_option
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Level of the intervals.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "csv", "markdown", "latex"]),
+    default="table",
+    show_default=True,
+    help="Form of the output.",
+)
+@click.option("--worst", type=click.IntRange(min=0), default=10, show_default=True, help="Images and objects to list.")
+@click.option("--output", type=PATH, help="Write to this file instead of stdout.")
+def command(
+    paths: tuple[Path, ...],
+    protocols: tuple[str, ...],
+    config_path: Path | None,
+    settings: tuple[str, ...],
+    gt_format: str | None,
+    det_format: str | None,
+    labels: tuple[str, ...],
+    resamples: int,
+    seed: int,
+    confidence: float,
+    form: str,
+    worst: int,
+    output: Path | None,
+) -> None:
+    """Compare detectors: differences, intervals, p-values, and what got worse.
+
+    Give the ground truth and two or more detections; or result folders (or .json files) of earlier runs made with -a.
+    Differences are to the first detector; p-values are of a paired bootstrap over images.
+    """
+    with told_errors():
+        from evaltex_cli import compare, config
+        from evaltex_cli.results import comparison
+        from evaltex_cli.results.staging import write_file
+
+        from_results = all(compare.is_result(path) for path in paths)
+        detectors = paths if from_results else paths[1:]
+        if len(detectors) < 2:
+            stop("nothing to compare; give GT DET_A DET_B, or two results of runs with -a")
+        if labels and len(labels) != len(detectors):
+            stop(f"{len(labels)} labels for {len(detectors)} detectors; give one a detector, or none")
+        names = labels or _labels(detectors)
+        if from_results:
+            systems = [compare.stored(path, label) for path, label in zip(detectors, names, strict=True)]
+        else:
+            given = read_settings(config_path, settings)
+            wanted = dict.fromkeys(PROTOCOLS if ALL in protocols else protocols)
+            parameters = {name: config.parameters_of(name, given) for name in wanted}
+            systems = [
+                compare.stored(path, label)
+                if compare.is_result(path)
+                else compare.evaluated(paths[0], path, label, parameters, gt_format, det_format)
+                for path, label in zip(detectors, names, strict=True)
+            ]
+        comparisons = [
+            compare.compare(group, resamples=resamples, seed=seed, level=confidence)
+            for group in compare.by_protocol(systems)
+        ]
+        text = comparison.FORMATS[form](comparisons, worst, confidence)
+        if output is None:
+            click.echo(text, nl=False)
+        else:
+            write_file(output, text)
+
+
+def _labels(paths: tuple[Path, ...]) -> list[str]:
+    """Short names that differ: file names, or whole paths where these repeat."""
+    short = [path.name for path in paths]
+    return short if len(set(short)) == len(short) else [str(path) for path in paths]
