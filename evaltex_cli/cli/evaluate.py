@@ -159,12 +159,13 @@ def _evaluate(request: Request) -> list[Verdict]:
     if request.junit is not None:
         write_file(request.junit, junit.document(verdicts))
     warn([warning for evaluation in evaluations for warning in evaluation.warnings])
+    for verdict in verdicts:
+        if not request.quiet or not verdict.passed:
+            click.echo(f"Gate {verdict}", err=request.quiet)
     if not request.quiet:
         click.echo(table(evaluations, intervals))
         for name, reason in left_out.items():
             click.echo(f"Left out: {name} ({reason})")
-        for verdict in verdicts:
-            click.echo(f"Gate {verdict}")
         click.echo(_places(request, [evaluation.protocol.name for evaluation in evaluations]))
     return verdicts
 
