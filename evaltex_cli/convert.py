@@ -31,8 +31,8 @@ class Converted:
     warnings: tuple[str, ...]
 
     def notes(self) -> list[str]:
-        """What the user should know, one sentence each."""
-        notes = list(self.warnings)
+        """What the EvaLTex file does not hold as the source did, one sentence each."""
+        notes = []
         if self.without_area:
             notes.append(f"{self.without_area} objects without area left out: an EvaLTex file cannot hold them")
         if self.sizes_guessed:

@@ -142,9 +142,9 @@ def test_objects_without_area_are_left_out_and_told(tmp_path: Path) -> None:
     assert read(target)[1].objects.ids.tolist() == [2]
 
 
-def test_warnings_of_the_source_are_among_the_notes(tmp_path: Path) -> None:
+def test_warnings_of_the_source_are_handed_on(tmp_path: Path) -> None:
     source = folder(tmp_path / "src", {"1.txt": "0,0,9,9\n", "1.json": "{}"})
-    (note,) = convert(source, tmp_path / "det.txt", "det").notes()
+    (note,) = convert(source, tmp_path / "det.txt", "det").warnings
     assert "1 files that are not .txt were left out: '1.json'" in note
 
 

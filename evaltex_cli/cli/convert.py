@@ -36,6 +36,8 @@ def command(src: Path, dst: Path, kind: str, format_name: str | None, regions: s
 
         side: Any = kind
         done = convert(src, dst, side, format_name=format_name, lines_as_regions=regions == "lines", as_boxes=boxes)
-        warn(done.notes())
+        warn(done.warnings)
         if not quiet:
+            for note in done.notes():
+                click.echo(f"evaltex: note: {note}", err=True)
             click.echo(f"{dst}: {done.images} images, {done.objects} objects")
