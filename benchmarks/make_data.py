@@ -1,0 +1,131 @@
+"""Writes data sets of any size: ground truth and detections as EvaLTex files, and label pictures if wanted.
+
+    python benchmarks/make_data.py FOLDER --images 1000 --objects 10 --kind boxes
+
+Words stand in a grid of lines, six in each, from the top of the picture. Of the detections most are words a little off,
+some lie between two words (and so touch both, or neither), some are pieces. The same arguments give the same files.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+CELL_HEIGHT, CELL_WIDTH = 60, 160
+COLUMNS = 6
+STROKE = 6  # pixels of a stroke, and of the gap to the next, in label pictures
+IMAGES_AT_ONCE = 4096
+KINDS = ("boxes", "polygons", "masks")
+
+
+def image_size(objects: int) -> tuple[int, int]:
+    """Height and width of a picture that holds so many words; at least 4:3."""
+    width = CELL_WIDTH * COLUMNS
+    return max(width * 3 // 4, CELL_HEIGHT * -(-objects // COLUMNS)), width
+
+
+def random_words(rng: np.random.Generator, images: int, objects: int) -> NDArray[np.int64]:
+    """Words, (images, objects, 4): x, y, width, height."""
+    cell = np.arange(objects)
+    size = rng.integers((60, 20), (CELL_WIDTH - 10, CELL_HEIGHT - 10), (images, objects, 2))
+    room = np.array((CELL_WIDTH, CELL_HEIGHT)) - size
+    corner = np.stack([cell % COLUMNS * CELL_WIDTH, cell // COLUMNS * CELL_HEIGHT], axis=1)
+    return np.concatenate([corner + (rng.random(size.shape) * room).astype(np.int64), size], axis=2)
+
+
+def detected(rng: np.random.Generator, words: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A detection for every word, in the same cells: a little off, between two words, or half of one."""
+    images, objects, _ = words.shape
+    found = words + rng.integers(-3, 4, words.shape)
+    manner = rng.random((images, objects))
+    found[..., 0] += np.where(manner < 0.1, CELL_WIDTH // 2, 0)
+    found[..., 2] //= np.where(manner > 0.9, 2, 1)
+    height, width = image_size(objects)
+    found[..., :2] = np.clip(found[..., :2], 0, (width - 20, height - 10))
+    found[..., 2:] = np.minimum(found[..., 2:], (width, height) - found[..., :2])
+    return found
+
+
+def waved(rng: np.random.Generator, boxes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Polygons of eight vertices in place of boxes, (images, objects, 16): words on a wave."""
+    x, y, width, height = np.moveaxis(boxes, 2, 0)[..., None]
+    along = x + width * np.arange(4) // 3
+    lift = (height // 4 * rng.uniform(-1, 1, (*height.shape[:2], 4))).astype(np.int64)
+    upper = np.stack([along, y + height // 4 + lift], axis=-1)
+    lower = np.stack([along, y + height - height // 4 + lift], axis=-1)[:, :, ::-1]
+    return np.concatenate([upper, lower], axis=2).reshape(*boxes.shape[:2], 16)
+
+
+def lines_of(numbers: NDArray[np.int64], first: int, is_gt: bool) -> str:
+    """The images' blocks of an EvaLTex file, `first` being the number of the first image."""
+    images, objects, count = numbers.shape
+    height, width = image_size(objects)
+    head, start = (f"img_%d\n{height},{width}\n", '{},{},"word",f') if is_gt else ("img_%d\n", '{},"word"')
+    block = head + "".join(start.format(k + 1, k // COLUMNS + 1) + ",%d" * count + "\n" for k in range(objects)) + "\n"
+    named = np.concatenate([np.arange(first, first + images)[:, None], numbers.reshape(images, -1)], axis=1)
+    return block * images % tuple(named.ravel().tolist())
+
+
+def make_texts(folder: Path, images: int, objects: int, kind: str, seed: int = 1) -> tuple[Path, Path]:
+    """Write gt.txt and det.txt with as many detections as objects; return their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    gt_path, det_path = folder / "gt.txt", folder / "det.txt"
+    rng = np.random.default_rng(seed)
+    with gt_path.open("w", newline="\n") as gt, det_path.open("w", newline="\n") as det:
+        for first in range(0, images, IMAGES_AT_ONCE):
+            words = random_words(rng, min(IMAGES_AT_ONCE, images - first), objects)
+            found = detected(rng, words)
+            if kind == "polygons":
+                words, found = waved(rng, words), waved(rng, found)
+            gt.write(lines_of(words, first, True))
+            det.write(lines_of(found, first, False))
+    return gt_path, det_path
+
+
+def make_masks(folder: Path, images: int, objects: int, suffix: str = ".png", seed: int = 1) -> list[Path]:
+    """Write gt.txt, det.txt and the folders gt and det of label pictures; return these four paths.
+
+    Words are upright strokes under a bar, so that a row of a word is many runs; detections are words a little off.
+    """
+    rng = np.random.default_rng(seed)
+    words = random_words(rng, images, objects)
+    found = np.clip(words + rng.integers(-3, 4, words.shape), 0, None)
+    for name, boxes in (("gt", words), ("det", found)):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.txt").write_text(lines_of(boxes, 0, name == "gt"), newline="\n")
+        for k in range(images):
+            Image.fromarray(label_picture(boxes[k])).save(folder / name / f"img_{k}{suffix}")
+    return [folder / "gt.txt", folder / "det.txt", folder / "gt", folder / "det"]
+
+
+def label_picture(boxes: NDArray[np.int64]) -> NDArray[np.generic]:
+    """The label picture of an image's boxes (objects, 4), 8 bits where they suffice, else 16."""
+    labels = np.zeros(image_size(len(boxes)), np.uint8 if len(boxes) < 256 else np.uint16)
+    for k, (x, y, width, height) in enumerate(boxes.tolist(), start=1):
+        part = labels[y : y + height, x : x + width]
+        part[:, np.arange(part.shape[1]) % (2 * STROKE) < STROKE] = k
+        part[:STROKE] = k
+    return labels
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--images", type=int, default=1000)
+    parser.add_argument("--objects", type=int, default=10, help="objects, and detections, of an image")
+    parser.add_argument("--kind", choices=KINDS, default="boxes")
+    parser.add_argument("--suffix", choices=(".png", ".tif"), default=".png", help="of label pictures")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    if given.kind == "masks":
+        make_masks(given.folder, given.images, given.objects, given.suffix, given.seed)
+    else:
+        make_texts(given.folder, given.images, given.objects, given.kind, given.seed)
+
+
+if __name__ == "__main__":
+    main()
