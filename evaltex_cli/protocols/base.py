@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -155,7 +155,7 @@ class Protocol:
     image_scores: Callable[[Totals, Any], Scores] | None = None
     takes_masks: bool = True
     needs_texts: bool = False
-    plots: Callable[[Scores], Sequence[Plot]] | None = None
+    plots: Callable[[Scores], Iterable[Plot]] | None = None
     plot_names: tuple[str, ...] = ()
 
 

@@ -1,0 +1,159 @@
+"""ICDAR 2003 (Lucas et al., ICDAR 2003; Lucas, ICDAR 2005): every object's and detection's best match, no thresholds.
+
+Task: text localisation by boxes (or polygons, masks). A match m(G, D) in [0, 1] is
+
+``dice``    2 Area(G ∩ D) / (Area(G) + Area(D)): ICDAR 2005, Wolf & Jolion's paper (Eq. 6) and program
+``minbox``  Area(G ∩ D) / Area(smallest box around both): the definition of 2003
+
+Recall is the mean over objects of their best match, precision that over detections; a box may be the best of many.
+Don't-care objects, and detections on them, are left out: the competition had none.
+
+Empty cases: 0/0 is 0 in the dataset; an image with neither objects nor detections has recall and precision 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evaltex_cli.geometry import shapes
+from evaltex_cli.protocols.base import (
+    FALSE_POSITIVE,
+    IGNORED,
+    MANY_TO_MANY,
+    MANY_TO_ONE,
+    MISSED,
+    ONE_TO_MANY,
+    ONE_TO_ONE,
+    Evidence,
+    Matches,
+    Protocol,
+    Scores,
+    SideMatches,
+    Totals,
+    group_by,
+    per_image,
+    ratio,
+)
+from evaltex_cli.protocols.rrc import ignored_detections
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Parameters of ICDAR 2003."""
+
+    match: str = field(
+        default="dice",
+        metadata={"help": "2 common / (sum of areas), or common / smallest box", "choices": ("dice", "minbox")},
+    )
+    alpha: float = field(
+        default=0.5, metadata={"help": "share of precision in hmean, 1/(α/p + (1-α)/r)", "min": 0.0, "max": 1.0}
+    )
+    dont_care_overlap: float = field(
+        default=0.4,
+        metadata={
+            "help": "a detection with more than this share on a don't-care object is ignored",
+            "min": 0.0,
+            "max": 1.0,
+        },
+    )
+    shape: str = field(
+        default="box",
+        metadata={"help": "polygons as bounding boxes, or as they are", "choices": ("box", "polygon")},
+    )
+
+
+def convention(parameters: Parameters) -> Convention:
+    """Bounding boxes whose corners are pixels, or continuous polygons."""
+    return Convention(inclusive=parameters.shape == "box")
+
+
+def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+    """Find every best match of a batch and sum what its images contribute."""
+    gt_counts = ~batch.gt.dont_care
+    det_counts = ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
+    counts = gt_counts[overlaps.gt] & det_counts[overlaps.det]
+    gt, det = overlaps.gt[counts], overlaps.det[counts]
+    quality = _quality(batch, overlaps, parameters)[counts]
+    gt_best, det_best = np.zeros(batch.gt.count), np.zeros(batch.det.count)
+    np.maximum.at(gt_best, gt, quality)
+    np.maximum.at(det_best, det, quality)
+    images, gt_image, det_image = len(batch.names), batch.gt.image, batch.det.image
+    columns = {
+        "gt_objects": np.diff(batch.gt.offsets),
+        "counted_gt_objects": per_image(gt_counts, gt_image, images),
+        "detections": np.diff(batch.det.offsets),
+        "counted_detections": per_image(det_counts, det_image, images),
+        "recall_credit": per_image(gt_best, gt_image, images),
+        "precision_credit": per_image(det_best, det_image, images),
+    }
+    if not with_matches:
+        return Evidence(columns)
+    best = (quality == gt_best[gt]) | (quality == det_best[det])
+    return Evidence(columns, _matches(gt[best], det[best], gt_best, det_best, gt_counts, det_counts))
+
+
+def _quality(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Floats:
+    """(p,) match of each overlapping pair."""
+    gt, det = overlaps.gt, overlaps.det
+    if parameters.match == "dice":
+        return np.asarray(2 * overlaps.area / (overlaps.gt_area[gt] + overlaps.det_area[det]))
+    a, b = (shapes.of(side, convention(parameters)).boxes for side in (batch.gt, batch.det))
+    around = np.maximum(a[gt, 2:], b[det, 2:]) - np.minimum(a[gt, :2], b[det, :2])
+    return np.asarray(np.minimum(overlaps.area / around.prod(axis=1), 1.0))
+
+
+def _matches(gt: Ints, det: Ints, gt_best: Floats, det_best: Floats, gt_counts: Bools, det_counts: Bools) -> Matches:
+    """Partners are those that either side has as its best."""
+    splits, merges = np.bincount(gt, minlength=len(gt_best)), np.bincount(det, minlength=len(det_best))
+    sides = []
+    for own, other, links, others, best, counts, several, shared, none in (
+        (gt, det, splits, merges, gt_best, gt_counts, ONE_TO_MANY, MANY_TO_ONE, MISSED),
+        (det, gt, merges, splits, det_best, det_counts, MANY_TO_ONE, ONE_TO_MANY, FALSE_POSITIVE),
+    ):
+        has_shared = np.zeros(len(best), dtype=bool)
+        has_shared[own[others[other] > 1]] = True
+        types = np.select(
+            [~counts, links == 0, (links > 1) & has_shared, links > 1, has_shared],
+            [IGNORED, none, MANY_TO_MANY, several, shared],
+            default=ONE_TO_ONE,
+        )
+        offsets, partners = group_by(own, other, len(best))
+        values = {"best_match": np.where(counts, best, np.nan)}
+        sides.append(SideMatches(types.astype(np.uint8), offsets, partners, values))
+    return Matches(*sides)
+
+
+def scores(totals: Totals, parameters: Parameters) -> Scores:
+    """Mean best matches, and 1 / (α/precision + (1 - α)/recall)."""
+    recall = ratio(totals["recall_credit"], totals["counted_gt_objects"])
+    precision = ratio(totals["precision_credit"], totals["counted_detections"])
+    return _with_hmean(recall, precision, parameters)
+
+
+def image_scores(totals: Totals, parameters: Parameters) -> Scores:
+    """As `scores`; 1 in an image with neither objects nor detections."""
+    if totals["counted_gt_objects"] or totals["counted_detections"]:
+        return scores(totals, parameters)
+    return _with_hmean(1.0, 1.0, parameters)
+
+
+def _with_hmean(recall: float, precision: float, parameters: Parameters) -> Scores:
+    weighted = parameters.alpha * recall + (1 - parameters.alpha) * precision
+    hmean = min(recall * precision / weighted, 1.0) if weighted > 0 else 0.0
+    return {"recall": recall, "precision": precision, "hmean": hmean}
+
+
+PROTOCOL = Protocol(
+    name="icdar2003",
+    title="ICDAR 2003",
+    version=1,
+    parameters=Parameters,
+    evidence=evidence,
+    scores=scores,
+    headline=("recall", "precision", "hmean"),
+    convention=convention,
+    image_scores=image_scores,
+)

@@ -1,0 +1,88 @@
+"""ICDAR 2003: the official figures, the definition written out, and single cases."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference_deteval import Box, common, sides
+from test_deteval import DATA, WORD, Scene, accumulated, assert_figures, entries, evidence_of, random_scene
+
+
+@pytest.mark.parametrize(("gt", "det", "key", "want"), entries("icdar2003"))
+def test_official_figures(gt: str, det: str, key: str, want: dict[str, Any]) -> None:
+    """To 1e-9, though Wolf's program prints six digits: the figures were summed before printing."""
+    assert_figures(Path(DATA / gt), DATA / det, key, want, 1e-9)
+
+
+def quality(a: Box, b: Box, match: str) -> float:
+    """The match of two boxes, corners taken for pixels."""
+    if match == "dice":
+        return 2 * common(a, b, 1) / (math.prod(sides(a, 1)) + math.prod(sides(b, 1)))
+    around = min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])
+    return common(a, b, 1) / math.prod(sides(around, 1))
+
+
+def plain_totals(scene: Scene, match: str, theta: float) -> dict[str, float]:
+    gt, dont_care, det = scene
+    cared = [g for g, ignored in zip(gt, dont_care, strict=True) if not ignored]
+    others = [g for g, ignored in zip(gt, dont_care, strict=True) if ignored]
+    counted = [d for d in det if all(common(g, d, 1) / math.prod(sides(d, 1)) <= theta for g in others)]
+    return {
+        "counted_gt_objects": len(cared),
+        "counted_detections": len(counted),
+        "recall_credit": sum(max((quality(g, d, match) for d in counted), default=0) for g in cared),
+        "precision_credit": sum(max((quality(g, d, match) for g in cared), default=0) for d in counted),
+    }
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(st.integers(0, 10**9), st.sampled_from(["dice", "minbox"]), st.sampled_from([0.0, 0.4, 1.0]))
+def test_agrees_with_the_definition(seed: int, match: str, theta: float) -> None:
+    rng = random.Random(seed)
+    scenes = [random_scene(rng) for _ in range(10)]
+    found = evidence_of(scenes, "icdar2003", match=match, dont_care_overlap=theta)
+    for k, scene in enumerate(scenes):
+        expected = plain_totals(scene, match, theta)
+        row = found.row(k)
+        assert {name: row[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_half_found_twice_is_half_found() -> None:
+    """Two halves of a word: each shares 2 · ½ / 1½ = ⅔ with it, and none is lost; the smallest box is the word, ½."""
+    scene: Any = [([WORD], [False], [(0, 0, 49, 19), (50, 0, 99, 19)])]
+    for match, value in (("dice", 2 / 3), ("minbox", 1 / 2)):
+        scores = accumulated(scene, "icdar2003", match=match).scores
+        assert scores == pytest.approx({"recall": value, "precision": value, "hmean": value})
+
+
+@pytest.mark.parametrize(("alpha", "hmean"), [(0.0, 1.0), (0.5, 2 / 3), (1.0, 0.5)])
+def test_alpha_is_the_share_of_precision(alpha: float, hmean: float) -> None:
+    scene: Any = [([WORD], [False], [WORD, (500, 500, 520, 520)])]
+    assert accumulated(scene, "icdar2003", alpha=alpha).scores["hmean"] == pytest.approx(hmean)
+
+
+def test_partners_are_the_best_of_either_side() -> None:
+    """Both halves have the word as their best, the word the larger one: a split."""
+    found = evidence_of(
+        [([WORD, (300, 0, 399, 19)], [False] * 2, [(0, 0, 69, 19), (70, 0, 99, 19)])], "icdar2003", True
+    )
+    assert found.matches is not None
+    assert found.matches.gt.partners.tolist() == [0, 1]
+    assert found.matches.gt.types.tolist() == [1, 4]
+    assert found.matches.det.types.tolist() == [1, 1]
+    assert found.matches.gt.values["best_match"].tolist() == pytest.approx([1.4 / 1.7, 0])
+
+
+def test_an_image_with_nothing_is_right() -> None:
+    found = evidence_of([([], [], []), ([WORD], [False], []), ([], [], [WORD])], "icdar2003")
+    from evaltex_cli.protocols import icdar2003
+
+    scores = [icdar2003.image_scores(found.row(k), icdar2003.Parameters()) for k in range(3)]
+    assert [(score["recall"], score["precision"]) for score in scores] == [(1, 1), (0, 0), (0, 0)]
+    assert accumulated([([], [], [])], "icdar2003").scores == {"recall": 0, "precision": 0, "hmean": 0}
