@@ -18,6 +18,9 @@ PROTOCOLS = {
     "deteval": "evaltex_cli.protocols.deteval",
     "icdar2013": "evaltex_cli.protocols.icdar2013",
     "icdar2003": "evaltex_cli.protocols.icdar2003",
+    "cleval": "evaltex_cli.protocols.cleval",
+    "tedeval": "evaltex_cli.protocols.tedeval",
+    "popeval": "evaltex_cli.protocols.popeval",
 }
 
 

@@ -1,0 +1,43 @@
+"""``evaltex toys``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from evaltex_cli.cli.common import PATH, gt_format_option, quiet_option, told_errors, warn
+
+
+@click.argument("gt", type=PATH)
+@click.argument("out_dir", type=PATH)
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="NAME",
+    help="Set to make; repeatable: orig, crop81, split3, overlap20, e2e_orig, e2e_insert1, e2e_delete1, e2e_replace1,"
+    " e2e_replace1_rand, or with other numbers.  [default: the paper's]",
+)
+@click.option(
+    "--layout",
+    type=click.Choice(["zip", "txt"]),
+    help=".zip archives of ICDAR-style .txt files, or EvaLTex .txt files.  [default: what GT is]",
+)
+@gt_format_option
+@quiet_option
+def command(
+    gt: Path, out_dir: Path, sets: tuple[str, ...], layout: str | None, gt_format: str | None, quiet: bool
+) -> None:
+    """Write toy detections of the ground truth GT to OUT_DIR.
+
+    Words cropped, cut, overlapping, with characters inserted, deleted, replaced: the sets of the CLEval paper's Tables
+    4 to 8. docs/toys.md tells the recipes.
+    """
+    with told_errors():
+        from evaltex_cli.toys import write_toys
+
+        made = write_toys(gt, out_dir, sets, layout, gt_format)
+        warn(made.notes)
+        if not quiet:
+            click.echo(f"{out_dir}: {len(made.files)} sets of {made.words} words in {made.images} images")

@@ -1,0 +1,340 @@
+"""PopEval (Lee, Yoon, Jang, Choi, ICDAR 2019): characters crossed out of ground truth and detections, pair by pair.
+
+Task: end to end; both sides with transcriptions. A detection whose outline meets an object's and that shares a
+character with it is a candidate of it. Objects with a single candidate come first, those nearest to the origin before
+others, then those with several; of these the candidate (or candidates, of equal ones) that covers most of the object is
+taken. The characters that the pair has in common are crossed out of both, and so on until no candidate is left. Recall
+and precision are the shares of characters crossed out.
+
+Outlines are convex hulls of vertices cut to integers. Only images that both sides have are compared, as in the
+published program. Objects with an empty transcription have nothing to be found and are ignored.
+
+Empty cases: a ratio 0/0 is 0 in the dataset; an image without characters in the ground truth has recall 1, and
+precision 0 if its detections have characters, else 1.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.geometry import chains
+from evaltex_cli.overlaps import touching_boxes
+from evaltex_cli.protocols.base import (
+    Evidence,
+    Protocol,
+    Scores,
+    Totals,
+    divide,
+    harmonic_mean,
+    per_image,
+)
+from evaltex_cli.protocols.relations import matches
+from evaltex_cli.protocols.rrc import recall_precision
+from evaltex_cli.records import Bools, Convention, Floats, Geometries, ImageBatch, Ints, Objects, Overlaps
+
+TRUNCATED = Convention(truncated=True)
+APART = 0.25
+"""Boxes grown by this much on every side overlap exactly if those with whole coordinates touch."""
+
+Crossed: TypeAlias = tuple[int, int, int]
+"""Object, detection, and how many characters were crossed out of both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Parameters of PopEval; the default is the published program's."""
+
+    dont_care_overlap: float = field(
+        default=0.5,
+        metadata={"help": "a detection with more than this share in don't care is ignored", "min": 0.0, "max": 1.0},
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scene:
+    """What there is to compare in a batch.
+
+    Attributes
+    ----------
+    gt_counts, det_counts : (G,), (D,) bool
+        Objects with a transcription, and detections not in don't care, of images that both sides have.
+    gt, det : (p,) int64
+        Pairs of these that meet, be it in one point, sorted by (gt, det).
+    share : (p,) float64
+        Share of the object's area that the detection covers, as it comes: ties are exact ones.
+    distance : (G,) float64
+        Distance from the origin to a point in the object.
+    """
+
+    gt_counts: Bools
+    det_counts: Bools
+    gt: Ints
+    det: Ints
+    share: Floats
+    distance: Floats
+
+
+def convention(parameters: Parameters) -> Convention:
+    """Coordinates cut to integers."""
+    return TRUNCATED
+
+
+def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+    """Cross out the characters of a batch and sum what its images contribute.
+
+    Parameters
+    ----------
+    batch : ImageBatch
+    overlaps : Overlaps
+        Not used: pairs are of convex hulls, and may touch without common area.
+    parameters : Parameters
+    with_matches : bool
+        Whether to return each object's match too.
+    """
+    gt_lengths, det_lengths = (
+        np.fromiter(map(len, side.texts), np.float64, side.count) for side in (batch.gt, batch.det)
+    )
+    scene = _scene(batch, parameters, gt_lengths > 0)
+    pairs = _crossed_out(scene, batch)
+    gt, det, crossed = np.array(pairs, np.int64).reshape(-1, 3).T
+    images = len(batch.names)
+    columns: dict[str, NDArray[Any]] = {
+        "compared_images": _compared(batch).astype(np.int64),
+        "gt_objects": np.diff(batch.gt.offsets),
+        "counted_gt_objects": per_image(scene.gt_counts, batch.gt.image, images),
+        "detections": np.diff(batch.det.offsets),
+        "counted_detections": per_image(scene.det_counts, batch.det.image, images),
+        "gt_characters": per_image(np.where(scene.gt_counts, gt_lengths, 0).astype(np.int64), batch.gt.image, images),
+        "det_characters": per_image(
+            np.where(scene.det_counts, det_lengths, 0).astype(np.int64), batch.det.image, images
+        ),
+        "removed_characters": per_image(crossed, batch.gt.image[gt], images),
+    }
+    if not with_matches:
+        return Evidence(columns)
+    gt_removed = np.bincount(gt, crossed, batch.gt.count).astype(np.float64)
+    det_removed = np.bincount(det, crossed, batch.det.count).astype(np.float64)
+    found = matches(
+        gt,
+        det,
+        scene.gt_counts,
+        scene.det_counts,
+        {"characters": gt_lengths, "removed_characters": gt_removed, "recall": divide(gt_removed, gt_lengths)},
+        {"characters": det_lengths, "removed_characters": det_removed, "precision": divide(det_removed, det_lengths)},
+    )
+    return Evidence(columns, found)
+
+
+# Who meets whom ------------------------------------------------------------------------------------------------------
+
+
+def _compared(batch: ImageBatch) -> Bools:
+    """(images,) the images that both sides have."""
+    return np.ones(len(batch.names), dtype=bool) if batch.in_detections is None else batch.in_detections
+
+
+def _scene(batch: ImageBatch, parameters: Parameters, has_text: Bools) -> _Scene:
+    import shapely
+
+    gt_hulls, det_hulls = _hulls(batch.gt), _hulls(batch.det)
+    gt_area, det_area = shapely.area(gt_hulls), shapely.area(det_hulls)
+    gt, det = _meeting(gt_hulls, batch.gt.offsets, det_hulls, batch.det.offsets)
+    dc_gt, dc_det = gt[batch.gt.dont_care[gt]], det[batch.gt.dont_care[gt]]
+    precision = divide(shapely.area(shapely.intersection(gt_hulls[dc_gt], det_hulls[dc_det])), det_area[dc_det])
+    det_counts = np.ones(batch.det.count, dtype=bool)
+    det_counts[dc_det[precision > parameters.dont_care_overlap]] = False
+    gt_counts = ~batch.gt.dont_care & has_text & _compared(batch)[batch.gt.image]
+    kept = gt_counts[gt] & det_counts[det]
+    gt, det = gt[kept], det[kept]
+    shared = shapely.area(shapely.intersection(det_hulls[det], gt_hulls[gt]))
+    share = np.divide(shared, gt_area[gt], out=np.zeros(len(gt)), where=gt_area[gt] > 0)
+    distance = shapely.distance(shapely.Point(0, 0), shapely.point_on_surface(gt_hulls))
+    return _Scene(gt_counts, det_counts, gt, det, share, np.asarray(distance))
+
+
+def _hulls(objects: Objects) -> Geometries:
+    import shapely
+
+    points, offsets = chains.rings(objects.boxes, objects.vertices, objects.vertex_offsets, truncated=True)
+    owner = np.repeat(np.arange(objects.count), np.diff(offsets))
+    hulls: Any = shapely.convex_hull(shapely.multipoints(points, indices=owner))
+    return np.asarray(hulls, dtype=object)
+
+
+def _meeting(a: Geometries, a_offsets: Ints, b: Geometries, b_offsets: Ints) -> tuple[Ints, Ints]:
+    import shapely
+
+    grown = [shapely.bounds(side).reshape(-1, 4) + np.array([-APART, -APART, APART, APART]) for side in (a, b)]
+    i, j = touching_boxes(grown[0], a_offsets, grown[1], b_offsets)
+    meet = shapely.intersects(a[i], b[j])
+    return i[meet], j[meet]
+
+
+# Crossing out --------------------------------------------------------------------------------------------------------
+
+
+def _crossed_out(scene: _Scene, batch: ImageBatch) -> list[Crossed]:
+    """Cross out the characters of all images."""
+    pairs = list(zip(scene.gt.tolist(), scene.det.tolist(), scene.share.tolist(), strict=True))
+    bounds = np.searchsorted(scene.gt, batch.gt.offsets).tolist()
+    gt_texts = {i: Counter(batch.gt.texts[i]) for i in np.unique(scene.gt).tolist()}
+    det_texts = {j: Counter(batch.det.texts[j]) for j in np.unique(scene.det).tolist()}
+    result: list[Crossed] = []
+    for start, stop in pairwise(bounds):
+        if stop > start:
+            result.extend(cross_out(pairs[start:stop], gt_texts, det_texts, scene.distance))
+    return result
+
+
+def cross_out(
+    pairs: Sequence[tuple[int, int, float]],
+    gt_texts: Mapping[int, Counter[str]],
+    det_texts: Mapping[int, Counter[str]],
+    distance: Floats,
+) -> list[Crossed]:
+    """Cross out the characters of one image.
+
+    Parameters
+    ----------
+    pairs : sequence of (gt, det, share)
+        Pairs that meet, sorted, and the share of the object that the detection covers.
+    gt_texts, det_texts : mapping to Counter
+        Characters of each object and detection; what is crossed out is taken off.
+    distance : (G,) float64
+        Of the objects from the origin.
+
+    Returns
+    -------
+    list of (gt, det, characters)
+        In the order of crossing out.
+    """
+    state = _Candidates(pairs, gt_texts, det_texts)
+    single = [(float(distance[i]), i) for i, partners in state.of.items() if len(partners) == 1]
+    several = [(float(distance[i]), i) for i, partners in state.of.items() if len(partners) > 1]
+    heapq.heapify(single)
+    heapq.heapify(several)
+    while single or several:
+        if single:
+            i = heapq.heappop(single)[1]
+            taken = list(state.of[i])
+        else:
+            i = several[0][1]
+            if len(state.of[i]) < 2:
+                heapq.heappop(several)
+                continue
+            most = max(state.of[i].values())
+            taken = [j for j, share in state.of[i].items() if share == most]
+        for j in taken:
+            state.take(i, j)
+        while state.left_with_one:
+            i = state.left_with_one.pop()
+            heapq.heappush(single, (float(distance[i]), i))
+    return state.crossed
+
+
+class _Candidates:
+    """The candidates of each object of an image, kept up to date while characters are crossed out.
+
+    A pair counts the different characters it still has in common, and is visited again only when one of them is used
+    up on either side; so the work is proportional to the characters that all pairs have in common, each counted once.
+
+    Attributes
+    ----------
+    of : dict of dict
+        Object -> its candidates, and the share of the object that each covers.
+    left_with_one : list of int
+        Objects that got down to a single candidate since this was emptied.
+    crossed : list of (gt, det, characters)
+    """
+
+    def __init__(
+        self,
+        pairs: Sequence[tuple[int, int, float]],
+        gt_texts: Mapping[int, Counter[str]],
+        det_texts: Mapping[int, Counter[str]],
+    ) -> None:
+        self.gt_texts, self.det_texts = gt_texts, det_texts
+        self.of: dict[int, dict[int, float]] = defaultdict(dict)
+        self.left_with_one: list[int] = []
+        self.crossed: list[Crossed] = []
+        self._common: dict[tuple[int, int], int] = {}
+        self._gts_by_character: dict[tuple[int, str], list[int]] = defaultdict(list)
+        self._dets_by_character: dict[tuple[int, str], list[int]] = defaultdict(list)
+        for i, j, share in pairs:
+            shared = gt_texts[i].keys() & det_texts[j].keys()
+            if shared:
+                self.of[i][j] = share
+                self._common[i, j] = len(shared)
+            for character in shared:
+                self._gts_by_character[j, character].append(i)
+                self._dets_by_character[i, character].append(j)
+
+    def take(self, i: int, j: int) -> None:
+        """Cross out what object i and detection j have in common."""
+        gt_text, det_text = self.gt_texts[i], self.det_texts[j]
+        removed = 0
+        for character in [c for c in gt_text if gt_text[c] and det_text[c]]:
+            count = min(gt_text[character], det_text[character])
+            removed += count
+            gt_text[character] -= count
+            if not gt_text[character]:
+                for other in self._dets_by_character[i, character]:
+                    if self.det_texts[other][character]:
+                        self._lose(i, other)
+            det_text[character] -= count
+            if not det_text[character]:
+                for other in self._gts_by_character[j, character]:
+                    if self.gt_texts[other][character]:
+                        self._lose(other, j)
+        if removed:
+            self.crossed.append((i, j, removed))
+
+    def _lose(self, i: int, j: int) -> None:
+        """One character less is common to object i and detection j."""
+        self._common[i, j] -= 1
+        if not self._common[i, j]:
+            del self.of[i][j]
+            if len(self.of[i]) == 1:
+                self.left_with_one.append(i)
+
+
+# Scores --------------------------------------------------------------------------------------------------------------
+
+
+def scores(totals: Totals, parameters: Parameters) -> Scores:
+    """Shares of the characters that were crossed out, the harmonic mean, and how many they were; 0/0 is 0."""
+    removed = totals["removed_characters"]
+    found = recall_precision(removed, totals["gt_characters"], removed, totals["det_characters"])
+    return {**found, "removed_characters": removed}
+
+
+def image_scores(totals: Totals, parameters: Parameters) -> Scores:
+    """As `scores`; a compared image without text has recall 1, and precision 0 if there are characters, else 1."""
+    if totals["gt_characters"] or not totals["compared_images"]:
+        return scores(totals, parameters)
+    precision = 0.0 if totals["det_characters"] else 1.0
+    hmean = harmonic_mean(1.0, precision)
+    return {"recall": 1.0, "precision": precision, "hmean": hmean, "removed_characters": totals["removed_characters"]}
+
+
+PROTOCOL = Protocol(
+    name="popeval",
+    title="PopEval: characters crossed out of ground truth and detections, end to end",
+    version=1,
+    parameters=Parameters,
+    evidence=evidence,
+    scores=scores,
+    headline=("recall", "precision", "hmean"),
+    convention=convention,
+    image_scores=image_scores,
+    takes_masks=False,
+    needs_texts=True,
+)

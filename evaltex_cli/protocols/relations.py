@@ -1,0 +1,66 @@
+"""Names of what is matched with what, for protocols that match any number of objects with any number of detections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.protocols.base import (
+    FALSE_POSITIVE,
+    IGNORED,
+    MANY_TO_MANY,
+    MANY_TO_ONE,
+    MISSED,
+    ONE_TO_MANY,
+    ONE_TO_ONE,
+    Matches,
+    SideMatches,
+    group_by,
+)
+from evaltex_cli.records import Bools, Floats, Ints
+
+
+def matches(
+    gt: Ints,
+    det: Ints,
+    gt_counts: Bools,
+    det_counts: Bools,
+    gt_values: Mapping[str, NDArray[Any]],
+    det_values: Mapping[str, NDArray[Any]],
+) -> Matches:
+    """Return matched pairs as per-object results.
+
+    Parameters
+    ----------
+    gt, det : (p,) int64
+        The pairs, in any order.
+    gt_counts, det_counts : (G,), (D,) bool
+        Objects and detections that count; the others are ignored, and their values undefined.
+    gt_values, det_values : mapping of (G,), (D,)
+        The protocol's own values.
+    """
+    splits, merges = np.bincount(gt, minlength=len(gt_counts)), np.bincount(det, minlength=len(det_counts))
+    gt_merged, det_split = np.zeros(len(splits), dtype=bool), np.zeros(len(merges), dtype=bool)
+    gt_merged[gt[merges[det] > 1]] = True
+    det_split[det[splits[gt] > 1]] = True
+    gt_type = np.where(splits > 0, _relation(splits > 1, gt_merged), MISSED)
+    det_type = np.where(merges > 0, _relation(det_split, merges > 1), FALSE_POSITIVE)
+    return Matches(
+        _side(gt_type, gt, det, gt_counts, gt_values),
+        _side(det_type, det, gt, det_counts, det_values),
+    )
+
+
+def _relation(is_split: Bools, is_merged: Bools) -> Ints:
+    return np.select(
+        [is_split & is_merged, is_split, is_merged], [MANY_TO_MANY, ONE_TO_MANY, MANY_TO_ONE], default=ONE_TO_ONE
+    )
+
+
+def _side(types: Ints, own: Ints, other: Ints, counts: Bools, values: Mapping[str, NDArray[Any]]) -> SideMatches:
+    shown: dict[str, Floats] = {name: np.where(counts, value, np.nan) for name, value in values.items()}
+    kinds = np.where(counts, types, IGNORED).astype(np.uint8)
+    return SideMatches(kinds, *group_by(own, other, len(types)), shown)
