@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from evaltex_cli.geometry.intervals import covered_length
 from evaltex_cli.records import Floats, Ints
+
+BLOCK_PIECES = 1 << 21
+"""Pairs of a box and a strip that are swept at once."""
 
 
 def area(boxes: Floats) -> Floats:
@@ -63,16 +68,34 @@ def union_area(group: Ints, pieces: Floats, groups: int) -> Floats:
 
 
 def _strip_areas(group: Ints, pieces: Floats, groups: int) -> Floats:
-    edge = np.concatenate([pieces[:, 0], pieces[:, 2]])
-    edge_group = np.concatenate([group, group])
+    edge, edge_group = np.concatenate([pieces[:, 0], pieces[:, 2]]), np.concatenate([group, group])
     order = np.lexsort((edge, edge_group))
+    edge, edge_group = edge[order], edge_group[order]
+    new = np.concatenate([np.ones(1, dtype=bool), (np.diff(edge) > 0) | (np.diff(edge_group) > 0)])
     strip_of_edge = np.empty(len(edge), np.int64)
-    strip_of_edge[order] = np.arange(len(edge))
+    strip_of_edge[order] = np.cumsum(new) - 1
     first, last = strip_of_edge[: len(pieces)], strip_of_edge[len(pieces) :]
-    spanned = last - first
-    piece = np.repeat(np.arange(len(pieces)), spanned)
-    strip = np.arange(len(piece)) + np.repeat(first - (np.cumsum(spanned) - spanned), spanned)
-    width = np.diff(edge[order], append=0.0)
-    height = covered_length(strip, pieces[piece, 1], pieces[piece, 3], len(edge))
+    width, strip_group = np.diff(edge[new], append=0.0), edge_group[new]
+    strips = len(width)
+    spanning = np.cumsum(np.bincount(first, minlength=strips) - np.bincount(last, minlength=strips))
+    height = np.zeros(strips)
+    for start, stop in _blocks(spanning):
+        meets = np.flatnonzero((first < stop) & (last > start))
+        begin, end = np.maximum(first[meets], start), np.minimum(last[meets], stop)
+        spanned = end - begin
+        piece = np.repeat(meets, spanned)
+        strip = np.arange(len(piece)) + np.repeat(begin - start - (np.cumsum(spanned) - spanned), spanned)
+        height[start:stop] = covered_length(strip, pieces[piece, 1], pieces[piece, 3], stop - start)
     strip_area = np.where(height > 0, width * height, 0.0)
-    return np.bincount(edge_group[order], weights=strip_area, minlength=groups).astype(np.float64)
+    return np.bincount(strip_group, weights=strip_area, minlength=groups).astype(np.float64)
+
+
+def _blocks(spanning: Ints) -> Iterator[tuple[int, int]]:
+    """Cut strips into blocks that a bounded number of boxes span, or one strip."""
+    ends = np.cumsum(spanning)
+    start = 0
+    while start < len(ends):
+        before = ends[start] - spanning[start]
+        stop = max(int(np.searchsorted(ends, before + BLOCK_PIECES, side="right")), start + 1)
+        yield start, stop
+        start = stop

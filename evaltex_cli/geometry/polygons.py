@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import shapely
 
-from evaltex_cli.records import Floats, Geometries, GeometryCounts, Ints
+from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, concatenate_texts
 
 MITRE_LIMIT = 5.0
+_REASON = re.compile(r"(.*?)\[(\S+) (\S+)\]")
 
 
 def from_vertices(vertices: Floats, vertex_offsets: Ints) -> tuple[Geometries, GeometryCounts]:
@@ -31,28 +34,108 @@ def from_vertices(vertices: Floats, vertex_offsets: Ints) -> tuple[Geometries, G
     GeometryCounts
         How many were repaired, and how many have no area.
     """
+    geometries, invalid = _rings(vertices, vertex_offsets)
+    mended = np.zeros(len(geometries), dtype=bool)
+    crossing = np.flatnonzero(invalid & ~shapely.is_empty(geometries))
+    geometries[crossing] = repair(geometries[crossing])
+    mended[crossing] = True
+    flat = shapely.area(geometries) == 0
+    return geometries, GeometryCounts(repaired=int((mended & ~flat).sum()), zero_area=int(flat.sum()))
+
+
+def _rings(vertices: Floats, vertex_offsets: Ints) -> tuple[Geometries, Bools]:
+    """Polygons as drawn, empty below three vertices and None without any; and which of them are not valid."""
     counts = np.diff(vertex_offsets)
     geometries: Geometries = np.full(len(counts), None, dtype=object)
-    rings = np.flatnonzero(counts > 0)
-    if not len(rings):
-        return geometries, GeometryCounts()
-    owner = np.repeat(np.arange(len(counts)), counts)
-    short = counts[owner] < 3
-    points, owner = vertices[~short], owner[~short]
+    geometries[counts > 0] = shapely.Polygon()
     usable = np.flatnonzero(counts >= 3)
-    geometries[rings] = shapely.Polygon()
     if len(usable):
-        rank = np.zeros(len(counts), np.int64)
-        rank[usable] = np.arange(len(usable))
+        rank = np.cumsum(counts >= 3) - 1
+        owner = np.repeat(np.arange(len(counts)), counts)
+        long = counts[owner] >= 3
         with np.errstate(invalid="ignore"):
-            made: Any = shapely.polygons(shapely.linearrings(points, indices=rank[owner]))
-        invalid = np.flatnonzero(~shapely.is_valid(made))
-        made[invalid] = repair(made[invalid])
-        geometries[usable] = made
-        repaired = int((shapely.area(made[invalid]) > 0).sum())
-    else:
-        repaired = 0
-    return geometries, GeometryCounts(repaired=repaired, zero_area=int((shapely.area(geometries[rings]) == 0).sum()))
+            geometries[usable] = shapely.polygons(shapely.linearrings(vertices[long], indices=rank[owner[long]]))
+    invalid: Bools = (counts > 0) & (counts < 3)
+    invalid[usable] = ~shapely.is_valid(geometries[usable])
+    return geometries, invalid
+
+
+def describe_invalid(vertices: Floats, vertex_offsets: Ints) -> dict[int, str]:
+    """Say of every ring that is no valid polygon why, by its index.
+
+    Parameters
+    ----------
+    vertices, vertex_offsets
+        As in `from_vertices`.
+    """
+    geometries, invalid = _rings(vertices, vertex_offsets)
+    described = {}
+    for i in np.flatnonzero(invalid).tolist():
+        distinct = len(np.unique(vertices[vertex_offsets[i] : vertex_offsets[i + 1]], axis=0))
+        if distinct < 3:
+            described[i] = f"a polygon of {distinct} distinct point{'s' if distinct > 1 else ''}"
+        elif shapely.area(repair(geometries[i : i + 1]))[0] == 0:
+            described[i] = "a polygon without area, all its points on a line"
+        else:
+            reason = _REASON.fullmatch(str(shapely.is_valid_reason(geometries[i])))
+            where = f" at ({float(reason[2]):g}, {float(reason[3]):g})" if reason else ""
+            described[i] = f"a polygon that crosses or touches itself{where}"
+    return described
+
+
+def settle(read: ReadImages, policy: str) -> tuple[ReadImages, dict[int, str]]:
+    """Apply the policy for invalid polygons to what a reader has repaired.
+
+    Parameters
+    ----------
+    read : ReadImages
+    policy : {'repair', 'drop', 'error'}
+        Keep the repaired polygons; leave these objects out; or refuse them.
+
+    Returns
+    -------
+    ReadImages
+        With `drop` without these objects, which `mended` counts.
+    dict
+        With `error` why, by object; otherwise empty.
+    """
+    objects, mended = read.objects, read.mended
+    if policy == "repair" or objects.vertices is None or objects.vertex_offsets is None:
+        return read, {}
+    if not mended.repaired and not mended.zero_area:
+        return read, {}
+    invalid = describe_invalid(objects.vertices, objects.vertex_offsets)
+    if policy == "error" or not invalid:
+        return read, invalid
+    gone = np.zeros(objects.count, dtype=bool)
+    gone[list(invalid)] = True
+    flat = int((shapely.area(objects.polygons)[gone] == 0).sum()) if objects.polygons is not None else 0
+    counts = GeometryCounts(0, mended.dropped + len(invalid), mended.zero_area - flat)
+    return replace(read, objects=_chosen(objects, ~gone), mended=counts), {}
+
+
+def _chosen(objects: Objects, keep: Bools) -> Objects:
+    """The objects of which `keep` holds, in their images."""
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
+    texts = [objects.texts[i] for i in np.flatnonzero(keep).tolist()]
+    shapes: dict[str, Any] = {}
+    if objects.vertices is not None and objects.vertex_offsets is not None:
+        counts = np.diff(objects.vertex_offsets)
+        shapes["vertices"] = objects.vertices[np.repeat(keep, counts)]
+        shapes["vertex_offsets"] = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts[keep])])
+    if objects.polygons is not None:
+        shapes["polygons"] = objects.polygons[keep]
+    if objects.confidences is not None:
+        shapes["confidences"] = objects.confidences[keep]
+    return Objects(
+        offsets=before[objects.offsets],
+        ids=objects.ids[keep],
+        boxes=objects.boxes[keep],
+        regions=objects.regions[keep],
+        dont_care=objects.dont_care[keep],
+        texts=concatenate_texts(texts),
+        **shapes,
+    )
 
 
 def repair(geometries: Geometries) -> Geometries:

@@ -170,7 +170,7 @@ def per_image(values: NDArray[Any], image: Ints, images: int) -> NDArray[Any]:
         Image index of each object.
     """
     if values.dtype.kind == "f":
-        return np.bincount(image, weights=values, minlength=images)
+        return np.bincount(image, weights=values, minlength=images).astype(np.float64)  # int64 where empty
     if values.dtype.kind == "b":
         return np.bincount(image[values], minlength=images)
     return np.bincount(image, weights=values, minlength=images).astype(np.int64)

@@ -1,0 +1,175 @@
+"""First-fit pairing by IoU, which `iou`, `iou-crw` and `tiou` share (Karatzas et al., ICDAR 2015, its programs).
+
+Objects are taken in the order of the file; each takes the first detection, in the order of the file, that is still free
+and whose IoU with it exceeds the threshold: not the best one. So the order within an image may change the score, the
+order of images never does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.protocols.base import Scores, Totals, divide, harmonic_mean, per_image
+from evaltex_cli.protocols.rrc import ignored_detections, recall_precision
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
+
+SHOWN_IMAGES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Parameters of first-fit pairing, with the defaults of the ICDAR 2015 program."""
+
+    iou: float = field(default=0.5, metadata={"help": "a pair has an IoU above this", "min": 0.0, "max": 1.0})
+    dont_care_overlap: float = field(
+        default=0.5,
+        metadata={"help": "a detection with more than this share in don't care is ignored", "min": 0.0, "max": 1.0},
+    )
+    truncate: bool = field(default=True, metadata={"help": "coordinates are cut to integers, towards 0"})
+    invalid: str = field(
+        default="ignored",
+        metadata={
+            "help": "objects whose polygon crosses itself, which the programs refuse: left out (ignored), or counted",
+            "choices": ("ignored", "counted"),
+        },
+    )
+
+
+def convention(parameters: Parameters) -> Convention:
+    """Boxes and polygons as they are, their coordinates cut to integers unless the user wants them otherwise."""
+    return Convention(truncated=parameters.truncate)
+
+
+def counting(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> tuple[Bools, Bools, tuple[str, ...]]:
+    """Tell which objects and detections count.
+
+    Returns
+    -------
+    gt_counts, det_counts : (G,), (D,) bool
+        Objects that are not don't care, nor left out; detections that are not in don't care.
+    warnings : tuple of str
+        Where objects are left out.
+    """
+    gt_counts = ~batch.gt.dont_care
+    det_counts = ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
+    if parameters.invalid == "counted" or batch.has_masks:
+        return gt_counts, det_counts, ()
+    left_out = gt_counts & _crosses_itself(batch.gt)
+    if not left_out.any():
+        return gt_counts, det_counts, ()
+    warning = f"{left_out.sum()} objects left out because their polygons cross themselves ({places(batch, left_out)})"
+    return gt_counts & ~left_out, det_counts, (f"{warning}; mend them or set invalid=counted",)
+
+
+def _crosses_itself(objects: Objects) -> Bools:
+    """(n,) bool: polygons that are not valid as they are drawn."""
+    result = np.zeros(objects.count, dtype=bool)
+    if objects.vertices is None or objects.vertex_offsets is None:
+        return result
+    import shapely
+
+    vertices = np.diff(objects.vertex_offsets)
+    polygons = np.flatnonzero(vertices >= 3)
+    points = objects.vertices[np.repeat(vertices >= 3, vertices)]
+    with np.errstate(invalid="ignore"):
+        rings: Any = shapely.linearrings(points, indices=np.repeat(np.arange(len(polygons)), vertices[polygons]))
+        result[polygons] = ~shapely.is_valid(shapely.polygons(rings))
+    return result
+
+
+def places(batch: ImageBatch, objects: Bools) -> str:
+    """Names of the images that these ground-truth objects are in, the first few of many."""
+    names = [batch.names[k] for k in np.unique(batch.gt.image[objects]).tolist()]
+    more = f" and {len(names) - SHOWN_IMAGES} more" if len(names) > SHOWN_IMAGES else ""
+    return ", ".join(names[:SHOWN_IMAGES]) + more
+
+
+def pair(overlaps: Overlaps, similarity: Floats, gt_free: Bools, det_free: Bools, parameters: Parameters) -> Ints:
+    """Pair objects and detections first-fit.
+
+    Parameters
+    ----------
+    overlaps : Overlaps
+    similarity : (p,) float64
+        IoU of every overlap.
+    gt_free, det_free : (G,), (D,) bool
+        Objects and detections that may be paired.
+
+    Returns
+    -------
+    (m,) int64
+        Indices of the overlaps that are pairs, in ascending order.
+    """
+    free = gt_free[overlaps.gt] & det_free[overlaps.det]
+    candidates = np.flatnonzero(free & (similarity > parameters.iou))
+    return candidates[first_fit(overlaps.gt[candidates], overlaps.det[candidates])]
+
+
+def iou(overlaps: Overlaps) -> Floats:
+    """(p,) intersection over union of every overlapping pair."""
+    union = overlaps.gt_area[overlaps.gt] + overlaps.det_area[overlaps.det] - overlaps.area
+    return divide(overlaps.area, union)
+
+
+def first_fit(gt: Ints, det: Ints) -> Bools:
+    """Pair each object, in order, with its first candidate that is still free.
+
+    Parameters
+    ----------
+    gt, det : (p,) int64
+        Candidate pairs in the order in which they are tried.
+
+    Returns
+    -------
+    (p,) bool
+        The chosen pairs; no object and no detection is in two.
+    """
+    contested = (np.bincount(gt)[gt] > 1) | (np.bincount(det)[det] > 1)
+    chosen = ~contested
+    paired_gt, paired_det = set(), set()
+    disputes = np.flatnonzero(contested)
+    for k, i, j in zip(disputes.tolist(), gt[disputes].tolist(), det[disputes].tolist(), strict=True):
+        if i not in paired_gt and j not in paired_det:
+            paired_gt.add(i)
+            paired_det.add(j)
+            chosen[k] = True
+    return chosen
+
+
+def counts(batch: ImageBatch, gt_counts: Bools, det_counts: Bools) -> dict[str, NDArray[Any]]:
+    """Columns of evidence: all objects and detections, and those that count."""
+    images = len(batch.names)
+    return {
+        "gt_objects": np.diff(batch.gt.offsets),
+        "counted_gt_objects": per_image(gt_counts, batch.gt.image, images),
+        "detections": np.diff(batch.det.offsets),
+        "counted_detections": per_image(det_counts, batch.det.image, images),
+    }
+
+
+def scores_of(totals: Totals, recall_credit: float, precision_credit: float) -> Scores:
+    """Recall, precision and their harmonic mean from summed credits."""
+    return recall_precision(recall_credit, totals["counted_gt_objects"], precision_credit, totals["counted_detections"])
+
+
+def image_scores_of(totals: Totals, scores: Scores) -> Scores:
+    """An image's scores; without objects that count recall is 1, and precision 0 if detections count, else 1."""
+    if totals["counted_gt_objects"]:
+        return scores
+    precision = 0.0 if totals["counted_detections"] else 1.0
+    empty = {"recall": 1.0, "precision": precision, "hmean": harmonic_mean(1.0, precision)}
+    return {name: empty[name.rpartition("_")[2]] for name in scores}
+
+
+def spread(values: Mapping[str, NDArray[Any]], index: Ints, count: int) -> dict[str, NDArray[Any]]:
+    """Per-object columns (count,) from values (m,) of the objects at these indices; 0 elsewhere."""
+    result: dict[str, NDArray[Any]] = {}
+    for name, column in values.items():
+        result[name] = np.zeros(count)
+        result[name][index] = column
+    return result
