@@ -185,4 +185,6 @@ def allowed(field: Any) -> str:
 
 
 def _written(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else repr(value) if isinstance(value, float) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(float(value)) if isinstance(value, float) else str(value)  # numpy's have a repr of their own

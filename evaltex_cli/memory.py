@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from evaltex_cli import config, evaluation
 from evaltex_cli.errors import ConfigError, InputError
+from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT
 from evaltex_cli.protocols import load
-from evaltex_cli.records import Floats, Geometries, ImageBatch, Objects, concatenate_texts
+from evaltex_cli.records import Floats, Geometries, ImageBatch, Objects, Texts, concatenate_texts, count_texts
 
 FLUSH_OBJECTS = 20_000
 
@@ -45,7 +46,8 @@ def image_objects(
     Raises
     ------
     InputError
-        For arrays of the wrong shape, numbers that are not finite, inverted boxes, IDs that repeat.
+        For arrays of the wrong shape or kind, numbers that are not finite or beyond 1e12, inverted boxes, IDs that
+        repeat.
     """
     box_array = _array(boxes if boxes is not None else np.zeros((0, 4)), "boxes", 4)
     rings = [_array(ring, f"polygon {k}", 2) for k, ring in enumerate(polygons or [])]
@@ -53,7 +55,7 @@ def image_objects(
         bad = int(np.flatnonzero((box_array[:, 2:] < box_array[:, :2]).any(axis=1))[0])
         raise InputError(f"box {bad} is {box_array[bad].tolist()}; expected x0, y0, x1, y1 with x0 <= x1 and y0 <= y1")
     count = len(box_array) + len(rings)
-    own = np.arange(1, count + 1) if ids is None else _column(ids, "ids", count, np.int64)
+    own = np.arange(1, count + 1) if ids is None else _column(ids, "ids", count, np.int64, "iu")
     if len(np.unique(own)) != count:
         raise InputError("ids repeat; expected IDs used once in an image")
     all_boxes, shapes = _with_polygons(box_array, rings)
@@ -61,11 +63,11 @@ def image_objects(
         offsets=np.array([0, count]),
         ids=own,
         boxes=all_boxes,
-        regions=own if regions is None else _column(regions, "regions", count, np.int64),
+        regions=own if regions is None else _column(regions, "regions", count, np.int64, "iu"),
         dont_care=np.zeros(count, dtype=bool)
         if dont_care is None
-        else _column(dont_care, "dont_care", count, np.bool_),
-        texts=concatenate_texts([""] * count if texts is None else list(texts)),
+        else _column(dont_care, "dont_care", count, np.bool_, "biu"),
+        texts=_texts([""] * count if texts is None else list(texts), count),
         **shapes,
     )
 
@@ -87,7 +89,7 @@ def _with_polygons(boxes: Floats, rings: list[Floats]) -> tuple[Floats, dict[str
 
 def _array(values: ArrayLike, what: str, width: int) -> Floats:
     try:
-        array = np.asarray(values, dtype=np.float64)
+        array = np.array(values, dtype=np.float64)  # a copy: training loops use their buffers again
     except (TypeError, ValueError) as error:
         raise InputError(f"{what}: not an array of numbers ({error})") from error
     if array.size == 0:
@@ -96,14 +98,26 @@ def _array(values: ArrayLike, what: str, width: int) -> Floats:
         raise InputError(f"{what}: shape {array.shape}; expected (n, {width})")
     if not np.isfinite(array).all():
         raise InputError(f"{what}: holds NaN or infinity; expected finite numbers")
+    if (np.abs(array) > COORDINATE_LIMIT).any():
+        raise InputError(f"{what}: holds a number beyond 1e12 in magnitude; expected pixels")
     return array
 
 
-def _column(values: ArrayLike, what: str, count: int, dtype: Any) -> Any:
+def _column(values: ArrayLike, what: str, count: int, dtype: Any, kinds: str) -> Any:
     array = np.asarray(values)
     if array.shape != (count,):
         raise InputError(f"{what}: shape {array.shape}; expected ({count},), one an object")
+    if count and array.dtype.kind not in kinds:
+        raise InputError(f"{what}: of type {array.dtype}; expected {'booleans' if 'b' in kinds else 'integers'}")
     return array.astype(dtype)
+
+
+def _texts(texts: list[str], count: int) -> Texts:
+    if len(texts) != count:
+        raise InputError(f"texts: {len(texts)} of them; expected {count}, one an object")
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError("texts: holds something else than strings; expected '' where there is none")
+    return concatenate_texts(texts)
 
 
 def concatenate(parts: Sequence[Objects]) -> Objects:
@@ -162,7 +176,7 @@ class Accumulator:
         self._run = evaluation.Run(load(protocol), config.checked(protocol, parameters))
         self._waiting: list[tuple[Objects, Objects]] = []
         self._waiting_objects = 0
-        self._counts = np.zeros((2, 4), np.int64)
+        self._counts = np.zeros((2, 5), np.int64)
 
     def update(self, gt: Objects | ArrayLike, det: Objects | ArrayLike) -> None:
         """Add one image: `image_objects`, or an (n, 4) array of boxes x0, y0, x1, y1, for each side.
@@ -191,14 +205,17 @@ class Accumulator:
             raise ConfigError(f"accumulators differ: {mine.parameters} and {theirs.parameters}")
         other._flush()
         mine.sums.merge(theirs.sums)
+        mine.warnings.extend(theirs.warnings)
         self._counts += other._counts
 
     def compute(self) -> evaluation.Evaluation:
         """Score everything added so far; more may be added after."""
         self._flush(even_if_empty=not self._counts[0, 0])
         gt, det = (
-            evaluation.InputSummary(images=images, objects=objects, dont_care=dont_care, empty=empty)
-            for images, objects, dont_care, empty in self._counts.tolist()
+            evaluation.InputSummary(
+                images=images, objects=objects, dont_care=dont_care, transcriptions=transcriptions, empty=empty
+            )
+            for images, objects, dont_care, transcriptions, empty in self._counts.tolist()
         )
         return evaluation.scored(self._run, gt, det, [], False)
 
@@ -211,7 +228,13 @@ class Accumulator:
         batch = ImageBatch([""] * images, np.zeros((images, 2)), gt, det)
         evaluation.add_batch(self._run, batch, {}, None)
         self._counts += [
-            [images, side.count, int(side.dont_care.sum()), int((np.diff(side.offsets) == 0).sum())]
+            [
+                images,
+                side.count,
+                int(side.dont_care.sum()),
+                count_texts(side.texts),
+                int((np.diff(side.offsets) == 0).sum()),
+            ]
             for side in (gt, det)
         ]
         self._waiting, self._waiting_objects = [], 0

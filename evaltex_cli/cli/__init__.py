@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from evaltex_cli.cli import compare, convert, evaluate, toys
+from evaltex_cli.cli import compare, convert, diagnose, evaluate, report, toys
 from evaltex_cli.cli.common import HELP_OPTIONS
 
 EVALUATE = "evaluate"
@@ -43,4 +43,6 @@ def main() -> None:
 main.command(EVALUATE, cls=PlainForm, context_settings=HELP_OPTIONS, hidden=True)(evaluate.command)
 main.command("compare", context_settings=HELP_OPTIONS)(compare.command)
 main.command("convert", context_settings=HELP_OPTIONS)(convert.command)
+main.command("diagnose", context_settings=HELP_OPTIONS)(diagnose.command)
+main.command("report", context_settings=HELP_OPTIONS)(report.command)
 main.command("toys", context_settings=HELP_OPTIONS)(toys.command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -103,6 +104,8 @@ def told_errors() -> Iterator[None]:
     """Turn whatever goes wrong into one message and an exit status: 2 for bad input, 130 when interrupted."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be Unicode
     try:
         yield
     except EvaltexError as error:
@@ -113,6 +116,8 @@ def told_errors() -> Iterator[None]:
     except BrokenPipeError:
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 (the interpreter flushes stdout once more at exit)
         sys.exit(0)
+    except OSError as error:
+        stop(str(error))
     except MemoryError:
         stop("out of memory; nothing was written")
     except (click.exceptions.Exit, click.ClickException, SystemExit):

@@ -27,6 +27,7 @@ from evaltex_cli.cli.common import (
     told_errors,
     warn,
 )
+from evaltex_cli.cli.report import embed_option, pictures_option
 from evaltex_cli.protocols import PROTOCOLS
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ class Request:
     det_img_dir: Path | None
     per_image: bool
     plots: bool
+    report: bool
+    pictures: Path | None
+    embed: bool
     protocols: tuple[str, ...]
     config_path: Path | None
     settings: tuple[str, ...]
@@ -71,6 +75,9 @@ class Request:
 @click.argument("det_img_dir", type=PATH, required=False, metavar="DET_IMG_DIR]")
 @click.option("-a", "per_image", is_flag=True, help="Write a result file for each image too.")
 @click.option("--plots", is_flag=True, help="Draw the curves of protocols that have any, as RES_DIR/PROTOCOL-*.svg.")
+@click.option("--report", is_flag=True, help="Write RES_DIR/report.html, which shows it all; implies -a.")
+@pictures_option
+@embed_option
 @protocol_option
 @config_option
 @set_option
@@ -115,7 +122,9 @@ def command(**options: Any) -> None:
     Results: RES_DIR/PROTOCOL.txt and .json; with -a also RES_DIR/PROTOCOL/IMAGE.txt.
     """
     with told_errors():
-        request = Request(**options)
+        request = Request(**options | {"per_image": options["per_image"] or options["report"]})
+        if (request.pictures is not None or request.embed) and not request.report:
+            raise click.UsageError("--images and --embed are of the report: give --report too.")
         if (request.gt_img_dir is None) != (request.det_img_dir is None):
             raise click.UsageError(
                 "GT_IMG_DIR and DET_IMG_DIR go together: give both folders of label pictures, or neither."
@@ -126,13 +135,13 @@ def command(**options: Any) -> None:
 
 
 def _evaluate(request: Request) -> list[Verdict]:
-    from evaltex_cli import gate
+    from evaltex_cli import gate, report
     from evaltex_cli.evaluation import MaskFolders, evaluate_sources, open_sources
     from evaltex_cli.protocols import load
     from evaltex_cli.results import junit
     from evaltex_cli.results.staging import staged, write_file
     from evaltex_cli.results.table import table
-    from evaltex_cli.results.writer import ResultWriter, result_names
+    from evaltex_cli.results.writer import ResultWriter, is_result, result_names
 
     gates = [gate.parse(expression) for expression in request.fail_if]
     baselines = gate.read_baselines(request.baselines)
@@ -143,7 +152,8 @@ def _evaluate(request: Request) -> list[Verdict]:
         else None
     )
     owned = [file for name in [*(run.protocol.name for run in runs), *left_out] for file in result_names(load(name))]
-    with staged(request.res_dir, owned) as folder, ResultWriter(folder) as writer:
+    owned.append(report.NAME)
+    with staged(request.res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
         sources = open_sources(request.gt, request.det, request.gt_format, request.det_format)
         with progress_bar(request.quiet) as progress:
             evaluations = evaluate_sources(*sources, runs, masks, writer.add if request.per_image else None, progress)
@@ -156,6 +166,17 @@ def _evaluate(request: Request) -> list[Verdict]:
         verdicts = gate.verdicts(gates, evaluations, baselines)
         intervals = _intervals(request, evaluations)
         _write(writer, request, evaluations, intervals, verdicts)
+        if request.report:
+            made = report.make(
+                folder / report.NAME,
+                [folder],
+                labels=[request.res_dir.resolve().name],
+                gt=request.gt,
+                det=[request.det],
+                pictures=request.pictures,
+                embed=request.embed,
+                page_folder=request.res_dir,
+            )
     if request.junit is not None:
         write_file(request.junit, junit.document(verdicts))
     warn([warning for evaluation in evaluations for warning in evaluation.warnings])
@@ -166,6 +187,8 @@ def _evaluate(request: Request) -> list[Verdict]:
         click.echo(table(evaluations, intervals))
         for name, reason in left_out.items():
             click.echo(f"Left out: {name} ({reason})")
+        if request.report:
+            click.echo(f"Report: {request.res_dir / report.NAME} ({made})")
         click.echo(_places(request, [evaluation.protocol.name for evaluation in evaluations]))
     return verdicts
 

@@ -19,6 +19,7 @@ from evaltex_cli.records import Bools, Floats, Ints
 _NEWLINE, _QUOTE, _COMMA = 10, 34, 44
 _SEPARATOR, _DIGIT, _SIGN, _OTHER = 0, 1, 2, 3
 _LARGEST_ID = 2.0**53
+_MOST_DIGITS = 18
 
 _KIND = np.full(256, _OTHER, np.uint8)
 _KIND[[_NEWLINE, _COMMA]] = _SEPARATOR
@@ -65,7 +66,10 @@ def usual_object_lines(data: NDArray[np.uint8], starts: Ints, side: Side) -> Boo
     last = len(data) - 1
     for _ in range(2 if side == "gt" else 1):
         begin = position
-        while (digit := _KIND[data[position]] == _DIGIT).any():
+        for _ in range(_MOST_DIGITS):
+            digit = _KIND[data[position]] == _DIGIT
+            if not digit.any():
+                break
             position = position + digit
         usual &= (position > begin) & (data[position] == _COMMA)
         position = np.minimum(position + 1, last)
@@ -143,6 +147,8 @@ def _numbers(
     empty_field = np.diff(separator, prepend=-1) == 1
     plain[np.searchsorted(newline, np.flatnonzero(empty_field))] = False
     last_id = separator[np.minimum(newline - fields + leading, len(separator) - 1)]
+    begin = np.concatenate([np.zeros(1, np.int64), separator[newline[:-1]] + 1])
+    plain &= last_id - begin == opening - starts - 1
     unusual = np.flatnonzero(kind >= _SIGN)
     if len(unusual):
         line = np.searchsorted(separator[newline], unusual)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import re
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from evaltex_cli.formats.names import leaves_result_folder
 from evaltex_cli.records import Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, Texts
 
 BLOCK_BYTES = 1 << 22
+_ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b")
 _SIZE_ATTEMPT = re.compile(r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]*,\s*\d[^,]*")
 
 
@@ -189,11 +191,11 @@ class _Reader:
 
     def read(self, positions: Ints, faults: FaultLog) -> ReadImages:
         """Read the images at these positions; see `Source.read`."""
-        buffer = self._text(positions)
+        parts = self._texts(positions)
+        buffer = b"".join(parts)
         data = np.frombuffer(buffer, np.uint8)
         ends = bulk.line_ends(data)
-        lengths = self.stop[positions] - self.start[positions] + 1
-        stops = np.searchsorted(ends, np.cumsum(lengths))
+        stops = np.searchsorted(ends, np.cumsum([len(part) for part in parts], dtype=np.int64))
         lines = np.diff(stops, prepend=0)
         image = np.repeat(np.arange(len(positions)), lines)
         number = np.arange(len(ends)) + (self.line[positions] - (stops - lines))[image]
@@ -203,20 +205,20 @@ class _Reader:
         self._refuse_repeated_ids(objects, number[line], faults)
         return ReadImages(self.sizes[positions], objects, mended)
 
-    def _text(self, positions: Ints) -> bytes:
-        """The images' lines, each image's ending with a newline of its own."""
+    def _texts(self, positions: Ints) -> list[bytes]:
+        """Each image's lines, all ended by a bare newline."""
         parts: list[bytes] = []
         try:
             with self.path.open("rb") as file:
                 for start, stop in zip(self.start[positions].tolist(), self.stop[positions].tolist(), strict=True):
                     file.seek(start)
-                    parts.append(file.read(stop - start))
-                    if len(parts[-1]) < stop - start - 1:
+                    text = file.read(max(stop - start, 0))
+                    if len(text) < stop - start:
                         raise InputError(f"{self.path}: the file changed while it was read; run again")
-                    parts.append(b"\n" * (stop - start + 1 - len(parts[-1])))
+                    parts.append(text.replace(b"\r\n", b"\n") + b"\n")
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read ({error.strerror or error})") from error
-        return b"".join(parts)
+        return parts
 
     def _odd_lines(
         self, buffer: bytes, ends: Ints, plain: Ints, number: Ints, faults: FaultLog
@@ -323,12 +325,22 @@ def shapes_of(
 
 
 def recognises(path: Path) -> bool:
-    """Whether a path is a plain file that is not an archive or another format's document."""
+    """Whether a path is a plain file that is not an archive or otherwise binary; UTF-16 passes, to be explained."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
         head = file.read(4096)
-    return not head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b")) and b"\0" not in head
+    if head.startswith(_ARCHIVES):
+        return False
+    return b"\0" not in head or head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or _is_utf8(head)
+
+
+def _is_utf8(head: bytes) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 FORMAT = Format("evaltex", "EvaLTex .txt: many images in one file", recognises, index)

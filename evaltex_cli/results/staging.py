@@ -6,15 +6,15 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from evaltex_cli.errors import InputError, quote
+from evaltex_cli.errors import InputError
 
 
 @contextlib.contextmanager
-def staged(res_dir: Path, names: Sequence[str]) -> Iterator[Path]:
+def staged(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] | None = None) -> Iterator[Path]:
     """Give a folder to write into, and put its content in place when the block ends well.
 
     Parameters
@@ -24,21 +24,21 @@ def staged(res_dir: Path, names: Sequence[str]) -> Iterator[Path]:
     names : sequence of str
         Everything the run owns in `res_dir`. What stands there under these names is replaced, or removed where the run
         has made nothing of that name; nothing else in `res_dir` is touched.
+    is_own : callable, optional
+        Tells a file of an earlier run from one of the user's.
 
     Raises
     ------
     InputError
-        When the folder cannot be made or written, or holds something of these names that is no result.
+        When the folder cannot be made or written, or holds something of these names that is not the run's own.
     """
+    folder: Path | None = None
+    made: list[Path] = []
     try:
-        made = _make_missing(res_dir.parent)
-        refuse_foreign(res_dir, names)
+        refuse_foreign(res_dir, names, is_own)
+        _make_missing(res_dir.parent, made)
         exists = res_dir.exists()
-        beside = res_dir if exists else res_dir.parent
-        folder = Path(tempfile.mkdtemp(prefix=".evaltex-", dir=beside))
-    except OSError as error:
-        raise _unwritable(res_dir, error) from error
-    try:
+        folder = Path(tempfile.mkdtemp(prefix=".evaltex-", dir=res_dir if exists else res_dir.parent))
         new = folder / "new"
         new.mkdir()
         yield new
@@ -48,14 +48,11 @@ def staged(res_dir: Path, names: Sequence[str]) -> Iterator[Path]:
             _set_mode(new, 0o777)
             new.rename(res_dir)
     except OSError as error:
-        _remove_made(made)
         raise _unwritable(res_dir, error) from error
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        _remove_made(made)
-        raise
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        _remove_empty(made)
 
 
 @contextlib.contextmanager
@@ -89,8 +86,8 @@ def write_file(path: Path, text: str) -> None:
         file.write(text)
 
 
-def refuse_foreign(res_dir: Path, names: Sequence[str]) -> None:
-    """Refuse to replace what no run of this tool has made: a file in a folder's place, or a folder of other files.
+def refuse_foreign(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] | None = None) -> None:
+    """Refuse to replace what no run of this tool has made: a file in a folder's place, or files that are not its own.
 
     Raises
     ------
@@ -103,13 +100,19 @@ def refuse_foreign(res_dir: Path, names: Sequence[str]) -> None:
         is_result_folder = "." not in name
         if place.is_symlink() or (place.exists() and place.is_dir() != is_result_folder):
             raise InputError(f"{place}: stands where a result belongs; remove it or give another result folder")
-        for root, _, files in os.walk(place):
-            foreign = [file for file in files if not file.endswith(".txt")]
-            if foreign:
+        for file in _files(place):
+            if is_own is not None and not is_own(file):
                 raise InputError(
-                    f"{place}: holds {quote(os.path.join(root, foreign[0]))}, which is no result of an earlier run;"
-                    " give another result folder"
+                    f"{file}: is no result of an earlier run and would be replaced; give another result folder"
                 )
+
+
+def _files(place: Path) -> Iterator[Path]:
+    """The file itself, or all files in the folder."""
+    if place.is_file():
+        yield place
+    for root, _, files in os.walk(place):
+        yield from (Path(root, file) for file in files)
 
 
 def _replace(folder: Path, res_dir: Path, names: Sequence[str]) -> None:
@@ -121,27 +124,29 @@ def _replace(folder: Path, res_dir: Path, names: Sequence[str]) -> None:
     done: list[tuple[Path, Path]] = []
     try:
         for source, target in moves:
+            done.append((source, target))  # before the move: an interrupt may come right after it
             source.rename(target)
-            done.append((source, target))
     except BaseException:
         for source, target in reversed(done):
-            target.rename(source)
+            if not source.exists():
+                target.rename(source)
         raise
 
 
-def _make_missing(folder: Path) -> list[Path]:
-    """Make a folder and its missing parents; return what was made, innermost first."""
+def _make_missing(folder: Path, made: list[Path]) -> None:
+    """Make a folder and its missing parents; `made` gets them as they are there, outermost first."""
     missing = []
     while not folder.exists():
         missing.append(folder)
         folder = folder.parent
     for path in reversed(missing):
         path.mkdir()
-    return missing
+        made.append(path)
 
 
-def _remove_made(made: list[Path]) -> None:
-    for path in made:
+def _remove_empty(folders: list[Path]) -> None:
+    """Remove the folders, outermost first in the list, that hold nothing."""
+    for path in reversed(folders):
         with contextlib.suppress(OSError):
             path.rmdir()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -11,6 +12,22 @@ from evaltex_cli.evaluation import Evaluation, ImageResult, Run, image_results
 from evaltex_cli.protocols.base import Evidence, Protocol
 from evaltex_cli.records import ImageBatch
 from evaltex_cli.results import evaltex_text, json_file, line_chart, protocol_text
+
+_BEGINNINGS = {
+    ".txt": re.compile(rb"EvaLTex statistics|.* - statistics"),
+    ".json": re.compile(rb'\{\n"schema": \d+,\n"tool": "evaltex"'),
+    ".svg": re.compile(rb"<svg "),
+    ".html": re.compile(rb"<!DOCTYPE html>\n<!-- evaltex report -->"),
+}
+
+
+def is_result(path: Path) -> bool:
+    """Whether a file was written by an earlier run: told by how it begins, so that no user's file is replaced."""
+    beginning = _BEGINNINGS.get(path.suffix)
+    if beginning is None:
+        return False
+    with path.open("rb") as file:
+        return beginning.match(file.read(256)) is not None
 
 
 def result_names(protocol: Protocol) -> list[str]:

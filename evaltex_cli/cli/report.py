@@ -1,0 +1,56 @@
+"""``evaltex report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from evaltex_cli.cli.common import PATH, quiet_option, stop, told_errors
+
+pictures_option = click.option(
+    "--images", "pictures", type=PATH, metavar="DIR", help="Folder of the images' pictures, which the report links to."
+)
+embed_option = click.option(
+    "--embed", is_flag=True, help="Put the pictures into the report instead of linking to them."
+)
+
+
+@click.argument("results", type=PATH, nargs=-1, required=True, metavar="RES_DIR [RES_DIR_B ...]")
+@click.option("--gt", type=PATH, help="Ground truth of the runs; with --det, the objects are drawn.")
+@click.option(
+    "--det", "detections", type=PATH, multiple=True, help="Detections of a run; one a RES_DIR, in their order."
+)
+@pictures_option
+@embed_option
+@click.option("--label", "labels", multiple=True, help="Name of a detector, in their order.  [default: of its folder]")
+@click.option(
+    "--output",
+    type=PATH,
+    help="File to write.  [default: RES_DIR/report.html; of several, the first's comparison.html]",
+)
+@quiet_option
+def command(
+    results: tuple[Path, ...],
+    gt: Path | None,
+    detections: tuple[Path, ...],
+    pictures: Path | None,
+    embed: bool,
+    labels: tuple[str, ...],
+    output: Path | None,
+    quiet: bool,
+) -> None:
+    """Make one HTML file of results: scores, histograms, and every image with its objects.
+
+    RES_DIR holds results of a run with -a; several are shown side by side. The file needs neither server nor network.
+    """
+    with told_errors():
+        from evaltex_cli import report
+
+        if labels and len(labels) != len(results):
+            stop(f"{len(labels)} labels for {len(results)} results; give one a result, or none")
+        first = results[0] if results[0].is_dir() else results[0].parent
+        page = output or first / (report.NAME if len(results) == 1 else report.COMPARISON_NAME)
+        made = report.make(page, results, labels=labels or None, gt=gt, det=detections, pictures=pictures, embed=embed)
+        if not quiet:
+            click.echo(f"Report: {page} ({made})")

@@ -1,0 +1,5 @@
+"""The report: results, pictures and shapes in one HTML file that needs neither server nor network."""
+
+from evaltex_cli.report.page import COMPARISON_NAME, NAME, Made, make
+
+__all__ = ["COMPARISON_NAME", "NAME", "Made", "make"]

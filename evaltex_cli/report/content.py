@@ -1,0 +1,231 @@
+"""Results of earlier runs, in the form the page's script reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from evaltex_cli import bootstrap, compare
+from evaltex_cli.errors import InputError
+from evaltex_cli.protocols import PROTOCOLS, load
+from evaltex_cli.protocols.base import MATCH_TYPES, Protocol
+from evaltex_cli.results import json_file
+
+DECIMALS = 5
+"""Of what is shown of images and objects; the results' .json has full precision."""
+_CODE = {name: code for code, name in enumerate(MATCH_TYPES)}
+_FALSE_POSITIVE = "false-positive"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """What one protocol says of one detector.
+
+    Attributes
+    ----------
+    label : str
+        The detector's name in the report.
+    document : dict
+        The result's .json.
+    system : compare.System or None
+        The same with the evidence of each image; None where the run kept no images.
+    """
+
+    label: str
+    protocol: Protocol
+    document: dict[str, Any]
+    system: compare.System | None
+
+    @property
+    def images(self) -> list[dict[str, Any]]:
+        """Elements of ``images``; empty where the run kept none."""
+        images: list[dict[str, Any]] = self.document["images"]
+        return images
+
+
+def read_results(paths: Sequence[Path], labels: Sequence[str]) -> list[list[Result]]:
+    """Read result folders, one a detector.
+
+    Returns
+    -------
+    list of list of Result
+        One list a protocol that all folders have, in the registry's order; in each, one result a folder.
+
+    Raises
+    ------
+    InputError
+        When a folder holds no result, they have no protocol in common, or they are of different inputs.
+    """
+    found = [_by_protocol(path, label) for path, label in zip(paths, labels, strict=True)]
+    common = [name for name in PROTOCOLS if all(name in results for results in found)]
+    if not common:
+        raise InputError(f"{', '.join(map(str, paths))}: have no protocol in common; evaluate both by the same")
+    for path, results in zip(paths, found, strict=True):
+        _refuse_mixed(path, [results[name] for name in common])
+    return [[results[name] for results in found] for name in common]
+
+
+def _by_protocol(path: Path, label: str) -> dict[str, Result]:
+    files = [path / f"{name}.json" for name in PROTOCOLS] if path.is_dir() else [path]
+    results = {}
+    for file in files:
+        if path.is_dir() and not file.exists():
+            continue
+        document = json_file.read(file)
+        system = None
+        if document["images"]:
+            system = compare.stored(file, label)[0]
+            document["images"] = system.images
+            if not all(map(_is_whole, system.images)):
+                raise InputError(f"{file}: is a damaged result (images); make it again")
+        results[document["protocol"]] = Result(label, load(document["protocol"]), document, system)
+    if not results:
+        raise InputError(f"{path}: holds no results; expected PROTOCOL.json ({', '.join(PROTOCOLS)})")
+    return results
+
+
+def _is_whole(image: Mapping[str, Any]) -> bool:
+    """Whether an image has all that the report shows of it."""
+    return isinstance(image.get("scores"), dict) and all(
+        isinstance(entries, list)
+        and all(
+            entry.get("match") in _CODE and "id" in entry and isinstance(entry.get(other), list) for entry in entries
+        )
+        and len({frozenset(entry) for entry in entries}) <= 1
+        for entries, other in ((image.get("objects"), "detections"), (image.get("detections"), "objects"))
+    )
+
+
+def _refuse_mixed(path: Path, results: Sequence[Result]) -> None:
+    first = results[0]
+    for result in results[1:]:
+        for side in ("gt", "det"):
+            if result.document["inputs"][side]["sha256"] != first.document["inputs"][side]["sha256"]:
+                names = f"{first.protocol.name} and {result.protocol.name}"
+                raise InputError(f"{path}: {names} are results of different inputs; evaluate both in one run")
+
+
+def image_names(results: Sequence[Sequence[Result]]) -> list[str]:
+    """Names of all images, in the ground truth's order; empty where no run kept images.
+
+    Raises
+    ------
+    InputError
+        When two results differ in them.
+    """
+    kept = [[image["name"] for image in result.images] for row in results for result in row if result.images]
+    if any(names != kept[0] for names in kept):
+        raise InputError("the results are of different images; evaluate all on one ground truth")
+    return kept[0] if kept else []
+
+
+def protocol_content(results: Sequence[Result]) -> dict[str, Any]:
+    """Everything of one protocol but its images' objects: scores, intervals, histograms, plots, the table of images.
+
+    Several results share the intervals of their comparison; a single one has its run's, or such as are made here.
+    """
+    protocol = results[0].protocol
+    content: dict[str, Any] = {
+        "name": protocol.name,
+        "title": protocol.title,
+        "headline": list(protocol.headline),
+        "systems": [_system_content(result) for result in results],
+        "images": _index(results),
+    }
+    systems = [result.system for result in results if result.system is not None]
+    if len(results) > 1 and len(systems) == len(results):
+        content |= {
+            "level": bootstrap.LEVEL,
+            "comparison": [asdict(score) for score in compare.compare(systems).scores],
+        }
+    else:
+        content["level"] = results[0].document.get("bootstrap", {}).get("level", bootstrap.LEVEL)
+        for result, system in zip(results, content["systems"], strict=True):
+            system["intervals"] = _intervals(result)
+    return content
+
+
+def _system_content(result: Result) -> dict[str, Any]:
+    document, protocol = result.document, result.protocol
+    scores = document["scores"]
+    return {
+        "signature": document["signature"],
+        "parameters": document["parameters"],
+        "inputs": document["inputs"],
+        "warnings": document.get("warnings", []),
+        "scores": {name: value for name, value in scores.items() if value is None or isinstance(value, int | float)},
+        "histograms": [
+            {"name": name, "shares": value, "counts": document["totals"].get(name.replace("_histogram", "_bins"))}
+            for name, value in scores.items()
+            if name.endswith("_histogram") and isinstance(value, list)
+        ],
+        "plots": [asdict(plot) for plot in protocol.plots(scores)] if protocol.plots else [],
+    }
+
+
+def _intervals(result: Result) -> Mapping[str, Any]:
+    stored: dict[str, Any] | None = result.document.get("intervals")
+    if stored is not None:
+        return stored
+    system = result.system
+    if system is None:
+        return {}
+    return bootstrap.intervals(system.rows, system.score, bootstrap.LEVEL, bootstrap.RESAMPLES, 0)
+
+
+def _index(results: Sequence[Result]) -> list[dict[str, Any]] | None:
+    """What the table of images shows, in columns; None where a run kept no images."""
+    if not all(result.images for result in results):
+        return None
+    return [
+        {
+            "scores": {
+                name: [_short(image["scores"].get(name)) for image in result.images]
+                for name in result.protocol.headline
+            },
+            "counts": _match_counts(result.images),
+        }
+        for result in results
+    ]
+
+
+def _match_counts(images: Sequence[Mapping[str, Any]]) -> list[list[int]]:
+    """By match type, how many objects of each image have it; false positives are detections."""
+    counts = [[0] * len(images) for _ in MATCH_TYPES]
+    for k, image in enumerate(images):
+        for entry in image["objects"]:
+            counts[_CODE[entry["match"]]][k] += 1
+        counts[_CODE[_FALSE_POSITIVE]][k] = sum(entry["match"] == _FALSE_POSITIVE for entry in image["detections"])
+    return counts
+
+
+def image_content(results: Sequence[Sequence[Result]], image: int) -> dict[str, Any]:
+    """One image's objects and what every protocol says of them."""
+    kept = next(row for row in results if row[0].images)
+    return {
+        "gt": {"id": [entry["id"] for entry in kept[0].images[image]["objects"]]},
+        "det": [{"id": [entry["id"] for entry in result.images[image]["detections"]]} for result in kept],
+        "matches": [[_matches(result.images[image]) if result.images else None for result in row] for row in results],
+    }
+
+
+def _matches(image: Mapping[str, Any]) -> dict[str, Any]:
+    return {"gt": _side(image["objects"], "detections"), "det": _side(image["detections"], "objects")}
+
+
+def _side(entries: Sequence[Mapping[str, Any]], partners: str) -> dict[str, Any]:
+    own = [name for name in entries[0] if name not in ("id", "match", partners)] if entries else []
+    return {
+        "type": [_CODE[entry["match"]] for entry in entries],
+        "partners": [entry[partners] for entry in entries],
+        "values": {name: [_short(entry[name]) for entry in entries] for name in own},
+    }
+
+
+def _short(value: Any) -> Any:
+    if not isinstance(value, float):
+        return value
+    rounded = round(value, DECIMALS)
+    return int(rounded) if rounded.is_integer() else rounded

@@ -1,0 +1,573 @@
+"use strict";
+(() => {
+  const SVG = "http://www.w3.org/2000/svg";
+  const PAGE_ROWS = [25, 50, 100, 500];
+  const SIGNS = ["1:1", "1:n", "n:1", "n:m", "miss", "false", "ign."];
+  const MISSED = 4, FALSE_POSITIVE = 5, IGNORED = 6;
+  const DASHES = ["none", "7 4", "2 3", "9 3 2 3"];
+  const byId = (id) => document.getElementById(id);
+  const island = (id) => JSON.parse(byId(id).textContent);
+
+  // Text only ever becomes text nodes and attribute values: nothing of the data is parsed as markup.
+  const build = (element, attributes, children) => {
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+      else if (value === true) element.setAttribute(name, "");
+      else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+    }
+    element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+    return element;
+  };
+  const h = (tag, attributes, ...children) => build(document.createElement(tag), attributes, children);
+  const s = (tag, attributes, ...children) => build(document.createElementNS(SVG, tag), attributes, children);
+  const bdi = (text) => h("bdi", {}, text);
+
+  const overview = island("overview");
+  const types = overview.matchTypes;
+  const systems = overview.systems;
+  const compared = systems.length > 1;
+  const protocols = overview.protocols.map(() => null);
+  const protocol = (k) => (protocols[k] ??= island(`protocol-${k}`));
+  const position = new Map(overview.images.map((name, k) => [name, k]));
+
+  const title = (name) => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll("_", " ");
+  const shown = (value) => {
+    if (value === null || value === undefined) return "–";
+    if (typeof value !== "number") return String(value);
+    if (Number.isInteger(value) && Math.abs(value) > 1) return String(value);
+    return Math.abs(value) <= 1 ? value.toFixed(4) : String(+value.toPrecision(6));
+  };
+  const signed = (value) => (value === null || value === undefined ? "–" : (value > 0 ? "+" : value < 0 ? "−" : "±") + shown(Math.abs(value)));
+  const between = (interval, show = shown) => (interval ? `[${show(interval[0])}, ${show(interval[1])}]` : "");
+
+  // ---------------------------------------------------------------- charts
+
+  const axisTop = (values) => Math.max(0.1, Math.ceil(10 * Math.max(0, ...values) - 1e-9) / 10);
+
+  function histogram(name, all) {
+    const [width, height, left, top, bottom] = [520, 250, 40, 18, 36];
+    const bins = all[0].shares.length, high = axisTop(all.flatMap((one) => one.shares));
+    const y = (share) => height - bottom - (share / high) * (height - bottom - top);
+    const slot = (width - left - 4) / bins, bar = (slot * 0.86) / all.length;
+    const chart = s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title(name)}; figures in the table below` });
+    const tickStep = high > 0.5 ? 0.2 : high > 0.2 ? 0.1 : 0.05;
+    for (let tick = 0; tick <= high + 1e-9; tick += tickStep) {
+      chart.append(s("line", { class: "gridline", x1: left, x2: width, y1: y(tick), y2: y(tick) }), s("text", { x: left - 5, y: y(tick) + 4, "text-anchor": "end" }, String(+tick.toFixed(2))));
+    }
+    const every = Math.ceil(bins / 10);
+    for (let b = 0; b < bins; b++) {
+      all.forEach((one, k) => {
+        const x = left + b * slot + slot * 0.07 + k * bar, share = one.shares[b];
+        const what = `${compared ? systems[k] + ", " : ""}${binText(b, bins)}: ${shown(share)}${one.counts ? ` (${one.counts[b]})` : ""}`;
+        chart.append(s("rect", { class: `s${k % 4}`, x, y: y(share), width: bar, height: Math.max(0, y(0) - y(share)) }, s("title", {}, what)));
+        if (one.counts && bins <= 12 && !compared && one.counts[b]) chart.append(s("text", { x: x + bar / 2, y: y(share) - 3, "text-anchor": "middle" }, String(one.counts[b])));
+      });
+      if (b % every === 0) chart.append(s("text", { x: left + b * slot, y: height - bottom + 15, "text-anchor": "middle" }, String(+(b / bins).toFixed(3))));
+    }
+    chart.append(s("text", { x: width - 4, y: height - bottom + 15, "text-anchor": "end" }, "1"), s("line", { class: "axis", x1: left, x2: width, y1: y(0), y2: y(0) }));
+    chart.append(s("text", { x: (left + width) / 2, y: height - 4, "text-anchor": "middle" }, name.replace("_histogram", "")));
+    const rows = all[0].shares.map((_, b) => [binText(b, bins), ...all.flatMap((one) => [shown(one.shares[b]), ...(one.counts ? [String(one.counts[b])] : [])])]);
+    const heads = ["Bin", ...all.flatMap((one, k) => [compared ? `${systems[k]}: share` : "Share", ...(one.counts ? ["Number"] : [])])];
+    return h("figure", {}, h("figcaption", {}, title(name)), compared ? legend(systems) : null, chart, h("details", {}, h("summary", {}, "Figures"), plainTable(heads, rows)));
+  }
+
+  const binText = (b, bins) => `[${+(b / bins).toFixed(4)}, ${+((b + 1) / bins).toFixed(4)}${b === bins - 1 ? "]" : ")"}`;
+  const legend = (labels) => h("div", { class: "bar quiet" }, labels.map((label, k) => h("span", {}, s("svg", { class: "swatch", viewBox: "0 0 30 14" }, s("rect", { class: `s${k % 4}`, width: 30, height: 14 })), " ", bdi(label))));
+
+  /** Round values between two, at most seven. */
+  function ticks(low, high) {
+    const power = 10 ** Math.floor(Math.log10((high - low) / 6));
+    const step = power * [1, 2, 5, 10].find((factor) => (high - low) / (power * factor) <= 6);
+    const first = Math.ceil(low / step - 1e-9), last = Math.floor(high / step + 1e-9);
+    return Array.from({ length: last - first + 1 }, (_, k) => +((first + k) * step).toPrecision(6));
+  }
+
+  function lineChart(plot, systemLabel) {
+    const [width, height, left, top, right, bottom] = [520, 320, 40, 10, 12, 40];
+    const low = Math.min(...plot.x), high = Math.max(...plot.x), span = high - low || 1;
+    const x = (value) => left + ((value - low) / span) * (width - left - right);
+    const y = (value) => height - bottom - value * (height - bottom - top);
+    const name = systemLabel ? `${plot.title}, ${systemLabel}` : plot.title;
+    const chart = s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${name}; figures in the table below` });
+    for (let k = 0; k <= 5; k++) {
+      chart.append(s("line", { class: "gridline", x1: left, x2: width - right, y1: y(k / 5), y2: y(k / 5) }), s("text", { x: left - 5, y: y(k / 5) + 4, "text-anchor": "end" }, (k / 5).toFixed(1)));
+    }
+    for (const tick of ticks(low, low + span)) chart.append(s("text", { x: x(tick), y: height - bottom + 16, "text-anchor": "middle" }, String(tick)));
+    chart.append(s("line", { class: "axis", x1: left, x2: width - right, y1: y(0), y2: y(0) }), s("text", { x: (left + width) / 2, y: height - 4, "text-anchor": "middle" }, plot.x_label));
+    const lines = Object.entries(plot.lines);
+    lines.forEach(([, values], k) => {
+      const points = values.flatMap((value, at) => (value === null ? [] : [`${x(plot.x[at]).toFixed(2)},${y(value).toFixed(2)}`])).join(" ");
+      chart.append(s("polyline", { class: `s${k % 4}`, points, "stroke-dasharray": DASHES[k % 4] }));
+    });
+    const keys = h("div", { class: "bar quiet" }, lines.map(([label], k) => h("span", {}, s("svg", { class: "swatch", viewBox: "0 0 30 14" }, s("line", { class: `s${k % 4}`, x1: 0, x2: 30, y1: 7, y2: 7, "stroke-dasharray": DASHES[k % 4] })), " ", title(label))));
+    const rows = plot.x.map((value, at) => [String(+value.toPrecision(6)), ...lines.map(([, values]) => shown(values[at]))]);
+    return h("figure", {}, h("figcaption", {}, bdi(name)), keys, chart, h("details", {}, h("summary", {}, "Figures"), plainTable([plot.x_label, ...lines.map(([label]) => title(label))], rows)));
+  }
+
+  /** Each system's value (a dot) and interval (a line) on an axis from 0 to 1. */
+  function whiskers(values, intervals) {
+    const chart = s("svg", { class: "whiskers", viewBox: `0 0 200 ${10 * values.length + 6}`, "aria-hidden": "true" });
+    const x = (value) => 4 + 192 * Math.min(1, Math.max(0, value));
+    values.forEach((value, k) => {
+      const y = 8 + 10 * k, interval = intervals[k];
+      chart.append(s("line", { class: "gridline", x1: 4, x2: 196, y1: y, y2: y }));
+      if (interval) chart.append(s("line", { class: `s${k % 4}`, x1: x(interval[0]), x2: x(interval[1]), y1: y, y2: y }));
+      if (value !== null) chart.append(s("circle", { class: `s${k % 4}`, cx: x(value), cy: y, r: 3.5 }));
+    });
+    return chart;
+  }
+
+  const plainTable = (heads, rows) =>
+    h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, heads.map((head, k) => h("th", { scope: "col", class: k ? "n" : null }, bdi(head))))), h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, k) => h("td", { class: k ? "n" : null }, cell)))))));
+
+  // ---------------------------------------------------------------- overview
+
+  function header(current, onImage) {
+    document.title = `evaltex: ${systems.join(" and ")}`;
+    const choose = (k) => () => go(k, onImage), choosing = document.activeElement?.name === "protocol";
+    byId("header").replaceChildren(
+      h("h1", {}, "Text detection: ", systems.map((label, k) => [k ? " and " : "", bdi(label)])),
+      overview.protocols.length > 1
+        ? h("fieldset", { class: "screen" }, h("legend", {}, "Protocol"), overview.protocols.map((name, k) => h("label", { class: "choice" }, h("input", { type: "radio", name: "protocol", value: name, checked: k === current, onchange: choose(k) }), name)))
+        : h("p", { class: "quiet" }, `Protocol: ${overview.protocols[0]}`),
+    );
+    if (choosing) byId("header").querySelector(":checked")?.focus();
+  }
+
+  function scoreSection(data) {
+    const names = Object.keys(data.systems[0].scores);
+    const comparison = new Map((data.comparison || []).map((row) => [row.score, row]));
+    const interval = (name, k) => (comparison.size ? comparison.get(name)?.intervals[k] : data.systems[k].intervals[name]) || null;
+    const some = names.some((name) => interval(name, 0));
+    const tiles = data.headline.map((name) =>
+      h("div", { class: "tile" }, title(name), data.systems.map((system, k) => [h("b", { class: `s${k % 4}` }, shown(system.scores[name])), h("span", { class: "quiet" }, compared ? [bdi(systems[k]), " "] : null, between(interval(name, k)))])),
+    );
+    const heads = ["Score", ...systems.flatMap((label, k) => [compared ? label : "Value", ...(some ? ["Interval"] : []), ...(k && comparison.size ? ["Difference", "Interval", "p"] : [])]), ""];
+    const rows = names.map((name) => {
+      const row = comparison.get(name);
+      const cells = systems.flatMap((_, k) => [
+        shown(data.systems[k].scores[name]),
+        ...(some ? [between(interval(name, k))] : []),
+        ...(k && comparison.size ? (row ? [signed(row.differences[k]), between(row.difference_intervals[k], signed), row.p_values[k] === null ? "–" : row.p_values[k].toFixed(4)] : ["–", "", "–"]) : []),
+      ]);
+      const values = data.systems.map((system) => system.scores[name]);
+      return [title(name), ...cells, values.every((value) => value === null || Math.abs(value) <= 1) ? whiskers(values, systems.map((_, k) => interval(name, k))) : ""];
+    });
+    const note = some ? h("p", { class: "quiet" }, `Intervals: ${+(100 * data.level).toPrecision(4)} %, bootstrap over images.${comparison.size ? " Differences are to " : ""}`, comparison.size ? [bdi(systems[0]), "; p is of no difference."] : null) : null;
+    return h("section", { id: "scores" }, h("h2", {}, `Scores: ${data.title}`), h("div", { class: "tiles" }, tiles), note, h("details", { open: compared }, h("summary", {}, "All scores"), plainTable(heads, rows)));
+  }
+
+  /** The gates of all protocols, whichever is shown. */
+  function gateSection() {
+    const rows = overview.gates.flatMap((gates, k) => gates.map((gate) => [compared ? bdi(systems[k]) : null, gate]));
+    if (!rows.length) return null;
+    const failed = rows.filter(([, gate]) => !gate.passed).length;
+    const line = ([label, gate]) => h("tr", {}, h("td", { class: gate.passed ? "good" : "bad" }, gate.passed ? "✓ passed" : "✗ FAILED"), compared ? h("td", {}, label) : null, h("td", {}, h("code", {}, gate.expression)), h("td", {}, `${gate.protocol} ${gate.score}`), [gate.value, gate.limit, gate.baseline].map((value) => h("td", { class: "n" }, shown(value))));
+    const heads = ["State", ...(compared ? ["Detector"] : []), "Fails if", "Score", "Value", "Limit", "Baseline"];
+    return h("section", { id: "gates" }, h("h2", {}, "Gates: ", h("span", { class: failed ? "bad" : "good" }, failed ? `${failed} of ${rows.length} failed` : `all ${rows.length} passed`)), h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, heads.map((head, k) => h("th", { scope: "col", class: k >= heads.length - 3 ? "n" : null }, head)))), h("tbody", {}, rows.map(line)))));
+  }
+
+  function chartSection(data) {
+    const histograms = data.systems[0].histograms.map((one, k) => histogram(one.name, data.systems.map((system) => system.histograms[k])));
+    const curves = data.systems.flatMap((system, k) => system.plots.map((plot) => lineChart(plot, compared ? systems[k] : "")));
+    if (!histograms.length && !curves.length) return null;
+    const head = histograms.length && curves.length ? "Histograms and curves" : curves.length ? "Curves" : "Histograms";
+    return h("section", { id: "charts" }, h("h2", {}, head), h("div", { class: "charts" }, histograms, curves));
+  }
+
+  function originSection(data) {
+    const one = (system, k) => {
+      const side = (name) => [name === "gt" ? "Ground truth" : "Detections", Object.entries(system.inputs[name]).map(([key, value]) => `${key.replaceAll("_", " ")} ${value}`).join(", ")];
+      const rows = [["Signature", system.signature], side("gt"), side("det"), ["Parameters", Object.entries(system.parameters).map(([key, value]) => `${key}=${value}`).join(", ")]];
+      return [compared ? h("h3", {}, bdi(systems[k])) : null, h("table", {}, h("tbody", {}, rows.map(([name, text]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "text" }, bdi(text)))))), system.warnings.length ? h("ul", {}, system.warnings.map((text) => h("li", {}, bdi(text)))) : null];
+    };
+    const warnings = data.systems.reduce((sum, system) => sum + system.warnings.length, 0);
+    return h("details", { id: "origin" }, h("summary", {}, `How this was made: signature, inputs, parameters${warnings ? `, ${warnings} warnings` : ""}`), data.systems.map(one));
+  }
+
+  // ---------------------------------------------------------------- table of images
+
+  const table = { protocol: -1, sort: null, descending: false, text: "", type: "", rows: PAGE_ROWS[1], page: 0, order: [] };
+  const collator = new Intl.Collator("en", { numeric: true });
+
+  function columnsOf(data) {
+    const last = data.headline[data.headline.length - 1], index = data.images, columns = [];
+    const add = (head, values, kind) => columns.push({ head, values, kind });
+    if (!compared) {
+      for (const name of data.headline) add(title(name), index[0].scores[name], "share");
+      types.forEach((type, code) => add(title(type), index[0].counts[code], "count"));
+      return columns;
+    }
+    systems.forEach((label, k) => add(`${title(last)}, ${label}`, index[k].scores[last], "share"));
+    systems.forEach((label, k) => k && add(`Change${systems.length > 2 ? `, ${label}` : ""}`, index[k].scores[last].map((value, at) => (value ?? 0) - (index[0].scores[last][at] ?? 0)), "change"));
+    for (const code of [MISSED, FALSE_POSITIVE]) systems.forEach((label, k) => add(`${title(types[code])}, ${label}`, index[k].counts[code], "count"));
+    return columns;
+  }
+
+  const errorsOf = (data) => overview.images.map((_, k) => data.images.reduce((sum, of) => sum + of.counts[MISSED][k] + of.counts[FALSE_POSITIVE][k], 0));
+
+  function orderRows(data, columns) {
+    const wanted = table.text.toLowerCase(), has = (of, code, k) => of.counts[code][k] > 0;
+    const kept = [];
+    const change = columns.find((column) => column.kind === "change");
+    overview.images.forEach((name, k) => {
+      if (wanted && !name.toLowerCase().includes(wanted)) return;
+      if (table.type === "worse" ? !(change.values[k] < 0) : table.type === "better" ? !(change.values[k] > 0) : table.type !== "" && !data.images.some((of) => has(of, +table.type, k))) return;
+      kept.push(k);
+    });
+    const sign = table.descending ? -1 : 1;
+    if (table.sort === -1) kept.sort((a, b) => sign * collator.compare(overview.images[a], overview.images[b]) || a - b);
+    else {
+      const values = columns[table.sort].values, errors = errorsOf(data);
+      // An undefined score is neither good nor bad: it comes last either way. Among equals the one with more errors comes first.
+      kept.sort((a, b) => (values[a] === null) - (values[b] === null) || sign * (values[a] - values[b]) || errors[b] - errors[a] || a - b);
+    }
+    table.order = kept;
+  }
+
+  function imageSection(k) {
+    const data = protocol(k);
+    if (!data.images) return h("section", { id: "images" }, h("h2", {}, "Images"), h("p", {}, "This run kept no results of single images; run it again with -a or --report."));
+    const columns = columnsOf(data);
+    if (table.protocol !== k) {
+      const worst = compared ? columns.findIndex((column) => column.kind === "change") : columns.findLastIndex((column) => column.kind === "share");
+      Object.assign(table, { protocol: k, sort: worst, descending: false, page: 0 });
+    }
+    const heads = ["Image", ...columns.map((column) => column.head)];
+    const body = h("tbody"), count = h("output", { class: "quiet" }), headRow = h("tr"), pager = h("div", { class: "bar screen" });
+    const draw = () => {
+      const pages = Math.max(1, Math.ceil(table.order.length / table.rows));
+      table.page = Math.min(table.page, pages - 1);
+      const start = table.page * table.rows;
+      body.replaceChildren(...table.order.slice(start, start + table.rows).map((image) => imageRow(k, image, columns)));
+      count.textContent = `${table.order.length} of ${overview.images.length} images`;
+      const turn = (label, to, off) => h("button", { type: "button", disabled: off, "data-turn": label, onclick: () => { table.page = to; draw(); (pager.querySelector(`[data-turn="${label}"]:enabled`) || pager.querySelector("button:enabled"))?.focus(); } }, label);
+      pager.replaceChildren(turn("First", 0, !table.page), turn("Previous", table.page - 1, !table.page), h("span", { "aria-live": "polite" }, `Page ${table.page + 1} of ${pages}`), turn("Next", table.page + 1, table.page >= pages - 1), turn("Last", pages - 1, table.page >= pages - 1));
+    };
+    const refresh = () => { table.page = 0; orderRows(data, columns); draw(); };
+    const heading = () => headRow.replaceChildren(...heads.map((head, at) => {
+      const sorted = table.sort === at - 1;
+      return h("th", { scope: "col", class: at ? "n" : null, "aria-sort": sorted ? (table.descending ? "descending" : "ascending") : "none" }, h("button", { type: "button", onclick: () => { table.descending = sorted ? !table.descending : at > 0 && columns[at - 1].kind === "count"; table.sort = at - 1; heading(); refresh(); headRow.children[at].firstChild.focus(); } }, bdi(head)));
+    }));
+    const options = [["", "all images"], ...types.map((type, code) => [String(code), `with ${type}`]), ...(compared ? [["worse", "that became worse"], ["better", "that became better"]] : [])];
+    const controls = h("div", { class: "bar screen", role: "search" },
+      h("label", {}, "Name contains ", h("input", { type: "search", id: "filter", value: table.text, oninput: (event) => { table.text = event.target.value; refresh(); } })),
+      h("label", {}, "Show ", h("select", { id: "type", onchange: (event) => { table.type = event.target.value; refresh(); } }, options.map(([value, text]) => h("option", { value, selected: value === table.type }, text)))),
+      h("label", {}, "Rows ", h("select", { id: "rows", onchange: (event) => { table.rows = +event.target.value; table.page = 0; draw(); } }, PAGE_ROWS.map((rows) => h("option", { value: rows, selected: rows === table.rows }, String(rows))))),
+      count);
+    heading();
+    orderRows(data, columns);
+    draw();
+    return h("section", { id: "images" }, h("h2", {}, "Images", h("span", { class: "quiet" }, " – the worst first; a heading sorts, a name opens")), controls, h("div", { class: "scroll" }, h("table", {}, h("thead", {}, headRow), body)), pager);
+  }
+
+  function imageRow(k, image, columns) {
+    const cells = columns.map(({ values, kind }) => {
+      const value = values[image];
+      if (kind === "change") return h("td", { class: `n ${value < 0 ? "bad" : value > 0 ? "good" : ""}` }, signed(value));
+      const cell = h("td", { class: kind === "share" ? "n share" : "n" }, kind === "count" ? String(value) : shown(value));
+      if (kind === "share") cell.style.setProperty("--value", value ?? 0);
+      return cell;
+    });
+    return h("tr", {}, h("td", { class: "text" }, h("a", { href: address(k, image) }, bdi(overview.images[image]))), cells);
+  }
+
+  // ---------------------------------------------------------------- one image
+
+  const view = { hidden: new Set(), picture: true, labels: true, box: null, full: null, canvases: [] };
+  const chunks = new Map();
+  const details = (image) => {
+    const chunk = Math.floor(image / overview.chunkImages);
+    if (!chunks.has(chunk)) {
+      chunks.clear();
+      chunks.set(chunk, island(`images-${chunk}`));
+    }
+    return chunks.get(chunk)[image % overview.chunkImages];
+  };
+
+  /** One entry an object of the image, of one system: what is drawn, listed and told of it. */
+  function objectsOf(data, k, system) {
+    const matches = data.matches[k][system], side = (name) => (name === "gt" ? data.gt : data.det[system]);
+    const list = ["gt", "det"].flatMap((name) =>
+      side(name).id.map((id, at) => ({
+        side: name, id, at, system,
+        text: side(name).text?.[at] ?? "",
+        shape: side(name).shape?.[at] ?? null,
+        confidence: side(name).confidence?.[at] ?? null,
+        type: matches[name].type[at],
+        partners: matches[name].partners[at],
+        values: Object.entries(matches[name].values).map(([key, values]) => [key, values[at]]),
+      })));
+    for (const one of list) one.key = `${one.side}${one.id}`;
+    return list;
+  }
+
+  const kindText = (one) => (one.side === "gt" ? "Ground truth" : "Detection");
+  const partnersText = (one) => (one.partners.length ? `${one.side === "gt" ? "detection" : "ground truth"} ${one.partners.join(", ")}` : "none");
+  const spoken = (one) => `${kindText(one)} ${one.id}${one.text ? ` “${one.text}”` : ""}: ${types[one.type]}, partners: ${partnersText(one)}${one.values.map(([key, value]) => `, ${title(key).toLowerCase()} ${shown(value)}`).join("")}`;
+
+  function tell(one, at) {
+    const tip = byId("tip"), entries = [["Partners", partnersText(one)], ...(one.confidence === null ? [] : [["Confidence", shown(one.confidence)]]), ...one.values.map(([key, value]) => [title(key), shown(value)])];
+    tip.replaceChildren(h("b", {}, `${kindText(one)} ${one.id} `), h("bdi", {}, one.text), h("div", { class: `mark t${one.type}` }, `${types[one.type]}`), h("dl", {}, entries.map(([name, text]) => [h("dt", {}, name), h("dd", {}, text)])));
+    tip.hidden = false;
+    const { width, height } = tip.getBoundingClientRect();
+    tip.style.left = `${Math.max(4, Math.min(at.x + 14, innerWidth - width - 8))}px`;
+    tip.style.top = `${Math.max(4, at.y + 16 + height > innerHeight ? at.top - height - 12 : at.y + 16)}px`;
+  }
+
+  function light(objects, one) {
+    for (const other of objects) {
+      const lit = one !== null && other === one;
+      const partner = one !== null && !lit && other.side !== one.side && one.partners.includes(other.id);
+      for (const element of [other.element, other.row]) {
+        element?.classList.toggle("lit", lit);
+        element?.classList.toggle("partner", partner);
+      }
+    }
+    if (one === null) byId("tip").hidden = true;
+  }
+
+  const cornersOf = (shape) => {
+    const [a, b, c, d] = shape;
+    const flat = shape.length === 4 ? [a, b, c, b, c, d, a, d] : shape;
+    return Array.from({ length: flat.length / 2 }, (_, k) => [flat[2 * k], flat[2 * k + 1]]);
+  };
+
+  function extent(data) {
+    if (data.size) return [0, 0, data.size[0], data.size[1]];
+    const corners = [data.gt, ...data.det].flatMap((side) => (side.shape || []).flatMap(cornersOf));
+    if (!corners.length) return [0, 0, 100, 60];
+    const xs = corners.map((corner) => corner[0]), ys = corners.map((corner) => corner[1]);
+    return [Math.min(0, ...xs), Math.min(0, ...ys), Math.max(...xs) * 1.03, Math.max(...ys) * 1.03];
+  }
+
+  function canvas(image, data, k, system, objects) {
+    const [x, y, width, height] = [view.full[0], view.full[1], view.full[2] - view.full[0], view.full[3] - view.full[1]];
+    const blank = s("rect", { class: "blank", x, y, width, height });
+    const shapes = s("g", { class: "objects" }), labels = s("g", { class: "labels" });
+    const svg = s("svg", { class: "canvas", role: "group", tabindex: objects.length ? null : "0", "aria-label": `${overview.images[image]}${compared ? `, ${systems[system]}` : ""}: arrow keys go through the objects, plus and minus zoom, 0 shows all` }, blank);
+    const url = data.picture === true ? island(`picture-${image}`) : data.picture;
+    if (url) {
+      const picture = s("image", { class: "picture", href: url, x: 0, y: 0, preserveAspectRatio: "none", width: data.size ? width : null, height: data.size ? height : null });
+      const probe = new Image();
+      probe.onload = () => {
+        if (data.size || !picture.isConnected) return;
+        data.size = [probe.naturalWidth, probe.naturalHeight];
+        view.full = [0, 0, ...data.size];
+        picture.setAttribute("width", data.size[0]);
+        picture.setAttribute("height", data.size[1]);
+        fit();
+      };
+      probe.src = url;
+      svg.append(picture);
+    }
+    const area = (one) => { const c = cornersOf(one.shape); return Math.abs(c.reduce((sum, [px, py], at) => { const [qx, qy] = c[(at + 1) % c.length]; return sum + px * qy - qx * py; }, 0)); };
+    const drawn = objects.filter((one) => one.shape);
+    for (const one of [...drawn].sort((a, b) => area(b) - area(a))) {
+      const points = cornersOf(one.shape).map((corner) => corner.join(",")).join(" ");
+      one.element = s("g", { class: `object ${one.side} t${one.type}`, tabindex: one === drawn[0] ? "0" : "-1", role: "img", "aria-label": spoken(one), "data-key": one.key }, s("polygon", { class: "halo", points }), s("polygon", { class: "edge", points }));
+      one.element.addEventListener("pointermove", (event) => { light(objects, one); tell(one, { x: event.clientX, y: event.clientY, top: event.clientY }); });
+      one.element.addEventListener("pointerleave", () => light(objects, null));
+      one.element.addEventListener("focus", () => {
+        for (const other of drawn) other.element.setAttribute("tabindex", other === one ? "0" : "-1");
+        const box = one.element.getBoundingClientRect();
+        light(objects, one);
+        tell(one, { x: box.left, y: box.bottom, top: box.top });
+      });
+      one.element.addEventListener("blur", () => light(objects, null));
+      shapes.append(one.element);
+      const corners = cornersOf(one.shape), start = corners.reduce((best, corner) => (corner[0] + corner[1] < best[0] + best[1] ? corner : best));
+      one.anchor = [start[0], one.side === "gt" ? start[1] : Math.max(...corners.map((corner) => corner[1]))];
+      one.label = s("text", { class: "label", x: one.anchor[0], y: one.anchor[1], dx: ".15em", dy: one.side === "gt" ? "-.25em" : "1em" }, `${one.side === "gt" ? "" : "d"}${one.id} ${SIGNS[one.type]}`);
+      labels.append(one.label);
+    }
+    svg.append(shapes, labels);
+    svg.addEventListener("keydown", (event) => {
+      const visible = drawn.filter((one) => one.element.style.display !== "none"), at = visible.findIndex((one) => one.element === document.activeElement);
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (step && visible.length) visible[(at + step + visible.length) % visible.length].element.focus();
+      else if (event.key === "+" || event.key === "=") zoom(1 / 1.4);
+      else if (event.key === "-") zoom(1.4);
+      else if (event.key === "0") fit();
+      else return;
+      event.preventDefault();
+    });
+    pannable(svg);
+    view.canvases.push({ svg, labels, drawn, scale: 0 });
+    return svg;
+  }
+
+  function pannable(svg) {
+    let last = null;
+    const scale = () => (svg.getScreenCTM() || { a: 1 }).a;
+    svg.addEventListener("pointerdown", (event) => { if (event.button === 0) { last = event; svg.setPointerCapture(event.pointerId); } });
+    svg.addEventListener("pointermove", (event) => {
+      if (!last || !(event.buttons & 1)) return;
+      view.box[0] -= (event.clientX - last.clientX) / scale();
+      view.box[1] -= (event.clientY - last.clientY) / scale();
+      last = event;
+      frame();
+    });
+    svg.addEventListener("pointerup", () => { last = null; });
+    svg.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+      zoom(event.deltaY > 0 ? 1.2 : 1 / 1.2, at);
+    }, { passive: false });
+  }
+
+  function zoom(factor, at) {
+    const [x, y, width, height] = view.box, center = at || { x: x + width / 2, y: y + height / 2 };
+    view.box = [center.x - (center.x - x) * factor, center.y - (center.y - y) * factor, width * factor, height * factor];
+    frame();
+  }
+
+  function fit() {
+    const [x0, y0, x1, y1] = view.full, pad = 0.015 * Math.max(x1 - x0, y1 - y0);
+    view.box = [x0 - pad, y0 - pad, x1 - x0 + 2 * pad, y1 - y0 + 2 * pad];
+    for (const { svg } of view.canvases) {
+      const blank = svg.querySelector(".blank");
+      blank.setAttribute("width", x1 - x0);
+      blank.setAttribute("height", y1 - y0);
+      svg.style.aspectRatio = view.box[2] / view.box[3];
+    }
+    frame();
+  }
+
+  function frame() {
+    for (const one of view.canvases) {
+      one.svg.setAttribute("viewBox", view.box.join(" "));
+      const scale = one.svg.getScreenCTM()?.a || 1;
+      if (scale !== one.scale) letter(Object.assign(one, { scale }));
+    }
+  }
+
+  /** Letter a canvas at a size that does not zoom; of labels that would overlap, those of errors stay, then the first. */
+  function letter({ labels, drawn, scale }) {
+    const size = 11 / scale, kept = [];
+    const isError = (one) => one.type === MISSED || one.type === FALSE_POSITIVE;
+    labels.setAttribute("font-size", size);
+    for (const one of [...drawn].sort((a, b) => isError(b) - isError(a))) {
+      const [x, bottom] = [one.anchor[0], one.anchor[1] + (one.side === "gt" ? 0 : 1.2 * size)];
+      const box = [x, bottom - 1.1 * size, x + 0.66 * size * one.label.textContent.length, bottom];
+      const free = !one.hidden && !view.hidden.has("labels") && kept.every((other) => box[0] > other[2] || box[2] < other[0] || box[1] > other[3] || box[3] < other[1]);
+      if (free) kept.push(box);
+      one.label.style.display = free ? "" : "none";
+    }
+  }
+
+  function toggles(lists, apply) {
+    const count = (code, side) => lists[0].filter((one) => one.type === code && (!side || one.side === side)).length;
+    const used = types.map((_, code) => code).filter((code) => lists.some((list) => list.some((one) => one.type === code)));
+    const box = (key, label, swatch) => h("label", { class: swatch ? "choice" : "choice view" }, h("input", { type: "checkbox", checked: !view.hidden.has(key), "data-toggle": key, onchange: (event) => { view.hidden[event.target.checked ? "delete" : "add"](key); apply(); } }), swatch, label);
+    const swatch = (code) => s("svg", { class: `swatch t${code}`, viewBox: "0 0 30 14", "aria-hidden": "true" }, s("rect", { x: 2, y: 2, width: 26, height: 10, fill: "var(--c)", stroke: "none" }));
+    const edge = (side) => s("svg", { class: "swatch", viewBox: "0 0 30 14", "aria-hidden": "true" }, s("rect", { x: 2, y: 2, width: 26, height: 10, fill: "none", stroke: "currentColor", "stroke-width": 2.5, "stroke-dasharray": side === "det" ? "6 4" : null }));
+    return h("fieldset", { id: "toggles" }, h("legend", {}, "Show"),
+      used.map((code) => box(`type${code}`, `${types[code]} (${SIGNS[code]}${compared ? "" : `, ${count(code)}`})`, swatch(code))),
+      box("gt", "ground truth", edge("gt")), box("det", "detections", edge("det")), box("labels", "labels"), box("picture", "picture"));
+  }
+
+  function apply(lists) {
+    const off = (key) => view.hidden.has(key);
+    for (const one of lists.flat()) {
+      one.hidden = off(`type${one.type}`) || off(one.side);
+      if (one.element) one.element.style.display = one.hidden ? "none" : "";
+      if (one.row) one.row.hidden = one.hidden;
+    }
+    view.canvases.forEach(letter);
+    // Tab must reach a visible object.
+    for (const list of lists) {
+      const visible = list.filter((one) => one.element && one.element.style.display !== "none");
+      list.forEach((one) => one.element?.setAttribute("tabindex", one === visible[0] ? "0" : "-1"));
+    }
+    for (const { svg } of view.canvases) svg.querySelectorAll(".picture").forEach((picture) => { picture.style.display = off("picture") ? "none" : ""; });
+  }
+
+  function objectTable(objects, side) {
+    const listed = objects.filter((one) => one.side === side);
+    if (!listed.length) return h("p", { class: "quiet" }, side === "gt" ? "No ground truth." : "No detections.");
+    const names = listed[0].values.map(([key]) => key), texts = listed.some((one) => one.text);
+    const heads = ["ID", ...(texts ? ["Transcription"] : []), "Match", side === "gt" ? "Detections" : "Objects", ...names.map(title)];
+    const line = (one) => {
+      one.row = h("tr", { "data-row": one.key }, h("td", {}, String(one.id)), texts ? h("td", { class: "text" }, bdi(one.text)) : null, h("td", { class: `mark t${one.type}` }, types[one.type]), h("td", {}, one.partners.join(", ") || "–"), one.values.map(([, value]) => h("td", { class: "n" }, shown(value))));
+      one.row.addEventListener("pointerenter", () => light(objects, one));
+      one.row.addEventListener("pointerleave", () => light(objects, null));
+      return one.row;
+    };
+    return h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, heads.map((head, at) => h("th", { scope: "col", class: at >= heads.length - names.length ? "n" : null }, head)))), h("tbody", {}, listed.map(line))));
+  }
+
+  function imageView(k, image) {
+    const data = details(image), info = protocol(k);
+    if (!data.matches[k].every(Boolean)) return [h("p", {}, "This protocol's run kept no results of single images; run it again with -a or --report.")];
+    const lists = systems.map((_, system) => objectsOf(data, k, system));
+    if (table.protocol !== k) imageSection(k);
+    const at = table.order.indexOf(image);
+    const step = (label, to, id) => h("button", { type: "button", id, disabled: to === undefined, onclick: () => go(k, to) }, label);
+    const scores = (system) => info.headline.map((name) => `${title(name)} ${shown(info.images[system].scores[name][image])}`).join(" · ");
+    Object.assign(view, { full: extent(data), canvases: [] });
+    const hasShapes = overview.hasShapes || data.picture;
+    const refresh = () => apply(lists);
+    const figures = systems.map((label, system) => h("figure", {}, h("figcaption", {}, compared ? [bdi(label), ": "] : null, scores(system)), hasShapes ? canvas(image, data, k, system, lists[system]) : null));
+    const tables = systems.map((label, system) => h("div", {}, h("h3", {}, "Ground truth", compared ? [", ", bdi(label)] : null), objectTable(lists[system], "gt"), h("h3", {}, "Detections", compared ? [", ", bdi(label)] : null), objectTable(lists[system], "det")));
+    const nodes = [
+      h("nav", { class: "bar screen" }, h("button", { type: "button", id: "back", onclick: () => go(k, null) }, "← All images"), step("‹ Previous", table.order[at - 1], "previous"), step("Next ›", at < 0 ? undefined : table.order[at + 1], "next"), h("span", { class: "quiet" }, at < 0 ? "" : `${at + 1} of ${table.order.length} in the table's order`)),
+      h("h2", { id: "image-name", tabindex: "-1" }, bdi(overview.images[image])),
+      hasShapes ? toggles(lists, refresh) : h("p", { class: "quiet" }, "The objects' shapes are not in this report: make it with --gt and --det."),
+      hasShapes ? h("div", { class: "bar screen" }, h("button", { type: "button", id: "zoom-in", onclick: () => zoom(1 / 1.4) }, "Zoom in"), h("button", { type: "button", id: "zoom-out", onclick: () => zoom(1.4) }, "Zoom out"), h("button", { type: "button", id: "fit", onclick: fit }, "Fit"), h("span", { class: "quiet" }, "or Ctrl + wheel; drag to move. Solid: ground truth, dashed: detection (d).")) : null,
+      h("div", { class: "sides" }, figures),
+      h("div", { class: "sides" }, tables),
+    ];
+    return { nodes, ready: () => { if (hasShapes) { fit(); refresh(); } } };
+  }
+
+  // ---------------------------------------------------------------- addresses
+
+  const address = (k, image) => `#/${encodeURIComponent(overview.protocols[k])}${image === null ? "" : `/${encodeURIComponent(overview.images[image])}`}`;
+  const go = (k, image) => { location.hash = address(k, image); };
+
+  function current() {
+    const [, name = "", ...rest] = location.hash.split("/");
+    let image = null;
+    try {
+      image = rest.length ? (position.get(decodeURIComponent(rest.join("/"))) ?? null) : null;
+    } catch { /* a malformed address: the overview */ }
+    return [Math.max(0, overview.protocols.findIndex((other) => encodeURIComponent(other) === name)), image];
+  }
+
+  let opened = null;
+  function show() {
+    if (location.hash && !location.hash.startsWith("#/")) return;
+    const [k, image] = current(), main = byId("main");
+    // The overview stands before the images' details in the file, so it is shown while these are still being read.
+    if (image !== null && document.readyState === "loading") return;
+    byId("tip").hidden = true;
+    header(k, image);
+    if (image === null) {
+      const data = protocol(k);
+      view.canvases = [];
+      main.replaceChildren(...[gateSection(), scoreSection(data), chartSection(data), imageSection(k), originSection(data)].filter(Boolean));
+      const link = opened === null ? null : [...main.querySelectorAll("#images a")].find((a) => a.getAttribute("href") === address(k, opened));
+      link?.focus();
+      opened = null;
+      return;
+    }
+    const { nodes, ready } = imageView(k, image);
+    main.replaceChildren(...nodes.filter(Boolean));
+    ready();
+    if (opened !== image) { scrollTo(0, 0); byId("image-name").focus({ preventScroll: true }); }
+    opened = image;
+  }
+
+  addEventListener("hashchange", show);
+  addEventListener("beforeprint", () => document.querySelectorAll("#scores details, #origin").forEach((closed) => { closed.open = true; }));
+  addEventListener("resize", () => view.canvases.length && frame());
+  addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || opened === null) return;
+    if (!byId("tip").hidden) byId("tip").hidden = true;
+    else go(current()[0], null);
+  });
+  addEventListener("DOMContentLoaded", () => current()[1] !== null && show());
+  show();
+})();
