@@ -25,17 +25,36 @@ def in_project_copy(tmp_path, monkeypatch):
 
 
 def test_commands_are_found():
-    assert len(COMMANDS) >= 5
+    assert len(COMMANDS) >= 10
     assert len(PYTHON) == 2
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_command_runs(command, in_project_copy):
-    before = set(in_project_copy.iterdir())
-    result = CliRunner().invoke(main, shlex.split(command))
-    assert result.exit_code == 0, result.output
-    assert "warning" not in result.output
-    assert set(in_project_copy.iterdir()) > before
+def test_commands_run_one_after_the_other(in_project_copy):
+    for command in COMMANDS:
+        before = set(in_project_copy.iterdir())
+        result = CliRunner().invoke(main, shlex.split(command))
+        assert result.exit_code == 0, result.output
+        assert "warning" not in result.output, command
+        prints_only = command.startswith(("compare", "diagnose"))
+        assert (set(in_project_copy.iterdir()) > before) != prints_only, command
+
+
+def test_the_tutorial_runs(in_project_copy):
+    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    lines = [line for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) for line in block.splitlines()]
+    assert len(lines) >= 9
+    printed = {}
+    for line in lines:
+        result = CliRunner().invoke(main, shlex.split(line.removeprefix(".venv/bin/evaltex ")))
+        assert result.exit_code == 0, result.output
+        printed[line] = result.output
+    assert (in_project_copy / "tutorial" / "before" / "comparison.html").is_file()
+    (diagnosis,) = (output for line, output in printed.items() if " diagnose " in line)
+    counts = dict(re.findall(r"^(missed|split|merged|loose|tight|false|duplicate) +(\d+)", diagnosis, re.MULTILINE))
+    assert [kind for kind, count in counts.items() if count != "0"] == ["tight"]
+    gated = [*shlex.split(lines[-1].removeprefix(".venv/bin/evaltex "))]
+    gated[1] = "tutorial/toys/crop40.zip"
+    assert CliRunner().invoke(main, gated).exit_code == 1
 
 
 @pytest.mark.parametrize("code", PYTHON)
