@@ -47,4 +47,4 @@ def test_order_does_not_matter_to_the_last_bit(grouped, random):
 
 def test_thousands_of_coincident_boxes():
     pieces = np.tile([[0.0, 0.0, 3.0, 2.0], [1.0, 1.0, 4.0, 3.0]], (5000, 1))
-    assert boxes.union_area(np.zeros(len(pieces), np.int64), pieces, 1).tolist() == [8.0]
+    assert boxes.union_area(np.zeros(len(pieces), np.int64), pieces, 1).tolist() == [10.0]

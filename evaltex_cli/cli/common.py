@@ -114,7 +114,7 @@ def told_errors() -> Iterator[None]:
         click.echo("evaltex: interrupted; nothing was written", err=True)
         sys.exit(130)
     except BrokenPipeError:
-        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 (the interpreter flushes stdout once more at exit)
+        _abandon_stdout()
         sys.exit(0)
     except OSError as error:
         stop(str(error))
@@ -133,6 +133,20 @@ def stop(message: str) -> NoReturn:
     for line in message.split("\n"):
         click.echo(f"evaltex: error: {line}", err=True)
     sys.exit(2)
+
+
+def say(lines: Sequence[str], to_stderr: bool = False) -> None:
+    """Print lines; a reader who has gone away is no error."""
+    try:
+        for line in lines:
+            click.echo(line, err=to_stderr)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _abandon_stdout()
+
+
+def _abandon_stdout() -> None:
+    sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 (the interpreter flushes stdout once more at exit)
 
 
 def warn(warnings: Sequence[str]) -> None:

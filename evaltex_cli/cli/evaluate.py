@@ -22,6 +22,7 @@ from evaltex_cli.cli.common import (
     quiet_option,
     read_settings,
     resamples_option,
+    say,
     seed_option,
     set_option,
     told_errors,
@@ -153,7 +154,12 @@ def _evaluate(request: Request) -> list[Verdict]:
     )
     owned = [file for name in [*(run.protocol.name for run in runs), *left_out] for file in result_names(load(name))]
     owned.append(report.NAME)
-    with staged(request.res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
+
+    def may_replace(path: Path) -> bool:
+        in_place = path.parent == request.res_dir and path.is_file()
+        return is_result(path) or (in_place and not any(_is_same(path, given) for given in (request.gt, request.det)))
+
+    with staged(request.res_dir, owned, may_replace) as folder, ResultWriter(folder) as writer:
         sources = open_sources(request.gt, request.det, request.gt_format, request.det_format)
         with progress_bar(request.quiet) as progress:
             evaluations = evaluate_sources(*sources, runs, masks, writer.add if request.per_image else None, progress)
@@ -180,17 +186,18 @@ def _evaluate(request: Request) -> list[Verdict]:
     if request.junit is not None:
         write_file(request.junit, junit.document(verdicts))
     warn([warning for evaluation in evaluations for warning in evaluation.warnings])
-    for verdict in verdicts:
-        if not request.quiet or not verdict.passed:
-            click.echo(f"Gate {verdict}", err=request.quiet)
+    lines = [f"Gate {verdict}" for verdict in verdicts if not (request.quiet and verdict.passed)]
     if not request.quiet:
-        click.echo(table(evaluations, intervals))
-        for name, reason in left_out.items():
-            click.echo(f"Left out: {name} ({reason})")
-        if request.report:
-            click.echo(f"Report: {request.res_dir / report.NAME} ({made})")
-        click.echo(_places(request, [evaluation.protocol.name for evaluation in evaluations]))
+        lines.append(table(evaluations, intervals))
+        lines += [f"Left out: {name} ({reason})" for name, reason in left_out.items()]
+        lines += [f"Report: {request.res_dir / report.NAME} ({made})"] if request.report else []
+        lines.append(_places(request, [evaluation.protocol.name for evaluation in evaluations]))
+    say(lines, to_stderr=request.quiet)
     return verdicts
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    return other.exists() and path.samefile(other)
 
 
 def _runs(request: Request) -> tuple[list[Run], dict[str, str]]:
