@@ -201,16 +201,16 @@ def _owned_runs(path: Path, size: Floats, ids: Ints, own: Ints, max_pixels: int)
     runs = find_runs(read_labels(path, (height, width) if height and width else None, max_pixels))
     label = _whole(runs.label)
     owner = object_of(label, ids)
-    strangers = np.unique(label[owner == NO_OBJECT])
-    if len(strangers):
+    strange = owner == NO_OBJECT
+    if strange.any():
         raise PictureFault(
-            f"{_listed(strangers, 'label')} without an object of this ID",
+            f"{_listed(np.unique(label[strange]), 'label')} without an object of this ID",
             "0 and the IDs of the image's objects; set these pixels to 0 or add the objects' lines to the .txt",
         )
-    hidden = np.setdiff1d(ids, ids[np.bincount(owner, minlength=len(ids)) > 0])
-    if len(hidden):
+    hidden = np.bincount(owner, minlength=len(ids)) == 0
+    if hidden.any():
         raise PictureFault(
-            f"no pixel of {_listed(hidden, 'ID')}",
+            f"no pixel of {_listed(np.sort(ids[hidden]), 'ID')}",
             "some pixels of each of the image's objects; draw these or remove their lines from the .txt",
         )
     return runs, owner + own[0]
@@ -269,7 +269,8 @@ def _unlimited_and_silent() -> Iterator[None]:
 
 
 def _check_kind(image: Image.Image) -> None:
-    _check_pages(getattr(image, "n_frames", 1))
+    if getattr(image, "is_animated", False):  # known at once, where counting the pages is slow
+        _check_pages(getattr(image, "n_frames", 1))
     if isinstance(image, TiffImagePlugin.TiffImageFile):
         _check_tiff(image.tag_v2.get(262), image.tag_v2.get(274, 1), image.tag_v2.get(258, (1,)))
     if image.mode not in ("1", "L", "P", "I", "I;16", "I;16B", "F", "LA", "RGB", "RGBA"):

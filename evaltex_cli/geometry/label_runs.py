@@ -197,11 +197,16 @@ def overlaps(gt: LabelRuns, gt_image: Ints, det: LabelRuns, det_image: Ints) -> 
     return *np.divmod(pair[first], max(len(det_image), 1)), total.astype(np.float64)
 
 
-def union_area(group: Ints, a: LabelRuns, i: Ints, b: LabelRuns, j: Ints, groups: int) -> Floats:
-    """(groups,) areas of the union, within each group, of the intersections of ``a[i[k]]`` and ``b[j[k]]``."""
+def union_area(
+    group: Ints, a: LabelRuns, i: Ints, b: LabelRuns, j: Ints, groups: int, pair_areas: Floats | None = None
+) -> Floats:
+    """(groups,) areas of the union, within each group, of the intersections of ``a[i[k]]`` and ``b[j[k]]``.
+
+    `pair_areas` are the areas of these intersections, where they are known.
+    """
     alone = np.bincount(group, minlength=groups)[group] == 1
     result = np.zeros(groups)
-    result[group[alone]] = pair_area(a, i[alone], b, j[alone])
+    result[group[alone]] = pair_area(a, i[alone], b, j[alone]) if pair_areas is None else pair_areas[alone]
     if alone.all():
         return result
     group, i, j = group[~alone], i[~alone], j[~alone]

@@ -91,8 +91,13 @@ def offset(shapes: Shapes, margin: Floats) -> Shapes:
     return Shapes(moved.boxes, result)
 
 
-def union_area(group: Ints, a: Shapes, i: Ints, b: Shapes, j: Ints, groups: int) -> Floats:
-    """(groups,) areas of the union, within each group, of the intersections of ``a[i[k]]`` and ``b[j[k]]``."""
+def union_area(
+    group: Ints, a: Shapes, i: Ints, b: Shapes, j: Ints, groups: int, pair_areas: Floats | None = None
+) -> Floats:
+    """(groups,) areas of the union, within each group, of the intersections of ``a[i[k]]`` and ``b[j[k]]``.
+
+    `pair_areas` are the areas of these intersections, where they are known; they spare polygons an overlay.
+    """
     pieces = box_geometry.intersection(a.boxes[i], b.boxes[j])
     if a.polygons is None and b.polygons is None:
         return box_geometry.union_area(group, pieces, groups)
@@ -100,6 +105,12 @@ def union_area(group: Ints, a: Shapes, i: Ints, b: Shapes, j: Ints, groups: int)
 
     has_polygon = np.zeros(groups, dtype=bool)
     has_polygon[group[a.is_polygon[i] | b.is_polygon[j]]] = True
+    if pair_areas is not None:
+        alone = np.bincount(group, minlength=groups)[group] == 1
+        rest = ~alone
+        result = union_area(group[rest], a, i[rest], b, j[rest], groups)
+        result[group[alone]] = pair_areas[alone]
+        return result
     overlay = has_polygon[group]
     result = box_geometry.union_area(group[~overlay], pieces[~overlay], groups)
     meets = overlay & (box_geometry.area(pieces) > 0)

@@ -126,10 +126,10 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     gt, det, area = overlaps.gt[enough], overlaps.det[enough], overlaps.area[enough]
     scene = _scene(batch, overlaps, parameters)
     kept = keep_candidates(gt, det, area, scene, parameters.overlap_filter)
-    gt, det = gt[kept], det[kept]
+    gt, det, area = gt[kept], det[kept], area[kept]
     splits = np.bincount(gt, minlength=batch.gt.count)
     merges = np.bincount(det, minlength=batch.det.count)
-    local = _local_scores(batch, scene, gt, det, splits, merges, parameters)
+    local = _local_scores(batch, scene, gt, det, area, splits, merges, parameters)
     gt_type, det_type = _match_types(gt, det, splits, merges, batch.gt.dont_care)
     coverage = local.coverage * local.split if parameters.split else local.coverage
     columns = _columns(batch, local, coverage, splits, merges, gt_type, parameters)
@@ -220,15 +220,29 @@ def divide_freely(numerator: Floats, denominator: Floats) -> Floats:
 
 
 def _local_scores(
-    batch: ImageBatch, scene: _Scene, gt: Ints, det: Ints, splits: Ints, merges: Ints, parameters: Parameters
+    batch: ImageBatch,
+    scene: _Scene,
+    gt: Ints,
+    det: Ints,
+    area: Floats,
+    splits: Ints,
+    merges: Ints,
+    parameters: Parameters,
 ) -> _Local:
-    """Coverage (Eq. 10, 12, 15) and accuracy (Eq. 9, 14, 16-20) of every ground-truth object."""
+    """Coverage (Eq. 10, 12, 15) and accuracy (Eq. 9, 14, 16-20) of every ground-truth object.
+
+    `area` are those of the pairs' intersections, which hold for grown and shrunk objects too where there is no margin.
+    """
     measure, objects = scene.measure, batch.gt.count
-    covered = measure.union_area(gt, scene.shrunk, gt, scene.det, det, objects)
+    in_shrunk = area if scene.shrunk is scene.gt else None
+    covered = measure.union_area(gt, scene.shrunk, gt, scene.det, det, objects, in_shrunk)
     coverage = divide(covered, measure.area(scene.shrunk))
     own = (splits[gt] > 1) | (merges[det] == 1)
-    text = measure.union_area(gt[own], scene.grown, gt[own], scene.det, det[own], objects)
-    detected = measure.union_area(gt[own], scene.det, det[own], scene.det, det[own], objects)
+    own_gt, own_det = gt[own], det[own]
+    in_grown = area[own] if scene.grown is scene.gt else None
+    text = measure.union_area(own_gt, scene.grown, own_gt, scene.det, own_det, objects, in_grown)
+    det_area = scene.det_area[own_det]
+    detected = measure.union_area(own_gt, scene.det, own_det, scene.det, own_det, objects, det_area)
     accuracy = np.where(splits > 0, divide(text, detected), np.nan)
     shared = ~own
     merged_accuracy = divide(_text_area(batch, scene, gt, det, merges, parameters), scene.det_area)
