@@ -310,8 +310,9 @@ def stored(path: Path, label: str) -> list[System]:
 
 def _system(label: str, document: Mapping[str, Any], rows: EvidenceRows, images: Sequence[Image]) -> System:
     protocol = load(document["protocol"])
-    revision = dict(part.partition(":")[::2] for part in document["signature"].split("|")).get("revision")
-    made_by = {"the ground truth's SHA-256": document["inputs"]["gt"]["sha256"], "revision": revision}
+    signed = dict(part.partition(":")[::2] for part in document["signature"].split("|"))
+    made_by = {"the ground truth's SHA-256": document["inputs"]["gt"]["sha256"], "revision": signed.get("revision")}
+    made_by["policy for invalid polygons"] = signed.get("invalid")
     made_by |= {f"parameter {name}": value for name, value in document["parameters"].items()}
     parameters = config.checked(protocol.name, dict(document["parameters"]))
     return System(label, protocol, parameters, document["signature"], made_by, document["scores"], rows, images)

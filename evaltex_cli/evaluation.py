@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli import config, formats, overlaps, pairing
-from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.formats.base import Source
+from evaltex_cli import config, formats, naming, overlaps, pairing
+from evaltex_cli.errors import ConfigError, FaultLog, InputError, quote
+from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.protocols import load
 from evaltex_cli.protocols.base import (
     MATCH_TYPES,
@@ -27,7 +27,7 @@ from evaltex_cli.protocols.base import (
     Totals,
 )
 from evaltex_cli.records import Convention, GeometryCounts, ImageBatch, Ints, Objects, Overlaps, ReadImages, count_texts
-from evaltex_cli.signature import signature
+from evaltex_cli.signature import INVALID_POLYGONS, signature
 
 BATCH_BYTES = 1 << 20
 BATCH_IMAGES = 8192
@@ -153,6 +153,7 @@ def evaluate(
     gt_format: str | None = None,
     det_format: str | None = None,
     max_pixels: int = MAX_PIXELS,
+    invalid_polygons: str = INVALID_POLYGONS[0],
     **parameters: Any,
 ) -> Evaluation:
     """Evaluate detections against ground truth.
@@ -171,6 +172,8 @@ def evaluate(
         Formats' names, where content should not decide.
     max_pixels : int
         Larger label pictures are refused.
+    invalid_polygons : {'repair', 'drop', 'error'}
+        What becomes of them, on both sides.
     **parameters
         The protocol's parameters, ``det_border=0.02`` say.
 
@@ -196,7 +199,7 @@ def evaluate(
         (lambda run, batch, found: images.extend(image_results(run, batch, found))) if per_image else None
     )
     sources = open_sources(Path(gt), Path(det), gt_format, det_format)
-    return replace(evaluate_sources(*sources, [run], masks, collect)[0], images=images)
+    return replace(evaluate_sources(*sources, [run], masks, collect, invalid=invalid_polygons)[0], images=images)
 
 
 def open_sources(gt: Path, det: Path, gt_format: str | None, det_format: str | None) -> tuple[Source, Source, FaultLog]:
@@ -223,6 +226,7 @@ def evaluate_sources(
     masks: MaskFolders | None = None,
     sink: Sink | None = None,
     progress: Progress | None = None,
+    invalid: str = INVALID_POLYGONS[0],
 ) -> list[Evaluation]:
     """Evaluate indexed inputs by every run.
 
@@ -232,19 +236,28 @@ def evaluate_sources(
         Gets every run's evidence of every batch, with matches, as soon as it is there.
     progress : callable, optional
         Gets the number of images done and of all.
+    invalid : {'repair', 'drop', 'error'}
+        What becomes of invalid polygons, on both sides.
 
     Raises
     ------
     InputError
-        After all input was read, when there was any fault; at once for label pictures and a protocol that takes none.
+        After all input was read, when there was any fault; at once for label pictures and a protocol that takes none,
+        and where no image name is of both sides though other spellings of them are.
+    ConfigError
+        For an unknown policy, and one other than repair with label pictures.
     """
+    _refuse_policy(invalid, masks)
     for run in runs:
         if masks is not None and not run.protocol.takes_masks:
             raise InputError(f"protocol {run.protocol.name} does not work on label pictures; leave out their folders")
+    indexed_well = not faults.count
     paired = pairing.pair_images(gt, det, faults)
+    if indexed_well:
+        naming.refuse_other_spellings(gt, det, paired)
     gt_count, det_count = _Counter(gt), _Counter(det)
     done = 0
-    for batch in _batches(gt, det, paired, masks, faults, gt_count, det_count):
+    for batch in _batches(gt, det, paired, masks, faults, gt_count, det_count, invalid):
         if not faults.count:
             measured: dict[Convention, Overlaps] = {}
             for run in runs:
@@ -257,7 +270,7 @@ def evaluate_sources(
     gt_summary, det_summary = gt_count.summary(0), det_count.summary(missing)
     warnings = _warnings(gt, det, gt_summary, det_summary)
     return [
-        scored(run, gt_summary, det_summary, warnings + _text_warnings(run, det_summary), masks is not None)
+        scored(run, gt_summary, det_summary, warnings + _text_warnings(run, det_summary), masks is not None, invalid)
         for run in runs
     ]
 
@@ -277,14 +290,21 @@ def add_batch(run: Run, batch: ImageBatch, measured: dict[Convention, Overlaps],
         sink(run, batch, found)
 
 
-def scored(run: Run, gt: InputSummary, det: InputSummary, warnings: list[str], masks: bool) -> Evaluation:
+def scored(
+    run: Run,
+    gt: InputSummary,
+    det: InputSummary,
+    warnings: list[str],
+    masks: bool,
+    invalid: str = INVALID_POLYGONS[0],
+) -> Evaluation:
     """Score what a run has summed."""
     totals = run.sums.totals()
     protocol = run.protocol
     return Evaluation(
         protocol=protocol,
         parameters=run.parameters,
-        signature=signature(protocol.name, protocol.version, run.parameters, gt.images, gt.sha256, masks),
+        signature=signature(protocol.name, protocol.version, run.parameters, gt.images, gt.sha256, masks, invalid),
         gt=gt,
         det=det,
         totals=totals,
@@ -302,12 +322,13 @@ def _batches(
     faults: FaultLog,
     gt_count: _Counter,
     det_count: _Counter,
+    invalid: str,
 ) -> Iterator[ImageBatch]:
     det_weights = np.concatenate([det.weights, np.zeros(1, np.int64)])
     for start, stop in _cuts(gt.weights + det_weights[paired], MASK_BATCH_IMAGES if masks else BATCH_IMAGES):
-        gt_read = gt.read(np.arange(start, stop), faults)
+        gt_read = _read(gt, "gt", np.arange(start, stop), invalid, faults)
         present = paired[start:stop] != pairing.NO_DETECTIONS
-        det_read = det.read(paired[start:stop][present], faults)
+        det_read = _read(det, "det", paired[start:stop][present], invalid, faults)
         gt_count.add(gt_read)
         det_count.add(det_read)
         batch = ImageBatch(
@@ -319,6 +340,30 @@ def _batches(
             formats=(gt.format, det.format),
         )
         yield _with_masks(batch, masks, present, faults) if masks else batch
+
+
+def _refuse_policy(invalid: str, masks: MaskFolders | None) -> None:
+    if invalid not in INVALID_POLYGONS:
+        raise ConfigError(f"invalid polygons: {quote(invalid)}; expected one of {', '.join(INVALID_POLYGONS)}")
+    if masks is not None and invalid != INVALID_POLYGONS[0]:
+        raise ConfigError(
+            f"invalid polygons: {invalid} does not go with label pictures, whose pixels are the objects; leave it out"
+        )
+
+
+def _read(source: Source, side: Side, positions: Ints, invalid: str, faults: FaultLog) -> ReadImages:
+    """Read images and apply the policy for invalid polygons."""
+    read = source.read(positions, faults)
+    if invalid == INVALID_POLYGONS[0] or read.objects.vertices is None:
+        return read
+    from evaltex_cli import places
+    from evaltex_cli.geometry.polygons import settle
+
+    settled, refused = settle(read, invalid)
+    names = [source.names[k] for k in positions.tolist()]
+    for fault in places.refused(source, side, names, settled.objects, refused):
+        faults.add(fault.file, fault.line, fault.found, fault.expected)
+    return settled
 
 
 def _cuts(weights: Ints, most_images: int) -> Iterator[tuple[int, int]]:
@@ -397,6 +442,8 @@ def _warnings(gt: Source, det: Source, gt_summary: InputSummary, det_summary: In
     for side, summary in (("ground truth", gt_summary), ("detections", det_summary)):
         if summary.repaired:
             warnings.append(f"{side}: {summary.repaired} invalid polygons repaired, every lobe kept")
+        if summary.dropped:
+            warnings.append(f"{side}: {summary.dropped} invalid polygons left out, as if they were not in the file")
         if summary.zero_area:
             warnings.append(f"{side}: {summary.zero_area} objects without area; they match nothing")
     if det_summary.missing and det_summary.images:

@@ -188,10 +188,16 @@ def refuse_other_baselines(evaluations: Sequence[Evaluation], baselines: Mapping
 
 
 def _differences(evaluation: Evaluation, baseline: dict[str, Any]) -> list[str]:
-    revision = dict(part.partition(":")[::2] for part in baseline["signature"].split("|")).get("revision")
-    compared: list[tuple[str, Any, Any]] = [("protocol revision", revision, str(evaluation.protocol.version))]
-    ours = asdict(evaluation.parameters)
-    keys = sorted({*ours, *baseline["parameters"]})
-    compared += [(f"parameter {key}", baseline["parameters"].get(key), ours.get(key)) for key in keys]
+    theirs, ours = (
+        dict(part.partition(":")[::2] for part in text.split("|"))
+        for text in (baseline["signature"], evaluation.signature)
+    )
+    compared: list[tuple[str, Any, Any]] = [
+        ("protocol revision", theirs.get("revision"), ours["revision"]),
+        ("policy for invalid polygons", theirs.get("invalid"), ours["invalid"]),
+    ]
+    parameters = asdict(evaluation.parameters)
+    keys = sorted({*parameters, *baseline["parameters"]})
+    compared += [(f"parameter {key}", baseline["parameters"].get(key), parameters.get(key)) for key in keys]
     compared.append(("ground truth (SHA-256)", baseline["inputs"]["gt"]["sha256"], evaluation.gt.sha256))
-    return [f"{what} is {theirs}, here {own}" for what, theirs, own in compared if theirs != own]
+    return [f"{what} is {before}, here {now}" for what, before, now in compared if before != now]

@@ -7,10 +7,19 @@ from typing import Any
 
 from evaltex_cli import __version__
 
-INVALID_POLYGONS = "repair"
+INVALID_POLYGONS = ("repair", "drop", "error")
+"""What may become of invalid polygons (`geometry.polygons.settle`); the first is the default."""
 
 
-def signature(protocol: str, protocol_version: int, parameters: Any, images: int, gt_sha256: str, masks: bool) -> str:
+def signature(
+    protocol: str,
+    protocol_version: int,
+    parameters: Any,
+    images: int,
+    gt_sha256: str,
+    masks: bool,
+    invalid: str = INVALID_POLYGONS[0],
+) -> str:
     """Return protocol, every parameter that is not its default, data and version in one line.
 
     Parameters
@@ -21,6 +30,8 @@ def signature(protocol: str, protocol_version: int, parameters: Any, images: int
         Its first eight digits are shown; '' where the ground truth came from memory.
     masks : bool
         Whether labelled masks were measured.
+    invalid : str
+        One of `INVALID_POLYGONS`.
     """
     parts = [f"protocol:{protocol}", f"revision:{protocol_version}"]
     for field in fields(parameters):
@@ -28,5 +39,5 @@ def signature(protocol: str, protocol_version: int, parameters: Any, images: int
         if value != field.default:
             parts.append(f"{field.name}:{str(value).lower() if isinstance(value, bool) else value}")
     parts += ["masks:yes"] if masks else []
-    parts += [f"invalid:{INVALID_POLYGONS}", f"images:{images}", f"gt:{gt_sha256[:8] or 'memory'}"]
+    parts += [f"invalid:{invalid}", f"images:{images}", f"gt:{gt_sha256[:8] or 'memory'}"]
     return "|".join([*parts, f"version:{__version__}"])

@@ -75,7 +75,7 @@ class Image:
         self.dont_care = [thing.dont_care for thing in gt]
         if s.get("word_spotting"):
             self.dont_care = [thing.dont_care or not in_dictionary(thing.text) for thing in gt]
-        ignores_invalid = s.get("invalid", "ignored") == "ignored"
+        ignores_invalid = s.get("self_crossing", "ignored") == "ignored"
         self.gt_counts = []
         for thing, dont_care in zip(gt, self.dont_care, strict=True):
             drawn = shapely.Polygon(points(thing.numbers, False))

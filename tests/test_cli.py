@@ -184,7 +184,7 @@ def test_quiet_prints_nothing_but_errors() -> None:
 
 
 def test_warnings_go_to_stderr_once() -> None:
-    Path("det.txt").write_text("img_1\n")
+    Path("det.txt").write_text(DET.partition("img_1")[0])
     result = run("gt.txt", "det.txt", "res", "--protocol", "evaltex", "--protocol", "deteval")
     assert result.stderr == "evaltex: warning: 1 of 2 images have no detections in det.txt\n"
     assert json.loads(Path("res/evaltex.json").read_text())["warnings"] == [

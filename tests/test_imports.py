@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "evaltex_cli"
 ORDER = [
     "errors",
     "records",
+    "confidence",
     "geometry.intervals",
     "geometry.boxes",
     "geometry.polygons",
@@ -47,6 +48,7 @@ ORDER = [
     "results.validation",
     "report",
     "toys",
+    "writers",
     "convert",
     "cli",
 ]

@@ -37,7 +37,7 @@ def test_official_figures(gt: str, det: str, parameters: dict[str, str], expecte
             "iou": st.sampled_from([0.0, 0.3, 0.9, 1.0]),
             "dont_care_overlap": st.sampled_from([0.0, 0.2, 1.0]),
             "truncate": st.booleans(),
-            "invalid": st.sampled_from(["ignored", "counted"]),
+            "self_crossing": st.sampled_from(["ignored", "counted"]),
         },
     ),
 )
@@ -140,7 +140,7 @@ def test_an_object_that_crosses_itself_is_left_out_with_a_warning() -> None:
 
 def test_it_counts_if_asked_to() -> None:
     bow_tie = image_objects(polygons=[BOW_TIE])
-    assert score(bow_tie, bow_tie, invalid="counted")["hmean"] == 1.0
+    assert score(bow_tie, bow_tie, self_crossing="counted")["hmean"] == 1.0
 
 
 def test_it_may_be_dont_care() -> None:

@@ -44,7 +44,7 @@ def test_its_iou_scores_are_those_of_iou(
             "dont_care_overlap": st.sampled_from([0.0, 0.2, 1.0]),
             "tolerance": st.sampled_from([0.0, 0.2, 1.0]),
             "truncate": st.booleans(),
-            "invalid": st.sampled_from(["ignored", "counted"]),
+            "self_crossing": st.sampled_from(["ignored", "counted"]),
         },
     ),
     st.sampled_from(["none", "regions"]),

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from evaltex_cli.cli import compare, convert, diagnose, evaluate, report, toys
+from evaltex_cli.cli import compare, convert, diagnose, evaluate, report, toys, validate
 from evaltex_cli.cli.common import HELP_OPTIONS
 
 EVALUATE = "evaluate"
@@ -46,3 +46,4 @@ main.command("convert", context_settings=HELP_OPTIONS)(convert.command)
 main.command("diagnose", context_settings=HELP_OPTIONS)(diagnose.command)
 main.command("report", context_settings=HELP_OPTIONS)(report.command)
 main.command("toys", context_settings=HELP_OPTIONS)(toys.command)
+main.command("validate", context_settings=HELP_OPTIONS)(validate.command)

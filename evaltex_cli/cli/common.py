@@ -17,6 +17,7 @@ import click
 from evaltex_cli.errors import EvaltexError
 from evaltex_cli.formats import FORMATS
 from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.signature import INVALID_POLYGONS
 
 if TYPE_CHECKING:
     from evaltex_cli.config import Setting
@@ -46,6 +47,13 @@ gt_format_option = click.option(
 )
 det_format_option = click.option(
     "--det-format", type=click.Choice(list(FORMATS)), help="Format of DET, where content should not decide."
+)
+invalid_option = click.option(
+    "--invalid",
+    type=click.Choice(INVALID_POLYGONS),
+    default=INVALID_POLYGONS[0],
+    show_default=True,
+    help="What becomes of invalid polygons: repaired, every lobe kept; left out; or refused.",
 )
 resamples_option = click.option(
     "--resamples",

@@ -17,6 +17,7 @@ from evaltex_cli.cli.common import (
     config_option,
     det_format_option,
     gt_format_option,
+    invalid_option,
     progress_bar,
     protocol_option,
     quiet_option,
@@ -59,6 +60,7 @@ class Request:
     settings: tuple[str, ...]
     gt_format: str | None
     det_format: str | None
+    invalid: str
     max_pixels: int
     confidence: float | None
     resamples: int
@@ -84,6 +86,7 @@ class Request:
 @set_option
 @gt_format_option
 @det_format_option
+@invalid_option
 @click.option(
     "--max-pixels",
     type=click.IntRange(min=1),
@@ -136,7 +139,7 @@ def command(**options: Any) -> None:
 
 
 def _evaluate(request: Request) -> list[Verdict]:
-    from evaltex_cli import gate, report
+    from evaltex_cli import gate, misreading, report
     from evaltex_cli.evaluation import MaskFolders, evaluate_sources, open_sources
     from evaltex_cli.protocols import load
     from evaltex_cli.results import junit
@@ -162,12 +165,15 @@ def _evaluate(request: Request) -> list[Verdict]:
     with staged(request.res_dir, owned, may_replace) as folder, ResultWriter(folder) as writer:
         sources = open_sources(request.gt, request.det, request.gt_format, request.det_format)
         with progress_bar(request.quiet) as progress:
-            evaluations = evaluate_sources(*sources, runs, masks, writer.add if request.per_image else None, progress)
+            sink = writer.add if request.per_image else None
+            evaluations = evaluate_sources(*sources, runs, masks, sink, progress, request.invalid)
         if ALL in request.protocols and not evaluations[0].det.transcriptions:
             textual = [run.protocol.name for run in runs if run.protocol.needs_texts]
             left_out |= dict.fromkeys(textual, "no detection bears a transcription")
             evaluations = [e for e in evaluations if e.protocol.name not in left_out]
             writer.drop(textual)
+        if masks is None:
+            evaluations = misreading.explained(evaluations, *sources[:2])
         gate.refuse_other_baselines(evaluations, baselines)
         verdicts = gate.verdicts(gates, evaluations, baselines)
         intervals = _intervals(request, evaluations)

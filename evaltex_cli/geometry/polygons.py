@@ -172,13 +172,14 @@ def offset(geometries: Geometries, margin: Floats) -> Geometries:
 def union_area(group: Ints, a: Geometries, b: Geometries, groups: int) -> Floats:
     """(groups,) area of the union, within each group, of the intersections a[k] and b[k].
 
-    Loops over groups: GEOS unites one set at a time.
+    Loops over groups of several: GEOS unites one set at a time.
     """
-    result = np.zeros(groups)
     pieces = shapely.intersection(a, b)
-    order = np.argsort(group, kind="stable")
+    alone = np.bincount(group, minlength=groups)[group] == 1
+    result = np.bincount(group[alone], weights=shapely.area(pieces[alone]), minlength=groups).astype(np.float64)
+    crowded = np.flatnonzero(~alone)
+    order = crowded[np.argsort(group[crowded], kind="stable")]
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     for start, stop in pairwise([*starts.tolist(), len(order)]):
-        members = pieces[order[start:stop]]
-        result[group[order[start]]] = shapely.area(members[0] if len(members) == 1 else shapely.union_all(members))
+        result[group[order[start]]] = shapely.area(shapely.union_all(pieces[order[start:stop]]))
     return result

@@ -31,7 +31,7 @@ class Parameters:
         metadata={"help": "a detection with more than this share in don't care is ignored", "min": 0.0, "max": 1.0},
     )
     truncate: bool = field(default=True, metadata={"help": "coordinates are cut to integers, towards 0"})
-    invalid: str = field(
+    self_crossing: str = field(
         default="ignored",
         metadata={
             "help": "objects whose polygon crosses itself, which the programs refuse: left out (ignored), or counted",
@@ -57,13 +57,13 @@ def counting(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> t
     """
     gt_counts = ~batch.gt.dont_care
     det_counts = ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
-    if parameters.invalid == "counted" or batch.has_masks:
+    if parameters.self_crossing == "counted" or batch.has_masks:
         return gt_counts, det_counts, ()
     left_out = gt_counts & _crosses_itself(batch.gt)
     if not left_out.any():
         return gt_counts, det_counts, ()
     warning = f"{left_out.sum()} objects left out because their polygons cross themselves ({places(batch, left_out)})"
-    return gt_counts & ~left_out, det_counts, (f"{warning}; mend them or set invalid=counted",)
+    return gt_counts & ~left_out, det_counts, (f"{warning}; mend them or set self_crossing=counted",)
 
 
 def _crosses_itself(objects: Objects) -> Bools:

@@ -1,0 +1,135 @@
+"""What is suspicious about objects though they can be read: outside the picture, twice, drawn the other way round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from evaltex_cli.records import Bools, Floats, Ints, Objects
+
+PIXEL = 1.0
+"""By how much an object may reach beyond the picture: conventions of the last pixel differ by this."""
+_LISTED = 5
+
+
+class Finding(NamedTuple):
+    """Something about the object in a row of `Objects`."""
+
+    kind: str
+    row: int
+    found: str
+    advice: str
+
+
+def check(objects: Objects, sizes: Floats) -> Iterator[Finding]:
+    """Yield all findings about the objects of a batch.
+
+    Parameters
+    ----------
+    objects : Objects
+    sizes : (images, 2) float64
+        Heights and widths; 0 where unknown.
+    """
+    yield from invalid_polygons(objects)
+    yield from boxes_without_area(objects)
+    yield from beyond_picture(objects, sizes)
+    yield from duplicates(objects)
+    yield from counter_clockwise(objects)
+
+
+def invalid_polygons(objects: Objects) -> Iterator[Finding]:
+    """Yield polygons that cross themselves, or have no area."""
+    if objects.vertices is None or objects.vertex_offsets is None:
+        return
+    from evaltex_cli.geometry.polygons import area, describe_invalid
+
+    areas = area(objects.polygons) if objects.polygons is not None else np.zeros(objects.count)
+    for row, found in describe_invalid(objects.vertices, objects.vertex_offsets).items():
+        fate = "is repaired, every lobe kept" if areas[row] > 0 else "matches nothing"
+        yield Finding("invalid-polygon", row, found, f"it {fate}, unless --invalid says otherwise; better mend it")
+
+
+def boxes_without_area(objects: Objects) -> Iterator[Finding]:
+    """Yield boxes whose width or height is 0."""
+    flat = (objects.boxes[:, 2:] <= objects.boxes[:, :2]).any(axis=1) & (_vertex_counts(objects) == 0)
+    for row in np.flatnonzero(flat).tolist():
+        found = f"a box without area, {_box(objects.boxes[row])}"
+        yield Finding("zero-area", row, found, "it matches nothing; mend or remove it")
+
+
+def beyond_picture(objects: Objects, sizes: Floats) -> Iterator[Finding]:
+    """Yield objects that reach more than `PIXEL` beyond a picture of known size."""
+    corner = sizes[objects.image][:, ::-1]
+    known = (corner > 0).all(axis=1)
+    over = (objects.boxes[:, :2] < -PIXEL) | (objects.boxes[:, 2:] > corner + PIXEL)
+    away = np.asarray(((objects.boxes[:, 2:] <= 0) | (objects.boxes[:, :2] >= corner)).any(axis=1))
+    for row in np.flatnonzero(known & over.any(axis=1)).tolist():
+        how = "lies outside" if away[row] else "reaches beyond"
+        width, height = corner[row].tolist()
+        found = f"{_box(objects.boxes[row])} {how} the picture, {width:g} x {height:g}"
+        yield Finding("outside-picture", row, found, "check the order of coordinates, their scale and the size")
+
+
+def duplicates(objects: Objects) -> Iterator[Finding]:
+    """Yield objects with the coordinates of an object before them in the same image."""
+    if objects.count == 0:
+        return
+    keys = np.column_stack([objects.image, objects.boxes])
+    _, group, times = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    group = group.reshape(-1)
+    first: dict[tuple[int, bytes], int] = {}
+    for row in np.flatnonzero(times[group] > 1).tolist():
+        before = first.setdefault((int(group[row]), _vertices(objects, row)), row)
+        if before != row:
+            found = f"the coordinates of object {objects.ids[before]} again"
+            yield Finding("duplicate", row, found, "one of the two removed, if they are one object")
+
+
+def counter_clockwise(objects: Objects) -> Iterator[Finding]:
+    """Yield, once an image, quadrilaterals drawn counter-clockwise as one sees them; the RRC's scripts refuse these."""
+    vertices, offsets = objects.vertices, objects.vertex_offsets
+    if vertices is None or offsets is None:
+        return
+    quads = np.flatnonzero(_vertex_counts(objects) == 4)
+    corners = vertices[offsets[quads, None] + np.arange(4)]
+    turned = quads[_signed_area(corners) < 0]
+    images = objects.image
+    for k in np.unique(images[turned]).tolist():
+        rows = turned[images[turned] == k].tolist()
+        listed = ", ".join(str(objects.ids[row]) for row in rows[:_LISTED]) + (", ..." if len(rows) > _LISTED else "")
+        found = f"{len(rows)} of {(images[quads] == k).sum()} quadrilaterals are counter-clockwise (objects {listed})"
+        yield Finding("orientation", rows[0], found, "harmless here; the RRC's own scripts want them clockwise")
+
+
+def _signed_area(corners: Floats) -> Floats:
+    """(n,) areas of (n, k, 2) rings, above 0 where they turn clockwise on a screen (y down)."""
+    after = np.roll(corners, -1, axis=1)
+    area: Floats = (corners[..., 0] * after[..., 1] - after[..., 0] * corners[..., 1]).sum(axis=1) / 2
+    return area
+
+
+def _vertex_counts(objects: Objects) -> Ints:
+    if objects.vertex_offsets is None:
+        return np.zeros(objects.count, np.int64)
+    return np.diff(objects.vertex_offsets)
+
+
+def _vertices(objects: Objects, row: int) -> bytes:
+    if objects.vertices is None or objects.vertex_offsets is None:
+        return b""
+    return objects.vertices[objects.vertex_offsets[row] : objects.vertex_offsets[row + 1]].tobytes()
+
+
+def _box(box: Floats) -> str:
+    x0, y0, x1, y1 = box.tolist()
+    return f"({x0:g}, {y0:g}) to ({x1:g}, {y1:g})"
+
+
+def all_dont_care(objects: Objects) -> Bools:
+    """(images,) whether an image has objects, and all of them are don't care."""
+    counts = np.diff(objects.offsets)
+    cared = np.bincount(objects.image[~objects.dont_care], minlength=len(counts))
+    rejected: Bools = (counts > 0) & (cared == 0)
+    return rejected

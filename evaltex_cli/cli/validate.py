@@ -1,0 +1,70 @@
+"""``evaltex validate``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from evaltex_cli.cli.common import PATH, det_format_option, gt_format_option, told_errors
+from evaltex_cli.signature import INVALID_POLYGONS
+
+NOT_VALID = 2
+
+
+@click.argument("gt", type=PATH)
+@click.argument("det", type=PATH, required=False)
+@gt_format_option
+@det_format_option
+@click.option("--images", type=PATH, metavar="DIR", help="Folder of the images' pictures, for their sizes.")
+@click.option(
+    "--invalid",
+    type=click.Choice(INVALID_POLYGONS),
+    default=INVALID_POLYGONS[0],
+    show_default=True,
+    help="What an evaluation does with invalid polygons; with error they are errors here.",
+)
+@click.option("--pairs", is_flag=True, help="List all images of the pairing.  [default: all up to 20]")
+@click.option(
+    "--limit", type=click.IntRange(min=0), help="Show no more than this many errors and warnings.  [default: all]"
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Form of the output; JSON holds everything.",
+)
+@click.option("--output", type=PATH, help="Write to this file instead of stdout.")
+def command(
+    gt: Path,
+    det: Path | None,
+    gt_format: str | None,
+    det_format: str | None,
+    images: Path | None,
+    invalid: str,
+    pairs: bool,
+    limit: int | None,
+    form: str,
+    output: Path | None,
+) -> None:
+    """Tell what is wrong or suspicious about the ground truth GT and the detections DET.
+
+    Shows the formats they are taken for and why, which images pair, and every problem with its file and line. Ends
+    with status 2 where an evaluation would refuse them, with 0 where there are warnings at most.
+    """
+    with told_errors():
+        from evaltex_cli.results import validation
+        from evaltex_cli.results.staging import write_file
+        from evaltex_cli.validate import validate
+
+        found = validate(gt, det, gt_format=gt_format, det_format=det_format, images=images, invalid=invalid)
+        text = validation.FORMATS[form](found, limit, pairs)
+        if output is None:
+            click.echo(text, nl=False)
+        else:
+            write_file(output, text)
+        if not found.passed:
+            sys.exit(NOT_VALID)

@@ -1,0 +1,108 @@
+"""Sizes of the images' pictures, read from the pictures' headers alone."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from evaltex_cli.errors import InputError
+from evaltex_cli.naming import stem
+from evaltex_cli.records import Floats
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".jpe", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".jp2", ".ppm", ".pgm")
+_ORIENTATION = 0x0112
+_LIES_ON_ITS_SIDE = (5, 6, 7, 8)
+_ORIENTATION_IN_HEADER = ("JPEG", "MPO", "TIFF", "WEBP")
+
+
+def find_pictures(folder: Path, names: Sequence[str]) -> list[Path | None]:
+    """Find each image's picture in a folder or below it.
+
+    A picture is an image's whose path from the folder is the image's name, with or without extension; else whose file
+    name is; else whose stem is (`naming.stem`: without ``gt_``, ``res_`` and the like). The one nearest to the folder
+    counts.
+
+    Raises
+    ------
+    InputError
+        When the folder cannot be read.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; give the folder of the images' pictures")
+    listed = [Path(root, file) for root, _, files in os.walk(folder) for file in files]
+    pictures = sorted(
+        (path for path in listed if path.suffix.lower() in SUFFIXES),
+        key=lambda path: (len(path.parts), SUFFIXES.index(path.suffix.lower()), path.as_posix()),
+    )
+    found: dict[str, Path] = {}
+    by_stem: dict[str, Path] = {}
+    for path in pictures:
+        relative = path.relative_to(folder)
+        for name in (relative.as_posix(), relative.with_suffix("").as_posix(), path.name, path.stem):
+            found.setdefault(name, path)
+        by_stem.setdefault(stem(path.name), path)
+    return [found.get(name) or by_stem.get(stem(name)) for name in names]
+
+
+def picture_size(picture: Path) -> tuple[int, int] | None:
+    """Return height and width of a picture as it is shown; None where it cannot be read.
+
+    A photograph that lies on its side (Exif orientation 5 to 8) is turned, as viewers and OpenCV do.
+    """
+    from PIL import Image
+
+    try:
+        with _unlimited_and_silent(), Image.open(picture) as image:
+            width, height = image.size
+            turns = image.format in _ORIENTATION_IN_HEADER and image.getexif().get(_ORIENTATION) in _LIES_ON_ITS_SIDE
+            return (width, height) if turns else (height, width)
+    except Exception:  # decoders raise anything at all on broken files
+        return None
+
+
+def sizes_from_pictures(folder: Path, names: Sequence[str]) -> Floats:
+    """Return heights and widths of the images' pictures.
+
+    Parameters
+    ----------
+    folder : Path
+        Pictures, in it or in folders below (`find_pictures`). Only their headers are read.
+    names : sequence of str
+        Image names.
+
+    Returns
+    -------
+    (n, 2) float64
+        0, 0 where an image has no picture, or one that cannot be read.
+
+    Raises
+    ------
+    InputError
+        When the folder cannot be read.
+    """
+    sizes = [(picture_size(path) if path else None) or (0, 0) for path in find_pictures(folder, names)]
+    return np.array(sizes, np.float64).reshape(-1, 2)
+
+
+@contextmanager
+def _unlimited_and_silent() -> Iterator[None]:
+    """No pixel is decoded, so a picture may be of any size."""
+    from PIL import Image
+
+    logger = logging.getLogger("PIL")
+    level, limit = logger.level, Image.MAX_IMAGE_PIXELS
+    Image.MAX_IMAGE_PIXELS = None
+    try:
+        logger.setLevel(logging.CRITICAL + 1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        Image.MAX_IMAGE_PIXELS = limit
+        logger.setLevel(level)

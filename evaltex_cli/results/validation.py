@@ -1,0 +1,132 @@
+"""What `validate` found, as text or JSON."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+
+from evaltex_cli import __version__
+from evaltex_cli.errors import quote
+from evaltex_cli.validate import Pair, Problem, SideSummary, Validation
+
+SCHEMA = 1
+FEW_PAIRS = 20
+"""A pairing table of no more rows is printed as a whole."""
+
+
+def text(validation: Validation, limit: int | None, all_pairs: bool) -> str:
+    """Plain text: the sides, the pairing, every problem, and last the counts.
+
+    Parameters
+    ----------
+    limit : int or None
+        Errors, and warnings, that are shown; None for all.
+    all_pairs : bool
+        Whether to list also the images that pair by name, where there are many.
+    """
+    lines: list[str] = []
+    for title, side in (("ground truth", validation.gt), ("detections", validation.det)):
+        lines += _side(title, side) if side else []
+    if validation.pairs:
+        lines += ["", *_pairing(validation.pairs, all_pairs)]
+    for level in ("error", "warning"):
+        problems = [problem for problem in validation.problems if problem.level == level]
+        if problems:
+            lines += ["", f"{level}s", *(f"  {_problem(problem)}" for problem in problems[:limit])]
+            if limit is not None and len(problems) > limit:
+                lines.append(f"  ... and {len(problems) - limit} more {level}s")
+    lines += ["", *_counts(validation)]
+    return "\n".join(lines) + "\n"
+
+
+def document(validation: Validation, limit: int | None, all_pairs: bool) -> str:
+    """JSON of everything, whatever the limit."""
+    content = {
+        "schema": SCHEMA,
+        "tool": "evaltex",
+        "version": __version__,
+        "kind": "validation",
+        "passed": validation.passed,
+        "errors": validation.count("error"),
+        "warnings": validation.count("warning"),
+        **asdict(validation),
+    }
+    encoded = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return encoded.encode("utf-8", "replace").decode("utf-8")  # names of files need not be Unicode
+
+
+FORMATS: dict[str, Callable[[Validation, int | None, bool], str]] = {"text": text, "json": document}
+
+
+def _side(title: str, side: SideSummary) -> Iterator[str]:
+    yield f"{title}: {_printable(side.file)}"
+    yield f"  format {side.format} ({side.reason})"
+    counts = {
+        "images": side.images,
+        "objects": side.objects,
+        "don't care": side.dont_care,
+        "transcriptions": side.transcriptions,
+        "images without objects": side.empty,
+        "images of don't care only": side.all_dont_care,
+        "invalid polygons": side.invalid_polygons,
+        "objects without area": side.zero_area,
+    }
+    always = ("images", "objects")
+    yield "  " + ", ".join(f"{count} {what}" for what, count in counts.items() if count or what in always)
+
+
+def _pairing(pairs: Sequence[Pair], all_pairs: bool) -> Iterator[str]:
+    named = sum(pair.by == "name" for pair in pairs)
+    other = sum(pair.by in ("stem", "number") for pair in pairs)
+    missing = sum(pair.det is None for pair in pairs)
+    extra = sum(pair.gt is None for pair in pairs)
+    told = {
+        "by name": named,
+        "that would if spelled alike": other,
+        "without detections": missing,
+        "only in the detections": extra,
+    }
+    yield "pairing: " + ", ".join(f"{count} {what}" for what, count in told.items() if count or what == "by name")
+    everything = all_pairs or len(pairs) <= FEW_PAIRS
+    shown = [pair for pair in pairs if everything or pair.by != "name"]
+    if shown:
+        head = ["ground truth", "detections", "paired by", "objects", "detected"]
+        yield from _aligned([head, *(_pair_cells(pair) for pair in shown)])
+    if len(shown) < len(pairs):
+        yield f"  ({len(pairs) - len(shown)} images that pair by name are not listed; --pairs does)"
+
+
+def _pair_cells(pair: Pair) -> list[str]:
+    by = {"name": "name", "stem": "(stem)", "number": "(number)", None: "-"}[pair.by]
+    names = [_printable(name) if name is not None else "-" for name in (pair.gt, pair.det)]
+    return [*names, by, *("-" if count is None else str(count) for count in (pair.objects, pair.detections))]
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _problem(problem: Problem) -> str:
+    place = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
+    told = problem.found
+    if problem.object is not None and problem.image is not None:
+        told = f"image {quote(problem.image)}, object {problem.object}: {told}"
+    elif problem.image is not None and quote(problem.image) not in told:
+        told = f"image {quote(problem.image)}: {told}"
+    return _printable(f"{place}: {told}{f'; {problem.advice}' if problem.advice else ''}")
+
+
+def _counts(validation: Validation) -> Iterator[str]:
+    kinds = Counter((problem.level, problem.kind) for problem in validation.problems)
+    for level in ("error", "warning"):
+        listed = ", ".join(f"{count} {kind}" for (of, kind), count in kinds.items() if of == level)
+        total = sum(count for (of, _), count in kinds.items() if of == level)
+        yield f"{total} {level}{'' if total == 1 else 's'}" + (f": {listed}" if listed else "")
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in text)
