@@ -9,6 +9,7 @@ some lie between two words (and so touch both, or neither), some are pieces. The
 from __future__ import annotations
 
 import argparse
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,20 @@ def make_texts(folder: Path, images: int, objects: int, kind: str, seed: int = 1
             gt.write(lines_of(words, first, True))
             det.write(lines_of(found, first, False))
     return gt_path, det_path
+
+
+def make_archive(folder: Path, images: int, objects: int, kind: str, seed: int = 1) -> Path:
+    """Write a .zip of ICDAR-style .txt files, kind 'boxes' or 'quadrilaterals'; return its path."""
+    path = folder / f"{kind}.zip"
+    words = random_words(np.random.default_rng(seed), images, objects)
+    x, y, width, height = np.moveaxis(words, 2, 0)
+    corners = [x, y, x + width, y, x + width, y + height, x, y + height]
+    numbers = np.stack(corners if kind == "quadrilaterals" else [x, y, x + width, y + height], axis=2)
+    block = ("%d," * numbers.shape[2] + "word\n") * objects
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for k, image in enumerate(numbers.reshape(images, -1).tolist()):
+            archive.writestr(f"gt_img_{k}.txt", block % tuple(image))
+    return path
 
 
 def make_masks(folder: Path, images: int, objects: int, suffix: str = ".png", seed: int = 1) -> list[Path]:

@@ -32,6 +32,26 @@ for path in sys.argv[1:]:
         for line in file:
             fields.match(line)
 """
+FIND_ALL = r"""
+import re, sys, zipfile
+numbers = int(sys.argv[2])
+line = re.compile("^" + "([^,]+)," * numbers + "(.*)$", re.MULTILINE)
+with zipfile.ZipFile(sys.argv[1]) as archive:
+    found = sum(len(line.findall(archive.read(entry).decode())) for entry in archive.infolist())
+assert found, "no line was found"
+"""
+READ_ARCHIVE = """
+import sys
+from pathlib import Path
+import numpy as np
+from evaltex_cli import formats
+from evaltex_cli.errors import FaultLog
+faults = FaultLog()
+source = formats.open_source(Path(sys.argv[1]), "gt", faults)
+for start in range(0, len(source.names), 4096):
+    source.read(np.arange(start, min(start + 4096, len(source.names))), faults)
+faults.raise_if_any()
+"""
 DECODE = """
 import sys
 from pathlib import Path
@@ -119,6 +139,19 @@ def text_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
     return [Ratio(this, Measured("splitting their lines into fields", theirs), 4.0)]
 
 
+def archive_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
+    """Reading an archive of ICDAR-style lines, against finding them by one regular expression."""
+    ratios = []
+    for kind, numbers, limit in (("boxes", 4, 2.0), ("quadrilaterals", 8, None)):
+        path = make_data.make_archive(folder, sizes.images, OBJECTS, kind)
+        reading = partial(process, "-c", READ_ARCHIVE, path)
+        finding = partial(process, "-c", FIND_ALL, path, numbers)
+        ours, theirs = time_in_turn([reading, finding], sizes.runs)
+        this = Measured(f"reading {sizes.images * OBJECTS:,} ICDAR-style {kind} of a .zip", ours)
+        ratios.append(Ratio(this, Measured("finding them by a regular expression", theirs), limit))
+    return ratios
+
+
 def scaling_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
     """Time per object: with few and with many, against that in between."""
     texts = [make_data.make_texts(folder / str(n), n, OBJECTS, "boxes") for n in sizes.scaling]
@@ -151,7 +184,7 @@ def polygon_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
     return [Ratio(Measured(f"evaluate(), {count} polygons", ours), Measured("as many boxes", theirs), None)]
 
 
-MEASUREMENTS = (text_ratio, scaling_ratios, mask_ratio, polygon_ratio)
+MEASUREMENTS = (text_ratio, archive_ratios, scaling_ratios, mask_ratio, polygon_ratio)
 
 
 def main() -> None:

@@ -29,7 +29,7 @@ def test_quick_run_measures_every_ratio():
     )
     assert (done.returncode, done.stderr) == (0, "")
     rows = re.findall(r"^\S.* +\d+\.\d{3} +\d+\.\d{3} +\d+\.\d{2} +(?:\d+\.\d{2}|-)$", done.stdout, re.MULTILINE)
-    assert len(rows) == 5
+    assert len(rows) == 7
 
 
 @pytest.mark.parametrize(("seconds", "status"), [([9.0, 4.0], None), ([4.1, 5.0], 1)])

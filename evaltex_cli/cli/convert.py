@@ -9,14 +9,16 @@ import click
 
 from evaltex_cli.cli.common import PATH, quiet_option, told_errors, warn
 from evaltex_cli.formats import FORMATS
+from evaltex_cli.writers import WRITERS
 
 
 @click.argument("src", type=PATH)
-@click.argument("dst", type=PATH, metavar="DST.txt")
+@click.argument("dst", type=PATH)
 @click.option("--kind", type=click.Choice(["gt", "det"]), required=True, help="Ground truth or detections.")
 @click.option(
     "--format", "format_name", type=click.Choice(list(FORMATS)), help="Format of SRC, where content should not decide."
 )
+@click.option("--to", type=click.Choice(list(WRITERS)), help="Format of DST, where its ending should not decide.")
 @click.option(
     "--regions",
     type=click.Choice(["own", "lines"]),
@@ -25,19 +27,45 @@ from evaltex_cli.formats import FORMATS
     help="Region of an object: as SRC says, else its own ID; or the line of aligned words of similar height.",
 )
 @click.option("--boxes", is_flag=True, help="Write polygons as their bounding boxes.")
+@click.option("--masks", type=PATH, metavar="DIR", help="Draw label pictures of the objects too; with a DST.txt.")
+@click.option(
+    "--mask-format", type=click.Choice(["tif", "png"]), default="tif", show_default=True, help="Format of --masks."
+)
 @quiet_option
-def command(src: Path, dst: Path, kind: str, format_name: str | None, regions: str, boxes: bool, quiet: bool) -> None:
-    """Write SRC as an EvaLTex .txt file.
+def command(
+    src: Path,
+    dst: Path,
+    kind: str,
+    format_name: str | None,
+    to: str | None,
+    regions: str,
+    boxes: bool,
+    masks: Path | None,
+    mask_format: str,
+    quiet: bool,
+) -> None:
+    """Write SRC in another format.
 
-    SRC is a folder or .zip archive of ICDAR-style .txt files, ICDAR XML, or an EvaLTex .txt file.
+    SRC is anything that can be evaluated. The ending of DST tells what to write: .txt an EvaLTex file, .zip an
+    ICDAR-style archive of quadrilaterals or polygons, .json COCO annotations or results.
     """
     with told_errors():
         from evaltex_cli.convert import convert
 
         side: Any = kind
-        done = convert(src, dst, side, format_name=format_name, lines_as_regions=regions == "lines", as_boxes=boxes)
+        done = convert(
+            src,
+            dst,
+            side,
+            format_name=format_name,
+            to=to,
+            lines_as_regions=regions == "lines",
+            as_boxes=boxes,
+            masks=masks,
+            mask_format=mask_format,
+        )
         warn(done.warnings)
         if not quiet:
-            for note in done.notes():
+            for note in done.notes:
                 click.echo(f"evaltex: note: {note}", err=True)
             click.echo(f"{dst}: {done.images} images, {done.objects} objects")

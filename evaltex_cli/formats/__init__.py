@@ -12,10 +12,38 @@ if TYPE_CHECKING:
     from evaltex_cli.formats.base import Format, Side, Source
 
 FORMATS = {
+    "icdar-xml": ("evaltex_cli.formats.icdar_xml", "FORMAT"),
+    "art": ("evaltex_cli.formats.art", "FORMAT"),
+    "coco": ("evaltex_cli.formats.coco", "COCO"),
+    "coco-file": ("evaltex_cli.formats.coco", "COCO_FILE"),
+    "coco-res": ("evaltex_cli.formats.coco", "RESULTS"),
+    "coco-text": ("evaltex_cli.formats.coco_text", "COCO_TEXT"),
+    "coco-text-train": ("evaltex_cli.formats.coco_text", "COCO_TEXT_TRAIN"),
+    "textocr": ("evaltex_cli.formats.coco_text", "TEXTOCR"),
+    "hiertext": ("evaltex_cli.formats.hiertext", "WORDS"),
+    "hiertext-line": ("evaltex_cli.formats.hiertext", "LINES"),
+    "hiertext-para": ("evaltex_cli.formats.hiertext", "PARAGRAPHS"),
+    "labelme": ("evaltex_cli.formats.labelme", "FORMAT"),
+    "page": ("evaltex_cli.formats.page_xml", "WORDS"),
+    "page-line": ("evaltex_cli.formats.page_xml", "LINES"),
+    "page-region": ("evaltex_cli.formats.page_xml", "REGIONS"),
+    "alto": ("evaltex_cli.formats.alto", "WORDS"),
+    "alto-line": ("evaltex_cli.formats.alto", "LINES"),
+    "voc": ("evaltex_cli.formats.voc", "FORMAT"),
+    "ctw1500-xml": ("evaltex_cli.formats.ctw1500_xml", "FORMAT"),
+    "totaltext-mat": ("evaltex_cli.formats.total_text_mat", "FORMAT"),
+    "msra-td500": ("evaltex_cli.formats.msra_td500", "FORMAT"),
     "ltrb": ("evaltex_cli.formats.icdar_txt", "LTRB"),
     "quad": ("evaltex_cli.formats.icdar_txt", "QUAD"),
     "polygon": ("evaltex_cli.formats.icdar_txt", "POLYGON"),
-    "icdar-xml": ("evaltex_cli.formats.icdar_xml", "FORMAT"),
+    "mlt": ("evaltex_cli.formats.icdar_txt", "MLT"),
+    "rctw": ("evaltex_cli.formats.icdar_txt", "RCTW"),
+    "ctw1500": ("evaltex_cli.formats.icdar_txt", "CTW1500"),
+    "ctw1500-offsets": ("evaltex_cli.formats.icdar_txt", "CTW1500_OFFSETS"),
+    "popeval": ("evaltex_cli.formats.icdar_txt", "POPEVAL"),
+    "totaltext": ("evaltex_cli.formats.total_text", "FORMAT"),
+    "icdar2013-seg": ("evaltex_cli.formats.segmentation", "WORDS"),
+    "icdar2013-seg-chars": ("evaltex_cli.formats.segmentation", "CHARACTERS"),
     "evaltex": ("evaltex_cli.formats.evaltex_txt", "FORMAT"),
 }
 """Name -> module and attribute of its `Format`; the first that recognises an input reads it."""
@@ -51,14 +79,41 @@ def open_source(path: Path, side: Side, faults: FaultLog, format_name: str | Non
         raise InputError(f"{path}: cannot be read ({reason}); give an existing file or folder") from error
     if format_name is not None:
         return load(format_name).index(path, side, faults)
+    from evaltex_cli.formats import archive
+
+    with archive.held_state(path):
+        name = _recognised(path)
+        if name is not None:
+            return load(name).index(path, side, faults)
+    raise InputError(
+        f"{path}: no known format; expected an EvaLTex .txt, a folder or .zip of ICDAR-style .txt files, or a data"
+        f" set's JSON, XML or .mat (formats: {', '.join(FORMATS)})"
+    )
+
+
+def _recognised(path: Path) -> str | None:
     for name in FORMATS:
         try:
             recognised = load(name).recognises(path)
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
         if recognised:
-            return load(name).index(path, side, faults)
-    raise InputError(
-        f"{path}: no known format; expected an EvaLTex .txt, a folder or .zip of ICDAR-style .txt files, or ICDAR XML"
-        f" (formats: {', '.join(FORMATS)})"
-    )
+            if FORMATS[name][0].endswith("_txt"):
+                _refuse_documents(path)
+            return name
+    return None
+
+
+def _refuse_documents(path: Path) -> None:
+    """Refuse JSON and XML that no format recognised, which would else be read as text or found empty.
+
+    Raises
+    ------
+    InputError
+        When it is such a document, or a folder or archive of them without any .txt.
+    """
+    from evaltex_cli.formats.documents import kind_of
+
+    kind = kind_of(path)
+    if kind:
+        raise InputError(f"{path}: {kind} of no known layout; expected that of one of the formats {', '.join(FORMATS)}")

@@ -1,4 +1,4 @@
-"""The .txt files of a folder or of a .zip archive: listed once, read one by one, nothing ever extracted.
+"""The files of one kind in a folder or .zip archive: listed once, read one by one, nothing ever extracted.
 
 No entry is trusted. Its path only serves to name an image. Its size is bounded before and while it is decompressed: an
 entry whose data does not fill exactly what its header says is refused, so headers within the limits keep the data
@@ -16,6 +16,8 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -32,12 +34,14 @@ ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 """First bytes of an archive, and of one without entries."""
 
 _SHOWN_OTHERS = 3
+_held_state: ContextVar[tuple[Path, int] | None] = ContextVar("held_state", default=None)
 _ENCRYPTED_FLAGS = 0x1 | 0x40 | 0x2000
 _UTF8_FLAG = 0x800
 _LARGEST_OFFSET = 1 << 62
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _SLASH = re.compile(r"[/\\]")
 _PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det)_", re.IGNORECASE)
+_MAY_BE_CLUTTER = re.compile(r"\._|__MACOSX|\.ds_store|thumbs\.db", re.IGNORECASE)
 _DIGITS = re.compile(r"([0-9]+)")
 
 
@@ -53,7 +57,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One .txt file.
+    """One file.
 
     Attributes
     ----------
@@ -75,7 +79,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """The .txt files of a folder or archive. Holds no open file, so it may be kept, or sent to a worker.
+    """The files of a folder or archive. Holds no open file, so it may be kept, or sent to a worker.
 
     Attributes
     ----------
@@ -212,6 +216,9 @@ def state(path: Path) -> int:
     InputError
         When it cannot be read.
     """
+    held = _held_state.get()
+    if held is not None and held[0] == path:
+        return held[1]
     try:
         if path.is_dir():
             return hash(tuple((name, *_times(status)) for name, status in _walk(path)))
@@ -220,40 +227,71 @@ def state(path: Path) -> int:
         raise _unreadable(str(path), error) from error
 
 
-def open_entries(path: Path) -> Entries:
-    """List the .txt files of a folder or .zip archive, of all folders in it.
+@contextmanager
+def held_state(path: Path) -> Iterator[None]:
+    """Look at a path's `state` once, for all who ask inside; a large folder takes long to look at."""
+    token = _held_state.set((path, state(path)))
+    try:
+        yield
+    finally:
+        _held_state.reset(token)
 
-    An entry's image name is its file name without ``.txt`` and without one of the prefixes ``poly_gt_``, ``gt_``,
+
+def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -> Entries:
+    """List the files of one ending in a folder or .zip archive, of all folders in it.
+
+    An entry's image name is its file name without the ending and without one of the prefixes ``poly_gt_``, ``gt_``,
     ``res_``, ``det_``. Where two entries of different folders would so get the same name, all image names are
     preceded by their folders, less those that all entries share. The files of macOS and Windows (``__MACOSX/``,
     ``._*``, ``.DS_Store``, ``Thumbs.db``) are passed over; other files are left out with a warning.
+
+    Parameters
+    ----------
+    suffix : str
+        The ending, in lower case; files may have it in any.
+    largest : int, optional
+        Bytes of the largest entry, where it is not `MAX_ENTRY_BYTES`.
 
     Raises
     ------
     InputError
         When it cannot be read, is no .zip, is damaged, encrypted, packed by a method other than deflate, or has an
-        entry above `MAX_ENTRY_BYTES`, entries above `MAX_TOTAL_BYTES` in sum, or more than `MAX_ENTRIES`.
+        entry above `largest`, entries above `MAX_TOTAL_BYTES` in sum, or more than `MAX_ENTRIES`.
     """
+    largest = MAX_ENTRY_BYTES if largest is None else largest
     try:
         is_zip = not path.is_dir()
-        listing = _zip_listing(path) if is_zip else [(name, status.st_size, None) for name, status in _walk(path)]
+        listing = (
+            _zip_listing(path, suffix, largest)
+            if is_zip
+            else [(name, status.st_size, None) for name, status in _walk(path)]
+        )
     except OSError as error:
         raise _unreadable(str(path), error) from error
     listing = [item for item in listing if not _is_clutter(item[0])]
-    texts = [item for item in listing if item[0].lower().endswith(".txt")]
-    _refuse_large(path, [(name, size) for name, size, _ in texts])
-    images = _image_names([name for name, _, _ in texts])
-    entries = [Entry(name, image, size, stored) for (name, size, stored), image in zip(texts, images, strict=True)]
+    chosen = [item for item in listing if item[0].lower().endswith(suffix)]
+    _refuse_large(path, [(name, size) for name, size, _ in chosen], largest)
+    images = image_names([name for name, _, _ in chosen], suffix)
+    entries = [Entry(name, image, size, stored) for (name, size, stored), image in zip(chosen, images, strict=True)]
     entries.sort(key=lambda entry: (_natural_key(entry.image), entry.image, entry.name))
-    others = sorted(name for name, _, _ in listing if not name.lower().endswith(".txt"))
-    return Entries(str(path), is_zip, tuple(entries), _warnings(path, others))
+    others = sorted(name for name, _, _ in listing if not name.lower().endswith(suffix))
+    return Entries(str(path), is_zip, tuple(entries), _warnings(path, others, suffix))
 
 
-def _zip_listing(path: Path) -> list[tuple[str, int, Stored | None]]:
-    """Name, size and place of every file of an archive; only what an evaluation would read is checked."""
+def names(path: Path) -> list[str]:
+    """Return the names of all files of a folder or .zip archive but those of macOS and Windows; raises `InputError`."""
+    try:
+        listed = [name for name, _ in _walk(path)] if path.is_dir() else [item[0] for item in _zip_listing(path)]
+    except OSError as error:
+        raise _unreadable(str(path), error) from error
+    return [name for name in listed if not _is_clutter(name)]
+
+
+def _zip_listing(path: Path, suffix: str = "", largest: int = 0) -> list[tuple[str, int, Stored | None]]:
+    """Name, size and place of every file of an archive; only those of the suffix, which will be read, are checked."""
     with path.open("rb") as file:
         if file.read(4) not in ZIP_MAGIC:
-            raise InputError(f"{path}: not a .zip archive; pack the .txt files as .zip, or give the folder of them")
+            raise InputError(f"{path}: not a .zip archive; pack the {suffix} files as .zip, or give the folder of them")
     listing: list[tuple[str, int, Stored | None]] = []
     try:
         with zipfile.ZipFile(path) as archive:
@@ -264,8 +302,8 @@ def _zip_listing(path: Path) -> list[tuple[str, int, Stored | None]]:
         name = _entry_name(info)
         if name.endswith(("/", "\\")):
             continue
-        if name.lower().endswith(".txt") and not _is_clutter(name):
-            _refuse_unreadable(path, name, info)
+        if suffix and name.lower().endswith(suffix) and not _is_clutter(name):
+            _refuse_unreadable(path, name, info, largest)
         deflated = info.compress_type == zipfile.ZIP_DEFLATED
         listing.append((name, info.file_size, Stored(info.header_offset, info.compress_size, info.CRC, deflated)))
     return listing
@@ -282,7 +320,7 @@ def _entry_name(info: zipfile.ZipInfo) -> str:
     return name
 
 
-def _refuse_unreadable(path: Path, name: str, info: zipfile.ZipInfo) -> None:
+def _refuse_unreadable(path: Path, name: str, info: zipfile.ZipInfo, largest: int) -> None:
     if info.flag_bits & _ENCRYPTED_FLAGS:
         raise InputError(f"{path}: entry {quote(name)} is encrypted; pack the files without a password")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -292,17 +330,17 @@ def _refuse_unreadable(path: Path, name: str, info: zipfile.ZipInfo) -> None:
         raise InputError(
             f"{path}: the archive is damaged (entry {quote(name)} is not in it); pack or download it again"
         )
-    _refuse_large_entry(path, name, info.compress_size)
+    _refuse_large_entry(path, name, info.compress_size, largest)
 
 
-def _refuse_large_entry(path: Path, name: str, size: int) -> None:
-    if size > MAX_ENTRY_BYTES:
-        raise InputError(f"{path}: entry {quote(name)} has {size} bytes; at most {MAX_ENTRY_BYTES} are read")
+def _refuse_large_entry(path: Path, name: str, size: int, largest: int) -> None:
+    if size > largest:
+        raise InputError(f"{path}: entry {quote(name)} has {size} bytes; at most {largest} are read")
 
 
-def _refuse_large(path: Path, sizes: list[tuple[str, int]]) -> None:
+def _refuse_large(path: Path, sizes: list[tuple[str, int]], largest: int) -> None:
     for name, size in sizes:
-        _refuse_large_entry(path, name, size)
+        _refuse_large_entry(path, name, size, largest)
     total = sum(size for _, size in sizes)
     if total > MAX_TOTAL_BYTES:
         raise InputError(f"{path}: its entries have {total} bytes; at most {MAX_TOTAL_BYTES} are read: divide it")
@@ -324,7 +362,7 @@ def _walk(folder: Path) -> list[tuple[str, os.stat_result]]:
             if stat.S_ISREG(status.st_mode):
                 found.append(("/".join([*inner, name]), status))
         if len(found) > MAX_ENTRIES:
-            raise InputError(f"{folder}: more than {MAX_ENTRIES} files; give the folder that holds the .txt files")
+            raise InputError(f"{folder}: more than {MAX_ENTRIES} files; give the folder that holds the annotations")
     return sorted(found, key=lambda item: item[0])
 
 
@@ -345,13 +383,21 @@ def _is_unicode(name: str) -> bool:
 
 
 def _is_clutter(name: str) -> bool:
+    if not _MAY_BE_CLUTTER.search(name):
+        return False
     *folders, last = _SLASH.split(name)
     return "__MACOSX" in folders or last.startswith("._") or last.lower() in (".ds_store", "thumbs.db")
 
 
-def _image_names(names: list[str]) -> list[str]:
+def without_prefix(stem: str) -> str:
+    """Return a file's or image's name without ``gt_``, ``res_`` and the like."""
+    return _PREFIX.sub("", stem)
+
+
+def image_names(names: list[str], suffix: str) -> list[str]:
+    """Name the images of files of this ending, as `open_entries` says."""
     paths = [_parts(name) for name in names]
-    stems = [_PREFIX.sub("", path[-1][: -len(".txt")]) for path in paths]
+    stems = [without_prefix(path[-1][: len(path[-1]) - len(suffix)]) for path in paths]
     if len(set(stems)) == len(stems):
         return stems
     levels = itertools.takewhile(lambda level: len(set(level)) == 1, zip(*(path[:-1] for path in paths), strict=False))
@@ -368,11 +414,11 @@ def _natural_key(name: str) -> list[str | tuple[int, str]]:
     return parts
 
 
-def _warnings(path: Path, others: list[str]) -> tuple[str, ...]:
+def _warnings(path: Path, others: list[str], suffix: str) -> tuple[str, ...]:
     if not others:
         return ()
     shown = ", ".join(quote(name) for name in others[:_SHOWN_OTHERS]) + (", ..." if len(others) > _SHOWN_OTHERS else "")
-    return (f"{path}: {len(others)} files that are not .txt were left out: {shown}",)
+    return (f"{path}: {len(others)} files that are not {suffix} were left out: {shown}",)
 
 
 def _unreadable(path: str, error: OSError) -> InputError:

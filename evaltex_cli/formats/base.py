@@ -34,6 +34,9 @@ class Source:
         `positions`; what is wrong with them goes to the log.
     warnings : tuple of str
         What the user should know about the input.
+    labels : callable or None
+        ``labels(position)`` returns the image's label picture, (height, width) int64 of object IDs and 0, where the
+        format has pictures of its own.
     """
 
     path: str
@@ -43,6 +46,7 @@ class Source:
     weights: Ints
     read: Callable[[Ints, FaultLog], ReadImages]
     warnings: tuple[str, ...] = ()
+    labels: Callable[[int], Ints] | None = None
 
 
 @dataclass(frozen=True, slots=True)

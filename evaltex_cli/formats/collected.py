@@ -1,4 +1,4 @@
-"""Objects collected one by one from a document that is parsed as a whole (XML, JSON), as an indexed source."""
+"""Objects collected one by one from documents that are parsed as a whole (XML, JSON, .mat), as an indexed source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, quote
+from evaltex_cli.errors import Fault, FaultLog, quote
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.names import leaves_result_folder
 from evaltex_cli.records import Floats, GeometryCounts, Ints, Objects, ReadImages, concatenate_texts
@@ -17,43 +17,110 @@ BYTES_PER_OBJECT = 64
 """What an object weighs in a batch, about as much as its line in a text file."""
 
 
+class Misfit(Exception):
+    """What stands in a document and what should.
+
+    Attributes
+    ----------
+    found, expected : str
+    where : tuple of str and int
+        Keys and indices that lead there, in JSON; empty where `line` tells the place.
+    line : int or None
+    """
+
+    def __init__(self, found: str, expected: str, where: tuple[str | int, ...] = (), line: int | None = None) -> None:
+        super().__init__(found, expected, where, line)
+        self.found, self.expected, self.where, self.line = found, expected, where, line
+
+    def log(self, faults: FaultLog, place: str, *where: str | int) -> None:
+        """Add it to a log; `where` leads to the value whose part it is about."""
+        fault = self.fault(place, *where)
+        faults.add(fault.file, fault.line, fault.found, fault.expected)
+
+    def fault(self, place: str, *where: str | int) -> Fault:
+        """Return it as a fault of the document at a place."""
+        return Fault(place_in(place, *where, *self.where), self.line, self.found, self.expected)
+
+
+def place_in(place: str, *where: str | int) -> str:
+    """Return a place in a JSON document as messages name it: ``gt.json: annotations[3].bbox``."""
+    steps = [f"[{step}]" if isinstance(step, int) else f".{quote(step)[1:-1]}" for step in where]
+    return f"{place}: {''.join(steps).removeprefix('.')}" if steps else place
+
+
 @dataclass(slots=True)
 class CollectedObject:
-    """One object; four coordinates are x0, y0, x1, y1, more are vertices. `id` 0 stands for its number in the image."""
+    """One object; four coordinates are x0, y0, x1, y1, more are vertices.
+
+    `id` None stands for its number in the image, `region` None for its ID.
+    """
 
     coordinates: Sequence[float]
     text: str = ""
     dont_care: bool = False
-    id: int = 0
-    region: int = 0
+    id: int | None = None
+    region: int | None = None
     confidence: float = float("nan")
 
 
 @dataclass(slots=True)
 class CollectedImage:
-    """One image and its objects; height and width are 0 where unknown."""
+    """One image and its objects; `place` and `line` are where messages find it, height and width 0 where unknown."""
 
     name: str
-    line: int | None
+    place: str
+    line: int | None = None
     height: float = 0.0
     width: float = 0.0
     objects: list[CollectedObject] = field(default_factory=list)
 
 
-def refuse_bad_names(path: str, images: Sequence[CollectedImage], faults: FaultLog) -> None:
-    """Add a fault for each image name that repeats, is empty, or would leave the result folder."""
+def polygon(vertices: Sequence[float], dont_care: bool) -> Sequence[float]:
+    """Return x1, y1, x2, y2, ... as an object's coordinates; fewer than three vertices are a don't care's only.
+
+    Raises
+    ------
+    Misfit
+        When they are no polygon.
+    """
+    if len(vertices) % 2:
+        raise Misfit(f"{len(vertices)} coordinates", "an even count: x1,y1,x2,y2,...")
+    if len(vertices) >= 6:
+        return vertices
+    if not dont_care or not vertices:
+        raise Misfit(f"{len(vertices) // 2} vertices", "three or more")
+    return [*vertices, *vertices[-2:], *vertices[-2:]][:6]
+
+
+def box(x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
+    """Return x, y, width, height as an object's coordinates.
+
+    Raises
+    ------
+    Misfit
+        When width or height is below 0.
+    """
+    if width < 0 or height < 0:
+        raise Misfit(f"width {width:g}, height {height:g}", "both at least 0")
+    return x, y, x + width, y + height
+
+
+def refuse_bad_names(images: Sequence[CollectedImage], faults: FaultLog) -> None:
+    """Add a fault for each image name that repeats, is empty or no Unicode, or would leave the result folder."""
     first: dict[str, CollectedImage] = {}
     for image in images:
-        if not image.name or leaves_result_folder(image.name):
+        if not image.name or leaves_result_folder(image.name) or any("\ud800" <= c <= "\udfff" for c in image.name):
             expected = (
                 "a name that stays in the result folder: no absolute path, drive letter, '..' or control character"
             )
-            faults.add(path, image.line, f"image name {quote(image.name)}", expected)
+            faults.add(image.place, image.line, f"image name {quote(image.name)}", expected)
         if first.setdefault(image.name, image) is not image:
-            faults.add(path, image.line, f"image name {quote(image.name)} again", "image names used once")
+            faults.add(image.place, image.line, f"image name {quote(image.name)} again", "image names used once")
 
 
-def source(path: str, format_name: str, sha256: str, images: Sequence[CollectedImage]) -> Source:
+def source(
+    path: str, format_name: str, sha256: str, images: Sequence[CollectedImage], warnings: tuple[str, ...] = ()
+) -> Source:
     """Return the collected images as a source.
 
     Parameters
@@ -63,7 +130,7 @@ def source(path: str, format_name: str, sha256: str, images: Sequence[CollectedI
     """
 
     def read(positions: Ints, faults: FaultLog) -> ReadImages:
-        return _columns([images[k] for k in positions.tolist()])
+        return columns([images[k] for k in positions.tolist()])
 
     return Source(
         path=path,
@@ -72,20 +139,23 @@ def source(path: str, format_name: str, sha256: str, images: Sequence[CollectedI
         names=[image.name for image in images],
         weights=np.array([BYTES_PER_OBJECT * len(image.objects) for image in images], np.int64),
         read=read,
+        warnings=warnings,
     )
 
 
-def _columns(images: Sequence[CollectedImage]) -> ReadImages:
+def columns(images: Sequence[CollectedImage]) -> ReadImages:
+    """Bring collected images into columns, in their order."""
     objects = [one for image in images for one in image.objects]
-    ids = np.array([one.id or k for image in images for k, one in enumerate(image.objects, start=1)], np.int64)
-    regions = np.array([one.region for one in objects], np.int64)
+    numbers = (k for image in images for k in range(1, len(image.objects) + 1))
+    ids = [number if one.id is None else one.id for one, number in zip(objects, numbers, strict=True)]
+    regions = [own if one.region is None else one.region for one, own in zip(objects, ids, strict=True)]
     confidences = np.array([one.confidence for one in objects], np.float64)
     boxes, shapes, mended = _shapes(objects)
     columns = Objects(
         offsets=_offsets([len(image.objects) for image in images]),
-        ids=ids,
+        ids=np.array(ids, np.int64),
         boxes=boxes,
-        regions=np.where(regions == 0, ids, regions),
+        regions=np.array(regions, np.int64),
         dont_care=np.array([one.dont_care for one in objects], dtype=bool),
         texts=concatenate_texts([one.text for one in objects]),
         confidences=None if np.isnan(confidences).all() else confidences,
@@ -99,7 +169,9 @@ def _shapes(objects: Sequence[CollectedObject]) -> tuple[Floats, dict[str, Any],
     """Bounding boxes; polygons, vertices and their offsets where any object has them; what was mended."""
     is_box = np.array([len(one.coordinates) == 4 for one in objects], dtype=bool)
     boxes = np.zeros((len(objects), 4))
-    boxes[is_box] = np.array([one.coordinates for one in objects if len(one.coordinates) == 4]).reshape(-1, 4)
+    boxes[is_box] = np.array(
+        [one.coordinates for one in objects if len(one.coordinates) == 4], dtype=np.float64
+    ).reshape(-1, 4)
     flat_boxes = GeometryCounts(zero_area=int((boxes[is_box, 2:] <= boxes[is_box, :2]).any(axis=1).sum()))
     if is_box.all():
         return boxes, {}, flat_boxes

@@ -8,6 +8,22 @@ format    coordinates                 sets
 `POLYGON` ``x1,y1,...,xn,yn``         Total-Text
 ========= =========================== ==========================================================
 
+Some sets have lines of their own form, told by what stands in 95 % of the lines or more:
+
+================= ===================================== ==============================================
+format            line                                  told by
+================= ===================================== ==============================================
+`MLT`             ``x1,y1,...,x4,y4,script,text``       a script's name (MLT 2017, 2019)
+`RCTW`            ``x1,y1,...,x4,y4,difficult,"text"``  0 or 1 before a quote, not always 1 (RCTW-17)
+`CTW1500`         ``x1,y1,...,x14,y14,####text``        28 numbers and ``####``
+`CTW1500_OFFSETS` ``x0,y0,x1,y1,dx1,dy1,...,dx14,dy14`` 32 numbers, the offsets within the box
+`POPEVAL`         ``x1 y1 x2 y2 ...##::text``           ``##::`` after the numbers
+================= ===================================== ==============================================
+
+There the transcription is all that follows, as it stands (in `RCTW` without its quotes). A script's name is dropped.
+Don't care is ``###`` and, in `RCTW`, difficult. What `total_text`, `msra_td500` and `segmentation` read is told from
+the same pass. The rest of this text is on the usual three.
+
 After the coordinates a ground-truth line has the transcription, a detection optionally a confidence in [0, 1], then
 optionally a transcription. The transcription is everything after the comma, blanks and further commas included; double
 quotes around it are taken off, and ``\\``, ``\"`` in them mean ``\``, ``"``; no number may stand between coordinates
@@ -35,60 +51,39 @@ What no single line tells is told by all lines of the archive together, in one p
 
 from __future__ import annotations
 
-import math
-import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats import archive
+from evaltex_cli.formats import icdar_bulk as bulk
 from evaltex_cli.formats.base import Format, Side, Source
-from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT, LineFault
-from evaltex_cli.records import Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, concatenate_texts
+from evaltex_cli.formats.evaltex_lines import LineFault
+from evaltex_cli.formats.garbage import garbage_kept
+from evaltex_cli.formats.icdar_lines import (
+    COORDINATES,
+    DONT_CARE,
+    Line,
+    LineShape,
+    Syntax,
+    bare_line,
+    parse_line,
+    survey_line,
+)
+from evaltex_cli.records import Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, Texts
 
-DONT_CARE = "###"
 FEW = 0.05
 """Share of the lines that may differ from what the others say."""
+WRAPPED = 0.1
+"""Share of the lines that must begin a record of Total-Text's: longer ones are wrapped."""
+SURVEY_BYTES = 1 << 20
 
-_COORDINATES = {"ltrb": 4, "quad": 8, "polygon": None}
-_LAYOUT = {"ltrb": "x0,y0,x1,y1", "quad": "x1,y1,x2,y2,x3,y3,x4,y4", "polygon": "x1,y1,x2,y2,x3,y3,..."}
-_NUMBER = r"[+-]?+(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+"
-_NOT_FINITE = r"[+-]?+(?i:nan|inf(?:inity)?+)(?=[ \t]*+,)"
-_LEADING = re.compile(rf"(?:[ \t]*+(?:{_NUMBER}|{_NOT_FINITE})[ \t]*+(?:,|\Z))*+")
-_APART_BY_BLANKS = re.compile(rf"[ \t]*+(?:{_NUMBER}[ \t]++)++(?!,)")
-_QUOTED = re.compile(r'[ \t]*"(.*)"[ \t]*', re.DOTALL)
-_ESCAPED = re.compile(r'\\(["\\])')
-
-
-class _Shape(NamedTuple):
-    """What the survey keeps of a line.
-
-    Its leading `numbers` fields are numbers; `goes_on` tells whether anything follows them. The others tell of the
-    field where a box's, a quadrilateral's and a polygon's confidence would stand: 0 no number in [0, 1], 1 a whole
-    one, 2 one with decimals.
-    """
-
-    numbers: int
-    goes_on: bool
-    after_box: int
-    after_quad: int
-    after_polygon: int
-
-    def confidence(self, coordinates: int | None) -> int:
-        """What stands where the confidence would."""
-        return {4: self.after_box, 8: self.after_quad}.get(coordinates or 0, self.after_polygon)
-
-    def goes_beyond(self, coordinates: int | None, confidence: bool) -> bool:
-        """Whether anything stands after coordinates and confidence."""
-        count = _polygon_end(self.numbers, confidence) if coordinates is None else coordinates
-        return self.goes_on or self.numbers > count + confidence
+_UTF8_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +92,29 @@ class _Survey:
 
     entries: archive.Entries
     sha256: str
-    lines: Counter[_Shape]
+    lines: Counter[LineShape]
     spaced_dont_care: int
 
-    def count(self, holds: Callable[[_Shape], bool]) -> int:
+    def count(self, holds: Callable[[LineShape], bool]) -> int:
         """Number of lines of which this holds."""
         return sum(count for shape, count in self.lines.items() if holds(shape))
 
     def format(self) -> str:
         """Name of the format that the lines vote for."""
+        return self._marked_format() or self._voted_format()
+
+    def _marked_format(self) -> str | None:
+        """The format of which nearly all lines are; Total-Text's go over several lines."""
+        marks: Counter[str] = Counter()
+        for shape, count in self.lines.items():
+            marks[shape.mark.split(" ")[0]] += count
+        if marks["totaltext"] >= WRAPPED * marks.total() > 0:
+            return "totaltext"
+        name, count = max(marks.items(), key=lambda item: item[1], default=("", 0))
+        only_difficult = name == "rctw" and not self.count(lambda shape: shape.mark == "rctw easy")
+        return None if only_difficult or count < (1 - FEW) * marks.total() else name or None
+
+    def _voted_format(self) -> str:
         with_text = self.count(lambda shape: shape.goes_on)
         only_these = with_text >= FEW * self.lines.total() > 0
         votes: Counter[str] = Counter()
@@ -117,40 +126,18 @@ class _Survey:
         needed = FEW * (votes["quad"] + votes["polygon"]) if with_text else 1
         return "polygon" if votes["polygon"] >= needed else "quad"
 
-    def syntax(self, name: str, side: Side) -> _Syntax:
+    def syntax(self, name: str, side: Side) -> Syntax:
         """What the lines hold, read as this format."""
-        coordinates, total = _COORDINATES[name], self.lines.total()
+        if Syntax(name, side).own_tail:
+            return Syntax(name, side)
+        coordinates, total = COORDINATES[name], self.lines.total()
         bearing = self.count(lambda shape: shape.confidence(coordinates) > 0)
         decimal = self.count(lambda shape: shape.confidence(coordinates) == 2)
         followed = self.count(lambda shape: shape.confidence(coordinates) > 0 and shape.goes_beyond(coordinates, True))
         confidences = side == "det" and bearing >= (1 - FEW) * total > 0 and (decimal > 0 or followed == bearing)
         beyond = self.count(lambda shape: shape.goes_beyond(coordinates, confidences))
         always = side == "gt" and coordinates is not None
-        return _Syntax(name, side, coordinates, confidences, always or 2 * beyond >= total > 0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Syntax:
-    """What a line holds; `coordinates` is their number, None for polygons."""
-
-    format: str
-    side: Side
-    coordinates: int | None
-    confidences: bool
-    transcriptions: bool
-
-    def layout(self) -> str:
-        """A line, as messages show it."""
-        layout = _LAYOUT[self.format] + (",confidence" if self.confidences else "")
-        return f"{layout}{',transcription' if self.transcriptions else ''} (format {self.format})"
-
-
-class _Line(NamedTuple):
-    """One parsed line; the confidence is NaN where the archive has none."""
-
-    coordinates: list[float]
-    confidence: float
-    text: str
+        return Syntax(name, side, confidences, always or 2 * beyond >= total > 0)
 
 
 def recognises(name: str, path: Path) -> bool:
@@ -162,6 +149,11 @@ def recognises(name: str, path: Path) -> bool:
         When it is an archive that cannot be read, is damaged or too large.
     """
     return archive.is_archive(path) and _survey(path, archive.state(path)).format() == name
+
+
+def is_empty(path: Path) -> bool:
+    """Whether a folder or archive has no .txt file; raises as `recognises`."""
+    return not _survey(path, archive.state(path)).entries.entries
 
 
 def index(name: str, path: Path, side: Side, faults: FaultLog) -> Source:
@@ -199,175 +191,169 @@ def index(name: str, path: Path, side: Side, faults: FaultLog) -> Source:
 @lru_cache(maxsize=4)
 def _survey(path: Path, state: int) -> _Survey:
     """Pass once over what stands at a path in this state (`archive.state`)."""
-    entries = archive.open_entries(path)
+    with garbage_kept():
+        entries = archive.open_entries(path)
     fingerprint = archive.Fingerprint(entries)
-    shapes: Counter[_Shape] = Counter()
+    shapes: Counter[LineShape] = Counter()
     spaced = 0
-    for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
-        fingerprint.add(entry, data)
-        for _, line in _lines(data.decode("utf-8", "replace")):
-            fields, rest = _split(_with_commas(line))
-            shapes[_shape_of(fields, rest)] += 1
-            spaced += rest is not None and rest != DONT_CARE and rest.strip() == DONT_CARE
+    for block in _blocks(entries, fingerprint):
+        found, spaced_here = _survey_block(block)
+        shapes += found
+        spaced += spaced_here
     return _Survey(entries, fingerprint.hexdigest(), shapes, spaced)
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield number and text of every line that is not blank."""
-    for number, line in enumerate(text.split("\n"), 1):
-        bare = line.lstrip("\ufeff").rstrip("\r")
-        if bare and not bare.isspace():
-            yield number, bare
+def _blocks(entries: archive.Entries, fingerprint: archive.Fingerprint) -> Iterator[bytes]:
+    """Yield the text of all entries, many at a time."""
+    parts: list[bytes] = []
+    size = 0
+    for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
+        fingerprint.add(entry, data)
+        parts.append(_whole_lines(data))
+        size += len(data)
+        if size >= SURVEY_BYTES:
+            yield b"".join(parts)
+            parts, size = [], 0
+    if parts:
+        yield b"".join(parts)
 
 
-def _with_commas(line: str, fields: int | None = None) -> str:
-    """Put commas for the blanks after `fields` (None: all) leading numbers of a line that has blanks between them."""
-    numbers = _APART_BY_BLANKS.match(line)
-    if not numbers:
-        return line
-    return ",".join(line.split(None, len(numbers[0].split()) if fields is None else fields))
+def _whole_lines(data: bytes) -> bytes:
+    """The text of an entry, each line ended by a bare newline, without a byte order mark at its start."""
+    return data.removeprefix(_UTF8_BOM).replace(b"\r\n", b"\n") + b"\n"
 
 
-def _split(line: str) -> tuple[list[str], str | None]:
-    """Return the leading fields that are numbers, and all that follows their last comma; None where there is none."""
-    leading = _LEADING.match(line)
-    stop = leading.end() if leading else 0
-    if stop == 0:
-        return [], line
-    return (line[: stop - 1].split(","), line[stop:]) if line[stop - 1] == "," else (line.split(","), None)
+def _survey_block(buffer: bytes) -> tuple[Counter[LineShape], int]:
+    data = np.frombuffer(buffer, np.uint8)
+    ends = bulk.line_ends(data)
+    plain = bulk.plain_lines(data, ends)
+    shapes, special, spaced_plain = bulk.survey(buffer, data, plain)
+    spaced = len(spaced_plain)
+    is_odd = _not_blank(ends)
+    is_odd[plain.line] = False
+    is_odd[plain.line[special]] = True
+    for line in _decoded(buffer, ends, np.flatnonzero(is_odd)):
+        if line:
+            shape, is_spaced = survey_line(line)
+            shapes[shape] += 1
+            spaced += is_spaced
+    return shapes, spaced
 
 
-def _shape_of(fields: list[str], rest: str | None) -> _Shape:
-    count = len(fields)
-    end = _polygon_end(count, rest is None)
-    return _Shape(
-        count,
-        rest is not None,
-        _confidence_kind(fields[4]) if count > 4 else 0,
-        _confidence_kind(fields[8]) if count > 8 else 0,
-        _confidence_kind(fields[end]) if end < count else 0,
-    )
+def _not_blank(ends: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    return np.diff(ends, prepend=-1) > 1
 
 
-def _polygon_end(numbers: int, leaves_one: bool) -> int:
-    """Length of the longest even run of these numbers, or of all but the last."""
-    return (numbers - leaves_one) // 2 * 2
+def _decoded(buffer: bytes, ends: Ints, lines: Ints) -> Iterator[str]:
+    """Yield these lines of a buffer as text, blank ones empty."""
+    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
+    for start, stop in zip(starts[lines].tolist(), ends[lines].tolist(), strict=True):
+        yield bare_line(buffer[start:stop].decode("utf-8", "replace"))
 
 
-def _confidence_kind(number: str) -> int:
-    if not 0 <= float(number) <= 1:
-        return 0
-    return 1 if number.strip().isdigit() else 2
-
-
-def _read(entries: archive.Entries, syntax: _Syntax, positions: Ints, faults: FaultLog) -> ReadImages:
+def _read(entries: archive.Entries, syntax: Syntax, positions: Ints, faults: FaultLog) -> ReadImages:
     """Read the images at these positions; see `Source.read`."""
     chosen = [entries.entries[k] for k in positions.tolist()]
-    lines: list[_Line] = []
-    ends = [0]
-    for entry, data in zip(chosen, entries.read_many(chosen), strict=True):
-        lines.extend(_read_entry(entries.place(entry), data, syntax, faults))
-        ends.append(len(lines))
-    offsets = np.array(ends, np.int64)
-    ids = np.arange(1, len(lines) + 1) - np.repeat(offsets[:-1], np.diff(offsets))
-    boxes, polygons, vertices, vertex_offsets, mended = _shapes(lines, syntax)
+    parts: list[bytes] = []
+    not_utf8: dict[int, UnicodeDecodeError] = {}
+    for k, text in enumerate(entries.read_many(chosen)):
+        error = _utf8_error(text)
+        if error:
+            not_utf8[k] = error
+        parts.append(b"\n" if error else _whole_lines(text))
+    buffer = b"".join(parts)
+    data = np.frombuffer(buffer, np.uint8)
+    ends = bulk.line_ends(data)
+    stops = np.searchsorted(ends, np.cumsum([len(part) for part in parts], dtype=np.int64))
+    plain = bulk.read(data, ends, syntax)
+    is_odd = _not_blank(ends)
+    is_odd[plain.line] = False
+    is_odd[stops[list(not_utf8)] - 1] = True
+    odd: dict[int, Line] = {}
+    lines = np.flatnonzero(is_odd)
+    owners = np.searchsorted(stops, lines, side="right").tolist()
+    for line, owner, bare in zip(lines.tolist(), owners, _decoded(buffer, ends, lines), strict=True):
+        if owner in not_utf8:
+            _add_utf8_fault(entries.place(chosen[owner]), not_utf8[owner], faults)
+        elif bare:
+            try:
+                odd[line] = parse_line(bare, syntax)
+            except LineFault as fault:
+                number = line + 1 - (int(stops[owner - 1]) if owner else 0)
+                faults.add(entries.place(chosen[owner]), number, fault.found, fault.expected)
+    objects, mended = _columns(buffer, plain, odd, stops, syntax)
+    return ReadImages(np.zeros((len(chosen), 2)), objects, mended)
+
+
+def _utf8_error(data: bytes) -> UnicodeDecodeError | None:
+    if not data.isascii():
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            return error
+    return None
+
+
+def _add_utf8_fault(place: str, error: UnicodeDecodeError, faults: FaultLog) -> None:
+    found = f"byte 0x{error.object[error.start]:02x}, which is not UTF-8"
+    number = error.object.count(b"\n", 0, error.start) + 1
+    faults.add(place, number, found, "text in UTF-8 (save the file in that encoding)")
+
+
+def _columns(
+    buffer: bytes, plain: bulk.ReadLines, odd: dict[int, Line], stops: Ints, syntax: Syntax
+) -> tuple[Objects, GeometryCounts]:
+    """Bring plain and odd lines together in file order; entry k ends before line ``stops[k]``."""
+    extra = odd.values()
+    texts = [line.text.encode("utf-8", "replace") for line in extra]
+    text_stop = len(buffer) + np.cumsum([len(text) for text in texts], dtype=np.int64)
+    text_start = np.concatenate([np.full(1, len(buffer), np.int64), text_stop])[:-1]
+    line = np.concatenate([plain.line, np.fromiter(odd, np.int64, len(odd))])
+    order = np.argsort(line, kind="stable") if odd else np.arange(len(line))
+    offsets = np.concatenate([np.zeros(1, np.int64), np.searchsorted(line[order], stops)])
+    ids = np.arange(1, len(line) + 1) - np.repeat(offsets[:-1], np.diff(offsets))
+
+    def merged(columns: np.ndarray, values: Sequence[object] | Ints) -> np.ndarray:
+        return np.concatenate([columns, np.array(values, dtype=columns.dtype)])[order] if odd else columns
+
+    counts = merged(plain.counts, [len(one.coordinates) for one in extra])
+    coordinates = plain.coordinates
+    if odd:
+        coordinates = np.concatenate([coordinates, [value for one in extra for value in one.coordinates]])
+        unsorted = np.concatenate([plain.counts, [len(one.coordinates) for one in extra]]).astype(np.int64)
+        starts = (np.cumsum(unsorted) - unsorted)[order]
+        take = np.arange(len(coordinates)) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
+        coordinates = coordinates[take]
+    boxes, polygons, vertices, vertex_offsets, mended = _shapes(coordinates, counts, syntax)
     objects = Objects(
         offsets=offsets,
         ids=ids,
         boxes=boxes,
         regions=ids,
-        dont_care=np.array([syntax.side == "gt" and line.text == DONT_CARE for line in lines], np.bool_),
-        texts=concatenate_texts([line.text for line in lines]),
+        dont_care=merged(plain.dont_care, [one.dont_care for one in extra]),
+        texts=Texts(
+            b"".join([buffer, *texts]), merged(plain.text_start, text_start), merged(plain.text_stop, text_stop)
+        ),
         polygons=polygons,
         vertices=vertices,
         vertex_offsets=vertex_offsets,
-        confidences=np.array([line.confidence for line in lines]) if syntax.confidences else None,
+        confidences=merged(plain.confidences, [one.confidence for one in extra]) if syntax.confidences else None,
     )
-    return ReadImages(np.zeros((len(chosen), 2)), objects, mended)
-
-
-def _read_entry(place: str, data: bytes, syntax: _Syntax, faults: FaultLog) -> Iterator[_Line]:
-    """Yield the objects of one file; what is wrong goes to the log."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        found = f"byte 0x{data[error.start]:02x}, which is not UTF-8"
-        number = data.count(b"\n", 0, error.start) + 1
-        faults.add(place, number, found, "text in UTF-8 (save the file in that encoding)")
-        return
-    for number, line in _lines(text):
-        try:
-            yield _parse(line, syntax)
-        except LineFault as fault:
-            faults.add(place, number, fault.found, fault.expected)
-
-
-def _parse(line: str, syntax: _Syntax) -> _Line:
-    """Parse one line that is not blank.
-
-    Raises
-    ------
-    LineFault
-        With what stands there and what was expected.
-    """
-    with_commas = _with_commas(line, syntax.coordinates and syntax.coordinates + syntax.confidences)
-    fields, rest = _split(with_commas)
-    count = syntax.coordinates
-    if count is None:
-        count = _polygon_end(len(fields), rest is None and (syntax.confidences or syntax.transcriptions))
-    beyond = len(fields) - count - syntax.confidences
-    quoted = rest is not None and rest.lstrip(" \t").startswith('"')
-    if beyond < 0 or (beyond > 0 and (quoted or (rest is None and not syntax.transcriptions))):
-        raise LineFault(f"{_numbers(len(fields))} at the start of {quote(line)}", syntax.layout())
-    text = _unquoted(",".join([*fields[count + syntax.confidences :], *([] if rest is None else [rest])]))
-    confidence = math.nan
-    if syntax.confidences:
-        confidence = float(fields[count])
-        if not 0 <= confidence <= 1:
-            found = f"{quote(fields[count].strip())} where the other lines have a confidence"
-            raise LineFault(found, f"a number in [0, 1] after the coordinates: {syntax.layout()}")
-    coordinates = [float(number) for number in fields[:count]]
-    _check(coordinates, fields, syntax, text)
-    return _Line(coordinates, confidence, text)
-
-
-def _check(coordinates: list[float], fields: list[str], syntax: _Syntax, text: str) -> None:
-    if not sum(map(abs, coordinates)) <= COORDINATE_LIMIT:
-        for value, number in zip(coordinates, fields, strict=False):
-            if not abs(value) <= COORDINATE_LIMIT:
-                raise LineFault(quote(number.strip()), "a finite number (at most 1e12 in magnitude)")
-    if syntax.format == "ltrb":
-        x0, y0, x1, y1 = coordinates
-        if x1 < x0 or y1 < y0:
-            raise LineFault(
-                f"a box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g})", f"x0 <= x1 and y0 <= y1: {syntax.layout()}"
-            )
-    elif len(coordinates) < 6 and not (coordinates and text == DONT_CARE):
-        raise LineFault(f"{_numbers(len(coordinates))} as coordinates", f"three vertices or more: {syntax.layout()}")
-
-
-def _numbers(count: int) -> str:
-    return "1 number" if count == 1 else f"{count} numbers"
-
-
-def _unquoted(text: str) -> str:
-    quoted = _QUOTED.fullmatch(text)
-    return _ESCAPED.sub(r"\1", quoted[1]) if quoted else text
+    return objects, mended
 
 
 def _shapes(
-    lines: list[_Line], syntax: _Syntax
+    coordinates: Floats, counts: Ints, syntax: Syntax
 ) -> tuple[Floats, Geometries | None, Floats | None, Ints | None, GeometryCounts]:
     """Return boxes, polygons, vertices and vertex offsets as in `Objects`, and what was mended."""
-    values = np.fromiter(chain.from_iterable(line.coordinates for line in lines), np.float64)
     if syntax.format == "ltrb":
-        boxes = values.reshape(-1, 4)
+        boxes = coordinates.reshape(-1, 4)
         flat = (boxes[:, 2:] == boxes[:, :2]).any(axis=1)
         return boxes, None, None, None, GeometryCounts(zero_area=int(flat.sum()))
     from evaltex_cli.geometry.polygons import from_vertices
 
-    vertices = values.reshape(-1, 2)
-    vertex_offsets = np.cumsum([0, *(len(line.coordinates) // 2 for line in lines)], dtype=np.int64)
+    vertices = coordinates.reshape(-1, 2)
+    vertex_offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts // 2)])
     geometries, mended = from_vertices(vertices, vertex_offsets)
     low, high = (extreme.reduceat(vertices, vertex_offsets[:-1]) for extreme in (np.minimum, np.maximum))
     return np.concatenate([low, high], axis=1), geometries, vertices, vertex_offsets, mended
@@ -377,6 +363,12 @@ def _format(name: str, title: str) -> Format:
     return Format(name, title, partial(recognises, name), partial(index, name))
 
 
+_FILES = "folder or .zip of .txt files"
 LTRB = _format("ltrb", "folder or .zip of ICDAR-style .txt files of boxes x0,y0,x1,y1")
 QUAD = _format("quad", "folder or .zip of ICDAR-style .txt files of quadrilaterals x1,y1,...,x4,y4")
 POLYGON = _format("polygon", "folder or .zip of ICDAR-style .txt files of polygons x1,y1,...,xn,yn")
+MLT = _format("mlt", f"{_FILES} of ICDAR MLT 2017 and 2019: x1,y1,...,x4,y4,script,text")
+RCTW = _format("rctw", f'{_FILES} of RCTW-17: x1,y1,...,x4,y4,difficult,"text"')
+CTW1500 = _format("ctw1500", f"{_FILES} of CTW1500: x1,y1,...,x14,y14,####text")
+CTW1500_OFFSETS = _format("ctw1500-offsets", f"{_FILES} of CTW1500: a box, and 14 vertices as offsets from its corner")
+POPEVAL = _format("popeval", f"{_FILES} of PopEval: x1 y1 ... x4 y4##::text")

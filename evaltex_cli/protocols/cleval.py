@@ -60,7 +60,7 @@ from evaltex_cli.protocols.relations import matches
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps, count_texts
 
 DONT_CARE = "###"
-POLYGON_FORMAT = "polygon"
+POLYGON_FORMATS = frozenset({"polygon", "totaltext", "ctw1500", "ctw1500-offsets"})
 SHOWN_IMAGES = 5
 
 
@@ -253,7 +253,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
 def _scene(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> _Scene:
     taken = convention(parameters)
     all_polygons = parameters.annotation == "polygon" or (
-        parameters.annotation == "auto" and POLYGON_FORMAT in batch.formats
+        parameters.annotation == "auto" and not POLYGON_FORMATS.isdisjoint(batch.formats)
     )
     gt, det = side_of(batch.gt, taken, all_polygons), side_of(batch.det, taken, all_polygons)
     gt_aspect, det_aspect = aspects(gt, parameters.official), aspects(det, parameters.official)

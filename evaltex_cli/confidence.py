@@ -1,0 +1,62 @@
+"""Detections of low confidence, left out before anything is measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from evaltex_cli.records import Bools, Objects, Texts
+
+
+def at_least(objects: Objects, minimum: float) -> Objects:
+    """Leave out the objects whose confidence is below a minimum.
+
+    Objects of exactly the minimum stay, as do those without a confidence (NaN, or no column at all). IDs, regions
+    and order stay as they are; so do the images, of which some may be left empty.
+
+    Parameters
+    ----------
+    objects : Objects
+    minimum : float
+        In [0, 1].
+
+    Returns
+    -------
+    Objects
+        `objects` itself where nothing is left out.
+    """
+    if objects.confidences is None:
+        return objects
+    keep = ~(objects.confidences < minimum)
+    return objects if keep.all() else _kept(objects, keep)
+
+
+def _kept(objects: Objects, keep: Bools) -> Objects:
+    """The objects where `keep`, (n,) bool, is true."""
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
+    vertices, vertex_offsets = objects.vertices, objects.vertex_offsets
+    if vertices is not None and vertex_offsets is not None:
+        counts = np.diff(vertex_offsets)
+        vertices = vertices[np.repeat(keep, counts)]
+        vertex_offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts[keep])])
+    polygons = objects.polygons
+    return replace(
+        objects,
+        offsets=before[objects.offsets],
+        ids=objects.ids[keep],
+        boxes=objects.boxes[keep],
+        regions=objects.regions[keep],
+        dont_care=objects.dont_care[keep],
+        texts=_kept_texts(objects, keep),
+        polygons=None if polygons is None else polygons[keep],
+        vertices=vertices,
+        vertex_offsets=vertex_offsets,
+        confidences=None if objects.confidences is None else objects.confidences[keep],
+    )
+
+
+def _kept_texts(objects: Objects, keep: Bools) -> Texts | list[str]:
+    if isinstance(objects.texts, Texts):
+        return Texts(objects.texts.buffer, objects.texts.start[keep], objects.texts.stop[keep])
+    return [text for text, stays in zip(objects.texts, keep.tolist(), strict=True) if stays]

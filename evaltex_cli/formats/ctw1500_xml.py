@@ -1,0 +1,54 @@
+"""The XML of SCUT-CTW1500's training images: ``Annotations / image / box / label, segs``, one image a file.
+
+``segs`` are the vertices x1,y1,...,xn,yn of a polygon (14 vertices), ``label`` is the transcription; the label ``###``
+is don't care. A box without ``segs`` is the rectangle of its ``left, top, width, height``.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from evaltex_cli.errors import FaultLog
+from evaltex_cli.formats import documents, safe_xml
+from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, box, polygon
+from evaltex_cli.formats.safe_xml import Element
+
+DONT_CARE = "###"
+
+
+def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    root = safe_xml.tree(data)
+    pictures = [child for child in root if child.name == "image"]
+    if len(pictures) != 1:
+        line = pictures[1].line if pictures else root.line
+        raise Misfit(f"{len(pictures)} image elements", "one image in each file", line=line)
+    for element in pictures[0]:
+        if element.name == "box":
+            try:
+                image.objects.append(_object(element, side))
+            except Misfit as misfit:
+                misfit.log(faults, image.place)
+
+
+def _object(element: Element, side: Side) -> CollectedObject:
+    label, outline = element.child("label"), element.child("segs")
+    text = label.text.strip() if label else ""
+    dont_care = side == "gt" and text == DONT_CARE
+    try:
+        if outline:
+            coordinates = polygon(safe_xml.numbers(outline.text, "segs", outline.line), dont_care)
+        else:
+            coordinates = box(*(element.number(name) for name in ("left", "top", "width", "height")))
+    except Misfit as misfit:
+        misfit.line = (outline or element).line
+        raise
+    return CollectedObject(coordinates, text, dont_care)
+
+
+FORMAT = Format(
+    "ctw1500-xml",
+    "CTW1500: XML, one an image",
+    lambda path: documents.has_root(path, "Annotations"),
+    partial(documents.index_each, "ctw1500-xml", ".xml", _parse),
+)

@@ -1,0 +1,155 @@
+"""XML without its dangers: no document types, so no entities; bounded nesting; every fault with its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+from xml.parsers import expat
+
+from evaltex_cli.errors import quote
+from evaltex_cli.formats.collected import Misfit
+from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT, NUMBER
+
+MAX_DEPTH = 100
+"""Deepest nesting of elements: several times what any annotation has."""
+LONGEST_NUMBER = 400
+"""Characters of the longest number: the decimals of any double; matching takes the square of it."""
+
+
+@dataclass(slots=True)
+class Element:
+    """One element; names are without namespaces, `text` is what stands in it before its first child."""
+
+    name: str
+    attributes: dict[str, str]
+    line: int
+    text: str = ""
+    children: list[Element] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Element]:
+        """Iterate over the children."""
+        return iter(self.children)
+
+    def all(self, *names: str) -> Iterator[Element]:
+        """Yield the elements of these names at any depth, in the order of the document."""
+        for child in self.children:
+            if child.name in names:
+                yield child
+            yield from child.all(*names)
+
+    def child(self, name: str) -> Element | None:
+        """Return the first child of a name."""
+        return next((child for child in self.children if child.name == name), None)
+
+    def needed(self, name: str) -> Element:
+        """Return the first child of a name; raises `Misfit` where there is none."""
+        found = self.child(name)
+        if found is None:
+            raise Misfit(f"{self.name} without {name}", f"one {name} in each {self.name}", line=self.line)
+        return found
+
+    def number(self, attribute: str, default: float | None = None) -> float:
+        """Return an attribute's number; raises `Misfit` where it is none, or is missing without a default."""
+        if attribute not in self.attributes:
+            if default is None:
+                raise Misfit(f"{self.name} without attribute {attribute}", "a number there", line=self.line)
+            return default
+        return number(self.attributes[attribute], attribute, self.line)
+
+    def confidence(self, attribute: str) -> float:
+        """Return an attribute's number in [0, 1]; raises `Misfit` where it is none."""
+        value = self.number(attribute)
+        if not 0 <= value <= 1:
+            found = f"{attribute} = {quote(self.attributes[attribute])}"
+            raise Misfit(found, "a confidence in [0, 1]", line=self.line)
+        return value
+
+
+def points(element: Element, attribute: str) -> list[float]:
+    """Return x1, y1, x2, y2, ... of an attribute ``x1,y1 x2,y2 ...``; raises `Misfit` for anything else."""
+    if attribute not in element.attributes:
+        raise Misfit(f"{element.name} without {attribute}", "x1,y1 x2,y2 ... there", line=element.line)
+    return numbers(element.attributes[attribute], attribute, element.line)
+
+
+def numbers(text: str, what: str, line: int) -> list[float]:
+    """Return finite numbers divided by commas or blanks; raises `Misfit` for anything else."""
+    return [number(field, what, line) for field in text.replace(",", " ").split()]
+
+
+def number(text: str, what: str, line: int) -> float:
+    """Return a finite number of at most 1e12 in magnitude; raises `Misfit` for anything else."""
+    value = float(text) if len(text) <= LONGEST_NUMBER and NUMBER.fullmatch(text) else float("nan")
+    if not abs(value) <= COORDINATE_LIMIT:
+        raise Misfit(f"{what} = {quote(text)}", "a finite number (at most 1e12 in magnitude)", line=line)
+    return value
+
+
+def new_parser() -> expat.XMLParserType:
+    """Return an expat parser that refuses document types; for `parse`."""
+    parser = expat.ParserCreate()
+
+    def refuse(*_: Any) -> None:
+        expected = "none (entities are not read): remove it"
+        raise Misfit("a document type declaration", expected, line=parser.CurrentLineNumber)
+
+    parser.StartDoctypeDeclHandler = refuse
+    return parser
+
+
+def parse(parser: expat.XMLParserType, data: bytes) -> None:
+    """Parse a whole document by handlers that were set.
+
+    Raises
+    ------
+    Misfit
+        When it is no well-formed XML, is in an unknown encoding, or declares a document type.
+    """
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise Misfit(expat.ErrorString(error.code), "well-formed XML", line=error.lineno) from error
+    except (LookupError, ValueError) as error:
+        raise Misfit(f"an encoding that cannot be read ({error})", "XML in UTF-8", line=1) from error
+
+
+def tree(data: bytes) -> Element:
+    """Parse a whole document into elements; raises as `parse`, and for nesting deeper than `MAX_DEPTH`."""
+    root: list[Element] = []
+    open_elements: list[Element] = []
+    texts: list[list[str]] = []
+    parser = new_parser()
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        element = Element(name.rpartition(":")[2], attributes, parser.CurrentLineNumber)
+        (open_elements[-1].children if open_elements else root).append(element)
+        open_elements.append(element)
+        texts.append([])
+        if len(open_elements) > MAX_DEPTH:
+            raise Misfit(f"elements nested deeper than {MAX_DEPTH}", "the nesting of an annotation", line=element.line)
+
+    def end(_: str) -> None:
+        open_elements.pop().text = "".join(texts.pop())
+
+    def characters(text: str) -> None:
+        if not open_elements[-1].children:
+            texts[-1].append(text)
+
+    parser.buffer_text = True
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = characters
+    parse(parser, data)
+    return root[0]
+
+
+def root_name(head: bytes) -> str | None:
+    """Return the name, without namespace, of the first element in a file's first bytes; None where there is none."""
+    found: list[str] = []
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = lambda name, _: found.append(name.rpartition(":")[2])
+    with suppress(expat.ExpatError, LookupError, ValueError):
+        parser.Parse(head, False)
+    return found[0] if found else None

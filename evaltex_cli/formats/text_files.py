@@ -1,0 +1,49 @@
+"""Folders and archives of one text file an image whose objects are collected one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.formats import archive, collected
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit
+
+Parser = Callable[[str, Side], Iterator[CollectedObject | Misfit]]
+"""Yields a text's objects, and what is wrong with it; a `Misfit` bears its line."""
+
+
+def index(format_name: str, parse: Parser, suffix: str, path: Path, side: Side, faults: FaultLog) -> Source:
+    """Collect the objects of every file of an ending.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read, is damaged or too large, or is ground truth without such files.
+    """
+    entries = archive.open_entries(path, suffix)
+    if side == "gt" and not entries.entries:
+        raise InputError(f"{path}: no {suffix} file in it; expected one for each image")
+    fingerprint = archive.Fingerprint(entries)
+    images = []
+    for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
+        fingerprint.add(entry, data)
+        image = CollectedImage(entry.image, entries.place(entry))
+        images.append(image)
+        try:
+            text = data.decode("utf-8-sig").replace("\r\n", "\n")
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            found = f"byte 0x{data[error.start]:02x}, which is not UTF-8"
+            faults.add(image.place, line, found, "text in UTF-8 (save the file in that encoding)")
+            continue
+        for one in parse(text, side):
+            if isinstance(one, Misfit):
+                one.log(faults, image.place)
+            else:
+                image.objects.append(one)
+    entries.refuse_bad_names(faults)
+    made = collected.source(str(path), format_name, fingerprint.hexdigest(), images)
+    return replace(made, warnings=(*entries.warnings, *made.warnings))

@@ -1,0 +1,106 @@
+"""What a writer is: a function from blocks of images to a file, which counts what the file cannot hold."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from evaltex_cli.errors import FaultLog
+from evaltex_cli.formats.base import Side
+from evaltex_cli.records import Objects, ReadImages
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Some images: their names, sizes and objects."""
+
+    names: Sequence[str]
+    images: ReadImages
+
+
+@dataclass(slots=True)
+class Job:
+    """What is written and what came of it.
+
+    Attributes
+    ----------
+    target : Path
+    side : {'gt', 'det'}
+    names : list of str
+        All image names, in order.
+    place : str
+        The source, as messages name it.
+    faults : FaultLog
+        Gets what cannot be written at all.
+    lost : Counter
+        Sentence with ``{count}`` -> how often it holds: what the target does not hold as the source did.
+    written : int
+        Objects in the target.
+    """
+
+    target: Path
+    side: Side
+    names: list[str]
+    place: str
+    faults: FaultLog
+    lost: Counter[str] = field(default_factory=Counter)
+    written: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """A file that images can be written to.
+
+    Attributes
+    ----------
+    name, title : str
+    write : callable
+        ``write(job, blocks)`` takes all blocks, of which the last may raise, and then puts the file in place.
+    """
+
+    name: str
+    title: str
+    write: Callable[[Job, Iterable[Block]], None]
+
+
+def vertices_of(objects: Objects, i: int) -> list[float] | None:
+    """x1, y1, x2, y2, ... of a polygon; None for a box."""
+    if objects.vertices is None or objects.vertex_offsets is None:
+        return None
+    vertices = objects.vertices[objects.vertex_offsets[i] : objects.vertex_offsets[i + 1]]
+    return vertices.ravel().tolist() if len(vertices) else None
+
+
+def known_or_smallest_size(images: ReadImages, k: int) -> tuple[float, float, bool]:
+    """Height and width of an image, and whether they were known; else the smallest that holds its objects."""
+    height, width = images.sizes[k].tolist()
+    if height > 0 and width > 0:
+        return height, width, True
+    objects = images.objects
+    boxes = objects.boxes[objects.offsets[k] : objects.offsets[k + 1]]
+    right, bottom = np.ceil(boxes[:, 2:].max(axis=0, initial=1.0)).tolist()
+    return bottom, right, False
+
+
+def extent(start: float, stop: float) -> float:
+    """The width that, added to `start`, comes to `stop` in double precision, or as near as any does."""
+    width = stop - start
+    if start + width == stop:
+        return width
+    nearby = (width, math.nextafter(width, 0.0), math.nextafter(width, math.inf))
+    return min(nearby, key=lambda candidate: abs(start + candidate - stop))
+
+
+def number(value: float) -> str:
+    """The shortest text that reads back as this value."""
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+def one_line(text: str) -> str:
+    """A transcription with blanks for its line breaks."""
+    return " ".join(text.splitlines())
