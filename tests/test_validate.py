@@ -371,7 +371,6 @@ def test_without_invalid_polygons_the_policy_changes_nothing_but_the_signature(f
         assert replace(other, signature="", rows=None) == replace(plain, signature="", rows=None)
 
 
-
 def test_policies_that_do_not_go(files, tmp_path):
     gt, det = files()
     with pytest.raises(ConfigError, match=r"'mend'; expected one of repair, drop, error"):
