@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
-from xml.sax.saxutils import quoteattr
 
 from evaltex_cli.gate import Verdict
 
@@ -14,8 +14,8 @@ def document(verdicts: Sequence[Verdict]) -> str:
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
     lines.append(f'<testsuites><testsuite name="evaltex" tests="{len(verdicts)}" failures="{failed}" errors="0">')
     for verdict in verdicts:
-        case = f"<testcase classname={quoteattr('evaltex.' + verdict.protocol)} name={quoteattr(verdict.expression)}"
-        failure = f"><failure message={quoteattr(str(verdict))}/></testcase>"
+        case = f'<testcase classname="evaltex.{verdict.protocol}" name="{html.escape(verdict.expression)}"'
+        failure = f'><failure message="{html.escape(str(verdict))}"/></testcase>'
         lines.append(case + ("/>" if verdict.passed else failure))
     lines.append("</testsuite></testsuites>")
     return "\n".join(lines) + "\n"
