@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli import bootstrap, config
-from evaltex_cli.errors import InputError, quote
+from evaltex_cli import bootstrap, config, formats
+from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation import Run, evaluate_sources, image_results, open_sources
-from evaltex_cli.protocols import load
+from evaltex_cli.protocols import PROTOCOLS, load
 from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores, Totals
 from evaltex_cli.records import Floats
 from evaltex_cli.results import json_file
@@ -29,8 +29,8 @@ class System:
     ----------
     label : str
         How the user tells detectors apart.
-    made_by : dict
-        Whatever two systems must agree in to be comparable, by name.
+    document : dict
+        The result's .json, without its images.
     images : sequence of dict
         Each image's scores and objects, in the ground truth's order.
     """
@@ -38,11 +38,20 @@ class System:
     label: str
     protocol: Protocol
     parameters: Any
-    signature: str
-    made_by: dict[str, Any]
-    scores: Scores
+    document: Mapping[str, Any]
     rows: EvidenceRows
     images: Sequence[Image]
+
+    @property
+    def scores(self) -> Scores:
+        """Scores of the data set."""
+        scores: Scores = self.document["scores"]
+        return scores
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know."""
+        return list(self.document.get("warnings", ()))
 
     def score(self, totals: Totals) -> Scores:
         """Score summed evidence."""
@@ -88,7 +97,10 @@ class ImageChange:
 
 @dataclass(frozen=True, slots=True)
 class ObjectChange:
-    """A ground-truth object that is matched otherwise, or scores otherwise, than by the first system."""
+    """A ground-truth object that is matched otherwise, or scores otherwise, than by the first system.
+
+    `change` is the difference of what the protocol says how well it was found (`Protocol.object_credit`).
+    """
 
     image: str
     system: str
@@ -97,11 +109,7 @@ class ObjectChange:
     match_after: str
     before: dict[str, float | None]
     after: dict[str, float | None]
-
-    @property
-    def change(self) -> float:
-        """Difference of the means of the protocol's values of the object, undefined ones as 0."""
-        return _worth(self.match_after, self.after) - _worth(self.match_before, self.before)
+    change: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,26 +156,60 @@ def compare(
         protocol=systems[0].protocol.name,
         headline=systems[0].protocol.headline,
         systems=[system.label for system in systems],
-        signatures=[f"{system.signature}|resamples:{resamples}|seed:{seed}" for system in systems],
+        signatures=[f"{system.document['signature']}|resamples:{resamples}|seed:{seed}" for system in systems],
         scores=scores,
         images=_image_changes(systems),
         objects=_object_changes(systems),
     )
 
 
-def by_protocol(systems: Sequence[Sequence[System]]) -> list[list[System]]:
-    """Group the systems of several detectors by protocol; only protocols that all detectors have.
+def by_protocol(systems: Sequence[Sequence[System]]) -> tuple[list[list[System]], dict[str, str]]:
+    """Group the systems of several detectors by protocol.
+
+    Returns
+    -------
+    list of list of System
+        Protocols that serve all detectors, in the registry's order.
+    dict
+        Those left out, with the reason.
 
     Raises
     ------
     InputError
-        When there is none.
+        When none is left.
     """
-    first, *others = [{system.protocol.name: system for system in group} for group in systems]
-    shared = [name for name in first if all(name in other for other in others)]
-    if not shared:
-        raise InputError("the results have no protocol in common; evaluate all detectors by the same protocols")
-    return [[group[name] for group in (first, *others)] for name in shared]
+    found = [{system.protocol.name: system for system in group} for group in systems]
+    groups, left_out = [], {}
+    for name in PROTOCOLS:
+        group = [of_detector[name] for of_detector in found if name in of_detector]
+        if len(group) == len(found) and not (group[0].protocol.needs_texts and not all(map(_has_texts, group))):
+            groups.append(group)
+        elif group:
+            left_out[name] = (
+                "a detector bears no transcriptions" if len(group) == len(found) else "not all results have it"
+            )
+    if not groups:
+        raise InputError("no protocol serves all detectors; evaluate them by the same ones")
+    return groups, left_out
+
+
+def _has_texts(system: System) -> bool:
+    return bool(system.document["inputs"]["det"].get("transcriptions"))
+
+
+def refuse_other_ground_truth(gt: Path, gt_format: str | None, systems: Sequence[Sequence[System]]) -> None:
+    """Refuse stored results of another ground truth than the given one.
+
+    Raises
+    ------
+    InputError
+    """
+    faults = FaultLog()
+    sha256 = formats.open_source(gt, "gt", faults, gt_format).sha256
+    faults.raise_if_any()
+    for system in (system for group in systems for system in group):
+        if system.document["inputs"]["gt"]["sha256"] != sha256:
+            raise InputError(f"{system.label} was evaluated against another ground truth than {gt}; evaluate it anew")
 
 
 def _compared_score(
@@ -202,9 +244,17 @@ def _image_changes(systems: Sequence[System]) -> list[ImageChange]:
 
 
 def _object_changes(systems: Sequence[System]) -> list[ObjectChange]:
+    credit = systems[0].protocol.object_credit
     changes = [
         ObjectChange(
-            before["name"], system.label, old["id"], old["match"], new["match"], _own_values(old), _own_values(new)
+            image=before["name"],
+            system=system.label,
+            id=old["id"],
+            match_before=old["match"],
+            match_after=new["match"],
+            before=_own_values(old),
+            after=_own_values(new),
+            change=credit(new) - credit(old),
         )
         for system in systems[1:]
         for before, after in zip(systems[0].images, system.images, strict=True)
@@ -218,22 +268,14 @@ def _own_values(entry: Mapping[str, Any]) -> dict[str, float | None]:
     return {name: value for name, value in entry.items() if name not in ("id", "match", "detections")}
 
 
-def _worth(match: str, values: Mapping[str, float | None]) -> float:
-    if not values:
-        return float(match not in ("missed", "ignored"))
-    return sum(value or 0.0 for value in values.values()) / len(values)
-
-
 def _refuse_unlike(systems: Sequence[System]) -> None:
     first = systems[0]
     for system in systems[1:]:
-        for what, value in first.made_by.items():
-            other = system.made_by.get(what)
-            if other != value:
-                raise InputError(
-                    f"{first.label} and {system.label} cannot be compared under {first.protocol.name}:"
-                    f" {what} is {value} and {other}; evaluate both in the same way"
-                )
+        for what, one, other in json_file.differences(first.document, system.document):
+            raise InputError(
+                f"{first.label} and {system.label} cannot be compared under {first.protocol.name}:"
+                f" {what} is {one} and {other}; evaluate both in the same way"
+            )
 
 
 def evaluated(
@@ -266,7 +308,7 @@ def evaluated(
     for run, result in zip(
         runs, evaluate_sources(*open_sources(gt, det, gt_format, det_format), runs, sink=keep), strict=True
     ):
-        document = json_file.fields(result)
+        document = json_file.fields(result) | {"warnings": result.warnings}
         rows = result.rows
         if rows is not None:
             systems.append(_system(label, document, rows, images[run.protocol.name]))
@@ -275,7 +317,7 @@ def evaluated(
 
 def is_result(path: Path) -> bool:
     """Whether a path is a result's .json or a folder that holds one, rather than detections."""
-    return path.suffix.lower() == ".json" or (path.is_dir() and any(path.glob("*.json")))
+    return any(json_file.is_document(file) for file in json_file.files(path))
 
 
 def stored(path: Path, label: str) -> list[System]:
@@ -292,7 +334,9 @@ def stored(path: Path, label: str) -> list[System]:
         When one is no result, or was made without ``-a`` and so holds no images.
     """
     systems = []
-    for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
+    for file in json_file.files(path):
+        if path.is_dir() and not json_file.is_document(file):
+            continue
         document = json_file.read(file)
         images = document["images"]
         if not images:
@@ -310,9 +354,5 @@ def stored(path: Path, label: str) -> list[System]:
 
 def _system(label: str, document: Mapping[str, Any], rows: EvidenceRows, images: Sequence[Image]) -> System:
     protocol = load(document["protocol"])
-    signed = dict(part.partition(":")[::2] for part in document["signature"].split("|"))
-    made_by = {"the ground truth's SHA-256": document["inputs"]["gt"]["sha256"], "revision": signed.get("revision")}
-    made_by["policy for invalid polygons"] = signed.get("invalid")
-    made_by |= {f"parameter {name}": value for name, value in document["parameters"].items()}
     parameters = config.checked(protocol.name, dict(document["parameters"]))
-    return System(label, protocol, parameters, document["signature"], made_by, document["scores"], rows, images)
+    return System(label, protocol, parameters, document, rows, images)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -160,7 +160,7 @@ def read_baselines(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
     InputError
         When one cannot be read, is no result of this tool, or two are of one protocol.
     """
-    files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+    files = [file for path in paths for file in json_file.files(path)]
     found: dict[str, dict[str, Any]] = {}
     for file in files:
         document = json_file.read(file)
@@ -176,28 +176,13 @@ def refuse_other_baselines(evaluations: Sequence[Evaluation], baselines: Mapping
     Raises
     ------
     InputError
-        For each of protocol revision, parameters and ground truth that differ, with both values.
+        For all that differs, with both values.
     """
     differences = []
     for evaluation in evaluations:
         name = evaluation.protocol.name
         if name in baselines:
-            differences += [f"baseline of {name}: {what}" for what in _differences(evaluation, baselines[name])]
+            found = json_file.differences(baselines[name], json_file.fields(evaluation))
+            differences += [f"baseline of {name}: {what} is {before}, here {now}" for what, before, now in found]
     if differences:
         raise InputError("\n".join([*differences, "a baseline serves only runs made the same way; make a new one"]))
-
-
-def _differences(evaluation: Evaluation, baseline: dict[str, Any]) -> list[str]:
-    theirs, ours = (
-        dict(part.partition(":")[::2] for part in text.split("|"))
-        for text in (baseline["signature"], evaluation.signature)
-    )
-    compared: list[tuple[str, Any, Any]] = [
-        ("protocol revision", theirs.get("revision"), ours["revision"]),
-        ("policy for invalid polygons", theirs.get("invalid"), ours["invalid"]),
-    ]
-    parameters = asdict(evaluation.parameters)
-    keys = sorted({*parameters, *baseline["parameters"]})
-    compared += [(f"parameter {key}", baseline["parameters"].get(key), parameters.get(key)) for key in keys]
-    compared.append(("ground truth (SHA-256)", baseline["inputs"]["gt"]["sha256"], evaluation.gt.sha256))
-    return [f"{what} is {before}, here {now}" for what, before, now in compared if before != now]

@@ -79,7 +79,8 @@ class Image:
         self.gt_counts = []
         for thing, dont_care in zip(gt, self.dont_care, strict=True):
             drawn = shapely.Polygon(points(thing.numbers, False))
-            left_out = len(thing.numbers) > 4 and ignores_invalid and not drawn.is_valid
+            crosses = not drawn.is_valid and shapely.make_valid(drawn).area > 0
+            left_out = len(thing.numbers) > 4 and ignores_invalid and crosses
             self.gt_counts.append(not dont_care and not left_out)
         self.det_counts = []
         for d in self.det:

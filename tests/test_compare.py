@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 
 from evaltex_cli import compare, evaluate
 from evaltex_cli.cli import main
+from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.results import comparison
 
 IMAGES = 12
@@ -63,7 +65,6 @@ def test_a_worse_detector_is_told_with_images_and_objects(folder):
     assert scores["recall"]["p_values"][1] < 0.05
     low, high = scores["recall"]["difference_intervals"][1]
     assert low < scores["recall"]["differences"][1] < high < 0
-    assert [image["image"] for image in found["images"][:4]] != []
     assert {image["image"] for image in found["images"] if image["after"] == 0} == {f"img_{k}" for k in range(4)}
     assert [image["change"] for image in found["images"]] == sorted(image["change"] for image in found["images"])
     assert sum(one["match_after"] == "missed" for one in found["objects"]) == 12
@@ -110,7 +111,7 @@ def test_hostile_labels_are_escaped(folder, hostile):
         (["gt.txt", "whole.txt", "none.txt"], "none.txt: cannot be read"),
         (["runs/a", "runs/b"], "parameter det_border is 0.01 and 0.2"),
         (["runs/a", "runs/c"], "holds no images' results; run that evaluation again with -a"),
-        (["runs/a", "runs/d"], "the ground truth's SHA-256 is"),
+        (["runs/a", "runs/d"], "ground truth (SHA-256) is"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(folder, arguments, message):
@@ -193,7 +194,48 @@ def test_20_percent_fewer_boxes_are_significant(folder):
         )
         for name in ("whole.txt", "fewer.txt")
     ]
-    (group,) = compare.by_protocol(systems)
+    ((group,), left_out) = compare.by_protocol(systems)
+    assert not left_out
     scores = {score.score: score for score in compare.compare(group).scores}
     assert scores["recall"].p_values[1] < 0.01
     assert scores["fscore"].p_values[1] < 0.01
+
+
+@pytest.mark.parametrize("protocol", list(PROTOCOLS))
+def test_an_object_gets_worse_when_its_detection_goes(folder, protocol):
+    """One-to-one detections, four images of which are gone: what changed of these, changed for the worse."""
+    (folder / "all.txt").write_text(data_set()[0].replace("400,400\n", "").replace(",f,", ","))
+    whole = (folder / "all.txt").read_text().splitlines()
+    exact = [line if "," not in line else line.split(",", 1)[0] + "," + line.split(",", 2)[2] for line in whole]
+    (folder / "exact.txt").write_text("\n".join(exact) + "\n")
+    kept = "\n".join(exact).split("img_4\n")
+    (folder / "fewer.txt").write_text("img_4\n" + kept[1] + "\n")
+    options = ["--protocol", protocol, "--format", "json", "--resamples", 10]
+    result = run("compare", "gt.txt", "exact.txt", "fewer.txt", *options)
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)
+    (found,) = document["protocols"]
+    assert len(found["objects"]) == 12
+    assert {one["image"] for one in found["objects"]} == {f"img_{k}" for k in range(4)}
+    assert all(one["change"] == -1 for one in found["objects"])
+
+
+def test_what_was_made_otherwise_is_not_compared(folder):
+    """Label pictures, another ground truth file, arguments that results cannot follow."""
+    for name in ("whole", "less"):
+        run("gt.txt", f"{name}.txt", f"runs/{name}", "-a")
+    path = folder / "runs" / "less" / "evaltex.json"
+    path.write_text(path.read_text(encoding="utf-8").replace("|invalid:", "|masks:yes|invalid:"), encoding="utf-8")
+    assert "label pictures is no and yes" in run("compare", "runs/whole", "runs/less").output
+    (folder / "gt2.txt").write_text(data_set()[0].replace("w1", "x1"))
+    assert "another ground truth than gt2.txt" in run("compare", "gt2.txt", "runs/whole", "runs/whole").output
+    assert "leave out --set" in run("compare", "runs/whole", "runs/whole", "--set", "det_border=0").output
+    assert "no protocol serves" in run("compare", "runs/whole", "runs/whole", "--protocol", "iou").output
+
+
+def test_protocols_of_texts_are_left_out_where_there_are_none(folder):
+    mute = (folder / "whole.txt").read_text()
+    (folder / "mute.txt").write_text(re.sub(r'"w\d"', '""', mute))
+    result = run("compare", "gt.txt", "whole.txt", "mute.txt", "--protocol", "popeval", "--protocol", "iou")
+    assert "left out: popeval (a detector bears no transcriptions)" in result.output
+    assert "\niou  (" in "\n" + result.output

@@ -19,6 +19,7 @@ quick = settings(deadline=None, derandomize=True, max_examples=40)
 images = st.lists(st.integers(0, 2**32), min_size=1, max_size=4)
 WORD = [0, 0, 100, 20]
 BOW_TIE = [[0, 0], [40, 20], [40, 0], [0, 20]]
+QUAD = [[0, 0], [40, 0], [40, 20], [0, 20]]
 
 
 @pytest.mark.parametrize(("gt", "det", "parameters", "expected"), reference.figures("iou"))
@@ -141,6 +142,16 @@ def test_an_object_that_crosses_itself_is_left_out_with_a_warning() -> None:
 def test_it_counts_if_asked_to() -> None:
     bow_tie = image_objects(polygons=[BOW_TIE])
     assert score(bow_tie, bow_tie, self_crossing="counted")["hmean"] == 1.0
+
+
+@pytest.mark.parametrize("flat", [[(0, 0), (9, 9), (9, 9), (0, 0)], [(5, 5)] * 4, [(0, 0), (4, 0), (9, 0), (2, 0)]])
+def test_an_object_without_area_crosses_nothing_and_is_missed(flat: list[tuple[float, float]]) -> None:
+    """As the competition's program counts it, and as a box without area is counted."""
+    accumulator = Accumulator("iou")
+    accumulator.update(image_objects(polygons=[flat, QUAD]), image_objects(polygons=[QUAD]))
+    found = accumulator.compute()
+    assert (found.scores["recall"], found.scores["precision"]) == (0.5, 1.0)
+    assert not any("cross" in warning for warning in found.warnings)
 
 
 def test_it_may_be_dont_care() -> None:

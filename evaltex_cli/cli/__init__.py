@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
+from pathlib import Path
 from typing import Any
 
 import click
 
-from evaltex_cli.cli import compare, convert, diagnose, evaluate, report, toys, validate
+from evaltex_cli.cli import compare, convert, diagnose, evaluate, merge, report, toys, validate
 from evaltex_cli.cli.common import HELP_OPTIONS
 
 EVALUATE = "evaluate"
@@ -17,8 +19,17 @@ class Entry(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args or args[0] not in self.commands:
+            self._refuse_misspelt(args)
             args = [EVALUATE, *args]
         return super().parse_args(ctx, args)
+
+    def _refuse_misspelt(self, args: list[str]) -> None:
+        """A command's name with a slip in it is no ground truth; nor is one after options."""
+        word = next((word for word in args if not word.startswith("-")), "")
+        if word and not Path(word).exists():
+            close = difflib.get_close_matches(word, set(self.commands) - {EVALUATE}, n=1, cutoff=0.75)
+            if close:
+                raise click.UsageError(f"no file {word!r}; did you mean: evaltex {close[0]} ... (the command first)?")
 
 
 class PlainForm(click.Command):
@@ -44,6 +55,7 @@ main.command(EVALUATE, cls=PlainForm, context_settings=HELP_OPTIONS, hidden=True
 main.command("compare", context_settings=HELP_OPTIONS)(compare.command)
 main.command("convert", context_settings=HELP_OPTIONS)(convert.command)
 main.command("diagnose", context_settings=HELP_OPTIONS)(diagnose.command)
+main.command("merge", context_settings=HELP_OPTIONS)(merge.command)
 main.command("report", context_settings=HELP_OPTIONS)(report.command)
 main.command("toys", context_settings=HELP_OPTIONS)(toys.command)
 main.command("validate", context_settings=HELP_OPTIONS)(validate.command)

@@ -12,13 +12,13 @@ from evaltex_cli.cli.common import (
     config_option,
     det_format_option,
     gt_format_option,
-    protocol_option,
     read_settings,
     resamples_option,
     seed_option,
     set_option,
     stop,
     told_errors,
+    warn,
 )
 from evaltex_cli.protocols import PROTOCOLS
 
@@ -26,7 +26,13 @@ from evaltex_cli.protocols import PROTOCOLS
 @click.argument(
     "paths", type=PATH, nargs=-1, required=True, metavar="GT DET_A DET_B [DET_C ...] | RESULT_A RESULT_B ..."
 )
-@protocol_option
+@click.option(
+    "--protocol",
+    "protocols",
+    multiple=True,
+    type=click.Choice([*PROTOCOLS, ALL]),
+    help="Protocol to compare by; repeatable.  [default: evaltex; of results, all that they share]",
+)
 @config_option
 @set_option
 @gt_format_option
@@ -68,7 +74,8 @@ def command(
 ) -> None:
     """Compare detectors: differences, intervals, p-values, and what got worse.
 
-    Give the ground truth and two or more detections; or result folders (or .json files) of earlier runs made with -a.
+    Give the ground truth and two or more detections, or result folders (or .json files) of earlier runs made with -a;
+    or such results alone.
     Differences are to the first detector; p-values are of a paired bootstrap over images.
     """
     with told_errors():
@@ -76,29 +83,31 @@ def command(
         from evaltex_cli.results import comparison
         from evaltex_cli.results.staging import write_file
 
-        from_results = all(compare.is_result(path) for path in paths)
-        detectors = paths if from_results else paths[1:]
+        stored = [compare.is_result(path) for path in paths]
+        detectors = paths if stored[0] else paths[1:]
         if len(detectors) < 2:
             stop("nothing to compare; give GT DET_A DET_B, or two results of runs with -a")
         if labels and len(labels) != len(detectors):
             stop(f"{len(labels)} labels for {len(detectors)} detectors; give one a detector, or none")
-        names = labels or _labels(detectors)
-        if from_results:
-            systems = [compare.stored(path, label) for path, label in zip(detectors, names, strict=True)]
-        else:
-            given = read_settings(config_path, settings)
-            wanted = dict.fromkeys(PROTOCOLS if ALL in protocols else protocols)
-            parameters = {name: config.parameters_of(name, given) for name in wanted}
-            systems = [
-                compare.stored(path, label)
-                if compare.is_result(path)
-                else compare.evaluated(paths[0], path, label, parameters, gt_format, det_format)
-                for path, label in zip(detectors, names, strict=True)
-            ]
-        comparisons = [
-            compare.compare(group, resamples=resamples, seed=seed, level=confidence)
-            for group in compare.by_protocol(systems)
+        if all(stored[-len(detectors) :]) and (settings or config_path):
+            stop("results have their parameters; leave out --set and --config, or give the detections themselves")
+        wanted = dict.fromkeys(PROTOCOLS if ALL in protocols else protocols or ("evaltex",))
+        given = read_settings(config_path, settings)
+        parameters = {name: config.parameters_of(name, given) for name in wanted}
+        systems = [
+            compare.stored(path, label)
+            if compare.is_result(path)
+            else compare.evaluated(paths[0], path, label, parameters, gt_format, det_format)
+            for path, label in zip(detectors, labels or _labels(detectors), strict=True)
         ]
+        if not stored[0]:
+            compare.refuse_other_ground_truth(paths[0], gt_format, systems)
+        if protocols:
+            systems = [[system for system in group if system.protocol.name in wanted] for group in systems]
+        groups, left_out = compare.by_protocol(systems)
+        warn([f"{system.label}: {text}" for group in groups for system in group for text in system.warnings])
+        warn([f"left out: {name} ({reason})" for name, reason in left_out.items()])
+        comparisons = [compare.compare(group, resamples=resamples, seed=seed, level=confidence) for group in groups]
         text = comparison.FORMATS[form](comparisons, worst, confidence)
         if output is None:
             click.echo(text, nl=False)

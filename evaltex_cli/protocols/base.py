@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.records import Convention, Floats, ImageBatch, Ints, Overlaps
+from evaltex_cli.errors import quote
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps
 
 MATCH_TYPES = (
     "one-to-one",
@@ -28,6 +29,7 @@ Totals: TypeAlias = Mapping[str, Any]
 """Name -> int or float, or a list of them for a histogram: the summed evidence."""
 Scores: TypeAlias = dict[str, Any]
 """Name -> float, or list of float, or None where undefined."""
+SHOWN_IMAGES = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +60,46 @@ class Matches:
     det: SideMatches
 
 
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What the user should know about some objects; those of one `text` add up, so that batches do not show.
+
+    Attributes
+    ----------
+    text : str
+        With ``{count}``, and ``{images}`` where the names are told.
+    count : int
+        Number of objects.
+    images : tuple of str
+        The names of the first few images that they are in.
+    others : int
+        Number of further images.
+    """
+
+    text: str
+    count: int
+    images: tuple[str, ...]
+    others: int = 0
+
+    def __add__(self, other: Remark) -> Remark:
+        names = self.images + other.images
+        others = self.others + other.others + len(names[SHOWN_IMAGES:])
+        return Remark(self.text, self.count + other.count, names[:SHOWN_IMAGES], others)
+
+    def __str__(self) -> str:
+        more = f" and {self.others} more" if self.others else ""
+        images = ", ".join(map(quote, self.images)) + more if any(self.images) else "images in memory"
+        return self.text.format(count=self.count, images=images)
+
+
+def remark(text: str, batch: ImageBatch, objects: Bools) -> tuple[Remark, ...]:
+    """Remark on these objects of the ground truth, (G,) bool; nothing where there are none."""
+    if not objects.any():
+        return ()
+    names = [batch.names[k] for k in np.unique(batch.gt.image[objects]).tolist()]
+    return (Remark(text, int(objects.sum()), tuple(names[:SHOWN_IMAGES]), len(names[SHOWN_IMAGES:])),)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
     """Evidence of a batch: one row an image, one column a summable quantity.
@@ -68,13 +110,13 @@ class Evidence:
         int64 for counts, float64 for sums.
     matches : Matches or None
         Made only when asked for.
-    warnings : tuple of str
+    warnings : tuple of Remark
         What the user should know about single images.
     """
 
     columns: Mapping[str, NDArray[Any]]
     matches: Matches | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Remark, ...] = ()
 
     def row(self, image: int) -> dict[str, Any]:
         """One image's evidence, in the form of `Totals`."""
@@ -138,6 +180,9 @@ class Protocol:
         Whether it works on labelled masks.
     needs_texts : bool
         Whether it means something only where detections bear transcriptions.
+    object_credit : callable
+        How well a ground-truth object was found, in [0, 1], of its match and its own values (an element of
+        `ImageResult.objects`): what tells whether it got better or worse.
     plots : callable or None
         ``plots(scores)``: what `--plots` draws of a dataset's scores.
     plot_names : tuple of str
@@ -155,8 +200,20 @@ class Protocol:
     image_scores: Callable[[Totals, Any], Scores] | None = None
     takes_masks: bool = True
     needs_texts: bool = False
+    object_credit: Callable[[Mapping[str, Any]], float] = lambda values: float(values["match"] != "missed")
     plots: Callable[[Scores], Iterable[Plot]] | None = None
     plot_names: tuple[str, ...] = ()
+
+    def __reduce__(self) -> tuple[Callable[[str], Protocol], tuple[str]]:
+        """A protocol goes to another process by its name."""
+        from evaltex_cli.protocols import load
+
+        return load, (self.name,)
+
+
+def mean_of(*names: str) -> Callable[[Mapping[str, Any]], float]:
+    """Return a function from an object's values to the mean of some of them, undefined ones as 0."""
+    return lambda values: sum(values[name] or 0.0 for name in names) / len(names)
 
 
 def per_image(values: NDArray[Any], image: Ints, images: int) -> NDArray[Any]:
@@ -236,6 +293,18 @@ class ExactSums:
             self._sums[name] = [_expansion(a + b) for a, b in zip(held, cells, strict=True)]
         else:
             self._sums[name] = [a + b for a, b in zip(held, cells, strict=True)]
+
+    def parts(self) -> dict[str, tuple[bool, list[Any]]]:
+        """Everything that is held, in what JSON keeps exactly: name -> whether it is a histogram, and its cells."""
+        return {name: (self._is_list[name], cells) for name, cells in self._sums.items()}
+
+    @classmethod
+    def of_parts(cls, parts: Mapping[str, Sequence[Any]]) -> ExactSums:
+        """Return the sums that gave these `parts`."""
+        sums = cls()
+        for name, (is_list, cells) in parts.items():
+            sums._is_list[name], sums._sums[name] = is_list, cells
+        return sums
 
     def totals(self) -> dict[str, Any]:
         """The sums: int, float, or a list of them for a histogram."""

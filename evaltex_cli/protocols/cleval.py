@@ -24,7 +24,7 @@ else. End-to-end scores are None where no detection bears a transcription.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -37,11 +37,13 @@ from evaltex_cli.protocols.base import (
     Evidence,
     Matches,
     Protocol,
+    Remark,
     Scores,
     Totals,
     harmonic_mean,
     per_image,
     ratio,
+    remark,
 )
 from evaltex_cli.protocols.characters import CASE_MAPPINGS, NORMALISATIONS, UNITS, Text, texts_of
 from evaltex_cli.protocols.cleval_matching import Inclusions, Matching, inclusions, match, without_words
@@ -61,7 +63,6 @@ from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Ove
 
 DONT_CARE = "###"
 POLYGON_FORMATS = frozenset({"polygon", "totaltext", "ctw1500", "ctw1500-offsets"})
-SHOWN_IMAGES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -462,17 +463,10 @@ def _matches(scene: _Scene, counts: _Counts, dont_care: Bools, parameters: Param
     return matches(gt, det, ~dont_care, ~counts.matching.dropped, gt_values, det_values)
 
 
-def _warnings(batch: ImageBatch, scene: _Scene) -> tuple[str, ...]:
+def _warnings(batch: ImageBatch, scene: _Scene) -> tuple[Remark, ...]:
     """Name the images where objects bear no transcription; the official program crashes if these are polygons."""
-    empty = scene.gt_length == 0
-    if not empty.any():
-        return ()
-    images = np.unique(scene.gt_image[empty]).tolist()
-    names = ", ".join(quote(batch.names[k]) for k in images[:SHOWN_IMAGES]) + ", ..." * (len(images) > SHOWN_IMAGES)
-    return (
-        f"cleval: {int(empty.sum())} ground-truth objects bear no transcription; they have no characters and match"
-        f" nothing (in {names})",
-    )
+    text = "cleval: {count} ground-truth objects bear no transcription; they have no characters and match nothing"
+    return remark(f"{text} (in {{images}})", batch, scene.gt_length == 0)
 
 
 def scores(totals: Totals, parameters: Parameters) -> Scores:
@@ -517,6 +511,12 @@ def _recall_precision(totals: Totals, end_to_end: bool) -> Scores:
     return result if end_to_end else {name: None if name.startswith("e2e") else value for name, value in result.items()}
 
 
+def object_credit(values: Mapping[str, Any]) -> float:
+    """Share of an object's characters that were found, less its granularity penalty."""
+    found = (values["found_characters"] or 0.0) - (values["granularity_penalty"] or 0.0)
+    return max(0.0, found / values["characters"]) if values["characters"] else 0.0
+
+
 PROTOCOL = Protocol(
     name="cleval",
     title="CLEval: detection and end-to-end recognition by characters",
@@ -527,4 +527,5 @@ PROTOCOL = Protocol(
     headline=("recall", "precision", "hmean"),
     convention=convention,
     takes_masks=False,
+    object_credit=object_credit,
 )

@@ -32,7 +32,7 @@ import numpy as np
 from evaltex_cli.geometry import shapes
 from evaltex_cli.protocols import area_matching as matching
 from evaltex_cli.protocols.area_matching import Rules, Thresholds, Weights
-from evaltex_cli.protocols.base import Evidence, Plot, Protocol, Scores, Totals, harmonic_mean, ratio
+from evaltex_cli.protocols.base import Evidence, Plot, Protocol, Scores, Totals, harmonic_mean, mean_of, ratio
 from evaltex_cli.protocols.rrc import recall_precision
 from evaltex_cli.records import Convention, Floats, Geometries, ImageBatch, Ints, Objects, Overlaps
 
@@ -293,7 +293,7 @@ def _overall(totals: Totals, parameters: Parameters, gt: float, det: float) -> S
     return {
         "recall_overall": recall,
         "precision_overall": precision,
-        "hmean_overall": harmonic_mean(recall, precision),
+        "hmean_overall": harmonic_mean(recall, precision) if recall or precision else None,
     }
 
 
@@ -389,4 +389,5 @@ PROTOCOL = Protocol(
     image_scores=image_scores,
     plots=plots,
     plot_names=("t_r", "t_p", "generality"),
+    object_credit=mean_of("credit"),
 )

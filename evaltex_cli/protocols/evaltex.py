@@ -42,6 +42,7 @@ from evaltex_cli.protocols.base import (
     divide,
     group_by,
     harmonic_mean,
+    mean_of,
     per_image,
     ratio,
 )
@@ -432,4 +433,5 @@ PROTOCOL = Protocol(
     scores=scores,
     headline=("recall", "precision", "fscore"),
     convention=convention,
+    object_credit=mean_of("coverage", "accuracy"),
 )

@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.protocols.base import Scores, Totals, divide, harmonic_mean, per_image
+from evaltex_cli.protocols.base import Remark, Scores, Totals, divide, harmonic_mean, per_image, remark
 from evaltex_cli.protocols.rrc import ignored_detections, recall_precision
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
-
-SHOWN_IMAGES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +43,14 @@ def convention(parameters: Parameters) -> Convention:
     return Convention(truncated=parameters.truncate)
 
 
-def counting(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> tuple[Bools, Bools, tuple[str, ...]]:
+def counting(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> tuple[Bools, Bools, tuple[Remark, ...]]:
     """Tell which objects and detections count.
 
     Returns
     -------
     gt_counts, det_counts : (G,), (D,) bool
         Objects that are not don't care, nor left out; detections that are not in don't care.
-    warnings : tuple of str
+    warnings : tuple of Remark
         Where objects are left out.
     """
     gt_counts = ~batch.gt.dont_care
@@ -60,16 +58,14 @@ def counting(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> t
     if parameters.self_crossing == "counted" or batch.has_masks:
         return gt_counts, det_counts, ()
     left_out = gt_counts & _crosses_itself(batch.gt)
-    if not left_out.any():
-        return gt_counts, det_counts, ()
-    warning = f"{left_out.sum()} objects left out because their polygons cross themselves ({places(batch, left_out)})"
-    return gt_counts & ~left_out, det_counts, (f"{warning}; mend them or set self_crossing=counted",)
+    text = "{count} objects left out because their polygons cross themselves ({images}); mend them or set"
+    return gt_counts & ~left_out, det_counts, remark(f"{text} self_crossing=counted", batch, left_out)
 
 
 def _crosses_itself(objects: Objects) -> Bools:
-    """(n,) bool: polygons that are not valid as they are drawn."""
+    """(n,) bool: polygons that are not valid as they are drawn, less those without area, which nothing can mend."""
     result = np.zeros(objects.count, dtype=bool)
-    if objects.vertices is None or objects.vertex_offsets is None:
+    if objects.vertices is None or objects.vertex_offsets is None or objects.polygons is None:
         return result
     import shapely
 
@@ -78,15 +74,8 @@ def _crosses_itself(objects: Objects) -> Bools:
     points = objects.vertices[np.repeat(vertices >= 3, vertices)]
     with np.errstate(invalid="ignore"):
         rings: Any = shapely.linearrings(points, indices=np.repeat(np.arange(len(polygons)), vertices[polygons]))
-        result[polygons] = ~shapely.is_valid(shapely.polygons(rings))
+        result[polygons] = ~shapely.is_valid(shapely.polygons(rings)) & (shapely.area(objects.polygons[polygons]) > 0)
     return result
-
-
-def places(batch: ImageBatch, objects: Bools) -> str:
-    """Names of the images that these ground-truth objects are in, the first few of many."""
-    names = [batch.names[k] for k in np.unique(batch.gt.image[objects]).tolist()]
-    more = f" and {len(names) - SHOWN_IMAGES} more" if len(names) > SHOWN_IMAGES else ""
-    return ", ".join(names[:SHOWN_IMAGES]) + more
 
 
 def pair(overlaps: Overlaps, similarity: Floats, gt_free: Bools, det_free: Bools, parameters: Parameters) -> Ints:

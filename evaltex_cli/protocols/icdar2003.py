@@ -33,6 +33,7 @@ from evaltex_cli.protocols.base import (
     SideMatches,
     Totals,
     group_by,
+    mean_of,
     per_image,
     ratio,
 )
@@ -156,4 +157,5 @@ PROTOCOL = Protocol(
     headline=("recall", "precision", "hmean"),
     convention=convention,
     image_scores=image_scores,
+    object_credit=mean_of("best_match"),
 )

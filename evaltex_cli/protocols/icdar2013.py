@@ -20,7 +20,7 @@ import numpy as np
 
 from evaltex_cli.protocols import area_matching as matching
 from evaltex_cli.protocols.area_matching import Rules, Thresholds, Weights
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, harmonic_mean
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, harmonic_mean, mean_of
 from evaltex_cli.protocols.rrc import recall_precision
 from evaltex_cli.records import Convention, ImageBatch, Overlaps
 
@@ -103,4 +103,5 @@ PROTOCOL = Protocol(
     headline=("recall", "precision", "hmean"),
     convention=convention,
     image_scores=image_scores,
+    object_credit=mean_of("credit"),
 )

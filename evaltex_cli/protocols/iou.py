@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, mean_of
 from evaltex_cli.protocols.first_fit import (
     Parameters,
     convention,
@@ -66,4 +66,5 @@ PROTOCOL = Protocol(
     headline=("recall", "precision", "hmean"),
     convention=convention,
     image_scores=image_scores,
+    object_credit=mean_of("iou"),
 )

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from evaltex_cli.protocols import first_fit
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, per_image
+from evaltex_cli.protocols.base import Evidence, Protocol, Remark, Scores, Totals, mean_of, per_image, remark
 from evaltex_cli.protocols.first_fit import (
     convention,
     counting,
@@ -26,7 +26,6 @@ from evaltex_cli.protocols.first_fit import (
     image_scores_of,
     iou,
     pair,
-    places,
     scores_of,
     spread,
 )
@@ -77,11 +76,9 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     return Evidence(columns, matches(gt, det, gt_counts, det_counts, gt_values, det_values), warnings)
 
 
-def _textless(batch: ImageBatch, gt_counts: Bools) -> tuple[str, ...]:
+def _textless(batch: ImageBatch, gt_counts: Bools) -> tuple[Remark, ...]:
     empty = gt_counts & np.fromiter((not text for text in batch.gt.texts), np.bool_, batch.gt.count)
-    if not empty.any():
-        return ()
-    return (f"{empty.sum()} objects count but have no transcription ({places(batch, empty)}); should they be ###?",)
+    return remark("{count} objects count but have no transcription ({images}); should they be ###?", batch, empty)
 
 
 # Texts ---------------------------------------------------------------------------------------------------------------
@@ -153,4 +150,5 @@ PROTOCOL = Protocol(
     image_scores=image_scores,
     takes_masks=False,
     needs_texts=True,
+    object_credit=mean_of("text_correct"),
 )

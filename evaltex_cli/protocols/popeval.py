@@ -34,6 +34,7 @@ from evaltex_cli.protocols.base import (
     Totals,
     divide,
     harmonic_mean,
+    mean_of,
     per_image,
 )
 from evaltex_cli.protocols.relations import matches
@@ -337,4 +338,5 @@ PROTOCOL = Protocol(
     image_scores=image_scores,
     takes_masks=False,
     needs_texts=True,
+    object_credit=mean_of("recall"),
 )

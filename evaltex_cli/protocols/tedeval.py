@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.chains import along, chains, rings
 from evaltex_cli.overlaps import touching_boxes
@@ -34,7 +35,9 @@ from evaltex_cli.protocols.base import (
     Totals,
     divide,
     harmonic_mean,
+    mean_of,
     per_image,
+    remark,
 )
 from evaltex_cli.protocols.relations import matches
 from evaltex_cli.protocols.rrc import recall_precision
@@ -46,7 +49,8 @@ SEVERAL_LINES = 45.0
 """Angle in degrees between the direction of reading and that to a neighbour, from which both are on several lines."""
 ROUNDING = 1e-9
 BLOCK_PAIRS = 1 << 20
-SHOWN_IMAGES = 3
+MAX_NEIGHBOURS = 200_000_000
+"""Most pairs of members in the splits and merges of a batch; they take half a minute."""
 
 TRUNCATED = Convention(truncated=True)
 
@@ -165,7 +169,8 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         "recall_credit": per_image(recall, batch.gt.image, images),
         "precision_credit": per_image(precision, batch.det.image, images),
     }
-    warnings = _textless(batch, gt_counts & (lengths == 0))
+    text = "tedeval: {count} objects without transcription have no characters, so no credit (in {images})"
+    warnings = remark(text, batch, gt_counts & (lengths == 0))
     if not with_matches:
         return Evidence(columns, warnings=warnings)
     found_by = matches(
@@ -177,15 +182,6 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         {"characters": expected, "characters_found": held, "precision": precision},
     )
     return Evidence(columns, found_by, warnings)
-
-
-def _textless(batch: ImageBatch, textless: Bools) -> tuple[str, ...]:
-    if not textless.any():
-        return ()
-    names = [batch.names[k] for k in np.unique(batch.gt.image[textless]).tolist()]
-    more = f" and {len(names) - SHOWN_IMAGES} more" if len(names) > SHOWN_IMAGES else ""
-    where = f" (images {', '.join(names[:SHOWN_IMAGES])}{more})" if any(names) else ""
-    return (f"tedeval: {int(textless.sum())} objects without transcription have no characters, so no credit{where}",)
 
 
 # Don't care ----------------------------------------------------------------------------------------------------------
@@ -302,6 +298,8 @@ def _grouped(candidate: Bools, one: Ints, share: Floats, threshold: float, many:
 def _on_several_lines(group: Ints, start: Floats, centre: Floats) -> Bools:
     """(groups,) whether any two members of a group are on different lines.
 
+    Of members in the same place, two stand for all.
+
     For members x and y, x's direction of reading is that from the middle of its first side to its centre. Seen from y's
     centre, both make an angle; folded to [0, 90] degrees it is below `SEVERAL_LINES` for all of one line.
 
@@ -311,9 +309,17 @@ def _on_several_lines(group: Ints, start: Floats, centre: Floats) -> Bools:
         Group of each member, in ``range(groups)``, none of them empty.
     start, centre : (m, 2) float64
     """
-    order = np.argsort(group, kind="stable")
+    members = np.concatenate([group[:, None], start, centre], axis=1)
+    order = np.lexsort(members.T[::-1])
+    again = (members[order[1:]] == members[order[:-1]]).all(axis=1)
+    order = order[np.concatenate([np.ones(min(len(order), 2), dtype=bool), ~(again[1:] & again[:-1])])]
     group, start, centre = group[order], start[order], centre[order]
     size = np.bincount(group)
+    if int((size * size).sum()) > MAX_NEIGHBOURS:
+        raise InputError(
+            f"tedeval: splits and merges of up to {size.max()} members; expected fewer in one place: remove duplicates"
+            " (non-maximum suppression)"
+        )
     first = np.cumsum(size) - size
     several = np.zeros(len(size), dtype=bool)
     for block in _blocks(size[group]):
@@ -482,4 +488,5 @@ PROTOCOL = Protocol(
     convention=convention,
     image_scores=image_scores,
     takes_masks=False,
+    object_credit=mean_of("recall"),
 )

@@ -27,7 +27,7 @@ from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.overlaps import touching_boxes
 from evaltex_cli.protocols import first_fit
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, divide, per_image
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, divide, mean_of, per_image
 from evaltex_cli.protocols.first_fit import (
     convention,
     counting,
@@ -310,4 +310,5 @@ PROTOCOL = Protocol(
     headline=("recall", "precision", "hmean"),
     convention=convention,
     image_scores=image_scores,
+    object_credit=mean_of("tiou_recall"),
 )

@@ -11,8 +11,10 @@ from typing import Any
 from evaltex_cli import __version__
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.evaluation import Evaluation, ImageResult
+from evaltex_cli.results.staging import settle
 
 SCHEMA = 1
+_HEAD_BYTES = 256
 _KINDS = {
     "protocol": str,
     "signature": str,
@@ -22,6 +24,29 @@ _KINDS = {
     "scores": dict,
     "images": list,
 }
+
+
+def files(path: Path) -> list[Path]:
+    """Return a result, or the results in a folder, after what a killed run has left there is put right.
+
+    Raises
+    ------
+    InputError
+        When that cannot be done.
+    """
+    if not path.is_dir():
+        return [path]
+    settle(path)
+    return sorted(path.glob("*.json"))
+
+
+def is_document(path: Path) -> bool:
+    """Whether a file begins as a result's .json does."""
+    try:
+        with path.open("rb") as file:
+            return b'"tool": "evaltex"' in file.read(_HEAD_BYTES)
+    except OSError:
+        return False
 
 
 def image(result: ImageResult) -> str:
@@ -98,6 +123,27 @@ def read(path: Path) -> dict[str, Any]:
     if missing or any(not isinstance(document["inputs"].get(side), dict) for side in ("gt", "det")):
         raise InputError(f"{path}: is a damaged result ({', '.join(missing or ['inputs'])}); make it again")
     return document
+
+
+def provenance(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all that two documents must agree in for their scores to be comparable, by what it is called."""
+    signed = dict(part.partition(":")[::2] for part in document["signature"].split("|"))
+    gt = document["inputs"]["gt"]
+    return {
+        "ground truth (SHA-256)": gt["sha256"],
+        "format of the ground truth": gt["format"],
+        "label pictures": signed.get("masks", "no"),
+        "least confidence": signed.get("min_confidence", "none"),
+        "policy for invalid polygons": signed.get("invalid"),
+        "protocol revision": signed.get("revision"),
+        **{f"parameter {name}": value for name, value in document["parameters"].items()},
+    }
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    """Return in what two documents' provenance differs, with both values; None where one lacks it."""
+    a, b = provenance(one), provenance(other)
+    return [(what, a.get(what), b.get(what)) for what in {**a, **b} if a.get(what) != b.get(what)]
 
 
 def _compact(value: Any) -> str:
