@@ -111,7 +111,7 @@ def _settings(path: Path, text: str) -> Iterator[Setting]:
 def _section(name: str, place: str) -> str:
     if name not in PROTOCOLS:
         hint = nearest(name, list(PROTOCOLS))
-        raise ConfigError(f"{place}: unknown section [{name}]{hint}; known: {', '.join(PROTOCOLS)}")
+        raise ConfigError(f"{place}: unknown section [{quote(name)[1:-1]}]{hint}; known: {', '.join(PROTOCOLS)}")
     return name
 
 
@@ -129,7 +129,7 @@ def parse_set(argument: str) -> Setting:
     ConfigError
         When it is not of that form or names no known protocol.
     """
-    place = f"--set {argument}"
+    place = f"--set {quote(argument)[1:-1]}"
     name, equals, value = argument.partition("=")
     if not equals or not name.strip():
         raise ConfigError(f"{place}: expected [PROTOCOL.]KEY=VALUE, det_border=0.02 say")

@@ -73,9 +73,11 @@ def convert(
     writer = writers.load(to) if to else writers.for_target(target)
     if masks is not None and writer.name != "evaltex":
         raise InputError(f"label pictures go with an EvaLTex file, whose IDs they bear, not with {writer.title}")
+    if target.exists() and (source.samefile(target) or target.resolve().is_relative_to(source.resolve())):
+        raise InputError(f"{target}: is the source itself, or in it; write to another place")
     faults = FaultLog()
     opened = formats.open_source(source, side, faults, format_name)
-    job = Job(target, side, opened.names, opened.path, faults)
+    job = Job(target, side, list(opened.names), opened.path, faults)
     blocks = _blocks(opened, faults, lines_as_regions, as_boxes)
     with _with_masks(masks, mask_format, opened, blocks, faults) as passing:
         writer.write(job, passing)

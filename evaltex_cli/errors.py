@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 SHOWN_FAULTS = 20
@@ -56,6 +57,11 @@ class FaultLog:
         if len(self.shown) < SHOWN_FAULTS:
             self.shown.append(Fault(file, line, found, expected))
 
+    def extend(self, other: FaultLog) -> None:
+        """Record the faults of another log after one's own."""
+        self.count += other.count
+        self.shown += other.shown[: SHOWN_FAULTS - len(self.shown)]
+
     def raise_if_any(self) -> None:
         """Raise one `InputError` that lists the faults recorded so far.
 
@@ -77,7 +83,7 @@ def quote(text: str, limit: int = 80) -> str:
     return "'" + "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown) + "'"
 
 
-def nearest(name: str, candidates: list[str]) -> str:
+def nearest(name: str, candidates: Sequence[str]) -> str:
     """Return ` (did you mean 'x'?)` for the candidate most like `name`, or nothing."""
     import difflib
 

@@ -223,3 +223,16 @@ def test_names_that_an_evaltex_file_cannot_hold_are_refused(tmp_path: Path, name
     with pytest.raises(InputError, match="rename the file"):
         convert(source, tmp_path / "out.txt", "gt")
     assert not (tmp_path / "out.txt").exists()
+
+
+def test_the_source_is_never_its_own_target(tmp_path: Path) -> None:
+    source = folder(tmp_path / "gt", {"1.txt": "0,0,9,9,word\n"})
+    text = tmp_path / "gt.txt"
+    convert(source, text, "gt")
+    before = text.read_bytes()
+    for target in (text, tmp_path / "gt" / ".." / "gt.txt"):
+        with pytest.raises(InputError, match="is the source itself"):
+            convert(text, target, "gt")
+    with pytest.raises(InputError, match="is the source itself, or in it"):
+        convert(source, source / "1.txt", "gt")
+    assert text.read_bytes() == before

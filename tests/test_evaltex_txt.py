@@ -485,3 +485,13 @@ def test_any_lines_end_well_or_in_a_clear_message(tmp_path_factory: pytest.TempP
             read(path, side)  # type: ignore[arg-type]
         except InputError as error:
             assert all(line.startswith((f"{path}:", "... and ")) for line in str(error).split("\n"))
+
+
+def test_a_ground_truth_line_is_no_detection(tmp_path: Path) -> None:
+    (tmp_path / "det.txt").write_text('img\n1,1,"x",f,0,0,10,10\n')
+    faults = FaultLog()
+    source = evaltex_txt.FORMAT.index(tmp_path / "det.txt", "det", faults)
+    source.read(np.array([0]), faults)
+    (fault,) = faults.shown
+    assert fault.line == 2
+    assert fault.found.startswith("a ground-truth line")

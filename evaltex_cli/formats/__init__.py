@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,6 +73,11 @@ def open_source(path: Path, side: Side, faults: FaultLog, format_name: str | Non
     InputError
         When there is no such file or folder, it cannot be read, or no format fits it.
     """
+    from evaltex_cli.formats import shards
+
+    files = shards.files_of(path)
+    if files != [path]:
+        return _open_shards(path, files, side, faults, format_name)
     try:
         path.stat()
     except (OSError, ValueError) as error:
@@ -91,7 +97,39 @@ def open_source(path: Path, side: Side, faults: FaultLog, format_name: str | Non
     )
 
 
+def is_packed(path: Path) -> bool:
+    """Whether a file, or one of a pattern's, is unpacked to a temporary file when it is opened."""
+    from evaltex_cli.formats import shards
+
+    return any(map(shards.is_packed, shards.files_of(path)))
+
+
+def _open_shards(path: Path, files: Sequence[Path], side: Side, faults: FaultLog, format_name: str | None) -> Source:
+    from evaltex_cli.formats import evaltex_txt
+
+    for file in files:
+        if (format_name or _recognised(file)) != "evaltex":
+            raise InputError(f"{path}: {file} is no EvaLTex .txt; only files of that format may be given by a pattern")
+    return evaltex_txt.index_files(path, files, side, faults)
+
+
+def _is_plain_text(path: Path) -> bool:
+    """Whether a file is neither an archive nor a document by how it begins, so that one format alone can read it."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        beginning = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
+    return (
+        beginning.isascii()
+        and b"\0" not in beginning
+        and beginning[:1].isalnum()
+        and not beginning.startswith((b"PK", b"MATLAB"))
+    )
+
+
 def _recognised(path: Path) -> str | None:
+    if _is_plain_text(path):  # and spare the import of all the others
+        return "evaltex"
     for name in FORMATS:
         try:
             recognised = load(name).recognises(path)

@@ -18,12 +18,13 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.formats.names import leaves_result_folder
+from evaltex_cli.records import Ints
 
 MAX_ENTRY_BYTES = 64 << 20
 """Largest entry, uncompressed: a hundred times the largest file of any known data set."""
@@ -100,6 +101,10 @@ class Entries:
     def place(self, entry: Entry) -> str:
         """Return archive and entry as messages name them."""
         return f"{self.path}/{quote(entry.name, 200)[1:-1]}"
+
+    def only(self, positions: Ints) -> Entries:
+        """Return these entries alone."""
+        return replace(self, entries=tuple(self.entries[k] for k in positions.tolist()), warnings=())
 
     def read(self, entry: Entry) -> bytes:
         """Return the bytes of one entry; raises as `read_many`."""

@@ -2,15 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import eq
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.records import Ints, ReadImages
 
 Side = Literal["gt", "det"]
+_BLOCK_NAMES = 4096
+
+
+class Names(Sequence[str]):
+    """Names as stretches of one UTF-8 buffer, each followed by a newline; a list of millions would fill memory.
+
+    Parameters
+    ----------
+    buffer : bytes
+    stop : (n,) integers
+        Where the newlines are.
+    """
+
+    __slots__ = ("buffer", "stop")
+
+    def __init__(self, buffer: bytes, stop: Ints) -> None:
+        self.buffer, self.stop = buffer, stop
+
+    def __len__(self) -> int:
+        return len(self.stop)
+
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, slice):
+            found = self[index : index + 1 or None]
+            if not found:
+                raise IndexError(index)
+            return found[0]
+        start, stop, step = index.indices(len(self))
+        if step != 1 or stop <= start:
+            return [self[k] for k in range(start, stop, step)]
+        first = int(self.stop[start - 1]) + 1 if start else 0
+        return self.buffer[first : int(self.stop[stop - 1])].decode().split("\n")
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self), _BLOCK_NAMES):
+            yield from self[start : start + _BLOCK_NAMES]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Names):
+            return self.buffer == other.buffer
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def repeat(self) -> bool:
+        """Whether two may be the same; seldom wrong, never where they are."""
+        found = hashes(self)
+        found.sort()
+        return bool((found[1:] == found[:-1]).any())
+
+
+def hashes(names: Sequence[str]) -> Ints:
+    """(n,) int64 a hash of each name, the same only within this process."""
+    return np.fromiter(map(hash, names), np.int64, len(names))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +83,7 @@ class Source:
         Name of the format in `FORMATS`.
     sha256 : str
         Of the file's bytes; of the sorted listing of entries and their hashes for a folder.
-    names : list of str
+    names : sequence of str
         Image names, unique, in the order of the input.
     weights : (images,) int64
         Bytes of each image's text: what batches are bounded by.
@@ -34,6 +92,9 @@ class Source:
         `positions`; what is wrong with them goes to the log.
     warnings : tuple of str
         What the user should know about the input.
+    part : callable or None
+        ``part(positions)`` returns a function of a fault log that reads these images, as `read` does, and can be sent
+        to another process without all the others; where None, `read` itself can.
     labels : callable or None
         ``labels(position)`` returns the image's label picture, (height, width) int64 of object IDs and 0, where the
         format has pictures of its own.
@@ -42,11 +103,16 @@ class Source:
     path: str
     format: str
     sha256: str
-    names: list[str]
+    names: Sequence[str]
     weights: Ints
     read: Callable[[Ints, FaultLog], ReadImages]
     warnings: tuple[str, ...] = ()
     labels: Callable[[int], Ints] | None = None
+    part: Callable[[Ints], Callable[[FaultLog], ReadImages]] | None = None
+
+    def reader(self, positions: Ints) -> Callable[[FaultLog], ReadImages]:
+        """Return what reads the images at these positions, to be called here or in another process."""
+        return partial(self.read, positions) if self.part is None else self.part(positions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -128,19 +129,24 @@ def source(
     images : sequence of CollectedImage
         Names are unique and safe (`refuse_bad_names`); coordinates are finite.
     """
-
-    def read(positions: Ints, faults: FaultLog) -> ReadImages:
-        return columns([images[k] for k in positions.tolist()])
-
     return Source(
         path=path,
         format=format_name,
         sha256=sha256,
         names=[image.name for image in images],
         weights=np.array([BYTES_PER_OBJECT * len(image.objects) for image in images], np.int64),
-        read=read,
+        read=partial(_read, images),
         warnings=warnings,
+        part=partial(_part, images),
     )
+
+
+def _read(images: Sequence[CollectedImage], positions: Ints, faults: FaultLog) -> ReadImages:
+    return columns([images[k] for k in positions.tolist()])
+
+
+def _part(images: Sequence[CollectedImage], positions: Ints) -> Callable[[FaultLog], ReadImages]:
+    return partial(_read, [images[k] for k in positions.tolist()], np.arange(len(positions)))
 
 
 def columns(images: Sequence[CollectedImage]) -> ReadImages:

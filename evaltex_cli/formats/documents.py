@@ -208,7 +208,12 @@ def index_each(
         weights=np.array([min(entry.size, HEAVIEST) for entry in entries.entries], np.int64),
         read=partial(_read, entries, parse, side),
         warnings=entries.warnings,
+        part=partial(_part, entries, parse, side),
     )
+
+
+def _part(entries: archive.Entries, parse: Parse, side: Side, positions: Ints) -> Callable[[FaultLog], ReadImages]:
+    return partial(_read, entries.only(positions), parse, side, np.arange(len(positions)))
 
 
 def _read(entries: archive.Entries, parse: Parse, side: Side, positions: Ints, faults: FaultLog) -> ReadImages:

@@ -78,6 +78,9 @@ def parse_object_line(line: str, side: Side) -> ObjectLine:
     return ObjectLine(ids[0], ids[-1], text, dont_care, _coordinates(trailing))
 
 
+_GT_LINE = re.compile(r"\s*\d+\s*,\s*\d+\s*,\s*\".*\"\s*,\s*[tf]\s*,")
+
+
 def _split(line: str, side: Side) -> tuple[list[str], str, list[str]]:
     """Return the fields before the transcription, the transcription, the fields after it."""
     leading_count = 2 if side == "gt" else 1
@@ -88,6 +91,8 @@ def _split(line: str, side: Side) -> tuple[list[str], str, list[str]]:
         if not after.startswith(","):
             raise LineFault(f"no closing quote and comma after the transcription in {quote(line)}", _LAYOUT[side])
         return line[: first - 1].split(",")[:leading_count], line[first:last], after[1:].split(",")
+    if side == "det" and _GT_LINE.match(line):
+        raise LineFault(f"a ground-truth line {quote(line)}", _LAYOUT[side])
     fields = line.split(",")
     if len(fields) < leading_count + (6 if side == "gt" else 5):
         raise LineFault(f"{len(fields)} fields in {quote(line)}", _LAYOUT[side])

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import os
 import re
-from collections.abc import Iterator
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.formats import evaltex_bulk as bulk
-from evaltex_cli.formats.base import Format, Side, Source
+from evaltex_cli.formats.base import Format, Names, Side, Source
 from evaltex_cli.formats.evaltex_lines import LineFault, ObjectLine, is_object_line, parse_object_line, parse_size_line
 from evaltex_cli.formats.names import leaves_result_folder
+from evaltex_cli.formats.shards import beginning, unpacked
 from evaltex_cli.records import Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, Texts
 
 BLOCK_BYTES = 1 << 22
@@ -25,18 +31,27 @@ _SIZE_ATTEMPT = re.compile(r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]
 
 @dataclass(slots=True)
 class _Index:
-    """Where the images of a file stand; grows while the file is passed over."""
+    """Where the images of files stand; grows while they are passed over."""
 
-    path: str
     side: Side
     faults: FaultLog
-    names: list[str] = field(default_factory=list)
-    sizes: list[tuple[float, float]] = field(default_factory=list)
-    body_start: list[int] = field(default_factory=list)
-    body_line: list[int] = field(default_factory=list)
-    body_stop: list[int] = field(default_factory=list)
-    name_line: dict[str, int] = field(default_factory=dict)
+    name_line: dict[str, tuple[str, int]] | None
+    path: str = ""
+    last_name: str = ""
+    names: bytearray = field(default_factory=bytearray)
+    name_stop: array[int] = field(default_factory=partial(array, "q"))
+    sizes: array[float] = field(default_factory=lambda: array("d"))
+    start: array[int] = field(default_factory=partial(array, "q"))
+    stop: array[int] = field(default_factory=partial(array, "q"))
+    line: array[int] = field(default_factory=partial(array, "q"))
+    before_file: list[int] = field(default_factory=list)
+    in_image: bool = False
     awaits_size: bool = False
+
+    def begin_file(self, path: Path) -> None:
+        """What follows stands in this file."""
+        self.path, self.in_image, self.awaits_size = str(path), False, False
+        self.before_file.append(len(self.start))
 
     def take(self, line: str, number: int, start: int, stop: int) -> None:
         """Take one line that is not an object's in the usual form; `start`, `stop` are its bytes in the file."""
@@ -51,7 +66,7 @@ class _Index:
             self._name(stripped, number, start, stop)
 
     def _object(self, line: str, number: int) -> None:
-        if not self.names:
+        if not self.in_image:
             self.faults.add(self.path, number, f"object line {quote(line)} before any image name", "an image name")
         elif self.awaits_size:
             self._missing_size(number, line)
@@ -62,14 +77,14 @@ class _Index:
             self.path,
             number,
             quote(line),
-            f"the size line height,width of image {quote(self.names[-1])} (960,1280, say)",
+            f"the size line height,width of image {quote(self.last_name)} (960,1280, say)",
         )
 
     def _size(self, line: str, number: int, stop: int) -> None:
         self.awaits_size = False
-        self.body_start[-1], self.body_line[-1] = stop, number + 1
+        self.start[-1], self.line[-1] = stop, number + 1
         try:
-            self.sizes[-1] = parse_size_line(line)
+            self.sizes[-2], self.sizes[-1] = parse_size_line(line)
         except LineFault as fault:
             self.faults.add(self.path, number, fault.found, fault.expected)
 
@@ -83,20 +98,26 @@ class _Index:
                 f"image name {quote(name)}",
                 "a name that stays in the result folder: no absolute path, drive letter, '..' or control character",
             )
-        if self.name_line.setdefault(name, number) != number:
-            expected = f"image names used once (it stands in line {self.name_line[name]} too)"
-            self.faults.add(self.path, number, f"image name {quote(name)} again", expected)
+        if self.name_line is not None:
+            file, line = self.name_line.setdefault(name, (self.path, number))
+            if (file, line) != (self.path, number):
+                where = f"line {line}" if file == self.path else f"{file}:{line}"
+                expected = f"image names used once (it stands in {where} too)"
+                self.faults.add(self.path, number, f"image name {quote(name)} again", expected)
         self.end_image(start)
-        self.names.append(name)
-        self.sizes.append((0.0, 0.0))
-        self.body_start.append(stop)
-        self.body_line.append(number + 1)
+        self.last_name, self.in_image = name, True
+        self.names += name.encode("utf-8", "replace")
+        self.name_stop.append(len(self.names))
+        self.names += b"\n"
+        self.sizes.extend((0.0, 0.0))
+        self.start.append(stop)
+        self.line.append(number + 1)
         self.awaits_size = self.side == "gt"
 
     def end_image(self, position: int) -> None:
         """The current image's lines end before this byte of the file."""
-        if self.names:
-            self.body_stop.append(position)
+        if self.in_image:
+            self.stop.append(position)
 
 
 def index(path: Path, side: Side, faults: FaultLog) -> Source:
@@ -107,34 +128,92 @@ def index(path: Path, side: Side, faults: FaultLog) -> Source:
     InputError
         When the file cannot be read.
     """
-    found = _Index(str(path), side, faults)
-    digest = hashlib.sha256()
-    position, line = 0, 1
+    return index_files(path, [path], side, faults)
+
+
+def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog) -> Source:
+    """Find the images of EvaLTex files, one after the other; `path` stands for all of them.
+
+    A packed file counts as its content, the SHA-256 too. That of several files is of lines ``<sha256>  <file name>``.
+
+    Raises
+    ------
+    InputError
+        When one cannot be read, or is damaged.
+    """
     try:
-        for block in _blocks(path):
-            digest.update(block)
-            _index_block(block if block.endswith(b"\n") else block + b"\n", position, line, found)
-            position += len(block)
-            line += block.count(b"\n")
+        readable = [unpacked(file) for file in files]
+        log = FaultLog()
+        found = _Index(side, log, None)
+        hashes = [_index_file(*pair, found) for pair in zip(files, readable, strict=True)]
+        names = Names(bytes(found.names), _narrow(np.frombuffer(found.name_stop, np.int64)))
+        found.names, found.name_stop = bytearray(), array("q")
+        if names.repeat():  # rare, so only then is it told where
+            log = FaultLog()
+            found = _Index(side, log, {})
+            for pair in zip(files, readable, strict=True):
+                _index_file(*pair, found)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
-    if found.awaits_size:
-        faults.add(
-            str(path), line, "the end of the file", f"the size line height,width of image {quote(found.names[-1])}"
-        )
-    found.end_image(position)
-    if side == "gt" and not found.names and not faults.count:
+        raise InputError(f"{error.filename or path}: cannot be read ({error.strerror or error})") from error
+    faults.extend(log)
+    if side == "gt" and not names and not faults.count:
         faults.add(str(path), None, "no image", "at least one image name with its height,width and objects")
+    start, stop, line = (np.frombuffer(column, np.int64) for column in (found.start, found.stop, found.line))
+    reader = _Reader(
+        [str(file) for file in files],
+        readable,
+        side,
+        _narrow_sizes(np.frombuffer(found.sizes).reshape(-1, 2)),
+        _narrow(start),
+        _narrow(stop - start),
+        _narrow(line),
+        np.searchsorted(found.before_file, np.arange(len(names)), side="right").astype(np.int32) - 1
+        if len(files) > 1
+        else np.broadcast_to(np.int32(0), len(names)),
+    )
     empty = (f"{path.name}: no image in the detection file; every object counts as missed",)
+    listing = "".join(f"{digest}  {file.name}\n" for digest, file in zip(hashes, files, strict=True))
     return Source(
         path=str(path),
         format="evaltex",
-        sha256=digest.hexdigest(),
-        names=found.names,
-        weights=np.array(found.body_stop, np.int64) - np.array(found.body_start, np.int64),
-        read=_Reader(path, side, found).read,
-        warnings=() if found.names or side == "gt" else empty,
+        sha256=hashes[0] if len(hashes) == 1 else hashlib.sha256(os.fsencode(listing)).hexdigest(),
+        names=names,
+        weights=reader.weights,
+        read=reader.read,
+        warnings=() if names or side == "gt" else empty,
+        part=reader.part,
     )
+
+
+def _narrow(values: Ints) -> Ints:
+    """The same integers in half the bytes, if they fit: millions of images are kept."""
+    fits = not len(values) or values.max() <= np.iinfo(np.int32).max
+    return values.astype(np.int32 if fits else np.int64)
+
+
+def _narrow_sizes(sizes: Floats) -> Floats:
+    if not sizes.any():
+        return np.broadcast_to(np.float64(0), sizes.shape)
+    with np.errstate(over="ignore"):
+        short = sizes.astype(np.float32)
+    return short if (short == sizes).all() else sizes.copy()  # type: ignore[return-value]
+
+
+def _index_file(path: Path, readable: Path, found: _Index) -> str:
+    """Pass over one file; return its SHA-256."""
+    digest = hashlib.sha256()
+    position, line = 0, 1
+    found.begin_file(path)
+    for block in _blocks(readable):
+        digest.update(block)
+        _index_block(block if block.endswith(b"\n") else block + b"\n", position, line, found)
+        position += len(block)
+        line += block.count(b"\n")
+    if found.awaits_size:
+        expected = f"the size line height,width of image {quote(found.last_name)}"
+        found.faults.add(str(path), line, "the end of the file", expected)
+    found.end_image(position)
+    return digest.hexdigest()
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
@@ -162,7 +241,7 @@ def _index_block(block: bytes, position: int, first_line: int, found: _Index) ->
     others = np.flatnonzero(~(usual & follows_usual))
     places = zip(others.tolist(), starts[others].tolist(), ends[others].tolist(), usual[others].tolist(), strict=True)
     for k, start, stop, is_usual in places:
-        if is_usual and found.names and not found.awaits_size:
+        if is_usual and found.in_image and not found.awaits_size:
             continue
         line = block[start:stop].decode("utf-8", "replace")
         if position == 0 and k == 0:
@@ -179,15 +258,44 @@ def _check_utf8(block: bytes, ends: Ints, first_line: int, found: _Index) -> Non
         found.faults.add(found.path, line, what, "text in UTF-8 (save the file in that encoding)")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class _Reader:
-    """Reads the objects of any images of an indexed file."""
+    """Reads the objects of any images of indexed files, of which everything else is known.
 
-    def __init__(self, path: Path, side: Side, found: _Index) -> None:
-        self.path, self.side = path, side
-        self.sizes = np.array(found.sizes, np.float64).reshape(-1, 2)
-        self.start = np.array(found.body_start, np.int64)
-        self.stop = np.array(found.body_stop, np.int64)
-        self.line = np.array(found.body_line, np.int64)
+    Attributes
+    ----------
+    names : list of str
+        Of the files, as messages have them.
+    files : list of Path
+        Where they can be read.
+    sizes, start, weights, line, file : (images, 2) and (images,)
+        Height and width, first byte, bytes and first line of the objects, and the file's index.
+    """
+
+    names: list[str]
+    files: list[Path]
+    side: Side
+    sizes: Floats
+    start: Ints
+    weights: Ints
+    line: Ints
+    file: NDArray[np.int32]
+
+    def part(self, positions: Ints) -> Callable[[FaultLog], ReadImages]:
+        """See `Source.part`."""
+        start, weights, line = (column[positions] for column in (self.start, self.weights, self.line))
+        used, file = np.unique(self.file[positions], return_inverse=True)
+        part = _Reader(
+            [self.names[k] for k in used.tolist()],
+            [self.files[k] for k in used.tolist()],
+            self.side,
+            self.sizes[positions],
+            start,
+            weights,
+            line,
+            file.astype(np.int32),
+        )
+        return partial(part.read, np.arange(len(positions)))
 
     def read(self, positions: Ints, faults: FaultLog) -> ReadImages:
         """Read the images at these positions; see `Source.read`."""
@@ -200,28 +308,31 @@ class _Reader:
         image = np.repeat(np.arange(len(positions)), lines)
         number = np.arange(len(ends)) + (self.line[positions] - (stops - lines))[image]
         plain = bulk.tokenise(data, ends, self.side)
-        odd = self._odd_lines(buffer, ends, plain.line, number, faults)
+        file = self.file[positions][image].astype(np.int64)
+        odd = self._odd_lines(buffer, ends, plain.line, file, number, faults)
         objects, line, mended = _columns(buffer, plain, odd, image, len(positions), self.side)
-        self._refuse_repeated_ids(objects, number[line], faults)
-        return ReadImages(self.sizes[positions], objects, mended)
+        self._refuse_repeated_ids(objects, file[line], number[line], faults)
+        return ReadImages(self.sizes[positions].astype(np.float64), objects, mended)
 
     def _texts(self, positions: Ints) -> list[bytes]:
         """Each image's lines, all ended by a bare newline."""
         parts: list[bytes] = []
+        places = zip(*(c[positions].tolist() for c in (self.file, self.start, self.weights)), strict=True)
         try:
-            with self.path.open("rb") as file:
-                for start, stop in zip(self.start[positions].tolist(), self.stop[positions].tolist(), strict=True):
-                    file.seek(start)
-                    text = file.read(max(stop - start, 0))
-                    if len(text) < stop - start:
-                        raise InputError(f"{self.path}: the file changed while it was read; run again")
-                    parts.append(text.replace(b"\r\n", b"\n") + b"\n")
+            for k, images in groupby(places, lambda place: place[0]):
+                with self.files[k].open("rb") as file:
+                    for _, start, weight in images:
+                        file.seek(start)
+                        text = file.read(max(weight, 0))
+                        if len(text) < weight:
+                            raise InputError(f"{self.names[k]}: the file changed while it was read; run again")
+                        parts.append(text.replace(b"\r\n", b"\n") + b"\n")
         except OSError as error:
-            raise InputError(f"{self.path}: cannot be read ({error.strerror or error})") from error
+            raise InputError(f"{error.filename}: cannot be read ({error.strerror or error})") from error
         return parts
 
     def _odd_lines(
-        self, buffer: bytes, ends: Ints, plain: Ints, number: Ints, faults: FaultLog
+        self, buffer: bytes, ends: Ints, plain: Ints, file: Ints, number: Ints, faults: FaultLog
     ) -> dict[int, ObjectLine]:
         """Parse, one by one, the lines that are neither plain nor blank."""
         is_odd = np.ones(len(ends), dtype=bool)
@@ -233,10 +344,10 @@ class _Reader:
                 try:
                     odd[k] = parse_object_line(line, self.side)
                 except LineFault as fault:
-                    faults.add(str(self.path), int(number[k]), fault.found, fault.expected)
+                    faults.add(self.names[file[k]], int(number[k]), fault.found, fault.expected)
         return odd
 
-    def _refuse_repeated_ids(self, objects: Objects, number: Ints, faults: FaultLog) -> None:
+    def _refuse_repeated_ids(self, objects: Objects, file: Ints, number: Ints, faults: FaultLog) -> None:
         image, ids = objects.image, objects.ids
         if ((np.diff(ids) > 0) | (np.diff(image) > 0)).all():
             return
@@ -245,7 +356,7 @@ class _Reader:
         for k in np.flatnonzero(again).tolist():
             here, there = order[k + 1], order[k]
             expected = f"IDs used once in an image (it stands in line {number[there]} too)"
-            faults.add(str(self.path), int(number[here]), f"ID {ids[here]} again", expected)
+            faults.add(self.names[file[here]], int(number[here]), f"ID {ids[here]} again", expected)
 
 
 def _columns(
@@ -328,8 +439,7 @@ def recognises(path: Path) -> bool:
     """Whether a path is a plain file that is not an archive or otherwise binary; UTF-16 passes, to be explained."""
     if not path.is_file():
         return False
-    with path.open("rb") as file:
-        head = file.read(4096)
+    head = beginning(path, 4096)
     if head.startswith(_ARCHIVES):
         return False
     return b"\0" not in head or head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or _is_utf8(head)

@@ -51,6 +51,7 @@ What no single line tells is told by all lines of the archive together, in one p
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -83,6 +84,7 @@ WRAPPED = 0.1
 """Share of the lines that must begin a record of Total-Text's: longer ones are wrapped."""
 SURVEY_BYTES = 1 << 20
 
+_LINE_END = re.compile(rb"(?<!\r)\r++\n")
 _UTF8_BOM = b"\xef\xbb\xbf"
 
 
@@ -185,7 +187,12 @@ def index(name: str, path: Path, side: Side, faults: FaultLog) -> Source:
         weights=np.array([entry.size for entry in entries.entries], np.int64),
         read=partial(_read, entries, survey.syntax(name, side)),
         warnings=tuple(warnings),
+        part=partial(_part, entries, survey.syntax(name, side)),
     )
+
+
+def _part(entries: archive.Entries, syntax: Syntax, positions: Ints) -> Callable[[FaultLog], ReadImages]:
+    return partial(_read, entries.only(positions), syntax, np.arange(len(positions)))
 
 
 @lru_cache(maxsize=4)
@@ -220,7 +227,8 @@ def _blocks(entries: archive.Entries, fingerprint: archive.Fingerprint) -> Itera
 
 def _whole_lines(data: bytes) -> bytes:
     """The text of an entry, each line ended by a bare newline, without a byte order mark at its start."""
-    return data.removeprefix(_UTF8_BOM).replace(b"\r\n", b"\n") + b"\n"
+    lines = data.removeprefix(_UTF8_BOM) + b"\n"
+    return _LINE_END.sub(b"\n", lines) if b"\r\n" in lines else lines
 
 
 def _survey_block(buffer: bytes) -> tuple[Counter[LineShape], int]:

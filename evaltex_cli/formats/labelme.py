@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evaltex_cli.errors import FaultLog
+from evaltex_cli.errors import FaultLog, quote
 from evaltex_cli.formats import documents, safe_json
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, polygon
@@ -50,7 +50,7 @@ def _coordinates(shape: safe_json.Record, dont_care: bool) -> Any:
             return min(xs), min(ys), max(xs), max(ys)
     if kind == "rectangle":
         raise Misfit(f"{len(vertices) // 2} points", "two opposite corners of a rectangle", ("points",))
-    raise Misfit(f"shape_type '{kind}'", "polygon or rectangle", ("shape_type",))
+    raise Misfit(f"shape_type {quote(kind)}", "polygon or rectangle", ("shape_type",))
 
 
 def recognises(path: Path) -> bool:

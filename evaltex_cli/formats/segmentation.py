@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -111,13 +113,27 @@ def _index(name: str, by_character: bool, path: Path, side: Side, faults: FaultL
     return replace(made, labels=partial(_labels, path, [entry.name for entry in entries.entries], colours))
 
 
+@contextmanager
+def _readable(place: str) -> Iterator[None]:
+    """Turn whatever a decoder raises on a broken picture into one message."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:  # decoders raise anything at all on broken files
+        reason = str(error or type(error).__name__).splitlines()[0]
+        raise InputError(f"{place}: cannot be read ({quote(reason)[1:-1]}); expected a picture") from error
+
+
 def _picture(path: Path, text_name: str) -> Any:
     """The picture beside a .txt file, opened but not decoded; None where there is none."""
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image
 
     stem = text_name[: -len(".txt")]
     for suffix in _SUFFIXES:
-        try:
+        with _readable(f"{path}/{stem}{suffix}"):
             if path.is_dir():
                 found = path / (stem + suffix)
                 if not found.is_file():
@@ -130,8 +146,6 @@ def _picture(path: Path, text_name: str) -> Any:
                     continue
                 data = listed.read(entry)
             picture = Image.open(io.BytesIO(data), formats=("BMP", "PNG"))
-        except (OSError, UnidentifiedImageError, Image.DecompressionBombError) as error:
-            raise InputError(f"{path}/{stem}{suffix}: cannot be read ({error}); expected a picture") from error
         if picture.width * picture.height > MAX_PIXELS:
             raise InputError(f"{path}/{stem}{suffix}: more than {MAX_PIXELS} pixels")
         return picture
@@ -139,10 +153,12 @@ def _picture(path: Path, text_name: str) -> Any:
 
 
 def _labels(path: Path, names: list[str], colours: list[dict[int, int]], position: int) -> Ints:
+    place = f"{path}/{names[position]}"
     picture = _picture(path, names[position])
     if picture is None:
-        raise InputError(f"{path}/{names[position]}: no picture beside it; expected one of {' '.join(_SUFFIXES)}")
-    rgba = np.frombuffer(picture.convert("RGBA").tobytes(), "<u4").reshape(picture.height, picture.width)
+        raise InputError(f"{place}: no picture beside it; expected one of {' '.join(_SUFFIXES)}")
+    with _readable(f"the picture beside {place}"):
+        rgba = np.frombuffer(picture.convert("RGBA").tobytes(), "<u4").reshape(picture.height, picture.width)
     packed = (rgba & np.uint32(_WHITE)).astype(np.int64)
     owner = colours[position]
     listed = np.array(sorted(owner), np.int64)

@@ -2,21 +2,19 @@
 
 Ground truth is the cell array ``polygt``, rows of ``'x:', xs, 'y:', ys, transcription, orientation``; the transcription
 or orientation ``#`` is don't care. Detections are the cell array ``accuInf``, cells of rows ``x, y``. Both are MATLAB 5
-files, read by scipy (the extra `mat`).
+files.
 """
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, InputError, quote
-from evaltex_cli.formats import documents
+from evaltex_cli.errors import FaultLog, quote
+from evaltex_cli.formats import documents, matlab5
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, polygon
 from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT
@@ -28,10 +26,10 @@ _VARIABLE = {"gt": "polygt", "det": "accuInf"}
 
 
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
-    variables = _load(data)
+    variables = matlab5.load(data)
     name = next((name for name in (_VARIABLE[side], *_VARIABLE.values()) if name in variables), None)
     if name is None:
-        others = ", ".join(quote(other) for other in variables if not other.startswith("__")) or "none"
+        others = ", ".join(quote(other) for other in variables) or "none"
         raise Misfit(f"the variables {others}", _VARIABLE[side])
     read = _annotated if name == "polygt" else _detected
     cells = variables[name]
@@ -42,20 +40,6 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
             image.objects.append(read(row, side))
         except Misfit as misfit:
             misfit.log(faults, image.place, name, k)
-
-
-def _load(data: bytes) -> dict[str, Any]:
-    try:
-        from scipy.io import loadmat
-    except ImportError as error:
-        raise InputError("Total-Text's .mat files need scipy; install it: pip install 'evaltex[mat]'") from error
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found: dict[str, Any] = loadmat(io.BytesIO(data))
-    except Exception as error:  # scipy raises all kinds for damaged files
-        raise Misfit(f"a file that scipy cannot read ({type(error).__name__})", "a MATLAB 5 .mat file") from error
-    return found
 
 
 def _annotated(row: Any, side: Side) -> CollectedObject:

@@ -165,7 +165,8 @@ def offset(geometries: Geometries, margin: Floats) -> Geometries:
 
     An offset that leaves nothing comes back empty. A margin of 0 returns the polygon itself.
     """
-    moved: Any = shapely.buffer(geometries, margin, join_style="mitre", mitre_limit=MITRE_LIMIT)
+    with np.errstate(invalid="ignore"):  # which some versions of GEOS raise on their way
+        moved: Any = shapely.buffer(geometries, margin, join_style="mitre", mitre_limit=MITRE_LIMIT)
     return np.where(margin == 0, geometries, moved)
 
 

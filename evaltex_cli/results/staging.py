@@ -1,16 +1,31 @@
-"""Results are written beside their place and moved into it at the end: earlier results or new ones, never half."""
+"""Results are written beside their place and moved into it at the end: earlier results or new ones, never half.
+
+Every target has one staging folder, `.evaltex-staging` in a result folder and `.evaltex-` with a digest beside what is
+not there yet. Its file `lock` is locked as long as its run lives, so a second run into the same place is refused, and
+what a killed run has left is told from what a run is writing. An existing result folder takes several renames, which
+stand in the file `moves` before the first of them is made: where a run was killed between two, whoever next writes to
+the folder or reads results from it (`settle`) makes the rest.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
+import hashlib
+import json
 import os
 import shutil
-import tempfile
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
 from evaltex_cli.errors import InputError
+
+INSIDE = ".evaltex-staging"
+_LOCK, _MOVES, _NEW, _OLD = "lock", "moves", "new", "old"
+_held_here: set[Path] = set()
 
 
 @contextlib.contextmanager
@@ -30,28 +45,24 @@ def staged(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] |
     Raises
     ------
     InputError
-        When the folder cannot be made or written, or holds something of these names that is not the run's own.
+        When the folder cannot be made or written, holds something of these names that is not the run's own, or another
+        run is writing to it.
     """
-    folder: Path | None = None
     made: list[Path] = []
     try:
         refuse_foreign(res_dir, names, is_own)
         _make_missing(res_dir.parent, made)
-        exists = res_dir.exists()
-        folder = Path(tempfile.mkdtemp(prefix=".evaltex-", dir=res_dir if exists else res_dir.parent))
-        new = folder / "new"
-        new.mkdir()
-        yield new
-        if exists:
-            _replace(folder, res_dir, names)
-        else:
-            _set_mode(new, 0o777)
-            new.rename(res_dir)
+        with _staging_folder(res_dir) as folder:
+            new = folder / _NEW
+            new.mkdir()
+            yield new
+            if folder.name == INSIDE:
+                _replace(folder, res_dir, names)
+            else:
+                new.rename(res_dir)
     except OSError as error:
         raise _unwritable(res_dir, error) from error
     finally:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
         _remove_empty(made)
 
 
@@ -59,23 +70,25 @@ def staged(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] |
 def written(path: Path) -> Iterator[IO[str]]:
     """Give a UTF-8 text file to write into, and put it in place of `path` when the block ends well.
 
+    What is there and no regular file, a pipe or device say, is written to as it is.
+
     Raises
     ------
     InputError
-        When it cannot be written; what stood there is then left as it was.
+        When it cannot be written, what stood there being left as it was; or when another run is writing it.
     """
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=".evaltex-", delete=False
-        ) as file:
-            try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            with path.open("w", encoding="utf-8", newline="\n") as file:
                 yield file
-                file.close()
-                _set_mode(Path(file.name), 0o666)
-                Path(file.name).replace(path)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
+            return
+        with _held(_beside(path), path) as folder:
+            new = folder / _NEW
+            with new.open("w", encoding="utf-8", newline="\n") as file:
+                yield file
+            new.replace(path)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
 
@@ -84,6 +97,23 @@ def write_file(path: Path, text: str) -> None:
     """Write a whole text file at once; raises as `written`."""
     with written(path) as file:
         file.write(text)
+
+
+def settle(res_dir: Path) -> None:
+    """Finish what a run that was killed while it replaced results has left; to be called before results are read.
+
+    Raises
+    ------
+    InputError
+        When that cannot be done, or a run is replacing them just now.
+    """
+    folder = res_dir / INSIDE
+    if os.path.lexists(folder / _MOVES):
+        try:
+            with _held(folder, res_dir):
+                pass
+        except OSError as error:
+            raise _unwritable(res_dir, error) from error
 
 
 def refuse_foreign(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] | None = None) -> None:
@@ -115,22 +145,153 @@ def _files(place: Path) -> Iterator[Path]:
         yield from (Path(root, file) for file in files)
 
 
+# The staging folder --------------------------------------------------------------------------------------------------
+
+
+def _beside(target: Path) -> Path:
+    digest = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]
+    return target.parent / f".evaltex-{digest}"
+
+
+@contextlib.contextmanager
+def _staging_folder(res_dir: Path) -> Iterator[Path]:
+    """Hold the staging folder of a result folder, which is inside it where it exists."""
+    beside = _beside(res_dir)
+    with contextlib.ExitStack() as stack:
+        if not res_dir.exists() or os.path.lexists(beside):
+            stack.enter_context(_held(beside, res_dir))
+        if res_dir.exists():  # it may have come into being just before `beside` was held
+            yield stack.enter_context(_held(res_dir / INSIDE, res_dir))
+        else:
+            yield beside
+
+
+@contextlib.contextmanager
+def _held(folder: Path, target: Path) -> Iterator[Path]:
+    """Hold a staging folder, made if missing, against other runs; give it empty and remove it in the end."""
+    if folder in _held_here:
+        raise _busy(folder, target)
+    lock = _locked(folder, target)
+    _held_here.add(folder)
+    try:
+        _finish(folder, target)
+        _clear(folder)
+        yield folder
+    finally:
+        try:
+            _remove(folder)
+        except KeyboardInterrupt:
+            _remove(folder)
+            raise
+        finally:
+            _held_here.discard(folder)
+            os.close(lock)
+
+
+def _locked(folder: Path, target: Path) -> int:
+    """Lock a staging folder and return the open lock file.
+
+    The lock is of this process only: children that outlive it do not keep it.
+    """
+    while True:
+        try:
+            folder.mkdir(0o700)
+            is_new = True
+        except FileExistsError:
+            is_new = False
+            found = folder.lstat()
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+                raise _busy(folder, target) from None
+        try:
+            lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except FileNotFoundError:
+            if not folder.parent.is_dir():
+                raise
+            continue  # its run has just ended
+        try:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_file(lock, folder / _LOCK):
+                return lock
+        except OSError as error:
+            if error.errno in (errno.EACCES, errno.EAGAIN) or not is_new:
+                os.close(lock)
+                raise _busy(folder, target) from error
+            return lock  # a file system without locks: who makes the folder holds it
+        os.close(lock)
+
+
+def _is_file(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+def _clear(folder: Path) -> None:
+    """Remove all that is in a staging folder but its lock."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != _LOCK:
+            path.unlink()
+
+
+def _remove(folder: Path) -> None:
+    if not (folder / _MOVES).exists():  # else it holds results yet
+        with contextlib.suppress(OSError):
+            _clear(folder)
+            (folder / _LOCK).unlink(missing_ok=True)
+            folder.rmdir()
+
+
+def _busy(folder: Path, target: Path) -> InputError:
+    return InputError(
+        f"{target}: another run is writing to it; wait until it has ended, or remove {folder} if there is none"
+    )
+
+
+# Old for new ---------------------------------------------------------------------------------------------------------
+
+
 def _replace(folder: Path, res_dir: Path, names: Sequence[str]) -> None:
     """Swap old for new by renames, all on one file system; undo them if one fails."""
-    old = folder / "old"
-    old.mkdir()
-    moves = [(res_dir / name, old / name) for name in names if (res_dir / name).exists()]
-    moves += [(folder / "new" / name, res_dir / name) for name in names if (folder / "new" / name).exists()]
+    leaving, coming = ([name for name in names if (place / name).exists()] for place in (res_dir, folder / _NEW))
+    (folder / _OLD).mkdir()
+    part = folder / f"{_MOVES}.part"
+    with part.open("w", encoding="utf-8", errors="surrogateescape") as file:
+        json.dump([leaving, coming], file)
     done: list[tuple[Path, Path]] = []
     try:
-        for source, target in moves:
+        os.replace(part, folder / _MOVES)  # noqa: PTH105 (not one of the moves)
+        for source, target in _moves(folder, res_dir, leaving, coming):
             done.append((source, target))  # before the move: an interrupt may come right after it
             source.rename(target)
     except BaseException:
         for source, target in reversed(done):
             if not source.exists():
                 target.rename(source)
+        (folder / _MOVES).unlink(missing_ok=True)
         raise
+    (folder / _MOVES).unlink()
+
+
+def _moves(folder: Path, res_dir: Path, leaving: Sequence[str], coming: Sequence[str]) -> list[tuple[Path, Path]]:
+    old, new = folder / _OLD, folder / _NEW
+    return [*((res_dir / name, old / name) for name in leaving), *((new / name, res_dir / name) for name in coming)]
+
+
+def _finish(folder: Path, res_dir: Path) -> None:
+    """Make the moves that a killed run has not made."""
+    if not (folder / _MOVES).is_file():
+        return
+    leaving, coming = json.loads((folder / _MOVES).read_text(encoding="utf-8", errors="surrogateescape"))
+    for name in leaving:
+        if not (folder / _OLD / name).exists() and (res_dir / name).exists():
+            (res_dir / name).rename(folder / _OLD / name)
+    for name in coming:
+        if (folder / _NEW / name).exists():
+            (folder / _NEW / name).rename(res_dir / name)
+    (folder / _MOVES).unlink()
 
 
 def _make_missing(folder: Path, made: list[Path]) -> None:
@@ -140,7 +301,7 @@ def _make_missing(folder: Path, made: list[Path]) -> None:
         missing.append(folder)
         folder = folder.parent
     for path in reversed(missing):
-        path.mkdir()
+        path.mkdir(exist_ok=True)
         made.append(path)
 
 
@@ -149,13 +310,6 @@ def _remove_empty(folders: list[Path]) -> None:
     for path in reversed(folders):
         with contextlib.suppress(OSError):
             path.rmdir()
-
-
-def _set_mode(path: Path, mode: int) -> None:
-    """What is temporary is private; results get the mode that anything new would."""
-    umask = os.umask(0)
-    os.umask(umask)
-    path.chmod(mode & ~umask)
 
 
 def _unwritable(res_dir: Path, error: OSError) -> InputError:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeAlias
 
 from evaltex_cli.evaluation import Evaluation, ImageResult, Run, image_results
 from evaltex_cli.protocols.base import Evidence, Protocol
 from evaltex_cli.records import ImageBatch
 from evaltex_cli.results import evaltex_text, json_file, line_chart, protocol_text
 
+ImageFiles: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
+"""Elements of ``images`` in the JSON, a line each; names and texts of files still to be written."""
 _BEGINNINGS = {
     ".txt": re.compile(rb"EvaLTex statistics|.* - statistics"),
     ".json": re.compile(rb'\{\n"schema": \d+,\n"tool": "evaltex"'),
@@ -36,6 +39,49 @@ def result_names(protocol: Protocol) -> list[str]:
     return [f"{name}.txt", f"{name}.json", name, *(f"{name}-{plot}.svg" for plot in protocol.plot_names)]
 
 
+def image_files(folder: Path | None, run: Run, batch: ImageBatch, evidence: Evidence) -> ImageFiles:
+    """Write a file for each image of a batch; in whatever process the batch is measured.
+
+    Parameters
+    ----------
+    folder : Path or None
+        Of the `ResultWriter`; None where this process does not see it.
+
+    Returns
+    -------
+    ImageFiles
+        The images' JSON, and their files where they were not written.
+    """
+    lines, texts = of_images(run, image_results(run, batch, evidence))
+    if folder is None:
+        return lines, texts
+    write_images(folder / run.protocol.name, texts)
+    return lines, []
+
+
+def of_images(run: Run, results: Iterable[ImageResult]) -> ImageFiles:
+    """Return what a run's result files say of images."""
+    lines: list[str] = []
+    texts: list[tuple[str, str]] = []
+    for result in results:
+        lines.append(json_file.image(result) + "\n")
+        texts.append((result.name, _image_text(result, run)))
+    return "".join(lines), texts
+
+
+def write_images(folder: Path, texts: Iterable[tuple[str, str]]) -> None:
+    """Write files of images, named as these, into a folder that is made if missing."""
+    made: set[str] = set()
+    for name, text in texts:
+        path = f"{folder}/{name}.txt"
+        parent = os.path.dirname(path)  # noqa: PTH120 (a million times)
+        if parent not in made:
+            os.makedirs(parent, exist_ok=True)  # noqa: PTH103
+            made.add(parent)
+        with open(path, "wb") as file:  # noqa: PTH123
+            file.write(text.encode("utf-8"))
+
+
 class ResultWriter:
     """Results of runs in one folder.
 
@@ -48,20 +94,15 @@ class ResultWriter:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._images: dict[str, TextIO] = {}
-        self._folders: set[Path] = set()
 
-    def add(self, run: Run, batch: ImageBatch, evidence: Evidence) -> None:
-        """Write a file for each image of a batch, and keep its JSON; a `Sink` of the evaluation."""
+    def take(self, run: Run, made: ImageFiles) -> None:
+        """Keep what `image_files` has made of a batch; batches come in the order of the images."""
         name = run.protocol.name
         if name not in self._images:
             self._images[name] = self._part(name).open("w", encoding="utf-8", newline="\n")
-        for result in image_results(run, batch, evidence):
-            self._images[name].write(json_file.image(result) + "\n")
-            path = self.folder / name / f"{result.name}.txt"
-            if path.parent not in self._folders:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self._folders.add(path.parent)
-            _write(path, _image_text(result, run))
+        lines, texts = made
+        self._images[name].write(lines)
+        write_images(self.folder / name, texts)
 
     def finish(self, evaluation: Evaluation, extras: Mapping[str, Any] | None = None) -> None:
         """Write the dataset's files of one protocol; `extras` go into the JSON as they are."""

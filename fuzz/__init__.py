@@ -1,0 +1,1 @@
+"""Fuzzing: every reader, the parameter file, label pictures and whole commands; see README.md."""

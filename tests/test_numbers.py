@@ -1,0 +1,167 @@
+"""Extreme numbers, for every protocol: scores stay in [0, 1], nothing warns, order changes no bit, work is bounded."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaltex_cli import Accumulator, InputError, image_objects
+from evaltex_cli.overlaps import MAX_PAIRS
+from evaltex_cli.protocols import PROTOCOLS, load
+from evaltex_cli.records import Objects
+
+every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
+few = settings(deadline=None, derandomize=True, max_examples=8)
+LONGEST_SECONDS = 60
+"""Far more than any of it takes, and far less than it would without bounds."""
+SCALES = (1e-6, 1e-3, 1.0, 1e3, 1e6, 1e9)
+
+Ring = list[tuple[float, float]]
+Side = tuple[list[tuple[float, float, float, float]], list[Ring]]
+
+share = st.floats(0, 1) | st.sampled_from([0.0, 1e-12, 0.25, 0.5, 1.0])
+"""Coordinates as shares of a scale: equal, touching, and all but so."""
+point = st.tuples(share, share)
+
+
+def box_of(corners: Sequence[tuple[float, float]]) -> tuple[float, float, float, float]:
+    (a, b), (c, d) = corners
+    return min(a, c), min(b, d), max(a, c), max(b, d)
+
+
+boxes = st.tuples(point, point).map(box_of)
+slivers = st.tuples(share, share, share, st.sampled_from([0.0, 1e-15, 1e-9, 1e-4])).map(
+    lambda found: (min(found[0], found[1]), found[2], max(found[0], found[1]), found[2] + found[3])
+)
+rings = st.lists(point, min_size=3, max_size=8)
+needles = st.tuples(point, point, st.sampled_from([1e-15, 1e-9, 1e-4])).map(
+    lambda found: [found[0], found[1], (found[1][0], found[1][1] + found[2])]
+)
+sides = st.tuples(st.lists(boxes | slivers, max_size=4), st.lists(rings | needles, max_size=2))
+
+
+def objects(side: Side, scale: float, offset: float = 0.0) -> Objects:
+    found = image_objects(
+        np.array(side[0]).reshape(-1, 4) * scale + offset,
+        [np.array(ring) * scale + offset for ring in side[1]],
+        texts=["word"] * (len(side[0]) + len(side[1])),
+    )
+    assert found.count == len(side[0]) + len(side[1])
+    return found
+
+
+def evaluated(protocol: str, images: Sequence[tuple[Objects, Objects]]) -> dict[str, Any]:
+    accumulator = Accumulator(protocol)
+    for gt, det in images:
+        accumulator.update(gt, det)
+    found = accumulator.compute()
+    kind = load(protocol)
+    for name in dict.fromkeys((*kind.headline, "recall", "precision")):
+        value = found.scores[name]
+        assert value is None or 0 <= value <= 1, (name, value)
+    for value in flat(found.scores):
+        assert math.isfinite(value)
+        assert value >= 0
+    return found.scores | {"totals": found.totals}
+
+
+def flat(value: Any) -> list[float]:
+    if isinstance(value, dict):
+        return flat(list(value.values()))
+    if isinstance(value, list | tuple):
+        return [number for part in value for number in flat(part)]
+    return [value] if isinstance(value, int | float) else []
+
+
+@every_protocol
+@pytest.mark.parametrize("scale", SCALES)
+@given(gt=sides, det=sides, mixed=st.booleans())
+@few
+def test_scores_stay_within_0_and_1_at_every_scale(
+    protocol: str, scale: float, gt: Side, det: Side, mixed: bool
+) -> None:
+    """Detections of their own, or the objects themselves with some more."""
+    found = (gt[0] + det[0], gt[1] + det[1]) if mixed else det
+    evaluated(protocol, [(objects(gt, scale), objects(found, scale))])
+
+
+@every_protocol
+@given(gt=sides, det=sides)
+@few
+def test_small_objects_far_from_the_origin(protocol: str, gt: Side, det: Side) -> None:
+    evaluated(protocol, [(objects(gt, 1e-3, 1e9), objects(det, 1e-3, 1e9))])
+
+
+@every_protocol
+@pytest.mark.parametrize("scale", SCALES)
+def test_what_is_found_exactly_is_found(protocol: str, scale: float) -> None:
+    """Where coordinates are pixels, small ones are nothing; at every other scale all is found."""
+    exact: Side = ([(0.0, 0.0, 0.5, 0.125), (0.0, 0.5, 0.75, 0.625)], [])
+    found = evaluated(protocol, [(objects(exact, scale), objects(exact, scale))])
+    taken = load(protocol).convention(load(protocol).parameters())
+    if scale > 1 or not (taken.truncated or taken.inclusive):
+        assert found["recall"] == pytest.approx(1)
+        assert found["precision"] == pytest.approx(1)
+
+
+@every_protocol
+def test_order_of_images_of_all_scales_changes_no_bit(protocol: str) -> None:
+    rng = np.random.default_rng(5)
+    images = []
+    for scale in SCALES * 5:
+        corners = rng.random((6, 2, 2))
+        gt: Side = ([box_of(pair) for pair in corners.tolist()], [])
+        det: Side = ([box_of(pair) for pair in (corners[:4] + 0.01).tolist()], [])
+        images.append((objects(gt, scale), objects(det, scale)))
+    expected = evaluated(protocol, images)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(len(images))
+        assert evaluated(protocol, [images[k] for k in order]) == expected
+
+
+def star(vertices: int, radius: float, dent: float) -> Ring:
+    angles = np.linspace(0, 2 * np.pi, vertices, endpoint=False)
+    radii = np.where(np.arange(vertices) % 2, radius, radius * dent)
+    return list(zip((1 + np.cos(angles)) * radii, (1 + np.sin(angles)) * radii, strict=True))
+
+
+@every_protocol
+@pytest.mark.parametrize(("vertices", "dent"), [(10_000, 1.0), (1_000, 0.9)], ids=["round", "jagged"])
+def test_polygons_of_thousands_of_vertices(protocol: str, vertices: int, dent: float) -> None:
+    """Boundaries of jagged ones cross at every vertex, which takes the square of their number."""
+    began = time.process_time()
+    gt: Side = ([], [star(vertices, 100.0, dent)])
+    det: Side = ([(50.0, 50.0, 150.0, 150.0)], [star(vertices, 99.0, dent)])
+    evaluated(protocol, [(objects(gt, 1.0), objects(det, 1.0))])
+    assert time.process_time() - began < LONGEST_SECONDS
+
+
+def in_one_place(count: int, gap: float = 0.0) -> Objects:
+    left = np.arange(count) * gap
+    rows = np.stack([10 + left, np.full(count, 10.0), 100 + left, np.full(count, 40.0)], axis=1)
+    return image_objects(rows, texts=["word"] * count)
+
+
+@every_protocol
+@pytest.mark.parametrize(
+    ("of_gt", "of_det", "gap"), [(3000, 10, 0.0), (10, 3000, 0.0), (150, 150, 0.0), (1000, 5, 1e-3), (5, 1000, 1e-3)]
+)
+def test_thousands_in_one_place(protocol: str, of_gt: int, of_det: int, gap: float) -> None:
+    began = time.process_time()
+    evaluated(protocol, [(in_one_place(of_gt, gap), in_one_place(of_det, gap))])
+    assert time.process_time() - began < LONGEST_SECONDS
+
+
+@every_protocol
+def test_more_than_that_is_refused_before_it_takes_memory(protocol: str) -> None:
+    began = time.process_time()
+    with pytest.raises(InputError, match=rf"more than {MAX_PAIRS} pairs overlap; expected fewer: remove duplicates"):
+        evaluated(protocol, [(in_one_place(3000), in_one_place(3000))])
+    assert time.process_time() - began < LONGEST_SECONDS
