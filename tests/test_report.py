@@ -17,9 +17,11 @@ from hypothesis import strategies as st
 
 from evaltex_cli import bootstrap, compare, evaluate
 from evaltex_cli.cli import main
+from evaltex_cli.diagnose import Diagnosis, diagnose
 from evaltex_cli.errors import InputError
-from evaltex_cli.report import make, page, pictures
-from evaltex_cli.results import json_file
+from evaltex_cli.mistakes import KINDS
+from evaltex_cli.report import losses, make, page, pictures
+from evaltex_cli.results import diagnosis, json_file
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 HOSTILE = '</script><img src="https://example.org/x.png" onerror="document.title=\'taken\'"><!--<script>&amp;\u202e'
@@ -75,6 +77,20 @@ def rival(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     (folder / "det.txt").write_text("\n".join(kept), encoding="utf-8")
     evaluated(EXAMPLES / "words" / "gt.txt", folder / "det.txt", folder / "rival", "-a")
     return folder / "det.txt", folder / "rival"
+
+
+@pytest.fixture(scope="module")
+def masks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of label pictures."""
+    folder = tmp_path_factory.mktemp("masks")
+    example = EXAMPLES / "masks" / "words"
+    gt, det = example / "gt.txt", example / "det.txt"
+    done = CliRunner().invoke(
+        main, [*map(str, (gt, det, folder / "res", example / "gt", example / "det")), "-a", "--quiet"]
+    )
+    assert done.exit_code == 0, done.output
+    make(folder / "report.html", [folder / "res"], gt=gt, det=[det])
+    return folder / "report.html"
 
 
 class TestContent:
@@ -165,6 +181,135 @@ class TestContent:
     def test_same_input_same_bytes(self, words: Path, report: Path, tmp_path: Path) -> None:
         make(tmp_path / "again.html", [words], **sources("words"), pictures=EXAMPLES / "pictures", embed=True)
         assert (tmp_path / "again.html").read_bytes() == report.read_bytes()
+
+
+LOSS_PARTS = (*KINDS, "interaction", "unexplained")
+
+
+def words_diagnoses(protocols: list[str], **parameters: Any) -> list[Diagnosis]:
+    example = sources("words")
+    return [diagnose(example["gt"], example["det"][0], name, **parameters) for name in protocols]
+
+
+def same(shown: dict[str, Any], expected: Diagnosis) -> bool:
+    """Whether the page holds a diagnosis."""
+    fields = diagnosis.fields(expected)
+    return shown.keys() <= fields.keys() and shown == json.loads(json.dumps({name: fields[name] for name in shown}))
+
+
+class TestLosses:
+    def test_they_are_those_of_diagnose(self, report: Path) -> None:
+        data = islands(report)
+        assert data["overview"]["protocols"] == ["evaltex", "icdar2013"]
+        for k, expected in enumerate(words_diagnoses(["evaltex", "icdar2013"])):
+            (shown,) = data[f"protocol-{k}"]["losses"]["systems"]
+            assert same(shown, expected)
+            assert [part["kind"] for part in shown["kinds"]] == list(KINDS)
+            assert shown["losses"]["recall"] > 0
+            for name, loss in shown["losses"].items():
+                shares = [part["shares"][name] for part in shown["kinds"]]
+                assert sum(shares) + shown["interaction"][name] + shown["unexplained"][name] == pytest.approx(loss)
+
+    def test_they_are_by_the_parameters_of_the_run(self, tmp_path: Path) -> None:
+        example = sources("words")
+        results = evaluated(
+            example["gt"],
+            example["det"][0],
+            tmp_path / "res",
+            "-a",
+            "--protocol",
+            "iou",
+            "--set",
+            "iou.iou=0.8",
+        )
+        make(tmp_path / "report.html", [results], **example)
+        (shown,) = islands(tmp_path / "report.html")["protocol-0"]["losses"]["systems"]
+        (strict,), (usual,) = words_diagnoses(["iou"], iou=0.8), words_diagnoses(["iou"])
+        assert same(shown, strict)
+        assert strict.losses != usual.losses
+
+    def test_detectors_have_their_own(self, words: Path, rival: tuple[Path, Path], tmp_path: Path) -> None:
+        det, results = rival
+        example = sources("words")
+        seen: list[tuple[int, int]] = []
+        make(
+            tmp_path / "report.html",
+            [words, results],
+            gt=example["gt"],
+            det=[*example["det"], det],
+            progress=lambda *done: seen.append(done),
+        )
+        first, second = islands(tmp_path / "report.html")["protocol-0"]["losses"]["systems"]
+        assert same(first, diagnose(example["gt"], example["det"][0]))
+        assert same(second, diagnose(example["gt"], det))
+        assert first["losses"] != second["losses"]
+        assert seen == [(4, 8), (8, 8)]
+
+    def test_they_are_left_out_when_nobody_wants_them_or_shapes_are_unknown(self, words: Path, tmp_path: Path) -> None:
+        example = sources("words")
+        make(tmp_path / "report.html", [words])
+        assert "losses" not in islands(tmp_path / "report.html")["protocol-0"]
+        command = ["report", str(words), "--gt", str(example["gt"]), "--det", str(example["det"][0])]
+        command += ["--output", str(tmp_path / "report.html")]
+        for option, has_losses in (("--no-diagnose", False), ("--diagnose", True)):
+            assert CliRunner().invoke(main, [*command, option]).exit_code == 0
+            assert ("losses" in islands(tmp_path / "report.html")["protocol-0"]) == has_losses
+
+    def test_a_run_with_a_report_has_them(self, tmp_path: Path) -> None:
+        example = sources("words")
+        results = evaluated(example["gt"], example["det"][0], tmp_path / "res", "--report")
+        (shown,) = islands(results / "report.html")["protocol-0"]["losses"]["systems"]
+        assert same(shown, diagnose(example["gt"], example["det"][0]))
+
+    def test_of_masks_there_is_a_sentence(self, masks: Path) -> None:
+        data = islands(masks)
+        assert data["protocol-0"]["losses"] == {"note": losses.OF_MASKS}
+        assert data["overview"]["hasShapes"]
+
+    def test_results_that_score_otherwise_now_have_a_sentence(self, words: Path, tmp_path: Path) -> None:
+        document = json_file.read(words / "evaltex.json")
+        document["scores"]["precision"] += 1e-6
+        (tmp_path / "evaltex.json").write_text(json.dumps(document), encoding="utf-8")
+        (tmp_path / "icdar2013.json").write_bytes((words / "icdar2013.json").read_bytes())
+        make(tmp_path / "report.html", [tmp_path], **sources("words"))
+        data = islands(tmp_path / "report.html")
+        assert data["protocol-0"]["losses"] == {"note": losses.SCORED_OTHERWISE}
+        assert same(data["protocol-1"]["losses"]["systems"][0], words_diagnoses(["icdar2013"])[0])
+
+    def test_every_row_has_a_meaning(self) -> None:
+        assert tuple(losses.MEANINGS) == LOSS_PARTS
+
+
+class TestInvalidPolygons:
+    @pytest.fixture
+    def bow_tie(self, tmp_path: Path) -> dict[str, Any]:
+        """An object whose outline crosses itself, and a good one that is found."""
+        good = "60,10,90,10,90,30,60,30"
+        gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
+        gt.write_text(f'img\n100,200\n1,1,"bad",f,10,10,50,30,50,10,10,30\n2,2,"good",f,{good}\n', encoding="utf-8")
+        det.write_text(f'img\n1,"good",{good}\n', encoding="utf-8")
+        return {"gt": gt, "det": [det]}
+
+    @pytest.mark.parametrize(("policy", "texts"), [("repair", ["bad", "good"]), ("drop", ["good"])])
+    def test_the_policy_of_the_run_holds(
+        self, bow_tie: dict[str, Any], policy: str, texts: list[str], tmp_path: Path
+    ) -> None:
+        results = evaluated(bow_tie["gt"], bow_tie["det"][0], tmp_path / "res", "-a", "--invalid", policy)
+        make(tmp_path / "report.html", [results], **bow_tie)
+        data = islands(tmp_path / "report.html")
+        side = data["images-0"][0]["gt"]
+        assert side["text"] == texts
+        assert len(side["id"]) == len(side["shape"]) == len(texts)
+        (shown,) = data["protocol-0"]["losses"]["systems"]
+        assert {part["kind"]: part["count"] for part in shown["kinds"]}["missed"] == len(texts) - 1
+
+    def test_results_of_several_policies_are_refused(self, bow_tie: dict[str, Any], tmp_path: Path) -> None:
+        for folder, policy, protocol in (("res", "repair", "evaltex"), ("other", "drop", "iou")):
+            options = ("-a", "--invalid", policy, "--protocol", protocol)
+            evaluated(bow_tie["gt"], bow_tie["det"][0], tmp_path / folder, *options)
+        (tmp_path / "res" / "iou.json").write_bytes((tmp_path / "other" / "iou.json").read_bytes())
+        with pytest.raises(InputError, match=r"different policies for invalid polygons \(repair and drop\)"):
+            make(tmp_path / "report.html", [tmp_path / "res"], **bow_tie)
 
 
 class TestRefusals:
@@ -407,6 +552,106 @@ class TestOverview:
         assert points == len(plots[0]["x"])
 
 
+def cells(tab: Chromium, table: str) -> list[list[str]]:
+    """The body of a table, by rows."""
+    rows: list[list[str]] = tab.run(
+        f"[...document.querySelectorAll('{table} tbody tr')].map((row) => [...row.cells].map((c) => c.textContent))"
+    )
+    return rows
+
+
+def number(text: str) -> float:
+    return float(text.replace("−", "-").lstrip("±"))
+
+
+class TestLossSection:
+    @pytest.mark.parametrize("protocol", ["evaltex", "icdar2013"])
+    def test_its_table_is_the_text_table(self, tab: Chromium, report: Path, protocol: str) -> None:
+        tab.open(report, f"#/{protocol}")
+        (found,) = words_diagnoses([protocol])
+        text = diagnosis.table([found]).split("\n\n")[0].splitlines()[2:]
+        expected = [[float(part) for part in line.split()[-len(found.scores) :]] for line in text]
+        rows = cells(tab, "#losses > .scroll")
+        assert [row[0] for row in rows] == [*LOSS_PARTS, "= loss", "1 − loss"]
+        assert [[number(part) for part in row[2:-1]] for row in rows] == expected
+        for at in range(len(found.scores)):
+            assert sum(row[at] for row in expected[:-2]) == pytest.approx(expected[-2][at])
+        counts = [f"{kind.count} {kind.counted if kind.count != 1 else kind.counted[:-1]}" for kind in found.kinds]
+        assert [row[1] for row in rows] == [*counts, "", "", "", ""]
+        assert all(row[-1] for row in rows)
+
+    def test_bars_are_as_long_as_the_shares(self, tab: Chromium, report: Path) -> None:
+        tab.open(report)
+        (found,) = words_diagnoses(["evaltex"])
+        figures = tab.run(
+            "[...document.querySelectorAll('#losses figure')].map((f) => [...f.querySelectorAll('rect')].map((r) =>"
+            " [+r.getAttribute('x'), +r.getAttribute('width'), r.textContent, r.classList.contains('hollow')]))"
+        )
+        zeros = tab.run("[...document.querySelectorAll('#losses .axis')].map((line) => +line.getAttribute('x1'))")
+        shares = [
+            [*(kind.shares[name] for kind in found.kinds), found.interaction[name], found.unexplained[name]]
+            for name in found.scores
+        ]
+        longest = max(
+            (abs(share), abs(bar[1]))
+            for s, f in zip(shares, figures, strict=True)
+            for share, bar in zip(s, f, strict=True)
+        )
+        for bars, of_score, zero in zip(figures, shares, zeros, strict=True):
+            for (left, width, told, hollow), share, part in zip(bars, of_score, LOSS_PARTS, strict=True):
+                assert width == pytest.approx(abs(share) / longest[0] * longest[1])
+                assert left == pytest.approx(zero if share >= 0 else zero - width)
+                assert told.startswith(part)
+                assert hollow == (part in ("interaction", "unexplained"))
+
+    def test_breakdowns_unfold(self, tab: Chromium, report: Path) -> None:
+        tab.open(report)
+        (found,) = words_diagnoses(["evaltex"])
+        folded = tab.run("[...document.querySelectorAll('#losses details')].map((d) => [d.dataset.property, d.open])")
+        assert folded == [[name, False] for name in found.breakdowns]
+        tab.point("#losses details[data-property=height] summary", click=True)
+        assert tab.run("document.querySelector('#losses [data-property=height] table').offsetHeight") > 0
+        for name, bins in found.breakdowns.items():
+            rows = cells(tab, f"[data-property={name}]")
+            assert [int(row[1]) for row in rows] == [one.objects for one in bins]
+            assert [row[3] for row in rows] == ["–" if one.recall is None else f"{one.recall:.4f}" for one in bins]
+        assert [row[0] for row in cells(tab, "[data-property=height]")][:2] == ["below 8", "8 to 16"]
+
+    def test_detectors_stand_side_by_side(
+        self, tab: Chromium, words: Path, rival: tuple[Path, Path], tmp_path: Path
+    ) -> None:
+        det, results = rival
+        example = sources("words")
+        make(tmp_path / "report.html", [words, results], gt=example["gt"], det=[*example["det"], det])
+        tab.open(tmp_path / "report.html")
+        both = [diagnose(example["gt"], one) for one in (*example["det"], det)]
+        rows = {row[0]: row for row in cells(tab, "#losses > .scroll")}
+        missed = [found.kinds[0] for found in both]
+        assert missed[0].count < missed[1].count
+        assert [int(text.split()[0]) for text in rows["missed"][1:3]] == [kind.count for kind in missed]
+        assert [number(text) for text in rows["missed"][3:5]] == pytest.approx(
+            [kind.shares["recall"] for kind in missed], abs=1e-4
+        )
+        bars = "document.querySelectorAll('#losses figure:first-child rect.s{}').length"
+        assert [tab.run(bars.format(k)) for k in (0, 1)] == [len(LOSS_PARTS)] * 2
+        heads = tab.run(
+            "[...document.querySelectorAll('#losses > .scroll thead tr:last-child th')].map((c) => c.textContent)"
+        )
+        assert heads == ["words", "rival"] * 4
+
+    def test_masks_have_a_sentence(self, tab: Chromium, masks: Path) -> None:
+        tab.open(masks)
+        assert tab.run("document.querySelector('#losses p').textContent") == losses.OF_MASKS
+        assert tab.run("document.querySelectorAll('#losses table, #losses figure').length") == 0
+
+    def test_without_shapes_there_is_none(self, tab: Chromium, words: Path, tmp_path: Path) -> None:
+        make(tmp_path / "report.html", [words])
+        tab.open(tmp_path / "report.html")
+        assert tab.run(
+            "[document.querySelectorAll('#losses').length, document.querySelectorAll('#scores').length]"
+        ) == [0, 1]
+
+
 class TestImage:
     def test_it_opens_with_its_objects_coloured_by_match(self, tab: Chromium, report: Path, words: Path) -> None:
         tab.open(report)
@@ -590,7 +835,7 @@ def test_ten_thousand_images(tab: Chromium, tmp_path: Path) -> None:
     evaluation = evaluate(gt, det, per_image=True)
     with (tmp_path / "evaltex.json").open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(json_file.document(evaluation, map(json_file.image, evaluation.images), {}))
-    made = make(tmp_path / "report.html", [tmp_path], gt=gt, det=[det])
+    made = make(tmp_path / "report.html", [tmp_path], gt=gt, det=[det], diagnose=False)
     assert made.images == 10_000
     assert made.bytes == (tmp_path / "report.html").stat().st_size < 10_000_000
     tab.open(tmp_path / "report.html")

@@ -6,13 +6,19 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.common import PATH, quiet_option, stop, told_errors
+from evaltex_cli.cli.common import PATH, progress_bar, quiet_option, stop, told_errors
 
 pictures_option = click.option(
     "--images", "pictures", type=PATH, metavar="DIR", help="Folder of the images' pictures, which the report links to."
 )
 embed_option = click.option(
     "--embed", is_flag=True, help="Put the pictures into the report instead of linking to them."
+)
+diagnose_option = click.option(
+    "--diagnose/--no-diagnose",
+    default=True,
+    show_default=True,
+    help="Show in the report where the score is lost; for this GT and DET are scored anew.",
 )
 
 
@@ -23,6 +29,7 @@ embed_option = click.option(
 )
 @pictures_option
 @embed_option
+@diagnose_option
 @click.option("--label", "labels", multiple=True, help="Name of a detector, in their order.  [default: of its folder]")
 @click.option(
     "--output",
@@ -36,11 +43,12 @@ def command(
     detections: tuple[Path, ...],
     pictures: Path | None,
     embed: bool,
+    diagnose: bool,
     labels: tuple[str, ...],
     output: Path | None,
     quiet: bool,
 ) -> None:
-    """Make one HTML file of results: scores, histograms, and every image with its objects.
+    """Make one HTML file of results: scores, where they are lost, histograms, and every image with its objects.
 
     RES_DIR holds results of a run with -a; several are shown side by side. The file needs neither server nor network.
     """
@@ -51,6 +59,17 @@ def command(
             stop(f"{len(labels)} labels for {len(results)} results; give one a result, or none")
         first = results[0] if results[0].is_dir() else results[0].parent
         page = output or first / (report.NAME if len(results) == 1 else report.COMPARISON_NAME)
-        made = report.make(page, results, labels=labels or None, gt=gt, det=detections, pictures=pictures, embed=embed)
+        with progress_bar(quiet) as progress:
+            made = report.make(
+                page,
+                results,
+                labels=labels or None,
+                gt=gt,
+                det=detections,
+                pictures=pictures,
+                embed=embed,
+                diagnose=diagnose,
+                progress=progress,
+            )
         if not quiet:
             click.echo(f"Report: {page} ({made})")

@@ -12,6 +12,7 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.protocols import PROTOCOLS, load
 from evaltex_cli.protocols.base import MATCH_TYPES, Protocol
 from evaltex_cli.results import json_file
+from evaltex_cli.signature import INVALID_POLYGONS
 
 DECIMALS = 5
 """Of what is shown of images and objects; the results' .json has full precision."""
@@ -44,6 +45,20 @@ class Result:
         images: list[dict[str, Any]] = self.document["images"]
         return images
 
+    @property
+    def has_masks(self) -> bool:
+        """Whether label pictures were measured."""
+        return self._signed.get("masks") == "yes"
+
+    @property
+    def invalid(self) -> str:
+        """What became of invalid polygons."""
+        return self._signed.get("invalid", INVALID_POLYGONS[0])
+
+    @property
+    def _signed(self) -> dict[str, str]:
+        return dict(part.partition(":")[::2] for part in self.document["signature"].split("|"))
+
 
 def read_results(paths: Sequence[Path], labels: Sequence[str]) -> list[list[Result]]:
     """Read result folders, one a detector.
@@ -68,10 +83,11 @@ def read_results(paths: Sequence[Path], labels: Sequence[str]) -> list[list[Resu
 
 
 def _by_protocol(path: Path, label: str) -> dict[str, Result]:
+    present = json_file.files(path)
     files = [path / f"{name}.json" for name in PROTOCOLS] if path.is_dir() else [path]
     results = {}
     for file in files:
-        if path.is_dir() and not file.exists():
+        if file not in present:
             continue
         document = json_file.read(file)
         system = None
@@ -101,9 +117,14 @@ def _is_whole(image: Mapping[str, Any]) -> bool:
 def _refuse_mixed(path: Path, results: Sequence[Result]) -> None:
     first = results[0]
     for result in results[1:]:
+        names = f"{first.protocol.name} and {result.protocol.name}"
+        if result.invalid != first.invalid:
+            raise InputError(
+                f"{path}: {names} are results of different policies for invalid polygons ({first.invalid} and"
+                f" {result.invalid}); evaluate both in one run"
+            )
         for side in ("gt", "det"):
             if result.document["inputs"][side]["sha256"] != first.document["inputs"][side]["sha256"]:
-                names = f"{first.protocol.name} and {result.protocol.name}"
                 raise InputError(f"{path}: {names} are results of different inputs; evaluate both in one run")
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from evaltex_cli import formats, pairing
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.records import Floats, Ints, Objects
+from evaltex_cli.geometry.polygons import settle
+from evaltex_cli.records import Floats, Ints, Objects, ReadImages
 
 DECIMALS = 2
 """Of coordinates, in pixels."""
@@ -31,14 +32,17 @@ class Geometry:
         One a detector.
     paired : sequence of (images,) int64
         For each detector, where its detections of each ground-truth image are (`pairing.pair_images`).
+    invalid : {'repair', 'drop', 'error'}
+        What became of invalid polygons in these runs.
     """
 
     gt: Source
     det: Sequence[Source]
     paired: Sequence[Ints]
+    invalid: str
 
 
-def open_geometry(gt: Path, det: Sequence[Path], inputs: Sequence[Mapping[str, Any]]) -> Geometry:
+def open_geometry(gt: Path, det: Sequence[Path], inputs: Sequence[Mapping[str, Any]], invalid: str) -> Geometry:
     """Index the inputs of results.
 
     Parameters
@@ -48,6 +52,8 @@ def open_geometry(gt: Path, det: Sequence[Path], inputs: Sequence[Mapping[str, A
         One a detector.
     inputs : sequence of dict
         ``inputs`` of each detector's result.
+    invalid : {'repair', 'drop', 'error'}
+        What became of invalid polygons.
 
     Raises
     ------
@@ -59,7 +65,7 @@ def open_geometry(gt: Path, det: Sequence[Path], inputs: Sequence[Mapping[str, A
     det_sources = [_same_source(path, "det", of, faults) for path, of in zip(det, inputs, strict=True)]
     paired = [pairing.pair_images(gt_source, source, faults) for source in det_sources]
     faults.raise_if_any()
-    return Geometry(gt_source, det_sources, paired)
+    return Geometry(gt_source, det_sources, paired, invalid)
 
 
 def _same_source(path: Path, side: Side, inputs: Mapping[str, Any], faults: FaultLog) -> Source:
@@ -88,13 +94,13 @@ def read_shapes(geometry: Geometry, start: int, stop: int) -> list[dict[str, Any
         When the input has become faulty since it was evaluated.
     """
     faults = FaultLog()
-    gt = geometry.gt.read(np.arange(start, stop), faults)
+    gt = _read(geometry.gt, np.arange(start, stop), geometry.invalid, faults)
     gt_sides = _sides(gt.objects)
     det_sides = []
     for source, paired in zip(geometry.det, geometry.paired, strict=True):
         positions = paired[start:stop]
         named = positions != pairing.NO_DETECTIONS
-        read = iter(_sides(source.read(positions[named], faults).objects))
+        read = iter(_sides(_read(source, positions[named], geometry.invalid, faults).objects))
         det_sides.append([next(read) if present else {"shape": [], "text": []} for present in named.tolist()])
     faults.raise_if_any()
     return [
@@ -105,6 +111,10 @@ def read_shapes(geometry: Geometry, start: int, stop: int) -> list[dict[str, Any
         }
         for k, (height, width) in enumerate(_numbers(gt.sizes))
     ]
+
+
+def _read(source: Source, positions: Ints, invalid: str, faults: FaultLog) -> ReadImages:
+    return settle(source.read(positions, faults), invalid)[0]
 
 
 def _sides(objects: Objects) -> list[dict[str, Any]]:

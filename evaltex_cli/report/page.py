@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from evaltex_cli import __version__
+from evaltex_cli.diagnose import PROPERTIES
 from evaltex_cli.errors import InputError
+from evaltex_cli.evaluation import Progress
 from evaltex_cli.protocols.base import MATCH_TYPES
 from evaltex_cli.report.content import Result, image_content, image_names, protocol_content, read_results
 from evaltex_cli.report.geometry import Geometry, open_geometry, read_shapes
+from evaltex_cli.report.losses import MEANINGS, loss_content
 from evaltex_cli.report.pictures import data_url, find_pictures, link, refuse_too_large
 from evaltex_cli.results.staging import written
 
@@ -45,6 +48,8 @@ def make(
     det: Sequence[Path] = (),
     pictures: Path | None = None,
     embed: bool = False,
+    diagnose: bool = True,
+    progress: Progress | None = None,
     page_folder: Path | None = None,
 ) -> Made:
     """Write the report of one detector, or of several side by side. Same input, same bytes.
@@ -63,6 +68,10 @@ def make(
         Folder of the images' pictures.
     embed : bool
         Whether pictures become part of the file; else it links to them.
+    diagnose : bool
+        Whether to show where the score is lost, given `gt` and `det`; these are scored anew for it.
+    progress : callable, optional
+        Gets the number of images diagnosed, and of all.
     page_folder : Path, optional
         Where the file will stand in the end, which links are relative to.
 
@@ -80,16 +89,17 @@ def make(
         raise InputError("the results are of different ground truths; evaluate all detectors on one")
     if (gt is None) != (not det) or (det and len(det) != len(results)):
         raise InputError(f"give --gt and one --det for each result folder ({len(results)}), or neither")
-    geometry = open_geometry(gt, det, inputs) if gt is not None else None
+    geometry = open_geometry(gt, det, inputs, rows[0][0].invalid) if gt is not None else None
     if geometry is not None and geometry.gt.names != names:
         raise InputError(f"{gt}: has other images than {results[0]}; evaluate again")
     found = find_pictures(pictures, names) if pictures is not None else [None] * len(names)
     if embed:
         refuse_too_large(found)
     urls = [None if path is None else True if embed else link(path, page_folder or file.parent) for path in found]
+    losses = loss_content(rows, geometry, progress) if diagnose and geometry is not None else None
     with written(file) as out:
         out.writelines(_head())
-        out.writelines(_overview(rows, names, geometry is not None))
+        out.writelines(_overview(rows, names, geometry is not None, losses))
         out.write(f"<script>{_resource('report.js')}</script>\n")
         for chunk, start in enumerate(range(0, len(names), CHUNK_IMAGES)):
             stop = min(start + CHUNK_IMAGES, len(names))
@@ -119,7 +129,12 @@ def _head() -> Iterator[str]:
     yield skeleton
 
 
-def _overview(rows: Sequence[Sequence[Result]], names: Sequence[str], has_shapes: bool) -> Iterator[str]:
+def _overview(
+    rows: Sequence[Sequence[Result]],
+    names: Sequence[str],
+    has_shapes: bool,
+    losses: Sequence[dict[str, Any]] | None,
+) -> Iterator[str]:
     yield _island(
         "overview",
         {
@@ -128,12 +143,15 @@ def _overview(rows: Sequence[Sequence[Result]], names: Sequence[str], has_shapes
             "matchTypes": MATCH_TYPES,
             "chunkImages": CHUNK_IMAGES,
             "hasShapes": has_shapes,
+            "meanings": MEANINGS,
+            "properties": PROPERTIES,
             "gates": [[gate for row in rows for gate in row[k].document.get("gates", [])] for k in range(len(rows[0]))],
             "images": names,
         },
     )
     for k, row in enumerate(rows):
-        yield _island(f"protocol-{k}", protocol_content(row))
+        extra = {} if losses is None else {"losses": losses[k]}
+        yield _island(f"protocol-{k}", protocol_content(row) | extra)
 
 
 def _images(

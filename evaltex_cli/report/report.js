@@ -120,6 +120,93 @@
   const plainTable = (heads, rows) =>
     h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, heads.map((head, k) => h("th", { scope: "col", class: k ? "n" : null }, bdi(head))))), h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, k) => h("td", { class: k ? "n" : null }, cell)))))));
 
+  /** A table with a column for each detector under every heading; cells that are lists hold one entry a detector. */
+  function groupedTable(heads, rows) {
+    const isNumber = (k) => Array.isArray(rows[0].cells[k]);
+    const top = h("tr", {}, heads.map((head, k) => (isNumber(k) ? h("th", { scope: compared ? "colgroup" : "col", colspan: systems.length, class: compared ? "n group" : "n" }, head) : h("th", { scope: "col", rowspan: compared ? 2 : 1 }, head))));
+    const below = compared ? h("tr", {}, heads.map((_, k) => (isNumber(k) ? systems.map((label, at) => h("th", { scope: "col", class: at ? "n" : "n group" }, bdi(label))) : []))) : null;
+    const line = ({ cells, total }) => h("tr", { class: total ? "total" : null }, cells.map((cell, k) => (isNumber(k) ? cell.map((one, at) => h("td", { class: compared && !at ? "n group" : "n" }, one)) : k ? h("td", { class: "quiet meaning" }, cell) : h("th", { scope: "row" }, cell))));
+    return h("div", { class: "scroll" }, h("table", {}, h("thead", {}, top, below), h("tbody", {}, rows.map(line))));
+  }
+
+  // ---------------------------------------------------------------- where the score is lost
+
+  /** The kinds of mistakes, then what no single kind stands for, in one order everywhere. */
+  const lossParts = (one) => [...one.kinds, { kind: "interaction", shares: one.interaction }, { kind: "unexplained", shares: one.unexplained }];
+  const TEN_THOUSANDTHS = 10000;
+  const units = (value) => Math.round(+value.toFixed(4) * TEN_THOUSANDTHS);
+
+  /** Values in ten-thousandths, rounded such that they sum to the total; exact zeros stay. */
+  function roundedTo(values, total) {
+    const scaled = values.map((value) => value * TEN_THOUSANDTHS), whole = scaled.map(Math.floor);
+    const short = () => total - whole.reduce((sum, value) => sum + value, 0);
+    const order = values.map((_, k) => k).sort((a, b) => whole[a] - scaled[a] - (whole[b] - scaled[b]));
+    for (const k of order.slice(0, Math.max(0, short()))) whole[k] += 1;
+    whole[whole.length - 1] += short();
+    return whole;
+  }
+
+  /** Of one detector: score -> share of each part as shown. */
+  const shownShares = (one) => Object.fromEntries(Object.entries(one.scores).map(([name, score]) => [name, roundedTo(lossParts(one).map((part) => part.shares[name]), TEN_THOUSANDTHS - units(score)).map((value) => value / TEN_THOUSANDTHS)]));
+
+  const counted = (part) => (part.counted ? `${part.count} ${part.count === 1 ? part.counted.slice(0, -1) : part.counted}` : "");
+
+  /** A figure of one score: a bar for each part and detector, from 0 to its share, which stands at the right. */
+  function lossBars(name, all, rounded, [low, high]) {
+    const [width, left, right, top, bottom] = [390, 86, 58, 4, 24], bar = compared ? 13 : 15, slot = all.length * bar + 9;
+    const parts = lossParts(all[0]), height = top + parts.length * slot + bottom;
+    const x = (share) => left + ((share - low) / (high - low)) * (width - left - right);
+    const chart = s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Shares of the ${title(name).toLowerCase()} lost; figures in the table below` });
+    for (const tick of ticks(low, high)) {
+      chart.append(s("line", { class: "gridline", x1: x(tick), x2: x(tick), y1: top, y2: height - bottom }), s("text", { x: x(tick), y: height - bottom + 16, "text-anchor": "middle" }, String(tick).replace("-", "−")));
+    }
+    parts.forEach(({ kind }, p) => {
+      const y = top + p * slot + 4;
+      chart.append(s("text", { x: left - 8, y: y + (slot - 9) / 2 + 4, "text-anchor": "end" }, kind));
+      all.forEach((one, k) => {
+        const part = lossParts(one)[p], share = part.shares[name], value = signed(rounded[k][name][p]);
+        const what = `${compared ? `${systems[k]}, ` : ""}${kind}${part.counted ? ` (${counted(part)})` : ""}: ${value}`;
+        chart.append(
+          s("rect", { class: `s${k % 4}${part.counted ? "" : " hollow"}`, x: Math.min(x(0), x(share)), y: y + k * bar, width: Math.abs(x(share) - x(0)), height: bar - 1 }, s("title", {}, what)),
+          s("text", { class: rounded[k][name][p] ? null : "faint", x: width, y: y + k * bar + bar - 3, "text-anchor": "end" }, value));
+      });
+    });
+    chart.append(s("line", { class: "axis", x1: x(0), x2: x(0), y1: top, y2: height - bottom }));
+    const lost = all.map((one, k) => [k ? ", " : "", compared ? [bdi(systems[k]), " "] : null, shown(1 - units(one.scores[name]) / TEN_THOUSANDTHS)]);
+    return h("figure", { "data-score": name }, h("figcaption", {}, `${title(name)} lost: `, lost), chart);
+  }
+
+  function lossTable(all, rounded) {
+    const names = Object.keys(all[0].scores), parts = all.map(lossParts);
+    const lines = parts[0].map(({ kind }, p) => ({ cells: [kind, parts.map((of) => counted(of[p])), ...names.map((name) => rounded.map((of) => signed(of[name][p]))), overview.meanings[kind]] }));
+    const sums = (label, value, meaning) => ({ total: true, cells: [label, all.map(() => ""), ...names.map((name) => all.map((one) => shown(value(units(one.scores[name])) / TEN_THOUSANDTHS))), meaning] });
+    return groupedTable(["Mistake", "Number", ...names.map(title), "What it is"], [...lines, sums("= loss", (score) => TEN_THOUSANDTHS - score, "the sum of the above"), sums("1 − loss", (score) => score, "the score")]);
+  }
+
+  const rangeText = ({ low, high }) => (low === null ? (high === null ? "all" : `below ${high}`) : high === null ? `from ${low}` : `${low} to ${high}`);
+
+  function breakdownTable(property, all) {
+    const bins = all.map((one) => one.breakdowns[property]), first = bins[0][0];
+    const columns = [["Objects", (bin) => String(bin.objects)], ["Found", (bin) => String(bin.found)], ["Recall", (bin) => shown(bin.recall)], ...Object.keys(first.matches).map((type) => [title(type), (bin) => String(bin.matches[type])]), ...Object.keys(first.means).map((value) => [`Mean ${title(value).toLowerCase()}`, (bin) => shown(bin.means[value])])];
+    const rows = bins[0].map((bin, b) => ({ cells: [rangeText(bin), ...columns.map(([, show]) => bins.map((of) => show(of[b])))] }));
+    return groupedTable([title(property), ...columns.map(([head]) => head)], rows);
+  }
+
+  function lossSection({ losses }) {
+    if (!losses) return null;
+    const head = h("h2", {}, "Where the score is lost");
+    if (losses.note) return h("section", { id: "losses" }, head, h("p", {}, losses.note));
+    const all = losses.systems, names = Object.keys(all[0].scores), rounded = all.map(shownShares);
+    const shares = all.flatMap((one) => lossParts(one).flatMap((part) => Object.values(part.shares)));
+    const range = [Math.min(0, ...shares), Math.max(0.01, ...shares)];
+    return h("section", { id: "losses" }, head,
+      h("p", { class: "quiet" }, "A share is what the score gains when that kind of mistake alone is repaired and all is scored anew by this protocol; below 0, the repair costs. Filled: one kind’s; hollow: no single kind’s. All add up to the loss."),
+      compared ? legend(systems) : null,
+      h("div", { class: "charts thirds" }, names.map((name) => lossBars(name, all, rounded, range))),
+      lossTable(all, rounded),
+      Object.keys(all[0].breakdowns).map((property) => h("details", { "data-property": property }, h("summary", {}, `By ${overview.properties[property]}`), breakdownTable(property, all))));
+  }
+
   // ---------------------------------------------------------------- overview
 
   function header(current, onImage) {
@@ -547,7 +634,7 @@
     if (image === null) {
       const data = protocol(k);
       view.canvases = [];
-      main.replaceChildren(...[gateSection(), scoreSection(data), chartSection(data), imageSection(k), originSection(data)].filter(Boolean));
+      main.replaceChildren(...[gateSection(), scoreSection(data), lossSection(data), chartSection(data), imageSection(k), originSection(data)].filter(Boolean));
       const link = opened === null ? null : [...main.querySelectorAll("#images a")].find((a) => a.getAttribute("href") === address(k, opened));
       link?.focus();
       opened = null;

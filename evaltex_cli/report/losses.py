@@ -1,0 +1,99 @@
+"""Where the score is lost: results do not tell, so detections are diagnosed again from the shapes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from evaltex_cli import config
+from evaltex_cli.diagnose import Diagnosis, Diagnostician, Edges
+from evaltex_cli.errors import FaultLog
+from evaltex_cli.evaluation import Progress, Run, evaluate_sources
+from evaltex_cli.formats.base import Source
+from evaltex_cli.mistakes import Thresholds
+from evaltex_cli.report.content import Result
+from evaltex_cli.report.geometry import Geometry
+from evaltex_cli.results.diagnosis import fields
+
+THRESHOLDS = Thresholds()
+MEANINGS = {
+    "missed": "an object that no detection is on",
+    "split": "an object that needs several detections",
+    "merged": "a detection that several objects need",
+    "loose": f"less than {100 * THRESHOLDS.loose:g} % of the detection is text",
+    "tight": f"less than {100 * THRESHOLDS.tight:g} % of the object is covered",
+    "false": "a detection on nothing",
+    "duplicate": "a detection that every object it is on does without",
+    "interaction": "what repairing all kinds at once changes beyond the sum of each alone",
+    "unexplained": "what is lost still when all kinds are repaired",
+}
+"""What the page says of the rows of its table."""
+OF_MASKS = (
+    "These results are of label pictures. Mistakes are told and repaired by outlines, so where their score is lost is"
+    " not shown."
+)
+SCORED_OTHERWISE = (
+    "These results were made by another version, and this one scores the same detections otherwise; evaluate again to"
+    " see where the score is lost."
+)
+_SHOWN = ("scores", "losses", "kinds", "interaction", "unexplained", "breakdowns")
+
+
+def loss_content(
+    rows: Sequence[Sequence[Result]], geometry: Geometry, progress: Progress | None = None
+) -> list[dict[str, Any]]:
+    """Diagnose every detector, in one pass over its images for all protocols.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of Result
+        One a protocol; in each, one a detector.
+    geometry : Geometry
+    progress : callable, optional
+        Gets the number of images done, and of all, those of each detector counted.
+
+    Returns
+    -------
+    list of dict
+        One a protocol: ``systems``, a diagnosis a detector, or ``note``, why there are none.
+    """
+    measured = [row for row in rows if not any(result.has_masks for result in row)]
+    by_detector = [
+        _diagnosed([row[k] for row in measured], geometry, source, _part(progress, k, len(geometry.det)))
+        for k, source in enumerate(geometry.det)
+    ]
+    found = {row[0].protocol.name: of for row, *of in zip(measured, *by_detector, strict=True)}
+    return [_content(row, found.get(row[0].protocol.name)) for row in rows]
+
+
+def _diagnosed(
+    results: Sequence[Result], geometry: Geometry, det: Source, progress: Progress | None
+) -> list[Diagnosis]:
+    if not results:
+        return []
+    runs = [
+        Run(result.protocol, config.checked(result.protocol.name, dict(result.document["parameters"])))
+        for result in results
+    ]
+    diagnostician = Diagnostician(THRESHOLDS, Edges())
+    evaluations = evaluate_sources(
+        geometry.gt, det, FaultLog(), runs, sink=diagnostician.sink, progress=progress, invalid=geometry.invalid
+    )
+    return [diagnostician.diagnosis(evaluation) for evaluation in evaluations]
+
+
+def _part(progress: Progress | None, k: int, parts: int) -> Callable[[int, int], None] | None:
+    return None if progress is None else lambda done, images: progress(k * images + done, parts * images)
+
+
+def _content(row: Sequence[Result], diagnoses: Sequence[Diagnosis] | None) -> dict[str, Any]:
+    if diagnoses is None:
+        return {"note": OF_MASKS}
+    if not all(_is_of(one.scores, result.document["scores"]) for one, result in zip(diagnoses, row, strict=True)):
+        return {"note": SCORED_OTHERWISE}
+    return {"systems": [{name: fields(one)[name] for name in _SHOWN} for one in diagnoses]}
+
+
+def _is_of(found: Mapping[str, float], stored: Mapping[str, Any]) -> bool:
+    return all(math.isclose(value, stored.get(name) or 0.0, abs_tol=1e-9) for name, value in found.items())
