@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, field, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,20 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli import config, formats, naming, overlaps, pairing
-from evaltex_cli.errors import ConfigError, FaultLog, InputError, quote
+from evaltex_cli.errors import ConfigError, EvaltexError, FaultLog, InputError, quote
 from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.jobs import FailedError, InOrder
 from evaltex_cli.protocols import load
 from evaltex_cli.protocols.base import (
     MATCH_TYPES,
+    SHOWN_IMAGES,
     Evidence,
     EvidenceRows,
     ExactSums,
     Protocol,
+    Remark,
     Scores,
     SideMatches,
     Totals,
 )
-from evaltex_cli.records import Convention, GeometryCounts, ImageBatch, Ints, Objects, Overlaps, ReadImages, count_texts
+from evaltex_cli.records import Bools, Convention, ImageBatch, Ints, Objects, Overlaps, ReadImages, count_texts
 from evaltex_cli.signature import INVALID_POLYGONS, signature
 
 BATCH_BYTES = 1 << 20
@@ -34,8 +39,9 @@ BATCH_IMAGES = 8192
 MASK_BATCH_IMAGES = 16
 MAX_PIXELS = 100_000_000
 
-Sink: TypeAlias = "Callable[[Run, ImageBatch, Evidence], None]"
+Sink: TypeAlias = "Callable[[Run, ImageBatch, Evidence], Any]"
 Progress: TypeAlias = Callable[[int, int], None]
+Read: TypeAlias = Callable[[FaultLog], ReadImages]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,23 +120,56 @@ class Evaluation:
 
 
 @dataclass(frozen=True, slots=True)
+class Gathered:
+    """What one protocol has gathered of some images: sums, remarks, and the evidence by image, if it is kept."""
+
+    sums: ExactSums = field(default_factory=ExactSums)
+    warnings: list[Remark] = field(default_factory=list)
+    columns: list[Mapping[str, NDArray[Any]]] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+
+    def add(self, other: Gathered) -> None:
+        """Add what the same protocol has gathered of other images."""
+        self.sums.merge(other.sums)
+        self.remark(other.warnings)
+        self.columns.extend(other.columns)
+        self.names.extend(other.names)
+
+    def remark(self, remarks: Iterable[Remark]) -> None:
+        """Add remarks, to those of the same text where there are."""
+        for new in remarks:
+            at = next((k for k, old in enumerate(self.warnings) if old.text == new.text), None)
+            if at is None:
+                self.warnings.append(new)
+            else:
+                self.warnings[at] += new
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
-    """One protocol with its parameters, and the evidence summed so far; `rows` keeps it by image, if asked to."""
+    """One protocol with its parameters, and what it has gathered so far; `keep_rows` keeps the evidence by image."""
 
     protocol: Protocol
     parameters: Any
     keep_rows: bool = False
-    sums: ExactSums = field(default_factory=ExactSums)
-    warnings: list[str] = field(default_factory=list)
-    columns: list[Mapping[str, NDArray[Any]]] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
+    gathered: Gathered = field(default_factory=Gathered)
+
+    @property
+    def sums(self) -> ExactSums:
+        """The evidence summed so far."""
+        return self.gathered.sums
+
+    def empty(self) -> Run:
+        """Return the same run, with nothing gathered."""
+        return Run(self.protocol, self.parameters, self.keep_rows)
 
     def rows(self) -> EvidenceRows | None:
         """The evidence of each image, in the order of the ground truth."""
         if not self.keep_rows:
             return None
-        joined = {name: np.concatenate([part[name] for part in self.columns]) for name in self.columns[0]}
-        return EvidenceRows(self.names, joined)
+        columns = self.gathered.columns
+        joined = {name: np.concatenate([part[name] for part in columns]) for name in columns[0]}
+        return EvidenceRows(self.gathered.names, joined)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,20 +241,36 @@ def evaluate(
     return replace(evaluate_sources(*sources, [run], masks, collect, invalid=invalid_polygons)[0], images=images)
 
 
-def open_sources(gt: Path, det: Path, gt_format: str | None, det_format: str | None) -> tuple[Source, Source, FaultLog]:
+def open_sources(
+    gt: Path, det: Path, gt_format: str | None, det_format: str | None, in_order: InOrder = map
+) -> tuple[Source, Source, FaultLog]:
     """Index both sides; faults found so far are in the log.
+
+    Parameters
+    ----------
+    in_order : callable
+        What does the work (`jobs`).
 
     Raises
     ------
     InputError
         When an input cannot be read at all.
     """
+    sides: list[tuple[Path, Side, str | None]] = [(gt, "gt", gt_format), (det, "det", det_format)]
+    if any(formats.is_packed(path) for path in (gt, det)):
+        in_order = map  # what is unpacked must outlive the workers
+    try:
+        (gt_source, faults), (det_source, more) = in_order(_opened, sides)
+    except FailedError as failed:
+        raise InputError(f"{failed.item[0]}: given up after three attempts ({failed.reason})") from failed
+    faults.extend(more)
+    return gt_source, det_source, faults
+
+
+def _opened(input: tuple[Path, Side, str | None]) -> tuple[Source, FaultLog]:
     faults = FaultLog()
-    return (
-        formats.open_source(gt, "gt", faults, gt_format),
-        formats.open_source(det, "det", faults, det_format),
-        faults,
-    )
+    path, side, format_name = input
+    return formats.open_source(path, side, faults, format_name), faults
 
 
 def evaluate_sources(
@@ -227,17 +282,27 @@ def evaluate_sources(
     sink: Sink | None = None,
     progress: Progress | None = None,
     invalid: str = INVALID_POLYGONS[0],
+    in_order: InOrder = map,
+    take: Callable[[Run, Any], None] | None = None,
+    journal: Journal | None = None,
 ) -> list[Evaluation]:
     """Evaluate indexed inputs by every run.
 
     Parameters
     ----------
     sink : callable, optional
-        Gets every run's evidence of every batch, with matches, as soon as it is there.
+        Gets every run's evidence of every batch, with matches, as soon as it is there, and where it is: with an
+        `in_order` of several processes it is called in one of these, and must be fit to be sent there.
     progress : callable, optional
         Gets the number of images done and of all.
     invalid : {'repair', 'drop', 'error'}
         What becomes of invalid polygons, on both sides.
+    in_order : callable
+        What does the work (`jobs`); `map` does it here.
+    take : callable, optional
+        Gets, here, what `sink` has returned, in the order of the images.
+    journal : Journal, optional
+        What an earlier run has found is taken from it, and what this run finds goes there.
 
     Raises
     ------
@@ -255,19 +320,28 @@ def evaluate_sources(
     paired = pairing.pair_images(gt, det, faults)
     if indexed_well:
         naming.refuse_other_spellings(gt, det, paired)
-    gt_count, det_count = _Counter(gt), _Counter(det)
-    done = 0
-    for batch in _batches(gt, det, paired, masks, faults, gt_count, det_count, invalid):
-        if not faults.count:
-            measured: dict[Convention, Overlaps] = {}
-            for run in runs:
-                add_batch(run, batch, measured, sink)
-        done += len(batch.names)
+    gt_count, det_count = Counts(), Counts()
+    bare = [run.empty() for run in runs]
+    work = partial(measure, bare, masks, invalid, sink)
+    cuts = list(_cuts(gt, det, paired, masks))
+    for (_, done), found in _found(work, cuts, gt, det, paired, faults, in_order, journal):
+        faults.extend(found.faults)
+        _log_refused(gt, det, found.refused, faults)
+        if found.refusal is not None and not faults.count:
+            raise found.refusal
+        gt_count += found.gt
+        det_count += found.det
+        for run, part, kept in zip(runs, found.gathered, found.kept, strict=bool(found.gathered)):
+            run.gathered.add(part)
+            if take is not None and sink is not None:
+                take(run, kept)
         if progress is not None:
             progress(done, len(gt.names))
+    if journal is not None and faults.count:
+        journal.remove()
     faults.raise_if_any()
     missing = int((paired == pairing.NO_DETECTIONS).sum())
-    gt_summary, det_summary = gt_count.summary(0), det_count.summary(missing)
+    gt_summary, det_summary = gt_count.summary(gt, 0), det_count.summary(det, missing)
     warnings = _warnings(gt, det, gt_summary, det_summary)
     return [
         scored(run, gt_summary, det_summary, warnings + _text_warnings(run, det_summary), masks is not None, invalid)
@@ -275,19 +349,24 @@ def evaluate_sources(
     ]
 
 
-def add_batch(run: Run, batch: ImageBatch, measured: dict[Convention, Overlaps], sink: Sink | None) -> None:
-    """Add a batch's evidence to a run; `measured` keeps its overlaps, by convention, for the other runs."""
+def add_batch(run: Run, batch: ImageBatch, measured: dict[Convention, Overlaps], sink: Sink | None) -> Any:
+    """Add a batch's evidence to a run; `measured` keeps its overlaps, by convention, for the other runs.
+
+    Returns
+    -------
+    object
+        What the sink has made of it.
+    """
     convention = run.protocol.convention(run.parameters)
     if convention not in measured:
         measured[convention] = overlaps.measure(batch, convention)
     found = run.protocol.evidence(batch, measured[convention], run.parameters, sink is not None)
     run.sums.add(found.columns)
-    run.warnings.extend(found.warnings)
+    run.gathered.remark(found.warnings)
     if run.keep_rows:
-        run.columns.append(found.columns)
-        run.names.extend(batch.names)
-    if sink is not None:
-        sink(run, batch, found)
+        run.gathered.columns.append(found.columns)
+        run.gathered.names.extend(batch.names)
+    return None if sink is None else sink(run, batch, found)
 
 
 def scored(
@@ -309,37 +388,210 @@ def scored(
         det=det,
         totals=totals,
         scores=protocol.scores(totals, run.parameters),
-        warnings=[*warnings, *run.warnings],
+        warnings=[*warnings, *map(str, run.gathered.warnings)],
         rows=run.rows(),
     )
 
 
-def _batches(
+# Chunks --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some images, with what reads them, fit to be sent to another process.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Of the ground truth.
+    det_names : sequence of str
+        The same images but those that the detections lack.
+    present : (images,) bool
+        Whether the detections name the image.
+    gt, det : callable
+        Read the images of `names`, and those of `det_names`.
+    formats : (str, str)
+        Of ground truth and detections.
+    is_counted : bool
+        Whether anybody wants the evidence, not only the faults.
+    """
+
+    names: Sequence[str]
+    det_names: Sequence[str]
+    present: Bools
+    gt: Read
+    det: Read
+    formats: tuple[str, str]
+    is_counted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What was counted of one side."""
+
+    objects: int = 0
+    dont_care: int = 0
+    transcriptions: int = 0
+    empty: int = 0
+    repaired: int = 0
+    dropped: int = 0
+    zero_area: int = 0
+
+    @classmethod
+    def of(cls, read: ReadImages) -> Counts:
+        """Count what was read."""
+        objects, mended = read.objects, read.mended
+        empty = int((np.diff(objects.offsets) == 0).sum())
+        texts = count_texts(objects.texts)
+        dont_care = int(objects.dont_care.sum())
+        return cls(objects.count, dont_care, texts, empty, mended.repaired, mended.dropped, mended.zero_area)
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def summary(self, source: Source, missing: int) -> InputSummary:
+        """Return the counts as those of a whole input."""
+        return InputSummary(
+            file=Path(source.path).name,
+            format=source.format,
+            sha256=source.sha256,
+            images=len(source.names),
+            missing=missing,
+            **asdict(self),
+        )
+
+
+class Refused(typing.NamedTuple):
+    """Objects of one side, by row, with the reason; lines are looked for where the source is."""
+
+    side: Side
+    names: Sequence[str]
+    objects: Objects
+    reasons: Mapping[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found in a chunk.
+
+    Attributes
+    ----------
+    gathered : list of Gathered
+        By each run; none where nobody wanted it, or there were faults.
+    kept : list
+        What the sink has made of it, one for each run.
+    gt, det : Counts
+    faults : FaultLog
+    refused : list of Refused
+        Objects that the policy for invalid polygons refuses.
+    refusal : EvaltexError or None
+        Why a protocol would not measure it.
+    """
+
+    gathered: list[Gathered]
+    kept: list[Any]
+    gt: Counts
+    det: Counts
+    faults: FaultLog
+    refused: list[Refused] = field(default_factory=list)
+    refusal: EvaltexError | None = None
+
+
+class Journal(typing.Protocol):
+    """What a run has found so far, chunk by chunk, kept for the case that it is killed."""
+
+    def has(self, start: int, stop: int) -> bool:
+        """Whether the images of this range are done."""
+
+    def find(self, start: int, stop: int) -> Found:
+        """Return what was found in them."""
+
+    def add(self, start: int, stop: int, found: Found) -> None:
+        """Keep what was found in them."""
+
+    def remove(self) -> None:
+        """Keep nothing any more."""
+
+
+def measure(bare: Sequence[Run], masks: MaskFolders | None, invalid: str, sink: Sink | None, chunk: Chunk) -> Found:
+    """Read a chunk and gather its evidence: the work that processes share.
+
+    Parameters
+    ----------
+    bare : sequence of Run
+        Runs that have summed nothing yet.
+    """
+    faults = FaultLog()
+    refused: list[Refused] = []
+    gt_read = _settled(chunk.gt(faults), "gt", chunk.names, invalid, refused)
+    det_read = _settled(chunk.det(faults), "det", chunk.det_names, invalid, refused)
+    batch = ImageBatch(
+        chunk.names,
+        gt_read.sizes,
+        gt_read.objects,
+        _spread(det_read.objects, chunk.present),
+        in_detections=chunk.present,
+        formats=chunk.formats,
+    )
+    if masks is not None:
+        batch = _with_masks(batch, masks, chunk.present, faults)
+    found = Found([], [], Counts.of(gt_read), Counts.of(det_read), faults, refused)
+    if faults.count or refused or not chunk.is_counted:
+        return found
+    runs = [run.empty() for run in bare]
+    measured: dict[Convention, Overlaps] = {}
+    try:
+        kept = [add_batch(run, batch, measured, sink) for run in runs]
+        return replace(found, gathered=[run.gathered for run in runs], kept=kept)
+    except EvaltexError as refusal:
+        return replace(found, refusal=refusal)
+
+
+def _found(
+    work: Callable[[Chunk], Found],
+    cuts: Sequence[tuple[int, int]],
     gt: Source,
     det: Source,
     paired: Ints,
-    masks: MaskFolders | None,
     faults: FaultLog,
-    gt_count: _Counter,
-    det_count: _Counter,
-    invalid: str,
-) -> Iterator[ImageBatch]:
-    det_weights = np.concatenate([det.weights, np.zeros(1, np.int64)])
-    for start, stop in _cuts(gt.weights + det_weights[paired], MASK_BATCH_IMAGES if masks else BATCH_IMAGES):
-        gt_read = _read(gt, "gt", np.arange(start, stop), invalid, faults)
-        present = paired[start:stop] != pairing.NO_DETECTIONS
-        det_read = _read(det, "det", paired[start:stop][present], invalid, faults)
-        gt_count.add(gt_read)
-        det_count.add(det_read)
-        batch = ImageBatch(
-            gt.names[start:stop],
-            gt_read.sizes,
-            gt_read.objects,
-            _spread(det_read.objects, present),
-            in_detections=present,
-            formats=(gt.format, det.format),
-        )
-        yield _with_masks(batch, masks, present, faults) if masks else batch
+    in_order: InOrder,
+    journal: Journal | None,
+) -> Iterator[tuple[tuple[int, int], Found]]:
+    """Yield the range of each chunk, and what is found in it; the journal's part is not searched again."""
+    known = {cut for cut in cuts if journal is not None and journal.has(*cut)}
+    chunks = (_chunk(gt, det, paired, *cut, not faults.count) for cut in cuts if cut not in known)
+    results = in_order(work, chunks)
+    try:
+        for cut in cuts:
+            if journal is not None and cut in known:
+                yield cut, journal.find(*cut)
+                continue
+            found = next(results)
+            if journal is not None:
+                journal.add(*cut, found)
+            yield cut, found
+    except FailedError as failed:
+        names = failed.item.names
+        others = len(names[SHOWN_IMAGES:])
+        shown = ", ".join(map(quote, names[:SHOWN_IMAGES])) + (f" and {others} more" if others else "")
+        raise InputError(
+            f"images {shown}: given up after three attempts ({failed.reason}); evaluate them alone to see what is"
+            " wrong, or with fewer jobs if memory is short"
+        ) from failed
+
+
+def _chunk(gt: Source, det: Source, paired: Ints, start: int, stop: int, is_counted: bool) -> Chunk:
+    names = gt.names[start:stop]
+    present = paired[start:stop] != pairing.NO_DETECTIONS
+    return Chunk(
+        names,
+        [name for name, is_present in zip(names, present.tolist(), strict=True) if is_present],
+        present,
+        gt.reader(np.arange(start, stop)),
+        det.reader(paired[start:stop][present]),
+        (gt.format, det.format),
+        is_counted,
+    )
 
 
 def _refuse_policy(invalid: str, masks: MaskFolders | None) -> None:
@@ -351,30 +603,41 @@ def _refuse_policy(invalid: str, masks: MaskFolders | None) -> None:
         )
 
 
-def _read(source: Source, side: Side, positions: Ints, invalid: str, faults: FaultLog) -> ReadImages:
-    """Read images and apply the policy for invalid polygons."""
-    read = source.read(positions, faults)
+def _settled(read: ReadImages, side: Side, names: Sequence[str], invalid: str, refused: list[Refused]) -> ReadImages:
+    """Apply the policy for invalid polygons."""
     if invalid == INVALID_POLYGONS[0] or read.objects.vertices is None:
         return read
-    from evaltex_cli import places
     from evaltex_cli.geometry.polygons import settle
 
-    settled, refused = settle(read, invalid)
-    names = [source.names[k] for k in positions.tolist()]
-    for fault in places.refused(source, side, names, settled.objects, refused):
-        faults.add(fault.file, fault.line, fault.found, fault.expected)
+    settled, reasons = settle(read, invalid)
+    if reasons:
+        refused.append(Refused(side, names, settled.objects, reasons))
     return settled
 
 
-def _cuts(weights: Ints, most_images: int) -> Iterator[tuple[int, int]]:
-    """Cut images into batches of bounded bytes and number; an image is never cut."""
-    ends = np.cumsum(weights)
+def _log_refused(gt: Source, det: Source, refused: Sequence[Refused], faults: FaultLog) -> None:
+    if not refused:
+        return
+    from evaltex_cli import places
+
+    for one in refused:
+        source = gt if one.side == "gt" else det
+        for fault in places.refused(source, one.side, one.names, one.objects, one.reasons):
+            faults.add(fault.file, fault.line, fault.found, fault.expected)
+
+
+def _cuts(gt: Source, det: Source, paired: Ints, masks: MaskFolders | None) -> Iterator[tuple[int, int]]:
+    """Cut images into chunks of bounded bytes and number, whoever works on them; an image is never cut."""
+    most_images = MASK_BATCH_IMAGES if masks else BATCH_IMAGES
+    ends = np.append(det.weights, 0)[paired].astype(np.int64)
+    ends += gt.weights
+    np.cumsum(ends, out=ends)
     start = 0
-    while start < len(weights):
-        before = ends[start] - weights[start]
+    while start < len(ends):
+        before = int(ends[start - 1]) if start else 0
         stop = int(np.searchsorted(ends, before + BATCH_BYTES, side="right"))
         stop = min(max(stop, start + 1), start + most_images)
-        yield start, min(stop, len(weights))
+        yield start, min(stop, len(ends))
         start = stop
 
 
@@ -402,39 +665,6 @@ def _with_masks(
         for folder, side, has_picture in sides
     )
     return replace(batch, gt_runs=gt_runs, det_runs=det_runs)
-
-
-class _Counter:
-    """Counts what is read of one side."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.objects = self.dont_care = self.transcriptions = self.empty = 0
-        self.mended = GeometryCounts()
-
-    def add(self, read: ReadImages) -> None:
-        self.objects += read.objects.count
-        self.dont_care += int(read.objects.dont_care.sum())
-        self.transcriptions += count_texts(read.objects.texts)
-        self.empty += int((np.diff(read.objects.offsets) == 0).sum())
-        self.mended += read.mended
-
-    def summary(self, missing: int) -> InputSummary:
-        source = self.source
-        return InputSummary(
-            file=Path(source.path).name,
-            format=source.format,
-            sha256=source.sha256,
-            images=len(source.names),
-            objects=self.objects,
-            dont_care=self.dont_care,
-            transcriptions=self.transcriptions,
-            repaired=self.mended.repaired,
-            dropped=self.mended.dropped,
-            zero_area=self.mended.zero_area,
-            missing=missing,
-            empty=self.empty,
-        )
 
 
 def _warnings(gt: Source, det: Source, gt_summary: InputSummary, det_summary: InputSummary) -> list[str]:

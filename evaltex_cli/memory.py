@@ -204,8 +204,7 @@ class Accumulator:
         if mine.protocol.name != theirs.protocol.name or mine.parameters != theirs.parameters:
             raise ConfigError(f"accumulators differ: {mine.parameters} and {theirs.parameters}")
         other._flush()
-        mine.sums.merge(theirs.sums)
-        mine.warnings.extend(theirs.warnings)
+        mine.gathered.add(theirs.gathered)
         self._counts += other._counts
 
     def compute(self) -> evaluation.Evaluation:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from operator import eq
+
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, nearest, quote
-from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.base import Source, hashes
 from evaltex_cli.records import Ints
 
 NO_DETECTIONS = -1
@@ -25,12 +28,36 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
     (images,) int64
         Position in ``det.names``; `NO_DETECTIONS` for an image without.
     """
-    position = {name: k for k, name in enumerate(det.names)}
-    paired = np.fromiter((position.pop(name, NO_DETECTIONS) for name in gt.names), np.int64, len(gt.names))
-    unclaimed = [name for name, at in zip(gt.names, paired.tolist(), strict=True) if at == NO_DETECTIONS]
-    for shown, name in enumerate(position):
-        hint = nearest(name, unclaimed or gt.names) if shown < 20 else ""
+    if gt.names == det.names:
+        return np.arange(len(gt.names))
+    paired = _paired_by_hash(gt.names, det.names)
+    if paired is None:
+        position = {name: k for k, name in enumerate(det.names)}
+        paired = np.fromiter((position.pop(name, NO_DETECTIONS) for name in gt.names), np.int64, len(gt.names))
+        extra = list(position)
+    else:
+        is_extra = np.ones(len(det.names), dtype=bool)
+        is_extra[paired[paired != NO_DETECTIONS]] = False
+        extra = [det.names[k] for k in np.flatnonzero(is_extra).tolist()]
+    unclaimed = [gt.names[k] for k in np.flatnonzero(paired == NO_DETECTIONS)[:10_000].tolist()] if extra else []
+    for shown, name in enumerate(extra):
+        hint = nearest(name, unclaimed or gt.names[:10_000]) if shown < 20 else ""
         faults.add(
             det.path, None, f"image {quote(name)}, which the ground truth lacks{hint}", f"only image names of {gt.path}"
         )
     return paired
+
+
+def _paired_by_hash(gt: Sequence[str], det: Sequence[str]) -> Ints | None:
+    """Pair names in the memory of their hashes, millions of them; None where hashes do not tell all names apart."""
+    ours, theirs = hashes(gt), hashes(det)
+    order = np.argsort(theirs)
+    if (np.diff(theirs[order]) == 0).any() or (np.diff(np.sort(ours)) == 0).any():
+        return None
+    if not len(order):
+        return np.full(len(ours), NO_DETECTIONS, np.int64)
+    paired = order[np.minimum(np.searchsorted(theirs, ours, sorter=order), len(order) - 1)]
+    paired[theirs[paired] != ours] = NO_DETECTIONS
+    present = paired != NO_DETECTIONS
+    same = map(eq, (gt[k] for k in np.flatnonzero(present).tolist()), (det[k] for k in paired[present].tolist()))
+    return paired if all(same) else None

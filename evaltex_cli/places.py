@@ -48,7 +48,7 @@ def of_images(source: Source, side: Side, names: Iterable[str]) -> dict[str, Ima
         for entry, data in zip(chosen, entries.read_many(chosen), strict=True):
             lines = [number for number, line in enumerate(_lines(data), 1) if line.strip()]
             found[entry.image] = ImagePlace(entries.place(entry), None, lines)
-    elif source.format == "evaltex":
+    elif source.format == "evaltex" and path.is_file():
         _find_in_text(source, side, found)
     return found
 

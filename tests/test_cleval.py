@@ -405,7 +405,7 @@ def test_objects_without_transcription_match_nothing() -> None:
     found = evidence_of(batch_of([image], "polygon"))
     assert found.row(0)["gt_characters"] == 0
     assert len(found.warnings) == 1
-    assert "'image 0'" in found.warnings[0]
+    assert "'image 0'" in str(found.warnings[0])
 
 
 def test_penalty_weights() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from evaltex_cli import InputError, evaluate, formats
 from evaltex_cli.convert import convert
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats import total_text_mat
+from evaltex_cli.formats import matlab5, total_text_mat
 from evaltex_cli.formats.base import Source
 from evaltex_cli.records import ReadImages
 
@@ -34,7 +34,7 @@ def row(vertices: list[list[int]], text: Any, orientation: Any = "c", kind: Any 
 
 
 def saved(path: Path, **variables: Any) -> Path:
-    pytest.importorskip("scipy", reason="scipy, of the extra mat, is not installed").io.savemat(path, variables)
+    pytest.importorskip("scipy", reason="scipy, which writes the samples, is not installed").io.savemat(path, variables)
     return path
 
 
@@ -126,9 +126,43 @@ def test_damaged_and_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         evaluate(path, path)
 
 
-def test_without_scipy_the_message_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "img1.mat"
-    path.write_bytes(b"MATLAB 5.0 MAT-file" + b" " * 200)
-    monkeypatch.setitem(sys.modules, "scipy.io", None)
-    with pytest.raises(InputError, match=r"need scipy; install it: pip install 'evaltex\[mat\]'"):
+@pytest.mark.parametrize("packed", [False, True])
+def test_variables_are_what_scipy_says(tmp_path: Path, packed: bool) -> None:
+    io = pytest.importorskip("scipy", reason="scipy, which writes the samples, is not installed").io
+    rng = np.random.default_rng(1)
+    numbers = {kind: (rng.random((3, 4)) * 100).astype(kind) for kind in ("i1", "u1", "i2", "u2", "i4", "f4", "f8")}
+    values = {
+        **numbers,
+        "text": "Caf\u00e9 \u2019",
+        "rows": np.array(["one", "two"]),
+        "none": np.zeros((0, 0)),
+        "cells": cells([numbers["f8"], "x", cells(["deep", 1])]),
+    }
+    path = tmp_path / "a.mat"
+    io.savemat(path, values, do_compression=packed)
+    found, expected = matlab5.load(path.read_bytes()), io.loadmat(path)
+    assert set(found) == set(values)
+
+    def assert_same(one: Any, other: Any) -> None:
+        assert one.shape == other.shape
+        if one.dtype == object:
+            for a, b in zip(one.ravel(), other.ravel(), strict=True):
+                assert_same(a, b)
+        else:
+            assert one.tolist() == other.tolist()
+
+    for name in values:
+        assert_same(found[name], expected[name])
+
+
+def test_what_unpacks_to_too_much_or_nests_too_deep_is_refused(tmp_path: Path) -> None:
+    deep: Any = 1
+    for _ in range(matlab5.MAX_DEPTH + 2):
+        deep = cells([deep])
+    path = saved(tmp_path / "img1.mat", polygt=deep)
+    with pytest.raises(InputError, match="nested deeper than 20"):
+        evaluate(path, path)
+    bomb = zlib.compress(b"\x0e\0\0\0\0\0\0\x7f" + b"\0" * (matlab5.MAX_BYTES + 9), 9)
+    path.write_bytes(b"MATLAB 5.0 MAT-file".ljust(124) + b"\0\1IM" + np.array([15, len(bomb)], "<u4").tobytes() + bomb)
+    with pytest.raises(InputError, match=f"more than {matlab5.MAX_BYTES} bytes, unpacked"):
         evaluate(path, path)

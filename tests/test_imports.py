@@ -12,6 +12,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "evaltex_cli"
 ORDER = [
     "errors",
+    "jobs",
     "records",
     "confidence",
     "geometry.intervals",
@@ -32,6 +33,7 @@ ORDER = [
     "config",
     "signature",
     "evaluation",
+    "journal",
     "bootstrap",
     "memory",
     "results",
@@ -39,6 +41,7 @@ ORDER = [
     "results.junit",
     "compare",
     "results.comparison",
+    "merge",
     "mistakes",
     "repair",
     "diagnose",

@@ -222,7 +222,7 @@ def test_an_empty_transcription_counts_and_is_told() -> None:
     assert found.columns["recall_credit"].tolist() == [1, 1]
     assert found.columns["counted_gt_objects"].tolist() == [2, 1]
     (warning,) = found.warnings
-    assert "img_0" in warning and "img_1" not in warning
+    assert "img_0" in str(warning) and "img_1" not in str(warning)
 
 
 @pytest.mark.parametrize(

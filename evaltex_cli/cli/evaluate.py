@@ -33,12 +33,23 @@ from evaltex_cli.cli.report import embed_option, pictures_option
 from evaltex_cli.protocols import PROTOCOLS
 
 if TYPE_CHECKING:
-    from evaltex_cli.evaluation import Evaluation, Run
+    from evaltex_cli.errors import FaultLog
+    from evaltex_cli.evaluation import Evaluation, MaskFolders, Run
+    from evaltex_cli.formats.base import Source
     from evaltex_cli.gate import Verdict
     from evaltex_cli.results.writer import ResultWriter
 
 MAX_PIXELS = 100_000_000
 GATE_NOT_MET = 1
+REPORT = "report.html"
+PRELOAD = (
+    "evaltex_cli.evaluation",
+    "evaltex_cli.results.writer",
+    "evaltex_cli.formats.evaltex_txt",
+    "evaltex_cli.formats.icdar_txt",
+    "evaltex_cli.cli",
+)
+"""What worker processes find imported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +79,15 @@ class Request:
     fail_if: tuple[str, ...]
     baselines: tuple[Path, ...]
     junit: Path | None
+    jobs: int
+    cluster: str | None
+    resume: bool
     quiet: bool
+
+    @property
+    def paths(self) -> list[Path]:
+        """All inputs."""
+        return [path for path in (self.gt, self.det, self.gt_img_dir, self.det_img_dir) if path is not None]
 
 
 @click.argument("gt", type=PATH)
@@ -115,6 +134,20 @@ class Request:
     "--baseline", "baselines", multiple=True, type=PATH, help="Result .json (or folder) of an earlier run. Repeatable."
 )
 @click.option("--junit", type=PATH, help="Write the gates' verdicts to this file as JUnit XML.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Work in this many processes; 0: one for each processor. Results are the same.",
+)
+@click.option("--cluster", metavar="ADDRESS", help="Work on the Dask cluster of this scheduler: tcp://HOST:8786, say.")
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Keep a journal beside RES_DIR while it runs: after a kill, the same command goes on from there.",
+)
 @quiet_option
 @click.version_option(__version__, prog_name="evaltex", message="%(prog)s %(version)s")
 def command(**options: Any) -> None:
@@ -129,6 +162,8 @@ def command(**options: Any) -> None:
         request = Request(**options | {"per_image": options["per_image"] or options["report"]})
         if (request.pictures is not None or request.embed) and not request.report:
             raise click.UsageError("--images and --embed are of the report: give --report too.")
+        if request.cluster is not None and request.jobs != 1:
+            raise click.UsageError("--jobs and --cluster exclude each other: give one of them.")
         if (request.gt_img_dir is None) != (request.det_img_dir is None):
             raise click.UsageError(
                 "GT_IMG_DIR and DET_IMG_DIR go together: give both folders of label pictures, or neither."
@@ -139,10 +174,9 @@ def command(**options: Any) -> None:
 
 
 def _evaluate(request: Request) -> list[Verdict]:
-    from evaltex_cli import gate, misreading, report
-    from evaltex_cli.evaluation import MaskFolders, evaluate_sources, open_sources
+    from evaltex_cli import gate
+    from evaltex_cli.evaluation import MaskFolders
     from evaltex_cli.protocols import load
-    from evaltex_cli.results import junit
     from evaltex_cli.results.staging import staged, write_file
     from evaltex_cli.results.table import table
     from evaltex_cli.results.writer import ResultWriter, is_result, result_names
@@ -156,31 +190,32 @@ def _evaluate(request: Request) -> list[Verdict]:
         else None
     )
     owned = [file for name in [*(run.protocol.name for run in runs), *left_out] for file in result_names(load(name))]
-    owned.append(report.NAME)
+    owned.append(REPORT)
 
     def may_replace(path: Path) -> bool:
         in_place = path.parent == request.res_dir and path.is_file()
         return is_result(path) or (in_place and not any(_is_same(path, given) for given in (request.gt, request.det)))
 
     with staged(request.res_dir, owned, may_replace) as folder, ResultWriter(folder) as writer:
-        sources = open_sources(request.gt, request.det, request.gt_format, request.det_format)
-        with progress_bar(request.quiet) as progress:
-            sink = writer.add if request.per_image else None
-            evaluations = evaluate_sources(*sources, runs, masks, sink, progress, request.invalid)
+        sources, evaluations = _evaluated(request, runs, masks, writer)
         if ALL in request.protocols and not evaluations[0].det.transcriptions:
             textual = [run.protocol.name for run in runs if run.protocol.needs_texts]
             left_out |= dict.fromkeys(textual, "no detection bears a transcription")
             evaluations = [e for e in evaluations if e.protocol.name not in left_out]
             writer.drop(textual)
         if masks is None:
+            from evaltex_cli import misreading
+
             evaluations = misreading.explained(evaluations, *sources[:2])
         gate.refuse_other_baselines(evaluations, baselines)
         verdicts = gate.verdicts(gates, evaluations, baselines)
         intervals = _intervals(request, evaluations)
         _write(writer, request, evaluations, intervals, verdicts)
         if request.report:
+            from evaltex_cli import report
+
             made = report.make(
-                folder / report.NAME,
+                folder / REPORT,
                 [folder],
                 labels=[request.res_dir.resolve().name],
                 gt=request.gt,
@@ -189,17 +224,56 @@ def _evaluate(request: Request) -> list[Verdict]:
                 embed=request.embed,
                 page_folder=request.res_dir,
             )
+    if request.resume:
+        from evaltex_cli import journal
+
+        journal.place(request.res_dir).unlink(missing_ok=True)
     if request.junit is not None:
+        from evaltex_cli.results import junit
+
         write_file(request.junit, junit.document(verdicts))
     warn([warning for evaluation in evaluations for warning in evaluation.warnings])
     lines = [f"Gate {verdict}" for verdict in verdicts if not (request.quiet and verdict.passed)]
     if not request.quiet:
         lines.append(table(evaluations, intervals))
         lines += [f"Left out: {name} ({reason})" for name, reason in left_out.items()]
-        lines += [f"Report: {request.res_dir / report.NAME} ({made})"] if request.report else []
+        lines += [f"Report: {request.res_dir / REPORT} ({made})"] if request.report else []
         lines.append(_places(request, [evaluation.protocol.name for evaluation in evaluations]))
     say(lines, to_stderr=request.quiet)
     return verdicts
+
+
+def _evaluated(
+    request: Request, runs: Sequence[Run], masks: MaskFolders | None, writer: ResultWriter
+) -> tuple[tuple[Source, Source, FaultLog], list[Evaluation]]:
+    """Do the work, wherever it is to be done."""
+    from contextlib import ExitStack
+    from functools import partial
+
+    from evaltex_cli import jobs
+    from evaltex_cli.evaluation import evaluate_sources, open_sources
+    from evaltex_cli.results.writer import image_files
+
+    with ExitStack() as stack:
+        in_order = stack.enter_context(
+            jobs.processes(request.jobs, PRELOAD)
+            if request.cluster is None
+            else jobs.cluster(request.cluster, request.paths)
+        )
+        formats = (request.gt_format, request.det_format)
+        sources = open_sources(request.gt, request.det, *formats, in_order if request.cluster is None else map)
+        kept = None
+        if request.resume:
+            from evaltex_cli import journal
+
+            key = journal.key(runs, *sources[:2], masks, request.invalid, request.per_image)
+            kept = stack.enter_context(journal.opened(journal.place(request.res_dir), key))
+        is_seen = request.cluster is None and not request.resume
+        sink = partial(image_files, writer.folder if is_seen else None) if request.per_image else None
+        progress = stack.enter_context(progress_bar(request.quiet))
+        return sources, evaluate_sources(
+            *sources, runs, masks, sink, progress, request.invalid, in_order, writer.take, kept
+        )
 
 
 def _is_same(path: Path, other: Path) -> bool:

@@ -1,0 +1,37 @@
+"""``evaltex merge RESULT... RES_DIR``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from evaltex_cli.cli.common import PATH, quiet_option, say, told_errors, warn
+
+
+@click.argument("results", type=PATH, nargs=-1, required=True, metavar="RESULT RESULT ...")
+@click.argument("res_dir", type=PATH)
+@quiet_option
+def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
+    """Merge the results of runs over disjoint images into RES_DIR.
+
+    A RESULT is a .json, or a folder of them. With the results of images in all parts (runs with -a), the merged result
+    is that of one run over all images, to the last bit.
+    """
+    with told_errors():
+        from evaltex_cli.merge import merge, runs
+        from evaltex_cli.results.staging import staged
+        from evaltex_cli.results.table import table
+        from evaltex_cli.results.writer import ResultWriter, is_result, of_images, result_names
+
+        merged = merge(results)
+        evaluations = [one.evaluation for one in merged]
+        owned = [file for evaluation in evaluations for file in result_names(evaluation.protocol)]
+        with staged(res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
+            for run, one in runs(merged):
+                if one.images:
+                    writer.take(run, of_images(run, one.images))
+                writer.finish(one.evaluation)
+        warn([warning for evaluation in evaluations for warning in evaluation.warnings])
+        if not quiet:
+            say([table(evaluations, {}), f"Results: {res_dir}"])

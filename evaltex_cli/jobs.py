@@ -1,0 +1,300 @@
+"""Work cut into pieces, done in this process, in several, or on a Dask cluster, and taken up again in order.
+
+Whoever has work to do calls ``in_order(function, items)``, which gives what `map` gives: that is all the difference
+between one process and a cluster. Only so many pieces are under way at once, and results come in the order of the
+items, so that whoever sums them up sees the same whatever does the work.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from evaltex_cli.errors import InputError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
+ATTEMPTS = 3
+AHEAD = 2
+"""Pieces under way for each worker."""
+CONNECT_SECONDS = 10
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+_MACHINE_FAULTS = (OSError, MemoryError)
+
+
+class InOrder(Protocol):
+    """What `map` is: results of a function, in the order of the items."""
+
+    def __call__(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]: ...
+
+
+class FailedError(Exception):
+    """A piece of work at which workers died, or failed as only machines fail, three times.
+
+    Attributes
+    ----------
+    item : object
+        What was to be worked on.
+    reason : str
+    """
+
+    def __init__(self, item: Any, reason: str) -> None:
+        super().__init__(item, reason)
+        self.item, self.reason = item, reason
+
+
+class _Workers:
+    """An executor that is made anew when it breaks."""
+
+    def __init__(
+        self, open_executor: Callable[[], Executor], workers: int, transient: tuple[type[BaseException], ...]
+    ) -> None:
+        self._open, self._ahead, self._transient = open_executor, AHEAD * workers, transient
+        self.executor = open_executor()
+
+    def in_order(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
+        """Yield the function of each item; see `InOrder`.
+
+        Raises
+        ------
+        FailedError
+            When three attempts at one item failed.
+        """
+        waiting: deque[tuple[Item, Future[Result]]] = deque()
+        for item in items:
+            waiting.append((item, self._submit(function, item)))
+            if len(waiting) == self._ahead:
+                yield from self._next(function, waiting)
+        while waiting:
+            yield from self._next(function, waiting)
+
+    def _next(
+        self, function: Callable[[Item], Result], waiting: deque[tuple[Item, Future[Result]]]
+    ) -> Iterator[Result]:
+        """Yield the first result. Where a worker has died, all that wait: what was lost is done again, one at a time.
+
+        A dead worker takes the whole pool with it, so only who is alone when it happens is known to be the cause.
+        """
+        item, future = waiting.popleft()
+        reason = self._failure(future)
+        if reason is None:
+            yield future.result()
+            return
+        yield self._alone(function, item, reason)
+        while waiting:
+            item, future = waiting.popleft()
+            reason = self._failure(future)
+            yield future.result() if reason is None else self._alone(function, item, reason)
+
+    def _alone(self, function: Callable[[Item], Result], item: Item, reason: BaseException) -> Result:
+        for _ in range(ATTEMPTS - 1):
+            future = self._submit(function, item)
+            again = self._failure(future)
+            if again is None:
+                return future.result()
+            reason = again
+        raise FailedError(item, str(reason) if isinstance(reason, OSError) else "a worker died") from reason
+
+    def _submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
+        from concurrent.futures import BrokenExecutor
+
+        try:
+            return self.executor.submit(function, item)
+        except BrokenExecutor:
+            self.executor.shutdown(wait=True)
+            self.executor = self._open()
+            return self.executor.submit(function, item)
+
+    def _failure(self, future: Future[Any]) -> BaseException | None:
+        """Wait for a result; the failure, if it is one that may not come again."""
+        from concurrent.futures import CancelledError
+
+        try:
+            error = future.exception()
+        except CancelledError as cancelled:
+            error = cancelled
+        return error if isinstance(error, self._transient) else None
+
+
+# Processes -----------------------------------------------------------------------------------------------------------
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def processes(jobs: int, preload: Sequence[str] = ()) -> Iterator[InOrder]:
+    """Give an `InOrder` over worker processes; none of them is left when the block ends, however it does.
+
+    Parameters
+    ----------
+    jobs : int
+        Number of processes; 1 works in this one, 0 takes all processors.
+    preload : sequence of str
+        Modules that workers find imported.
+    """
+    jobs = jobs or cores()
+    if jobs == 1:
+        yield map
+        return
+    import multiprocessing
+    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(preload))
+    folder = (os.getcwd(),)  # noqa: PTH109
+    transient = (*_MACHINE_FAULTS, BrokenExecutor)
+    workers = _Workers(lambda: ProcessPoolExecutor(jobs, context, _begin_worker, folder), jobs, transient)
+    try:
+        yield workers.in_order
+    except BaseException:
+        for process in dict(getattr(workers.executor, "_processes", None) or {}).values():
+            process.kill()
+        raise
+    finally:
+        workers.executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin_worker(folder: str) -> None:
+    """Leave interrupts to the parent, and end with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.chdir(folder)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    import multiprocessing
+
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+# A cluster -----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def cluster(address: str, paths: Sequence[Path] = ()) -> Iterator[InOrder]:
+    """Give an `InOrder` over the workers of a running Dask scheduler.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler, ``tcp://host:8786`` say.
+    paths : sequence of Path
+        What every worker must find, at the same place as this process.
+
+    Raises
+    ------
+    InputError
+        When the scheduler cannot be reached or has no worker, when versions differ, or a worker does not find a path.
+    """
+    try:
+        import distributed
+    except ImportError as error:
+        raise InputError("--cluster needs the package distributed: pip install 'evaltex[cluster]'") from error
+    import logging
+    import warnings
+    from concurrent.futures import BrokenExecutor, CancelledError
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise InputError(f"cluster {address}: cannot be reached ({error}); give a scheduler's address") from error
+        try:
+            threads = _checked(client, address, paths)
+            folder = os.getcwd()  # noqa: PTH109
+            executor = client.get_executor(pure=False)
+            transient = (*_MACHINE_FAULTS, BrokenExecutor, CancelledError, distributed.KilledWorker)
+            workers = _Workers(lambda: executor, threads, transient)
+
+            def in_order(function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
+                return workers.in_order(_There(function, folder), items)
+
+            yield in_order
+        finally:
+            client.close()
+
+
+class _There:
+    """A function that is called in a folder."""
+
+    def __init__(self, function: Callable[[Any], Any], folder: str) -> None:
+        self.function, self.folder = function, folder
+
+    def __call__(self, item: Any) -> Any:
+        os.chdir(self.folder)
+        return self.function(item)
+
+
+def _checked(client: Any, address: str, paths: Sequence[Path]) -> int:
+    """Return how many threads the workers have, after a look at their versions and files."""
+    mine = _versions()
+    absolute = [str(path.absolute()) for path in paths]
+
+    def look() -> tuple[dict[str, str], list[str]]:  # by value: the package may be missing there
+        import os
+        from importlib import import_module
+
+        found = {"python": ".".join(map(str, sys.version_info[:2]))}
+        for name, module in (("evaltex", "evaltex_cli"), ("numpy", "numpy"), ("shapely", "shapely")):
+            try:
+                found[name] = import_module(module).__version__
+            except ImportError:
+                found[name] = "missing"
+        return found, [path for path in absolute if not os.path.exists(path)]  # noqa: PTH110
+
+    try:
+        seen = {"its scheduler": (client.run_on_scheduler(look)[0], [])} | client.run(look)
+        threads = int(sum(client.nthreads().values()))
+    except Exception as error:
+        raise InputError(
+            f"cluster {address}: a look at its versions failed ({error}); install the same Python and evaltex on it"
+        ) from error
+    wrong = [
+        f"cluster {address}: {name} {theirs.get(name)} on {where}, {version} here; install the same version"
+        for where, (theirs, _) in seen.items()
+        for name, version in mine.items()
+        if theirs.get(name) != version
+    ]
+    wrong += [
+        f"cluster {address}: worker {where} does not find {path}; put it where every worker sees it"
+        for where, (_, missing) in seen.items()
+        for path in missing
+    ]
+    if wrong:
+        raise InputError("\n".join(wrong))
+    if not threads:
+        raise InputError(f"cluster {address}: it has no worker; start some")
+    return threads
+
+
+def _versions() -> dict[str, str]:
+    import numpy
+    import shapely
+
+    import evaltex_cli
+
+    return {
+        "python": ".".join(map(str, sys.version_info[:2])),
+        "evaltex": evaltex_cli.__version__,
+        "numpy": numpy.__version__,
+        "shapely": shapely.__version__,
+    }

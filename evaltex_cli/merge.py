@@ -1,0 +1,161 @@
+"""Results of runs over disjoint images, brought together: evidence adds up, and scores are functions of its sums.
+
+With the images' results in all parts (``-a``), totals are summed anew from the images, exactly: they are those of one
+run over all images, to the last bit. Else the parts' totals are summed. Counts are exact then too; a sum of floats was
+rounded once in each part, so it may differ from that of one run by half a unit in the last place for each part.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaltex_cli import __version__, config
+from evaltex_cli.errors import InputError, quote
+from evaltex_cli.evaluation import Evaluation, ImageResult, InputSummary, Run
+from evaltex_cli.protocols import PROTOCOLS, load
+from evaltex_cli.protocols.base import ExactSums
+from evaltex_cli.results import json_file
+from evaltex_cli.signature import signature
+
+_SIGNED = ("revision", "masks", "invalid", "version")
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """One protocol's results of all parts.
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+        As of one run over the images of all parts; without evidence rows.
+    images : list of ImageResult
+        In the order of the parts; empty unless all parts have them.
+    """
+
+    evaluation: Evaluation
+    images: list[ImageResult]
+
+
+def merge(paths: Sequence[Path]) -> list[Merged]:
+    """Merge results.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Results' .json, or folders of them.
+
+    Returns
+    -------
+    list of Merged
+        One for each protocol.
+
+    Raises
+    ------
+    InputError
+        When one cannot be read; when they differ in protocols, parameters, revision, version, masks or the policy for
+        invalid polygons; when an image, or a whole ground truth, is in two of them.
+    """
+    files = [file for path in paths for file in json_file.files(path)]
+    documents: dict[str, list[tuple[Path, dict[str, Any]]]] = {}
+    for file in files:
+        document = json_file.read(file)
+        documents.setdefault(document["protocol"], []).append((file, document))
+    if not documents:
+        raise InputError("no result to merge; give results' .json files, or folders that hold some")
+    found = []
+    try:
+        hashes = {name: [one["inputs"]["gt"]["sha256"] for _, one in parts] for name, parts in documents.items()}
+        if len({tuple(sorted(hashed)) for hashed in hashes.values()}) > 1:
+            counts = ", ".join(f"{name} of {len(parts)}" for name, parts in documents.items())
+            raise InputError(f"the results are not all of the same protocols and ground truths: {counts} results")
+        for name in sorted(documents, key=list(PROTOCOLS).index):
+            _refuse_unlike(documents[name])
+            found.append(_merged(documents[name]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"a result is damaged ({quote(str(error))}); make it again") from error
+    return found
+
+
+def _refuse_unlike(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
+    """Refuse parts that are not of one protocol in one setting, or share images."""
+    (first_file, first), *others = parts
+    for file, part in others:
+        for what, value in _setting(first).items():
+            if _setting(part).get(what) != value:
+                raise InputError(
+                    f"{first_file} and {file} cannot be merged: {what} is {value} and {_setting(part).get(what)};"
+                    " evaluate all parts in the same way"
+                )
+    seen: dict[str, Path] = {}
+    for file, part in parts:
+        keys = [image["name"] for image in part["images"]] or [f"ground truth {part['inputs']['gt']['sha256']}"]
+        for key in keys:
+            if key in seen:
+                raise InputError(f"{seen[key]} and {file}: {quote(key)} is in both; give parts without common images")
+            seen[key] = file
+
+
+def _setting(document: Mapping[str, Any]) -> dict[str, Any]:
+    signed = dict(part.partition(":")[::2] for part in document["signature"].split("|"))
+    return {key: signed.get(key) for key in _SIGNED} | {
+        f"parameter {name}": value for name, value in document["parameters"].items()
+    }
+
+
+def _merged(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> Merged:
+    first = parts[0][1]
+    protocol, setting = load(first["protocol"]), _setting(first)
+    if setting["version"] != __version__ or setting["revision"] != str(protocol.version):
+        raise InputError(
+            f"{parts[0][0]}: made by version {setting['version']}, revision {setting['revision']} of"
+            f" {protocol.name}; this is {__version__}, {protocol.version}: evaluate the parts anew, or merge with that"
+        )
+    parameters = config.checked(protocol.name, dict(first["parameters"]))
+    gt, det = (_summary([part["inputs"][side] for _, part in parts]) for side in ("gt", "det"))
+    complete = all(len(part["images"]) == part["inputs"]["gt"]["images"] for _, part in parts)
+    images = [ImageResult(**image) for _, part in parts for image in part["images"]] if complete else []
+    totals = _totals([image.totals for image in images] or [part["totals"] for _, part in parts])
+    warnings = [warning for _, part in parts for warning in part["warnings"]]
+    if not complete:
+        warnings.append(
+            "not all parts hold their images' results (-a): sums of floats are of rounded totals, and images that two"
+            " parts have in common would not be noticed"
+        )
+    signed = signature(
+        protocol.name, protocol.version, parameters, gt.images, gt.sha256, setting["masks"] == "yes", setting["invalid"]
+    )
+    scores = protocol.scores(totals, parameters)
+    told = list(dict.fromkeys(warnings))
+    run = Evaluation(protocol, parameters, signed, gt, det, totals, scores, warnings=told)
+    return Merged(run, images)
+
+
+def _totals(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    sums = ExactSums()
+    sums.add({name: np.array([row[name] for row in rows]) for name in rows[0]})
+    return sums.totals()
+
+
+def _summary(parts: Sequence[Mapping[str, Any]]) -> InputSummary:
+    """Counts add up; the hash is that of the lines ``<sha256>  <file>`` of the parts, in their order."""
+    listing = "".join(f"{part['sha256']}  {part['file']}\n" for part in parts)
+    formats = list(dict.fromkeys(part["format"] for part in parts))
+    counts = [field.name for field in fields(InputSummary) if isinstance(field.default, int)]
+    return InputSummary(
+        file=f"{parts[0]['file']} and {len(parts) - 1} more" if len(parts) > 1 else parts[0]["file"],
+        format=", ".join(formats),
+        sha256=hashlib.sha256(listing.encode("utf-8", "replace")).hexdigest(),
+        **{name: sum(part[name] for part in parts) for name in counts},
+    )
+
+
+def runs(merged: Sequence[Merged]) -> Iterator[tuple[Run, Merged]]:
+    """Yield each with the run that would have made it."""
+    for one in merged:
+        yield Run(one.evaluation.protocol, one.evaluation.parameters), one

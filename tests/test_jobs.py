@@ -1,0 +1,406 @@
+"""Whoever does the work, and however it is cut, the results are the same bytes; who dies at it is replaced."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from evaltex_cli import evaluation, jobs
+from evaltex_cli.cli import main
+from evaltex_cli.errors import InputError
+
+IMAGES = 60
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    handler = signal.getsignal(signal.SIGTERM)
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    signal.signal(signal.SIGTERM, handler)
+
+
+def write_boxes(polygons: bool = False, images: int = IMAGES) -> list[str]:
+    """EvaLTex files of images in different order, some without detections; every third object is a polygon, if any."""
+    generator = np.random.default_rng(3)
+    gt, det = [], []
+    for k in range(images):
+        name = f"deep/{k % 4}/img_{k}"
+        lines: tuple[list[str], list[str]] = ([], [])
+        for i in range(1, int(generator.integers(1, 6)) + 1):
+            x, y, w, h = generator.integers(1, 90, 4).tolist()
+            places = [f"{x},{y},{w},{h}", f"{x + 2},{y},{w},{h}"]
+            if polygons and i % 3 == 0:
+                places = [f"{x},{y},{x + w},{y},{x + w},{y + h},{x},{y + h + 1}"] * 2
+            lines[0].append(f'{i},{i},"{"" if k % 7 == 0 else "word"}",f,{places[0]}')
+            lines[1].append(f'{i},"word",{places[1]}')
+        gt.append("\n".join([name, "200,200", *lines[0]]))
+        if k % 5:
+            det.append("\n".join([name, *lines[1]]))
+    Path("gt.txt").write_text("\n".join(gt) + "\n")
+    Path("det.txt").write_text("\n".join(det[::-1]) + "\n")
+    return ["gt.txt", "det.txt"]
+
+
+def write_folders() -> list[str]:
+    for side, ending in (("gt", ",word"), ("det", "")):
+        Path(side).mkdir()
+        for k in range(IMAGES):
+            Path(side, f"{side}_img_{k}.txt".replace("det_", "res_")).write_text(f"{k},0,{k + 30},20{ending}\n")
+    return ["gt", "det"]
+
+
+def write_masks() -> list[str]:
+    arguments = write_boxes(images=12)
+    for side in ("gt", "det"):
+        for block in Path(f"{side}.txt").read_text().split("deep/")[1:]:
+            lines = block.split("\n")
+            labels = np.zeros((200, 200), np.uint8)
+            for line in lines:
+                if '"' in line:
+                    x, y, w, h = map(int, line.split(",")[-4:])
+                    labels[y : y + h, x : x + w] = int(line.split(",")[0])
+            text = Path(f"{side}.txt").read_text()
+            path = Path(side, "deep", f"{lines[0]}.png")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(labels).save(path)
+            present = [line for line in lines if '"' in line and not (labels == int(line.split(",")[0])).any()]
+            for line in present:  # wholly covered by later ones
+                text = text.replace(f"deep/{block}", "deep/" + block.replace(line + "\n", "").replace(line, ""))
+            Path(f"{side}.txt").write_text(text)
+    return [*arguments, "res", "gt", "det"]
+
+
+def outcome(*arguments: str, expected: int = 0) -> dict[str, bytes]:
+    """Run into ``res``, and return what was written and printed."""
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == expected, result.output
+    written = {str(path): path.read_bytes() for path in sorted(Path("res").rglob("*")) if path.is_file()}
+    return written | {"stdout": result.stdout.encode(), "stderr": result.stderr.encode()}
+
+
+def arguments_for(kind: str) -> list[str]:
+    if kind == "masks":
+        return [*write_masks(), "-a"]
+    if kind == "folders":
+        return [*write_folders(), "res", "-a", "--protocol", "iou", "--protocol", "deteval", "--confidence"]
+    every = ["--protocol", "cleval", "--protocol", "tedeval", "--protocol", "evaltex", "--plots"]
+    return [*write_boxes(polygons=kind == "polygons"), "res", "-a", *every]
+
+
+@pytest.mark.parametrize("kind", ["boxes", "polygons", "folders", "masks"])
+def test_chunks_of_any_size_give_the_same_bytes(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = arguments_for(kind)
+    whole = outcome(*arguments)
+    assert any(name.endswith(".txt") and "img_" in name for name in whole)
+    for images in (1, 7):
+        monkeypatch.setattr(evaluation, "BATCH_IMAGES", images)
+        monkeypatch.setattr(evaluation, "MASK_BATCH_IMAGES", images)
+        assert outcome(*arguments) == whole
+
+
+@pytest.mark.parametrize(("kind", "count"), [("polygons", 2), ("folders", 3), ("masks", 2)])
+def test_any_number_of_jobs_gives_the_same_bytes(kind: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = arguments_for(kind)
+    alone = outcome(*arguments)
+    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 5)
+    monkeypatch.setattr(evaluation, "MASK_BATCH_IMAGES", 5)
+    assert outcome(*arguments, "--jobs", str(count)) == alone
+
+
+def test_faults_found_by_workers_are_told_as_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them, in the same order, and no more than twenty shown."""
+    write_boxes()
+    broken = Path("det.txt").read_text().replace('"word"', '"word')
+    Path("det.txt").write_text(broken)
+    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 9)
+    alone = outcome("gt.txt", "det.txt", "res", "-a", expected=2)
+    assert outcome("gt.txt", "det.txt", "res", "-a", "--jobs", "2", expected=2) == alone
+    assert alone["stderr"].count(b"\n") == 21 and b"more faults" in alone["stderr"]
+    assert not Path("res").exists()
+
+
+# Workers that die ----------------------------------------------------------------------------------------------------
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def die_once(item: tuple[int, str]) -> int:
+    """Die at 3, unless somebody has died already."""
+    number, mark = item
+    if number == 3 and not Path(mark).exists():
+        Path(mark).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return square(number)
+
+
+def always_die(number: int) -> int:
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return square(number)
+
+
+def fail(number: int) -> int:
+    raise InputError(f"{number} is wrong")
+
+
+def failing_disk(number: int) -> int:
+    raise OSError(5, "Input/output error")
+
+
+def left_over() -> list[int]:
+    """Workers of this process that still live: children of its fork server."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = status.read_bytes()
+            parent = int((status.parent / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if b"forkserver" in command and parent != os.getpid():
+            grandparent = Path(f"/proc/{parent}/stat").read_text().rpartition(")")[2].split()[1]
+            if int(grandparent) == os.getpid():
+                found.append(int(status.parent.name))
+    return found
+
+
+def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
+    with jobs.processes(2) as in_order:
+        items = [(number, str(tmp_path / "mark")) for number in range(20)]
+        assert list(in_order(die_once, items)) == [number * number for number in range(20)]
+        assert (tmp_path / "mark").exists()
+        found = in_order(always_die, range(10))
+        assert [next(found) for _ in range(3)] == [0, 1, 4]
+        with pytest.raises(jobs.FailedError, match="a worker died") as failed:
+            next(found)
+        assert failed.value.item == 3
+        with pytest.raises(jobs.FailedError, match="Input/output error"):
+            list(in_order(failing_disk, range(10)))
+        with pytest.raises(InputError, match="0 is wrong"):
+            list(in_order(fail, range(10)))
+    assert not left_over()
+
+
+def test_only_so_much_is_under_way() -> None:
+    taken = []
+
+    def items() -> Iterator[int]:
+        for number in range(100):
+            taken.append(number)
+            yield number
+
+    with jobs.processes(2) as in_order:
+        results = in_order(square, items())
+        next(results)
+        assert len(taken) <= 2 * jobs.AHEAD
+        assert [next(results) for _ in range(3)] == [1, 4, 9]
+
+
+def test_a_block_that_is_left_by_an_error_leaves_no_worker() -> None:
+    with pytest.raises(ZeroDivisionError), jobs.processes(2) as in_order:
+        next(in_order(time.sleep, [0, 60, 60]))
+        raise ZeroDivisionError
+    assert not left_over()
+
+
+def test_images_that_kill_workers_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    write_boxes()
+
+    def gives_up(function: object, items: object) -> Iterator[object]:
+        raise jobs.FailedError(next(iter(items)), "a worker died")  # type: ignore[call-overload]
+        yield
+
+    gt, det, faults = evaluation.open_sources(Path("gt.txt"), Path("det.txt"), None, None)
+    run = evaluation.Run(evaluation.load("evaltex"), evaluation.config.checked("evaltex", {}))
+    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 5)
+    with pytest.raises(InputError, match=r"images 'deep/0/img_0', 'deep/1/img_1', 'deep/2/img_2' and 2 more: given up"):
+        evaluation.evaluate_sources(gt, det, faults, [run], in_order=gives_up)
+
+
+# A whole run that is stopped -----------------------------------------------------------------------------------------
+
+
+def began(*arguments: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    code = (
+        "from evaltex_cli import evaluation, cli; evaluation.BATCH_IMAGES = 20; cli.main(prog_name='evaltex')"
+        if "--jobs" not in arguments
+        else "if __name__ == '__main__':\n    from evaltex_cli import evaluation, cli\n"
+        "    evaluation.BATCH_IMAGES = 20\n    cli.main(prog_name='evaltex')"
+    )
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.Popen(
+        command, text=True, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment, start_new_session=True
+    )
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.005)
+
+
+def group_members(group: int) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[2]) == group and fields[0] != "Z":
+            found.append(int(path.parent.name))
+    return found
+
+
+@pytest.mark.parametrize(("stop", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+def test_a_run_that_is_stopped_leaves_no_worker(stop: signal.Signals, status: int) -> None:
+    write_boxes(images=20_000)
+    process = began("gt.txt", "det.txt", "res", "-a", "--jobs", "2", "--quiet")
+    wait_for(lambda: any(Path().glob(".evaltex-*/new/evaltex/deep/*/img_*.txt")) or process.poll() is not None)
+    if stop == signal.SIGINT:
+        os.killpg(process.pid, stop)  # a terminal tells all of them
+    else:
+        process.send_signal(stop)
+    _, told = process.communicate(timeout=30)
+    assert process.returncode == status
+    assert "Traceback" not in told
+    wait_for(lambda: not group_members(process.pid))
+    assert not Path("res").exists()
+    if stop == signal.SIGINT:
+        assert told == "evaltex: interrupted; nothing was written\n"
+        assert not list(Path().glob(".evaltex-*"))
+
+
+# Going on from a journal ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chunks", [0, 3, 15])
+def test_a_killed_run_goes_on_to_the_same_bytes(chunks: int) -> None:
+    write_boxes(polygons=True, images=500)
+    arguments = ["gt.txt", "det.txt", "res", "-a", "--resume", "--quiet", "--protocol", "cleval", "--confidence"]
+    process = began(*arguments)
+    journals = lambda: list(Path().glob(".evaltex-resume-*"))  # noqa: E731
+    wait_for(lambda: journals() and journals()[0].read_bytes().count(b"\n") > chunks)
+    process.kill()
+    process.communicate()
+    lines = journals()[0].read_bytes()
+    assert not Path("res").exists()
+    second = began(*arguments)
+    _, told = second.communicate()
+    assert second.returncode == 0, told
+    assert not journals() and len(lines.split(b"\n")) > chunks
+    resumed = {path.name: path.read_bytes() for path in Path("res").rglob("*") if path.is_file()}
+    outcome(*arguments)
+    assert {path.name: path.read_bytes() for path in Path("res").rglob("*") if path.is_file()} == resumed
+
+
+def journal_of_an_unfinished_run(monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> Path:
+    """A run that is interrupted after three chunks."""
+    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 10)
+    measure, calls = evaluation.measure, []
+
+    def interrupted(*given: object) -> object:
+        calls.append(1)
+        if len(calls) > 3:
+            raise KeyboardInterrupt
+        return measure(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(evaluation, "measure", interrupted)
+    outcome(*arguments, expected=130)
+    monkeypatch.setattr(evaluation, "measure", measure)
+    (journal,) = Path().glob(".evaltex-resume-*")
+    return journal
+
+
+def test_what_is_done_is_not_done_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = [*write_boxes(), "res", "-a", "--resume"]
+    journal = journal_of_an_unfinished_run(monkeypatch, arguments)
+    assert journal.read_bytes().count(b"\n") == 4
+    journal.write_bytes(journal.read_bytes() + b'{"chunk": [30, 40], "gt": [1')  # killed within a line
+    measure, starts = evaluation.measure, []
+
+    def counted(*given: object) -> object:
+        starts.append(given[-1].names[0])  # type: ignore[attr-defined]
+        return measure(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(evaluation, "measure", counted)
+    resumed = outcome(*arguments)
+    assert starts == ["deep/2/img_30", "deep/0/img_40", "deep/2/img_50"]
+    assert outcome(*arguments[:-1]) == resumed
+    assert not journal.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (lambda arguments: arguments[:-1], "results"),
+        (lambda arguments: [*arguments, "--set", "det_border=0.02"], "signatures"),
+        (lambda arguments: (Path("det.txt").write_text("") and arguments) or arguments, "det"),
+    ],
+)
+def test_another_run_does_not_go_on_from_a_journal(
+    change: Callable[[list[str]], list[str]], what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = [*write_boxes(), "res", "--resume", "-a"]
+    journal = journal_of_an_unfinished_run(monkeypatch, arguments)
+    before = journal.read_bytes()
+    told = outcome(*change(arguments), expected=2)["stderr"].decode()
+    assert f"differs from this one in {what};" in told and str(journal) in told
+    assert journal.read_bytes() == before
+
+
+def test_faults_leave_no_journal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The input must change, so nothing could go on from it."""
+    write_boxes()
+    with Path("det.txt").open("a") as file:
+        file.write("1,x\n")
+    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 10)
+    outcome("gt.txt", "det.txt", "res", "--resume", expected=2)
+    assert not list(Path().glob(".evaltex-*"))
+
+
+# A cluster -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_cluster_gives_the_same_bytes() -> None:
+    distributed = pytest.importorskip("distributed", reason="the extra cluster is not installed")
+    arguments = arguments_for("polygons")
+    alone = outcome(*arguments)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as local:
+        assert outcome(*arguments, "--cluster", local.scheduler_address) == alone
+        there = local.scheduler_address
+        Path("elsewhere").mkdir()
+        told = outcome("gt.txt", "missing.txt", "res", "--cluster", there, expected=2)["stderr"]
+        assert b"missing.txt" in told
+
+
+def test_a_cluster_that_is_not_there_is_told() -> None:
+    pytest.importorskip("distributed", reason="the extra cluster is not installed")
+    write_boxes()
+    told = outcome("gt.txt", "det.txt", "res", "--cluster", "tcp://127.0.0.1:9", expected=2)["stderr"].decode()
+    assert told.startswith("evaltex: error: cluster tcp://127.0.0.1:9: cannot be reached")
+
+
+def test_jobs_and_cluster_exclude_each_other() -> None:
+    assert (
+        b"exclude each other" in outcome("g", "d", "res", "--jobs", "2", "--cluster", "tcp://x", expected=2)["stderr"]
+    )
+
+
+def test_the_results_do_not_tell_the_jobs() -> None:
+    outcome(*write_boxes(), "res", "--jobs", "2")
+    assert "jobs" not in json.loads(Path("res/evaltex.json").read_text())

@@ -1,0 +1,167 @@
+"""Ground truth and detections in several files, and packed ones."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaltex_cli import evaluate, evaluation
+from evaltex_cli.cli import main
+from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.formats import open_source, shards
+from evaltex_cli.formats.base import Names
+from evaltex_cli.pairing import NO_DETECTIONS, pair_images
+
+IMAGES = 30
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    handler = signal.getsignal(signal.SIGTERM)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(shards.tempfile, "tempdir", None)
+    yield tmp_path
+    signal.signal(signal.SIGTERM, handler)
+
+
+def write(parts: int) -> None:
+    """The same images in one file and in parts; detections in another order, in parts of their own."""
+    gt = [f'img_{k}\n100,{100 + k}\n1,1,"a",f,{k},0,20,10\n2,2,"b",f,50,50,10,{k + 1}\n' for k in range(IMAGES)]
+    det = [f'img_{k}\n1,"a",{k + 2},0,20,10\n2,"b",50,50,10,10\n' for k in reversed(range(IMAGES)) if k % 6]
+    for side, blocks in (("gt", gt), ("det", det)):
+        Path(f"{side}.txt").write_text("".join(blocks))
+        size = -(-len(blocks) // parts)
+        for part in range(parts):
+            Path(f"{side}-{part}.txt").write_text("".join(blocks[part * size : (part + 1) * size]))
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def results(folder: str) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(Path(folder).rglob("*.txt"))}
+
+
+def test_parts_are_evaluated_as_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve of them: number 10 comes after number 2, so images keep their order."""
+    write(12)
+    assert run("gt.txt", "det.txt", "whole", "-a").exit_code == 0
+    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 7)
+    found = run("gt-*.txt", "det-*.txt", "parts", "-a")
+    assert found.exit_code == 0, found.output
+    assert len(results("whole")) == IMAGES + 1
+    assert results("parts") == results("whole")
+    assert (found.stdout.replace("parts", "whole"), found.stderr.count("warning")) == (
+        run("gt.txt", "det.txt", "whole", "-a").stdout,
+        1,
+    )
+    assert run("gt.txt", "det-*.txt", "mixed", "-a", "--jobs", "2").exit_code == 0
+    assert results("mixed") == results("whole")
+
+
+def test_packed_files_are_evaluated_as_their_content() -> None:
+    write(2)
+    assert run("gt.txt", "det.txt", "whole", "-a").exit_code == 0
+    for name in ("gt", "det-0", "det-1"):
+        Path(f"{name}.txt.gz").write_bytes(gzip.compress(Path(f"{name}.txt").read_bytes()))
+    assert run("gt.txt.gz", "det-*.txt.gz", "packed", "-a", "--jobs", "2").exit_code == 0
+    assert results("packed") == results("whole")
+    packed, plain = (evaluate(name, "det.txt") for name in ("gt.txt.gz", "gt.txt"))
+    assert packed.signature == plain.signature
+    (first, second) = list(Path().glob("evaltex-*.txt"))[:2]
+    shards._remove(str(first), os.getpid())
+    shards._remove(str(second), os.getpid() + 1)
+    assert (first.exists(), second.exists()) == (False, True)
+
+
+def refusal(gt: str, det: str = "det.txt") -> str:
+    with pytest.raises(InputError) as refused:
+        evaluate(gt, det)
+    return str(refused.value)
+
+
+def test_faults_are_told_with_their_own_file() -> None:
+    write(3)
+    with Path("gt-1.txt").open("a") as file:
+        file.write('3,3,"c",f,1,2,3\nimg_2\n5,5\n')
+    told = refusal("gt-*.txt").split("\n")
+    assert told[0].startswith("gt-1.txt:42: image name 'img_2' again; expected image names used once (it stands in")
+    assert "gt-0.txt:9 too" in told[0]
+    assert told[1].startswith("gt-1.txt:41: ")
+    Path("gt.txt.gz").write_bytes(gzip.compress(b'img_0\n9,9\n1,1,"a",f,1,2,3\n'))
+    Path("det.txt").write_text("")
+    assert refusal("gt.txt.gz").startswith("gt.txt.gz:3: 3 coordinates")
+
+
+def test_what_cannot_be_shards_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    write(2)
+    assert "'none-*" not in refusal("none-*.txt") and "matches no file" in refusal("none-*.txt")
+    Path("gt-2.txt").write_text('{"images": []}')
+    assert "gt-2.txt" in refusal("gt-*.txt")
+    data = gzip.compress(Path("gt.txt").read_bytes())
+    Path("cut.txt.gz").write_bytes(data[:-9])
+    assert "cut.txt.gz: damaged gzip data" in refusal("cut.txt.gz")
+    Path("bad.txt.gz").write_bytes(data[:30] + bytes([data[30] ^ 255]) + data[31:])
+    assert "bad.txt.gz: damaged gzip data" in refusal("bad.txt.gz")
+    monkeypatch.setattr(shards, "_BLOCK_BYTES", 1 << 10)
+    Path("bomb.txt.gz").write_bytes(gzip.compress(b"img_0\n9,9\n" + b"\n" * 4_000_000))
+    assert "unpacks to more than 200 times its size" in refusal("bomb.txt.gz")
+    Path("gt-2.txt").write_bytes(b"PK\5\6")
+    assert "gt-2.txt is no EvaLTex .txt" in refusal("gt-*.txt")
+    assert evaluate("gt-[01].tx?", "det.txt").gt.images == IMAGES
+
+
+def test_a_file_named_like_a_pattern_is_that_file() -> None:
+    write(1)
+    Path("gt.txt").rename("gt[1].txt")
+    assert evaluate("gt[1].txt", "det.txt").gt.images == IMAGES
+
+
+# Names ---------------------------------------------------------------------------------------------------------------
+
+
+def packed(names: list[str]) -> Names:
+    encoded = [name.encode() for name in names]
+    stop = np.cumsum([len(name) + 1 for name in encoded], dtype=np.int64) - 1
+    return Names(b"".join(name + b"\n" for name in encoded), stop)
+
+
+texts = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=6), max_size=12)
+
+
+@settings(deadline=None, derandomize=True, max_examples=150)
+@given(texts, st.slices(12))
+def test_packed_names_are_as_a_list(names: list[str], part: slice) -> None:
+    found = packed(names)
+    assert list(found) == names and found == names and found == packed(names) and len(found) == len(names)
+    assert found[part] == names[part]
+    assert [found[k] for k in range(-len(names), len(names))] == names + names
+    assert found.repeat() == (len(set(names)) < len(names))
+    assert found != [*names, "x"]
+    with pytest.raises(IndexError):
+        found[len(names)]
+
+
+@settings(deadline=None, derandomize=True, max_examples=150)
+@given(st.lists(st.integers(0, 20), unique=True), st.lists(st.integers(0, 20), unique=True))
+def test_names_are_paired_in_any_order(ours: list[int], theirs: list[int]) -> None:
+    gt, det = (packed([f"img_{k}" for k in numbers]) for numbers in (ours, theirs))
+    source = open_source(Path(__file__).parents[1] / "examples" / "words" / "gt.txt", "gt", FaultLog())
+    from dataclasses import replace
+
+    faults = FaultLog()
+    paired = pair_images(replace(source, names=gt), replace(source, names=det), faults)
+    assert paired.tolist() == [theirs.index(k) if k in theirs else NO_DETECTIONS for k in ours]
+    extra = [k for k in theirs if k not in ours]
+    assert faults.count == len(extra)
+    assert all(f"'img_{k}'" in fault.found for k, fault in zip(extra, faults.shown, strict=False))
