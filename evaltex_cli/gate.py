@@ -170,6 +170,19 @@ def read_baselines(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
     return found
 
 
+def refuse_replaced_baselines(paths: Sequence[Path], replaced: Sequence[Path]) -> None:
+    """Refuse a baseline that this run would replace: it would be its own baseline the next time.
+
+    Raises
+    ------
+    InputError
+    """
+    places = {place.resolve() for place in replaced}
+    for file in (file for path in paths for file in json_file.files(path)):
+        if file.resolve() in places:
+            raise InputError(f"{file}: is a baseline, and this run would replace it; give another result folder")
+
+
 def refuse_other_baselines(evaluations: Sequence[Evaluation], baselines: Mapping[str, dict[str, Any]]) -> None:
     """Refuse a baseline that was made in another way than this run.
 

@@ -239,3 +239,22 @@ def test_protocols_of_texts_are_left_out_where_there_are_none(folder):
     result = run("compare", "gt.txt", "whole.txt", "mute.txt", "--protocol", "popeval", "--protocol", "iou")
     assert "left out: popeval (a detector bears no transcriptions)" in result.output
     assert "\niou  (" in "\n" + result.output
+
+
+def test_a_run_does_not_replace_its_own_baseline(folder):
+    run("gt.txt", "whole.txt", "res")
+    before = (folder / "res" / "evaltex.json").read_bytes()
+    for baseline in ("res/evaltex.json", "res"):
+        result = run("gt.txt", "less.txt", "res", "--baseline", baseline, "--fail-if", "fscore:-0.5%")
+        assert result.exit_code == 2
+        assert "is a baseline, and this run would replace it" in result.output
+    assert (folder / "res" / "evaltex.json").read_bytes() == before
+
+
+def test_a_verdict_that_cannot_be_written_leaves_the_results(folder):
+    run("gt.txt", "whole.txt", "res")
+    before = (folder / "res" / "evaltex.json").read_bytes()
+    result = run("gt.txt", "less.txt", "res", "--fail-if", "fscore<0.1", "--junit", "nowhere/gates.xml")
+    assert result.exit_code == 2
+    assert "nowhere/gates.xml: cannot be written" in result.output
+    assert (folder / "res" / "evaltex.json").read_bytes() == before

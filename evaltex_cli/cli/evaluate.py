@@ -29,7 +29,7 @@ from evaltex_cli.cli.common import (
     told_errors,
     warn,
 )
-from evaltex_cli.cli.report import embed_option, pictures_option
+from evaltex_cli.cli.report import diagnose_option, embed_option, pictures_option
 from evaltex_cli.protocols import PROTOCOLS
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class Request:
     report: bool
     pictures: Path | None
     embed: bool
+    diagnose: bool
     protocols: tuple[str, ...]
     config_path: Path | None
     settings: tuple[str, ...]
@@ -86,8 +87,11 @@ class Request:
 
     @property
     def paths(self) -> list[Path]:
-        """All inputs."""
-        return [path for path in (self.gt, self.det, self.gt_img_dir, self.det_img_dir) if path is not None]
+        """All input files and folders."""
+        from evaltex_cli.formats.shards import files_of
+
+        given = (self.gt, self.det, self.gt_img_dir, self.det_img_dir)
+        return [file for path in given if path is not None for file in files_of(path)]
 
 
 @click.argument("gt", type=PATH)
@@ -100,6 +104,7 @@ class Request:
 @click.option("--report", is_flag=True, help="Write RES_DIR/report.html, which shows it all; implies -a.")
 @pictures_option
 @embed_option
+@diagnose_option
 @protocol_option
 @config_option
 @set_option
@@ -191,12 +196,8 @@ def _evaluate(request: Request) -> list[Verdict]:
     )
     owned = [file for name in [*(run.protocol.name for run in runs), *left_out] for file in result_names(load(name))]
     owned.append(REPORT)
-
-    def may_replace(path: Path) -> bool:
-        in_place = path.parent == request.res_dir and path.is_file()
-        return is_result(path) or (in_place and not any(_is_same(path, given) for given in (request.gt, request.det)))
-
-    with staged(request.res_dir, owned, may_replace) as folder, ResultWriter(folder) as writer:
+    gate.refuse_replaced_baselines(request.baselines, [request.res_dir / name for name in owned])
+    with staged(request.res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
         sources, evaluations = _evaluated(request, runs, masks, writer)
         if ALL in request.protocols and not evaluations[0].det.transcriptions:
             textual = [run.protocol.name for run in runs if run.protocol.needs_texts]
@@ -222,16 +223,17 @@ def _evaluate(request: Request) -> list[Verdict]:
                 det=[request.det],
                 pictures=request.pictures,
                 embed=request.embed,
+                diagnose=request.diagnose,
                 page_folder=request.res_dir,
             )
+        if request.junit is not None:
+            from evaltex_cli.results import junit
+
+            write_file(request.junit, junit.document(verdicts))
     if request.resume:
         from evaltex_cli import journal
 
         journal.place(request.res_dir).unlink(missing_ok=True)
-    if request.junit is not None:
-        from evaltex_cli.results import junit
-
-        write_file(request.junit, junit.document(verdicts))
     warn([warning for evaluation in evaluations for warning in evaluation.warnings])
     lines = [f"Gate {verdict}" for verdict in verdicts if not (request.quiet and verdict.passed)]
     if not request.quiet:
@@ -252,8 +254,11 @@ def _evaluated(
 
     from evaltex_cli import jobs
     from evaltex_cli.evaluation import evaluate_sources, open_sources
+    from evaltex_cli.formats import refuse_packed
     from evaltex_cli.results.writer import image_files
 
+    if request.cluster is not None:
+        refuse_packed([request.gt, request.det])
     with ExitStack() as stack:
         in_order = stack.enter_context(
             jobs.processes(request.jobs, PRELOAD)
@@ -274,10 +279,6 @@ def _evaluated(
         return sources, evaluate_sources(
             *sources, runs, masks, sink, progress, request.invalid, in_order, writer.take, kept
         )
-
-
-def _is_same(path: Path, other: Path) -> bool:
-    return other.exists() and path.samefile(other)
 
 
 def _runs(request: Request) -> tuple[list[Run], dict[str, str]]:

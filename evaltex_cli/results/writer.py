@@ -30,7 +30,8 @@ def is_result(path: Path) -> bool:
     if beginning is None:
         return False
     with path.open("rb") as file:
-        return beginning.match(file.read(256)) is not None
+        head = file.read(256)
+    return not head or beginning.match(head) is not None
 
 
 def result_names(protocol: Protocol) -> list[str]:
