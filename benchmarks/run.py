@@ -23,6 +23,7 @@ from pathlib import Path
 import make_data
 
 from evaltex_cli import evaluate
+from evaltex_cli.jobs import cores
 
 READ_FIELDS = r"""
 import re, sys
@@ -111,9 +112,9 @@ class Ratio:
         return self.limit is None or self.value <= self.limit
 
 
-def process(*arguments: object) -> None:
+def process(*arguments: object, folder: Path | None = None) -> None:
     """Run this Python with some arguments to its end."""
-    subprocess.run([sys.executable, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL, cwd=folder)
 
 
 def time_in_turn(works: Sequence[Work], runs: int) -> list[list[float]]:
@@ -174,6 +175,31 @@ def mask_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
     return [Ratio(this, Measured("decoding them", theirs), 1.5)]
 
 
+def jobs_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
+    """Two processes against one, where there are two processors: boxes, and label pictures."""
+    if cores() < 2:
+        return []
+    gt, det = make_data.make_texts(folder, sizes.images, OBJECTS, "boxes")
+    masks = make_data.make_masks(folder / "masks", sizes.mask_images, MASK_OBJECTS)
+    ratios = []
+    for what, given, limit in (
+        (f"{sizes.images:,} images of boxes", (gt, det, folder / "results"), 0.75),
+        (f"{2 * sizes.mask_images:,} label pictures", (*masks[:2], folder / "results", *masks[2:]), None),
+    ):
+        two, one = (partial(process, "-m", "evaltex_cli", *given, "--quiet", "--jobs", jobs) for jobs in ("2", "1"))
+        twofold, alone = time_in_turn([two, one], sizes.runs)
+        ratios.append(Ratio(Measured(f"--jobs 2, {what}", twofold), Measured("--jobs 1", alone), limit))
+    return ratios
+
+
+def start_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
+    """A run on a few words, against importing what it cannot do without."""
+    gt, det = make_data.make_texts(folder, 10, OBJECTS, "boxes")
+    command = partial(process, "-m", "evaltex_cli", gt, det, folder / "results", "--quiet", folder=folder)
+    ours, theirs = time_in_turn([command, partial(process, "-c", "import numpy, click")], 2 * sizes.runs)
+    return [Ratio(Measured("evaltex, 100 objects", ours), Measured("import numpy, click", theirs), 1.5)]
+
+
 def polygon_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
     """Polygons of eight vertices, against boxes."""
     polygons, boxes = (
@@ -184,7 +210,7 @@ def polygon_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
     return [Ratio(Measured(f"evaluate(), {count} polygons", ours), Measured("as many boxes", theirs), None)]
 
 
-MEASUREMENTS = (text_ratio, archive_ratios, scaling_ratios, mask_ratio, polygon_ratio)
+MEASUREMENTS = (text_ratio, archive_ratios, scaling_ratios, mask_ratio, jobs_ratios, start_ratio, polygon_ratio)
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -111,7 +111,7 @@ class _Workers:
         try:
             return self.executor.submit(function, item)
         except BrokenExecutor:
-            self.executor.shutdown(wait=True)
+            _abandon(self.executor)
             self.executor = self._open()
             return self.executor.submit(function, item)
 
@@ -160,11 +160,31 @@ def processes(jobs: int, preload: Sequence[str] = ()) -> Iterator[InOrder]:
     try:
         yield workers.in_order
     except BaseException:
-        for process in dict(getattr(workers.executor, "_processes", None) or {}).values():
-            process.kill()
+        _abandon(workers.executor)
         raise
-    finally:
-        workers.executor.shutdown(wait=True, cancel_futures=True)
+    else:
+        workers.executor.shutdown(wait=True)
+
+
+def _abandon(executor: Executor) -> None:
+    """End an executor at once, whatever its workers do.
+
+    Its own thread may wait for what dead workers have half written, or half read (CPython issue 94777): so it is told
+    that nobody writes any more, and what nobody reads is read here.
+    """
+    for process in dict(getattr(executor, "_processes", None) or {}).values():
+        process.kill()
+    results, calls = getattr(executor, "_result_queue", None), getattr(executor, "_call_queue", None)
+    thread = getattr(executor, "_executor_manager_thread", None)
+    executor.shutdown(wait=False, cancel_futures=True)
+    if results is None or calls is None or thread is None:
+        return
+    results._writer.close()
+    while thread.is_alive():
+        with suppress(OSError):
+            if calls._reader.poll(0.01):
+                os.read(calls._reader.fileno(), 1 << 16)
+        thread.join(0.001)
 
 
 def _begin_worker(folder: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -383,9 +384,11 @@ def test_a_cluster_gives_the_same_bytes() -> None:
     with distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as local:
         assert outcome(*arguments, "--cluster", local.scheduler_address) == alone
         there = local.scheduler_address
-        Path("elsewhere").mkdir()
         told = outcome("gt.txt", "missing.txt", "res", "--cluster", there, expected=2)["stderr"]
         assert b"missing.txt" in told
+        Path("gt.txt.gz").write_bytes(gzip.compress(Path("gt.txt").read_bytes()))
+        told = outcome("gt.txt.gz", "det.txt", "res", "--cluster", there, expected=2)["stderr"]
+        assert b"packed by gzip" in told
 
 
 def test_a_cluster_that_is_not_there_is_told() -> None:
@@ -393,6 +396,35 @@ def test_a_cluster_that_is_not_there_is_told() -> None:
     write_boxes()
     told = outcome("gt.txt", "det.txt", "res", "--cluster", "tcp://127.0.0.1:9", expected=2)["stderr"].decode()
     assert told.startswith("evaltex: error: cluster tcp://127.0.0.1:9: cannot be reached")
+
+
+class Client:
+    """What is asked of a cluster's client: versions and files of a scheduler and a worker."""
+
+    def __init__(self, threads: int, **worker: str) -> None:
+        self.threads, self.worker = threads, worker
+
+    def run_on_scheduler(self, look: Callable[[], object]) -> object:
+        return look()
+
+    def run(self, look: Callable[[], tuple[dict[str, str], list[str]]]) -> dict[str, object]:
+        found, missing = look()
+        return {"tcp://worker": (found | self.worker, missing)}
+
+    def nthreads(self) -> dict[str, int]:
+        return {"tcp://worker": self.threads} if self.threads else {}
+
+
+def test_a_cluster_unlike_this_process_is_told() -> None:
+    assert jobs._checked(Client(4), "tcp://s", [Path.cwd()]) == 4
+    with pytest.raises(
+        InputError, match=r"^cluster tcp://s: evaltex 0\.0\.1 on tcp://worker, .* here; install the same"
+    ):
+        jobs._checked(Client(4, evaltex="0.0.1"), "tcp://s", [])
+    with pytest.raises(InputError, match=r"worker tcp://worker does not find .*/gone;"):
+        jobs._checked(Client(4), "tcp://s", [Path("gone")])
+    with pytest.raises(InputError, match="it has no worker"):
+        jobs._checked(Client(0), "tcp://s", [])
 
 
 def test_jobs_and_cluster_exclude_each_other() -> None:

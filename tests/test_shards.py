@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import signal
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -116,7 +117,8 @@ def test_what_cannot_be_shards_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(shards, "_BLOCK_BYTES", 1 << 10)
     Path("bomb.txt.gz").write_bytes(gzip.compress(b"img_0\n9,9\n" + b"\n" * 4_000_000))
     assert "unpacks to more than 200 times its size" in refusal("bomb.txt.gz")
-    Path("gt-2.txt").write_bytes(b"PK\5\6")
+    with zipfile.ZipFile("gt-2.txt", "w") as archive:
+        archive.writestr("gt_img_1.txt", "1,2,30,40,word\n")
     assert "gt-2.txt is no EvaLTex .txt" in refusal("gt-*.txt")
     assert evaluate("gt-[01].tx?", "det.txt").gt.images == IMAGES
 

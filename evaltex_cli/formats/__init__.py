@@ -104,6 +104,17 @@ def is_packed(path: Path) -> bool:
     return any(map(shards.is_packed, shards.files_of(path)))
 
 
+def refuse_packed(paths: Sequence[Path]) -> None:
+    """Refuse what would be unpacked on this machine alone.
+
+    Raises
+    ------
+    InputError
+    """
+    for path in filter(is_packed, paths):
+        raise InputError(f"{path}: packed by gzip, and workers of a cluster would not see it unpacked; unpack it")
+
+
 def _open_shards(path: Path, files: Sequence[Path], side: Side, faults: FaultLog, format_name: str | None) -> Source:
     from evaltex_cli.formats import evaltex_txt
 
