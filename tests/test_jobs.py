@@ -276,7 +276,10 @@ def test_a_run_that_is_stopped_leaves_no_worker(stop: signal.Signals, status: in
         os.killpg(process.pid, stop)  # a terminal tells all of them
     else:
         process.send_signal(stop)
-    _, told = process.communicate(timeout=30)
+    try:
+        _, told = process.communicate(timeout=30)
+    finally:
+        process.kill()
     assert process.returncode == status
     assert "Traceback" not in told
     wait_for(lambda: not group_members(process.pid))
