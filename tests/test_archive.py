@@ -245,7 +245,6 @@ def test_no_archive_at_all(tmp_path: Path) -> None:
     assert "cannot be read (No such file" in refusal(tmp_path / "missing")
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert not archive.is_archive(tmp_path / "pipe")
@@ -317,3 +316,18 @@ def test_zip64_and_data_before_the_archive_are_read(tmp_path: Path) -> None:
     assert stored is not None and stored.crc == zlib.crc32(b"1,2,3,4")
     path.write_bytes(b"PK\x03\x04, but not yet" + path.read_bytes())
     assert contents(path) == {"1": b"1,2,3,4"}
+
+
+@pytest.mark.parametrize(("offset", "change", "reason"), [(6, b"\x6e", "zip file version"), (8, b"\x00\x08", "codec")])
+def test_what_zipfile_raises_besides_its_own_error_is_told(
+    tmp_path: Path, offset: int, change: bytes, reason: str
+) -> None:
+    """A version of the format that nobody reads, and a name flagged as UTF-8 that is none."""
+    path = zipped(tmp_path / "a.zip", {"gt_\xe9.txt": b"1,2,3,4,x\n"})
+    data = bytearray(path.read_bytes())
+    at = data.rindex(CENTRAL_HEADER)
+    data[at + offset : at + offset + len(change)] = change
+    name = data.rindex("gt_\xe9".encode())
+    data[name + 3 : name + 5] = b"\xff\xff" if reason == "codec" else data[name + 3 : name + 5]
+    path.write_bytes(data)
+    assert "the archive is damaged" in refusal(path) and reason in refusal(path)

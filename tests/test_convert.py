@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from pathlib import Path
 
@@ -170,7 +169,6 @@ def test_a_target_that_cannot_be_written(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.txt", "src"]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX systems")
 def test_the_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
     (tmp_path / "plain").touch()
     convert(folder(tmp_path / "src", BOXES), tmp_path / "gt.txt", "gt")

@@ -301,7 +301,8 @@ def _zip_listing(path: Path, suffix: str = "", largest: int = 0) -> list[tuple[s
     try:
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError, OverflowError, struct.error) as error:
+    # Besides the documented one: a higher version of the format, names that are not UTF-8, offsets before the file.
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError) as error:
         raise InputError(f"{path}: the archive is damaged ({error}); pack or download it again") from error
     for info in infos:
         name = _entry_name(info)
