@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.geometry import shapes
+from evaltex_cli.protocols import relations
 from evaltex_cli.protocols.base import (
-    FALSE_POSITIVE,
     IGNORED,
     MANY_TO_MANY,
     MANY_TO_ONE,
@@ -34,13 +34,10 @@ from evaltex_cli.protocols.base import (
     ONE_TO_MANY,
     ONE_TO_ONE,
     Evidence,
-    Matches,
     Protocol,
     Scores,
-    SideMatches,
     Totals,
     divide,
-    group_by,
     harmonic_mean,
     mean_of,
     per_image,
@@ -131,7 +128,10 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     splits = np.bincount(gt, minlength=batch.gt.count)
     merges = np.bincount(det, minlength=batch.det.count)
     local = _local_scores(batch, scene, gt, det, area, splits, merges, parameters)
-    gt_type, det_type = _match_types(gt, det, splits, merges, batch.gt.dont_care)
+    gt_counts = ~batch.gt.dont_care
+    det_counts = merges == 0
+    det_counts[det[gt_counts[gt]]] = True
+    gt_type, _ = relations.types(gt, det, gt_counts, det_counts)
     coverage = local.coverage * local.split if parameters.split else local.coverage
     columns = _columns(batch, local, coverage, splits, merges, gt_type, parameters)
     if not with_matches:
@@ -142,8 +142,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         "accuracy": local.accuracy,
         "split": local.split,
     }
-    values = {name: np.where(batch.gt.dont_care, np.nan, column) for name, column in local_values.items()}
-    return Evidence(columns, _matches(gt, det, gt_type, det_type, values))
+    return Evidence(columns, relations.matches(gt, det, gt_counts, det_counts, local_values, {}))
 
 
 def keep_candidates(gt: Ints, det: Ints, area: Floats, scene: _Scene, threshold: float) -> Bools:
@@ -288,26 +287,6 @@ def _regions(batch: ImageBatch, grown: shapes.Shapes) -> tuple[Ints, shapes.Shap
     return region_of, shapes.Shapes(np.concatenate([low, high], axis=1))
 
 
-def _match_types(
-    gt: Ints, det: Ints, splits: Ints, merges: Ints, dont_care: Bools
-) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    gt_merged = np.zeros(len(splits), dtype=bool)
-    gt_merged[gt[merges[det] > 1]] = True
-    det_split = np.zeros(len(merges), dtype=bool)
-    det_split[det[splits[gt] > 1]] = True
-    det_cares = np.zeros(len(merges), dtype=bool)
-    det_cares[det[~dont_care[gt]]] = True
-    gt_type = np.where(splits == 0, MISSED, _relation(splits > 1, gt_merged))
-    det_type = np.where(merges == 0, FALSE_POSITIVE, np.where(det_cares, _relation(det_split, merges > 1), IGNORED))
-    return np.where(dont_care, IGNORED, gt_type).astype(np.uint8), det_type.astype(np.uint8)
-
-
-def _relation(is_split: Bools, is_merged: Bools) -> Ints:
-    return np.select(
-        [is_split & is_merged, is_split, is_merged], [MANY_TO_MANY, ONE_TO_MANY, MANY_TO_ONE], default=ONE_TO_ONE
-    )
-
-
 def _columns(
     batch: ImageBatch,
     local: _Local,
@@ -365,15 +344,6 @@ def _histogram(values: Floats, image: Ints, images: int, count: int) -> Ints:
 def _emd_steps(values: Floats, image: Ints, images: int, count: int) -> Ints:
     """Earth mover's distance of each image's histogram to the last bin, in bins times objects."""
     return per_image(count - 1 - bin_of(values, count), image, images)
-
-
-def _matches(
-    gt: Ints, det: Ints, gt_type: NDArray[np.uint8], det_type: NDArray[np.uint8], values: dict[str, Floats]
-) -> Matches:
-    return Matches(
-        SideMatches(gt_type, *group_by(gt, det, len(gt_type)), values),
-        SideMatches(det_type, *group_by(det, gt, len(det_type)), {}),
-    )
 
 
 def scores(totals: Totals, parameters: Parameters) -> Scores:

@@ -7,7 +7,7 @@ order of images never does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -153,6 +153,11 @@ def image_scores_of(totals: Totals, scores: Scores) -> Scores:
     precision = 0.0 if totals["counted_detections"] else 1.0
     empty = {"recall": 1.0, "precision": precision, "hmean": harmonic_mean(1.0, precision)}
     return {name: empty[name.rpartition("_")[2]] for name in scores}
+
+
+def image_scores_by(scores: Callable[[Totals, Any], Scores]) -> Callable[[Totals, Any], Scores]:
+    """Return a protocol's `image_scores`: as its `scores`, or what the programs give for an empty image."""
+    return lambda totals, parameters: image_scores_of(totals, scores(totals, parameters))
 
 
 def spread(values: Mapping[str, NDArray[Any]], index: Ints, count: int) -> dict[str, NDArray[Any]]:

@@ -21,7 +21,7 @@ from evaltex_cli.protocols.first_fit import (
     convention,
     counting,
     counts,
-    image_scores_of,
+    image_scores_by,
     iou,
     pair,
     scores_of,
@@ -51,11 +51,6 @@ def scores(totals: Totals, parameters: Parameters) -> Scores:
     return scores_of(totals, totals["one_to_one"], totals["one_to_one"])
 
 
-def image_scores(totals: Totals, parameters: Parameters) -> Scores:
-    """As `scores`, or what the program gives for an image without objects that count."""
-    return image_scores_of(totals, scores(totals, parameters))
-
-
 PROTOCOL = Protocol(
     name="iou",
     title="IoU (ICDAR 2015)",
@@ -65,6 +60,6 @@ PROTOCOL = Protocol(
     scores=scores,
     headline=("recall", "precision", "hmean"),
     convention=convention,
-    image_scores=image_scores,
+    image_scores=image_scores_by(scores),
     object_credit=mean_of("iou"),
 )

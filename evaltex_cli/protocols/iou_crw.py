@@ -23,7 +23,7 @@ from evaltex_cli.protocols.first_fit import (
     convention,
     counting,
     counts,
-    image_scores_of,
+    image_scores_by,
     iou,
     pair,
     scores_of,
@@ -133,11 +133,6 @@ def scores(totals: Totals, parameters: Parameters) -> Scores:
     return scores_of(totals, totals["correctly_read"], totals["correctly_read"])
 
 
-def image_scores(totals: Totals, parameters: Parameters) -> Scores:
-    """As `scores`, or what the program gives for an image without objects that count."""
-    return image_scores_of(totals, scores(totals, parameters))
-
-
 PROTOCOL = Protocol(
     name="iou-crw",
     title="IoU + correctly recognised words (ICDAR 2015 end-to-end)",
@@ -147,7 +142,7 @@ PROTOCOL = Protocol(
     scores=scores,
     headline=("recall", "precision", "hmean"),
     convention=convention,
-    image_scores=image_scores,
+    image_scores=image_scores_by(scores),
     takes_masks=False,
     needs_texts=True,
     object_credit=mean_of("text_correct"),

@@ -42,15 +42,24 @@ def matches(
     gt_values, det_values : mapping of (G,), (D,)
         The protocol's own values.
     """
+    gt_type, det_type = types(gt, det, gt_counts, det_counts)
+    return Matches(
+        _side(gt_type, gt, det, gt_counts, gt_values),
+        _side(det_type, det, gt, det_counts, det_values),
+    )
+
+
+def types(gt: Ints, det: Ints, gt_counts: Bools, det_counts: Bools) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """(G,), (D,) uint8, indices into `MATCH_TYPES`, of all objects and detections; arguments as of `matches`."""
     splits, merges = np.bincount(gt, minlength=len(gt_counts)), np.bincount(det, minlength=len(det_counts))
     gt_merged, det_split = np.zeros(len(splits), dtype=bool), np.zeros(len(merges), dtype=bool)
     gt_merged[gt[merges[det] > 1]] = True
     det_split[det[splits[gt] > 1]] = True
     gt_type = np.where(splits > 0, _relation(splits > 1, gt_merged), MISSED)
     det_type = np.where(merges > 0, _relation(det_split, merges > 1), FALSE_POSITIVE)
-    return Matches(
-        _side(gt_type, gt, det, gt_counts, gt_values),
-        _side(det_type, det, gt, det_counts, det_values),
+    return (
+        np.where(gt_counts, gt_type, IGNORED).astype(np.uint8),
+        np.where(det_counts, det_type, IGNORED).astype(np.uint8),
     )
 
 
@@ -60,7 +69,8 @@ def _relation(is_split: Bools, is_merged: Bools) -> Ints:
     )
 
 
-def _side(types: Ints, own: Ints, other: Ints, counts: Bools, values: Mapping[str, NDArray[Any]]) -> SideMatches:
+def _side(
+    kinds: NDArray[np.uint8], own: Ints, other: Ints, counts: Bools, values: Mapping[str, NDArray[Any]]
+) -> SideMatches:
     shown: dict[str, Floats] = {name: np.where(counts, value, np.nan) for name, value in values.items()}
-    kinds = np.where(counts, types, IGNORED).astype(np.uint8)
-    return SideMatches(kinds, *group_by(own, other, len(types)), shown)
+    return SideMatches(kinds, *group_by(own, other, len(kinds)), shown)

@@ -32,7 +32,7 @@ from evaltex_cli.protocols.first_fit import (
     convention,
     counting,
     counts,
-    image_scores_of,
+    image_scores_by,
     iou,
     pair,
     scores_of,
@@ -295,11 +295,6 @@ def scores(totals: Totals, parameters: Parameters) -> Scores:
     return {prefix + name: value for prefix, group in by_prefix.items() for name, value in group.items()}
 
 
-def image_scores(totals: Totals, parameters: Parameters) -> Scores:
-    """As `scores`, or what the program gives for an image without objects that count."""
-    return image_scores_of(totals, scores(totals, parameters))
-
-
 PROTOCOL = Protocol(
     name="tiou",
     title="TIoU: tightness-aware IoU",
@@ -309,6 +304,6 @@ PROTOCOL = Protocol(
     scores=scores,
     headline=("recall", "precision", "hmean"),
     convention=convention,
-    image_scores=image_scores,
+    image_scores=image_scores_by(scores),
     object_credit=mean_of("tiou_recall"),
 )
