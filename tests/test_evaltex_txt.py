@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evaltex_cli import InputError, evaluate, formats
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats import evaltex_bulk, evaltex_txt
+from evaltex_cli.formats import evaltex_bulk, evaltex_reader, evaltex_txt
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex_lines import LineFault, ObjectLine, is_object_line, parse_object_line
 from evaltex_cli.formats.names import leaves_result_folder
@@ -169,7 +169,7 @@ def test_form_and_blocks_do_not_matter(
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_windows_lines_are_read_in_bulk_too(tmp_path: Path, newline: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaltex_txt, "parse_object_line", lambda *_: pytest.fail("read line by line"))
+    monkeypatch.setattr(evaltex_reader, "parse_object_line", lambda *_: pytest.fail("read line by line"))
     path = tmp_path / "gt.txt"
     path.write_bytes(GT.replace("\n", newline).encode())
     assert columns(path, "gt")[2] == [1, 2]

@@ -1,0 +1,195 @@
+"""Reads the objects of any images of an indexed EvaLTex file: plain lines in bulk, the others one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.formats import evaltex_bulk as bulk
+from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.evaltex_lines import LineFault, ObjectLine, parse_object_line
+from evaltex_cli.records import Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, Texts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reader:
+    """Reads the objects of any images of indexed files, of which everything else is known.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the files, as messages have them.
+    files : list of Path
+        Where they can be read.
+    sizes, start, weights, line, file : (images, 2) and (images,)
+        Height and width, first byte, bytes and first line of the objects, and the file's index.
+    """
+
+    names: list[str]
+    files: list[Path]
+    side: Side
+    sizes: Floats
+    start: Ints
+    weights: Ints
+    line: Ints
+    file: NDArray[np.int32]
+
+    def part(self, positions: Ints) -> Callable[[FaultLog], ReadImages]:
+        """See `Source.part`."""
+        start, weights, line = (column[positions] for column in (self.start, self.weights, self.line))
+        used, file = np.unique(self.file[positions], return_inverse=True)
+        part = Reader(
+            [self.names[k] for k in used.tolist()],
+            [self.files[k] for k in used.tolist()],
+            self.side,
+            self.sizes[positions],
+            start,
+            weights,
+            line,
+            file.astype(np.int32),
+        )
+        return partial(part.read, np.arange(len(positions)))
+
+    def read(self, positions: Ints, faults: FaultLog) -> ReadImages:
+        """Read the images at these positions; see `Source.read`."""
+        parts = self._texts(positions)
+        buffer = b"".join(parts)
+        data = np.frombuffer(buffer, np.uint8)
+        ends = bulk.line_ends(data)
+        stops = np.searchsorted(ends, np.cumsum([len(part) for part in parts], dtype=np.int64))
+        lines = np.diff(stops, prepend=0)
+        image = np.repeat(np.arange(len(positions)), lines)
+        number = np.arange(len(ends)) + (self.line[positions] - (stops - lines))[image]
+        plain = bulk.tokenise(data, ends, self.side)
+        file = self.file[positions][image].astype(np.int64)
+        odd = self._odd_lines(buffer, ends, plain.line, file, number, faults)
+        objects, line, mended = _columns(buffer, plain, odd, image, len(positions), self.side)
+        self._refuse_repeated_ids(objects, file[line], number[line], faults)
+        return ReadImages(self.sizes[positions].astype(np.float64), objects, mended)
+
+    def _texts(self, positions: Ints) -> list[bytes]:
+        """Each image's lines, all ended by a bare newline."""
+        parts: list[bytes] = []
+        places = zip(*(c[positions].tolist() for c in (self.file, self.start, self.weights)), strict=True)
+        try:
+            for k, images in groupby(places, lambda place: place[0]):
+                with self.files[k].open("rb") as file:
+                    for _, start, weight in images:
+                        file.seek(start)
+                        text = file.read(max(weight, 0))
+                        if len(text) < weight:
+                            raise InputError(f"{self.names[k]}: the file changed while it was read; run again")
+                        parts.append(text.replace(b"\r\n", b"\n") + b"\n")
+        except OSError as error:
+            raise InputError(f"{error.filename}: cannot be read ({error.strerror or error})") from error
+        return parts
+
+    def _odd_lines(
+        self, buffer: bytes, ends: Ints, plain: Ints, file: Ints, number: Ints, faults: FaultLog
+    ) -> dict[int, ObjectLine]:
+        """Parse, one by one, the lines that are neither plain nor blank."""
+        is_odd = np.ones(len(ends), dtype=bool)
+        is_odd[plain] = False
+        odd: dict[int, ObjectLine] = {}
+        for k in np.flatnonzero(is_odd).tolist():
+            line = buffer[ends[k - 1] + 1 if k else 0 : ends[k]].decode("utf-8", "replace").strip()
+            if line:
+                try:
+                    odd[k] = parse_object_line(line, self.side)
+                except LineFault as fault:
+                    faults.add(self.names[file[k]], int(number[k]), fault.found, fault.expected)
+        return odd
+
+    def _refuse_repeated_ids(self, objects: Objects, file: Ints, number: Ints, faults: FaultLog) -> None:
+        image, ids = objects.image, objects.ids
+        if ((np.diff(ids) > 0) | (np.diff(image) > 0)).all():
+            return
+        order = np.lexsort((number, ids, image))
+        again = (np.diff(ids[order]) == 0) & (np.diff(image[order]) == 0)
+        for k in np.flatnonzero(again).tolist():
+            here, there = order[k + 1], order[k]
+            expected = f"IDs used once in an image (it stands in line {number[there]} too)"
+            faults.add(self.names[file[here]], int(number[here]), f"ID {ids[here]} again", expected)
+
+
+def _columns(
+    buffer: bytes, plain: bulk.BulkLines, odd: dict[int, ObjectLine], image: Ints, images: int, side: Side
+) -> tuple[Objects, Ints, GeometryCounts]:
+    """Bring plain and odd lines together in file order; return the objects, their lines, and what was mended."""
+    extra = odd.values()
+    texts = [parsed.text.encode("utf-8", "replace") for parsed in extra]
+    text_stop = len(buffer) + np.cumsum([len(text) for text in texts], dtype=np.int64)
+    text_start = np.concatenate([np.full(1, len(buffer), np.int64), text_stop])[:-1]
+    line = np.concatenate([plain.line, np.fromiter(odd, np.int64, len(odd))])
+    order = np.argsort(line, kind="stable") if odd else np.arange(len(line))
+
+    def merged(bulk_values: np.ndarray, odd_values: list[int] | list[bool] | Ints) -> np.ndarray:
+        return np.concatenate([bulk_values, np.array(odd_values, dtype=bulk_values.dtype)])[order]
+
+    ids = merged(plain.ids, [parsed.id for parsed in extra])
+    coordinates, offsets = _merged_coordinates(plain, [parsed.coordinates for parsed in extra], order)
+    boxes, polygons, vertices, vertex_offsets, mended = shapes_of(coordinates, offsets)
+    objects = Objects(
+        offsets=np.searchsorted(image[line[order]], np.arange(images + 1)),
+        ids=ids,
+        boxes=boxes,
+        regions=merged(plain.regions, [parsed.region for parsed in extra]) if side == "gt" else ids,
+        dont_care=merged(plain.dont_care, [parsed.dont_care for parsed in extra]),
+        texts=Texts(
+            b"".join([buffer, *texts]), merged(plain.text_start, text_start), merged(plain.text_stop, text_stop)
+        ),
+        polygons=polygons,
+        vertices=vertices,
+        vertex_offsets=vertex_offsets,
+    )
+    return objects, line[order], mended
+
+
+def _merged_coordinates(plain: bulk.BulkLines, odd: list[tuple[float, ...]], order: Ints) -> tuple[Floats, Ints]:
+    if not odd:
+        return plain.coordinates, plain.coordinate_offsets
+    counts = np.concatenate([np.diff(plain.coordinate_offsets), np.array([len(values) for values in odd], np.int64)])
+    starts = np.cumsum(counts) - counts
+    values = np.concatenate([plain.coordinates, np.array([v for values in odd for v in values], np.float64)])
+    sorted_counts = counts[order]
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sorted_counts)])
+    take = np.arange(len(values)) + np.repeat(starts[order] - offsets[:-1], sorted_counts)
+    return values[take], offsets
+
+
+def shapes_of(
+    coordinates: Floats, offsets: Ints
+) -> tuple[Floats, Geometries | None, Floats | None, Ints | None, GeometryCounts]:
+    """Turn each object's numbers into a box (four of them: x, y, width, height) or a polygon.
+
+    Returns
+    -------
+    boxes, polygons, vertices, vertex_offsets, mended
+        As in `Objects`; the three in the middle None where every object is a box.
+    """
+    counts = np.diff(offsets)
+    is_box = counts == 4
+    if is_box.all():
+        boxes = coordinates.reshape(-1, 4).copy()
+        boxes[:, 2:] += boxes[:, :2]
+        return boxes, None, None, None, GeometryCounts()
+    from evaltex_cli.geometry import polygons
+
+    in_box = np.repeat(is_box, counts)
+    boxes = np.zeros((len(counts), 4))
+    boxes[is_box] = coordinates[in_box].reshape(-1, 4)
+    boxes[is_box, 2:] += boxes[is_box, :2]
+    vertices = coordinates[~in_box].reshape(-1, 2)
+    vertex_offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.where(is_box, 0, counts // 2))])
+    geometries, mended = polygons.from_vertices(vertices, vertex_offsets)
+    first = vertex_offsets[:-1][~is_box]
+    boxes[~is_box, :2] = np.minimum.reduceat(vertices, first)
+    boxes[~is_box, 2:] = np.maximum.reduceat(vertices, first)
+    return boxes, geometries, vertices, vertex_offsets, mended
