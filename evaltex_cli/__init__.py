@@ -12,8 +12,9 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from evaltex_cli.errors import ConfigError, EvaltexError, InputError
-    from evaltex_cli.evaluation import Evaluation, evaluate
+    from evaltex_cli.evaluation import evaluate
     from evaltex_cli.memory import Accumulator, image_objects
+    from evaltex_cli.runs import Evaluation
 
 __all__ = [
     "Accumulator",

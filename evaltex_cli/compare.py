@@ -11,11 +11,12 @@ import numpy as np
 
 from evaltex_cli import bootstrap, config, formats
 from evaltex_cli.errors import FaultLog, InputError, quote
-from evaltex_cli.evaluation import Run, evaluate_sources, image_results, open_sources
+from evaltex_cli.evaluation import evaluate_sources, open_sources
 from evaltex_cli.protocols import PROTOCOLS, load
 from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores, Totals
 from evaltex_cli.records import Floats
 from evaltex_cli.results import json_file
+from evaltex_cli.runs import Run, image_results
 
 Image = dict[str, Any]
 """One image's results, as an element of ``images`` in a result's .json."""

@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from evaltex_cli import config
 from evaltex_cli.errors import ConfigError, InputError
-from evaltex_cli.evaluation import Evaluation, InputSummary, Run, evaluate_sources, open_sources
+from evaltex_cli.evaluation import evaluate_sources, open_sources
 from evaltex_cli.mistakes import KINDS, OF_OBJECTS, Mistakes, Thresholds, find
 from evaltex_cli.overlaps import measure
 from evaltex_cli.protocols import load
 from evaltex_cli.protocols.base import FALSE_POSITIVE, IGNORED, MATCH_TYPES, MISSED, Evidence, ExactSums
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
 from evaltex_cli.repair import repaired, select_images, select_overlaps
+from evaltex_cli.runs import Evaluation, InputSummary, Run
 
 ALL_KINDS = "all"
 OF_GT = tuple(name for code, name in enumerate(MATCH_TYPES) if code not in (FALSE_POSITIVE, IGNORED))

@@ -1,184 +1,29 @@
-"""The loop: sources to batches to evidence to sums to scores. Knows neither click nor result files."""
+"""The loop: sources to chunks to sums to scores. Knows neither click nor result files."""
 
 from __future__ import annotations
 
-import math
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from evaltex_cli import config, formats, naming, overlaps, pairing
-from evaltex_cli.errors import ConfigError, EvaltexError, FaultLog, InputError, quote
+from evaltex_cli import config, formats, naming, pairing
+from evaltex_cli.chunks import MAX_PIXELS, Chunk, Counts, Found, MaskFolders, Refused, chunk_of, cut, measure
+from evaltex_cli.errors import ConfigError, FaultLog, InputError, quote
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.jobs import FailedError, InOrder
 from evaltex_cli.protocols import load
 from evaltex_cli.protocols.base import (
-    MATCH_TYPES,
     SHOWN_IMAGES,
-    Evidence,
-    EvidenceRows,
-    ExactSums,
-    Protocol,
-    Remark,
-    Scores,
-    SideMatches,
-    Totals,
 )
-from evaltex_cli.records import Bools, Convention, ImageBatch, Ints, Objects, Overlaps, ReadImages, count_texts
+from evaltex_cli.records import Ints
+from evaltex_cli.runs import Evaluation, ImageResult, InputSummary, Run, Sink, image_results
 from evaltex_cli.signature import INVALID_POLYGONS, signature
 
-BATCH_BYTES = 1 << 20
-BATCH_IMAGES = 8192
-MASK_BATCH_IMAGES = 16
-MAX_PIXELS = 100_000_000
-
-Sink: TypeAlias = "Callable[[Run, ImageBatch, Evidence], Any]"
 Progress: TypeAlias = Callable[[int, int], None]
-Read: TypeAlias = Callable[[FaultLog], ReadImages]
-
-
-@dataclass(frozen=True, slots=True)
-class InputSummary:
-    """What was read of one side; the counts are of the whole input.
-
-    `transcriptions` counts objects whose transcription is not empty, `missing` ground-truth images the side lacks,
-    `empty` its images without objects.
-    """
-
-    file: str = ""
-    format: str = "memory"
-    sha256: str = ""
-    images: int = 0
-    objects: int = 0
-    dont_care: int = 0
-    transcriptions: int = 0
-    repaired: int = 0
-    dropped: int = 0
-    zero_area: int = 0
-    missing: int = 0
-    empty: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ImageResult:
-    """Results of one image.
-
-    `objects` and `detections` hold, per object, ``id``, ``match``, the partners' IDs and the protocol's own values.
-    """
-
-    name: str
-    totals: dict[str, Any]
-    scores: Scores
-    objects: list[dict[str, Any]]
-    detections: list[dict[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """The result of one protocol on one data set.
-
-    Attributes
-    ----------
-    protocol : Protocol
-    parameters : dataclass
-        The protocol's parameters record.
-    signature : str
-        One line that tells what the scores depend on.
-    gt, det : InputSummary
-    totals : dict
-        Summed evidence; totals of runs over disjoint images add up.
-    scores : dict
-        Name -> number, list for a histogram, None where undefined.
-    images : list of ImageResult
-        Empty unless asked for.
-    warnings : list of str
-    rows : EvidenceRows or None
-        The evidence of each image, where it was kept.
-    """
-
-    protocol: Protocol
-    parameters: Any
-    signature: str
-    gt: InputSummary
-    det: InputSummary
-    totals: dict[str, Any]
-    scores: Scores
-    images: list[ImageResult] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    rows: EvidenceRows | None = None
-
-    def score(self, totals: Totals) -> Scores:
-        """Score summed evidence as this evaluation does."""
-        return self.protocol.scores(totals, self.parameters)
-
-
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    """What one protocol has gathered of some images: sums, remarks, and the evidence by image, if it is kept."""
-
-    sums: ExactSums = field(default_factory=ExactSums)
-    warnings: list[Remark] = field(default_factory=list)
-    columns: list[Mapping[str, NDArray[Any]]] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-
-    def add(self, other: Gathered) -> None:
-        """Add what the same protocol has gathered of other images."""
-        self.sums.merge(other.sums)
-        self.remark(other.warnings)
-        self.columns.extend(other.columns)
-        self.names.extend(other.names)
-
-    def remark(self, remarks: Iterable[Remark]) -> None:
-        """Add remarks, to those of the same text where there are."""
-        for new in remarks:
-            at = next((k for k, old in enumerate(self.warnings) if old.text == new.text), None)
-            if at is None:
-                self.warnings.append(new)
-            else:
-                self.warnings[at] += new
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One protocol with its parameters, and what it has gathered so far; `keep_rows` keeps the evidence by image."""
-
-    protocol: Protocol
-    parameters: Any
-    keep_rows: bool = False
-    gathered: Gathered = field(default_factory=Gathered)
-
-    @property
-    def sums(self) -> ExactSums:
-        """The evidence summed so far."""
-        return self.gathered.sums
-
-    def empty(self) -> Run:
-        """Return the same run, with nothing gathered."""
-        return Run(self.protocol, self.parameters, self.keep_rows)
-
-    def rows(self) -> EvidenceRows | None:
-        """The evidence of each image, in the order of the ground truth."""
-        if not self.keep_rows:
-            return None
-        columns = self.gathered.columns
-        joined = {name: np.concatenate([part[name] for part in columns]) for name in columns[0]}
-        return EvidenceRows(self.gathered.names, joined)
-
-
-@dataclass(frozen=True, slots=True)
-class MaskFolders:
-    """Where the label pictures are, and the largest picture that is decoded."""
-
-    gt: Path
-    det: Path
-    max_pixels: int = MAX_PIXELS
 
 
 def evaluate(
@@ -323,7 +168,7 @@ def evaluate_sources(
     gt_count, det_count = Counts(), Counts()
     bare = [run.empty() for run in runs]
     work = partial(measure, bare, masks, invalid, sink)
-    cuts = list(_cuts(gt, det, paired, masks))
+    cuts = list(cut(gt, det, paired, masks))
     for (_, done), found in _found(work, cuts, gt, det, paired, faults, in_order, journal):
         faults.extend(found.faults)
         _log_refused(gt, det, found.refused, faults)
@@ -347,26 +192,6 @@ def evaluate_sources(
         scored(run, gt_summary, det_summary, warnings + _text_warnings(run, det_summary), masks is not None, invalid)
         for run in runs
     ]
-
-
-def add_batch(run: Run, batch: ImageBatch, measured: dict[Convention, Overlaps], sink: Sink | None) -> Any:
-    """Add a batch's evidence to a run; `measured` keeps its overlaps, by convention, for the other runs.
-
-    Returns
-    -------
-    object
-        What the sink has made of it.
-    """
-    convention = run.protocol.convention(run.parameters)
-    if convention not in measured:
-        measured[convention] = overlaps.measure(batch, convention)
-    found = run.protocol.evidence(batch, measured[convention], run.parameters, sink is not None)
-    run.sums.add(found.columns)
-    run.gathered.remark(found.warnings)
-    if run.keep_rows:
-        run.gathered.columns.append(found.columns)
-        run.gathered.names.extend(batch.names)
-    return None if sink is None else sink(run, batch, found)
 
 
 def scored(
@@ -393,110 +218,6 @@ def scored(
     )
 
 
-# Chunks --------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """Some images, with what reads them, fit to be sent to another process.
-
-    Attributes
-    ----------
-    names : sequence of str
-        Of the ground truth.
-    det_names : sequence of str
-        The same images but those that the detections lack.
-    present : (images,) bool
-        Whether the detections name the image.
-    gt, det : callable
-        Read the images of `names`, and those of `det_names`.
-    formats : (str, str)
-        Of ground truth and detections.
-    is_counted : bool
-        Whether anybody wants the evidence, not only the faults.
-    """
-
-    names: Sequence[str]
-    det_names: Sequence[str]
-    present: Bools
-    gt: Read
-    det: Read
-    formats: tuple[str, str]
-    is_counted: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What was counted of one side."""
-
-    objects: int = 0
-    dont_care: int = 0
-    transcriptions: int = 0
-    empty: int = 0
-    repaired: int = 0
-    dropped: int = 0
-    zero_area: int = 0
-
-    @classmethod
-    def of(cls, read: ReadImages) -> Counts:
-        """Count what was read."""
-        objects, mended = read.objects, read.mended
-        empty = int((np.diff(objects.offsets) == 0).sum())
-        texts = count_texts(objects.texts)
-        dont_care = int(objects.dont_care.sum())
-        return cls(objects.count, dont_care, texts, empty, mended.repaired, mended.dropped, mended.zero_area)
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
-
-    def summary(self, source: Source, missing: int) -> InputSummary:
-        """Return the counts as those of a whole input."""
-        return InputSummary(
-            file=Path(source.path).name,
-            format=source.format,
-            sha256=source.sha256,
-            images=len(source.names),
-            missing=missing,
-            **asdict(self),
-        )
-
-
-class Refused(typing.NamedTuple):
-    """Objects of one side, by row, with the reason; lines are looked for where the source is."""
-
-    side: Side
-    names: Sequence[str]
-    objects: Objects
-    reasons: Mapping[int, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What was found in a chunk.
-
-    Attributes
-    ----------
-    gathered : list of Gathered
-        By each run; none where nobody wanted it, or there were faults.
-    kept : list
-        What the sink has made of it, one for each run.
-    gt, det : Counts
-    faults : FaultLog
-    refused : list of Refused
-        Objects that the policy for invalid polygons refuses.
-    refusal : EvaltexError or None
-        Why a protocol would not measure it.
-    """
-
-    gathered: list[Gathered]
-    kept: list[Any]
-    gt: Counts
-    det: Counts
-    faults: FaultLog
-    refused: list[Refused] = field(default_factory=list)
-    refusal: EvaltexError | None = None
-
-
 class Journal(typing.Protocol):
     """What a run has found so far, chunk by chunk, kept for the case that it is killed."""
 
@@ -513,40 +234,6 @@ class Journal(typing.Protocol):
         """Keep nothing any more."""
 
 
-def measure(bare: Sequence[Run], masks: MaskFolders | None, invalid: str, sink: Sink | None, chunk: Chunk) -> Found:
-    """Read a chunk and gather its evidence: the work that processes share.
-
-    Parameters
-    ----------
-    bare : sequence of Run
-        Runs that have summed nothing yet.
-    """
-    faults = FaultLog()
-    refused: list[Refused] = []
-    gt_read = _settled(chunk.gt(faults), "gt", chunk.names, invalid, refused)
-    det_read = _settled(chunk.det(faults), "det", chunk.det_names, invalid, refused)
-    batch = ImageBatch(
-        chunk.names,
-        gt_read.sizes,
-        gt_read.objects,
-        _spread(det_read.objects, chunk.present),
-        in_detections=chunk.present,
-        formats=chunk.formats,
-    )
-    if masks is not None:
-        batch = _with_masks(batch, masks, chunk.present, faults)
-    found = Found([], [], Counts.of(gt_read), Counts.of(det_read), faults, refused)
-    if faults.count or refused or not chunk.is_counted:
-        return found
-    runs = [run.empty() for run in bare]
-    measured: dict[Convention, Overlaps] = {}
-    try:
-        kept = [add_batch(run, batch, measured, sink) for run in runs]
-        return replace(found, gathered=[run.gathered for run in runs], kept=kept)
-    except EvaltexError as refusal:
-        return replace(found, refusal=refusal)
-
-
 def _found(
     work: Callable[[Chunk], Found],
     cuts: Sequence[tuple[int, int]],
@@ -559,7 +246,7 @@ def _found(
 ) -> Iterator[tuple[tuple[int, int], Found]]:
     """Yield the range of each chunk, and what is found in it; the journal's part is not searched again."""
     known = {cut for cut in cuts if journal is not None and journal.has(*cut)}
-    chunks = (_chunk(gt, det, paired, *cut, not faults.count) for cut in cuts if cut not in known)
+    chunks = (chunk_of(gt, det, paired, *cut, not faults.count) for cut in cuts if cut not in known)
     results = in_order(work, chunks)
     try:
         for cut in cuts:
@@ -580,20 +267,6 @@ def _found(
         ) from failed
 
 
-def _chunk(gt: Source, det: Source, paired: Ints, start: int, stop: int, is_counted: bool) -> Chunk:
-    names = gt.names[start:stop]
-    present = paired[start:stop] != pairing.NO_DETECTIONS
-    return Chunk(
-        names,
-        [name for name, is_present in zip(names, present.tolist(), strict=True) if is_present],
-        present,
-        gt.reader(np.arange(start, stop)),
-        det.reader(paired[start:stop][present]),
-        (gt.format, det.format),
-        is_counted,
-    )
-
-
 def _refuse_policy(invalid: str, masks: MaskFolders | None) -> None:
     if invalid not in INVALID_POLYGONS:
         raise ConfigError(f"invalid polygons: {quote(invalid)}; expected one of {', '.join(INVALID_POLYGONS)}")
@@ -601,18 +274,6 @@ def _refuse_policy(invalid: str, masks: MaskFolders | None) -> None:
         raise ConfigError(
             f"invalid polygons: {invalid} does not go with label pictures, whose pixels are the objects; leave it out"
         )
-
-
-def _settled(read: ReadImages, side: Side, names: Sequence[str], invalid: str, refused: list[Refused]) -> ReadImages:
-    """Apply the policy for invalid polygons."""
-    if invalid == INVALID_POLYGONS[0] or read.objects.vertices is None:
-        return read
-    from evaltex_cli.geometry.polygons import settle
-
-    settled, reasons = settle(read, invalid)
-    if reasons:
-        refused.append(Refused(side, names, settled.objects, reasons))
-    return settled
 
 
 def _log_refused(gt: Source, det: Source, refused: Sequence[Refused], faults: FaultLog) -> None:
@@ -624,47 +285,6 @@ def _log_refused(gt: Source, det: Source, refused: Sequence[Refused], faults: Fa
         source = gt if one.side == "gt" else det
         for fault in places.refused(source, one.side, one.names, one.objects, one.reasons):
             faults.add(fault.file, fault.line, fault.found, fault.expected)
-
-
-def _cuts(gt: Source, det: Source, paired: Ints, masks: MaskFolders | None) -> Iterator[tuple[int, int]]:
-    """Cut images into chunks of bounded bytes and number, whoever works on them; an image is never cut."""
-    most_images = MASK_BATCH_IMAGES if masks else BATCH_IMAGES
-    ends = np.append(det.weights, 0)[paired].astype(np.int64)
-    ends += gt.weights
-    np.cumsum(ends, out=ends)
-    start = 0
-    while start < len(ends):
-        before = int(ends[start - 1]) if start else 0
-        stop = int(np.searchsorted(ends, before + BATCH_BYTES, side="right"))
-        stop = min(max(stop, start + 1), start + most_images)
-        yield start, min(stop, len(ends))
-        start = stop
-
-
-def _spread(objects: Objects, present: np.ndarray[Any, np.dtype[np.bool_]]) -> Objects:
-    """Give images without detections their empty share of the offsets."""
-    counts = np.zeros(len(present), np.int64)
-    counts[present] = np.diff(objects.offsets)
-    return replace(objects, offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]))
-
-
-def _with_masks(
-    batch: ImageBatch, masks: MaskFolders, present: np.ndarray[Any, np.dtype[np.bool_]], faults: FaultLog
-) -> ImageBatch:
-    from evaltex_cli.formats.label_pictures import read_runs
-
-    for k in np.flatnonzero((batch.sizes <= 0).any(axis=1)).tolist():
-        found = f"image {batch.names[k]} without height and width in the ground truth"
-        faults.add(
-            str(masks.gt), None, found, "a ground truth that states them, as EvaLTex files do, beside label pictures"
-        )
-    everywhere = np.ones(len(batch.names), dtype=bool)
-    sides = ((masks.gt, batch.gt, everywhere), (masks.det, batch.det, present))
-    gt_runs, det_runs = (
-        read_runs(folder, batch.names, side.offsets, side.ids, batch.sizes, has_picture, masks.max_pixels, faults)
-        for folder, side, has_picture in sides
-    )
-    return replace(batch, gt_runs=gt_runs, det_runs=det_runs)
 
 
 def _warnings(gt: Source, det: Source, gt_summary: InputSummary, det_summary: InputSummary) -> list[str]:
@@ -685,34 +305,3 @@ def _text_warnings(run: Run, det: InputSummary) -> list[str]:
     if not run.protocol.needs_texts or det.transcriptions:
         return []
     return [f"{run.protocol.name}: no detection bears a transcription, so no text can be right"]
-
-
-def image_results(run: Run, batch: ImageBatch, evidence: Evidence) -> Iterator[ImageResult]:
-    """Yield each image's results from a batch's evidence with matches."""
-    matches = evidence.matches
-    if matches is None:
-        raise ValueError("evidence was made without matches")
-    objects = _described(matches.gt, batch.gt.ids, batch.det.ids, "detections")
-    detections = _described(matches.det, batch.det.ids, batch.gt.ids, "objects")
-    for k, name in enumerate(batch.names):
-        totals = evidence.row(k)
-        yield ImageResult(
-            name=name,
-            totals=totals,
-            scores=(run.protocol.image_scores or run.protocol.scores)(totals, run.parameters),
-            objects=objects[batch.gt.offsets[k] : batch.gt.offsets[k + 1]],
-            detections=detections[batch.det.offsets[k] : batch.det.offsets[k + 1]],
-        )
-
-
-def _described(side: SideMatches, ids: Ints, partner_ids: Ints, partners: str) -> list[dict[str, Any]]:
-    types = [MATCH_TYPES[code] for code in side.types.tolist()]
-    bounds, linked = side.offsets.tolist(), partner_ids[side.partners].tolist()
-    described: list[dict[str, Any]] = [
-        {"id": own, "match": types[k], partners: linked[bounds[k] : bounds[k + 1]]}
-        for k, own in enumerate(ids.tolist())
-    ]
-    for name, values in side.values.items():
-        for entry, value in zip(described, values.tolist(), strict=True):
-            entry[name] = None if math.isnan(value) else value
-    return described

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from evaltex_cli.errors import ConfigError, InputError, nearest, quote
-from evaltex_cli.evaluation import Evaluation
 from evaltex_cli.results import json_file
+from evaltex_cli.runs import Evaluation
 
 _EXPRESSION = re.compile(
     r"\s*(?:(?P<protocol>[\w-]+)\.)?(?P<score>\w+)\s*"

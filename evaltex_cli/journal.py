@@ -19,10 +19,11 @@ from typing import IO, Any
 import numpy as np
 
 from evaltex_cli import __version__
+from evaltex_cli.chunks import Counts, Found, MaskFolders
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.evaluation import Counts, Found, Gathered, MaskFolders, Run
 from evaltex_cli.formats.base import Source
 from evaltex_cli.protocols.base import ExactSums, Remark
+from evaltex_cli.runs import Gathered, Run
 from evaltex_cli.signature import signature
 
 _CHUNK = re.compile(rb'\{"chunk": \[(\d+), (\d+)\], ')

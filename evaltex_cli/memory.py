@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evaltex_cli import config, evaluation
+from evaltex_cli import config, evaluation, runs
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT
 from evaltex_cli.protocols import load
@@ -173,7 +173,7 @@ class Accumulator:
     """
 
     def __init__(self, protocol: str = "evaltex", **parameters: Any) -> None:
-        self._run = evaluation.Run(load(protocol), config.checked(protocol, parameters))
+        self._run = runs.Run(load(protocol), config.checked(protocol, parameters))
         self._waiting: list[tuple[Objects, Objects]] = []
         self._waiting_objects = 0
         self._counts = np.zeros((2, 5), np.int64)
@@ -207,11 +207,11 @@ class Accumulator:
         mine.gathered.add(theirs.gathered)
         self._counts += other._counts
 
-    def compute(self) -> evaluation.Evaluation:
+    def compute(self) -> runs.Evaluation:
         """Score everything added so far; more may be added after."""
         self._flush(even_if_empty=not self._counts[0, 0])
         gt, det = (
-            evaluation.InputSummary(
+            runs.InputSummary(
                 images=images, objects=objects, dont_care=dont_care, transcriptions=transcriptions, empty=empty
             )
             for images, objects, dont_care, transcriptions, empty in self._counts.tolist()
@@ -225,7 +225,7 @@ class Accumulator:
         gt, det = (concatenate(side) for side in sides)
         images = len(gt.offsets) - 1
         batch = ImageBatch([""] * images, np.zeros((images, 2)), gt, det)
-        evaluation.add_batch(self._run, batch, {}, None)
+        runs.add_batch(self._run, batch, {}, None)
         self._counts += [
             [
                 images,

@@ -17,10 +17,10 @@ import numpy as np
 
 from evaltex_cli import __version__, config
 from evaltex_cli.errors import InputError, quote
-from evaltex_cli.evaluation import Evaluation, ImageResult, InputSummary, Run
 from evaltex_cli.protocols import PROTOCOLS, load
 from evaltex_cli.protocols.base import ExactSums
 from evaltex_cli.results import json_file
+from evaltex_cli.runs import Evaluation, ImageResult, InputSummary, Run
 from evaltex_cli.signature import signature
 
 _SIGNED = ("revision", "masks", "invalid", "version")

@@ -17,7 +17,7 @@ from evaltex_cli.formats.base import Source
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects
 
 if TYPE_CHECKING:
-    from evaltex_cli.evaluation import Evaluation
+    from evaltex_cli.runs import Evaluation
 
 SAMPLE_IMAGES = 300
 LEAST_AGREEMENT = 0.2

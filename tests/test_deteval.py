@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from reference_deteval import Box, image_totals, setting
 
 from evaltex_cli import Accumulator, ConfigError, config, evaluate, image_objects, memory
-from evaltex_cli.evaluation import Evaluation
 from evaltex_cli.overlaps import measure
 from evaltex_cli.protocols import load
 from evaltex_cli.protocols.base import Evidence, SideMatches
 from evaltex_cli.records import ImageBatch
+from evaltex_cli.runs import Evaluation
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 FIGURES = json.loads((DATA / "figures.json").read_text("utf-8")) if (DATA / "figures.json").is_file() else {}

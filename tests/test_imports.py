@@ -32,6 +32,8 @@ ORDER = [
     "protocols",
     "config",
     "signature",
+    "runs",
+    "chunks",
     "evaluation",
     "journal",
     "bootstrap",

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from evaltex_cli import evaluation, jobs
+from evaltex_cli import chunks, evaluation, jobs, runs
 from evaltex_cli.cli import main
 from evaltex_cli.errors import InputError
 
@@ -106,8 +106,8 @@ def test_chunks_of_any_size_give_the_same_bytes(kind: str, monkeypatch: pytest.M
     whole = outcome(*arguments)
     assert any(name.endswith(".txt") and "img_" in name for name in whole)
     for images in (1, 7):
-        monkeypatch.setattr(evaluation, "BATCH_IMAGES", images)
-        monkeypatch.setattr(evaluation, "MASK_BATCH_IMAGES", images)
+        monkeypatch.setattr(chunks, "BATCH_IMAGES", images)
+        monkeypatch.setattr(chunks, "MASK_BATCH_IMAGES", images)
         assert outcome(*arguments) == whole
 
 
@@ -115,8 +115,8 @@ def test_chunks_of_any_size_give_the_same_bytes(kind: str, monkeypatch: pytest.M
 def test_any_number_of_jobs_gives_the_same_bytes(kind: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = arguments_for(kind)
     alone = outcome(*arguments)
-    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 5)
-    monkeypatch.setattr(evaluation, "MASK_BATCH_IMAGES", 5)
+    monkeypatch.setattr(chunks, "BATCH_IMAGES", 5)
+    monkeypatch.setattr(chunks, "MASK_BATCH_IMAGES", 5)
     assert outcome(*arguments, "--jobs", str(count)) == alone
 
 
@@ -125,7 +125,7 @@ def test_faults_found_by_workers_are_told_as_by_one(monkeypatch: pytest.MonkeyPa
     write_boxes()
     broken = Path("det.txt").read_text().replace('"word"', '"word')
     Path("det.txt").write_text(broken)
-    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 9)
+    monkeypatch.setattr(chunks, "BATCH_IMAGES", 9)
     alone = outcome("gt.txt", "det.txt", "res", "-a", expected=2)
     assert outcome("gt.txt", "det.txt", "res", "-a", "--jobs", "2", expected=2) == alone
     assert alone["stderr"].count(b"\n") == 21 and b"more faults" in alone["stderr"]
@@ -225,8 +225,8 @@ def test_images_that_kill_workers_are_named(monkeypatch: pytest.MonkeyPatch) -> 
         yield
 
     gt, det, faults = evaluation.open_sources(Path("gt.txt"), Path("det.txt"), None, None)
-    run = evaluation.Run(evaluation.load("evaltex"), evaluation.config.checked("evaltex", {}))
-    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 5)
+    run = runs.Run(evaluation.load("evaltex"), evaluation.config.checked("evaltex", {}))
+    monkeypatch.setattr(chunks, "BATCH_IMAGES", 5)
     with pytest.raises(InputError, match=r"images 'deep/0/img_0', 'deep/1/img_1', 'deep/2/img_2' and 2 more: given up"):
         evaluation.evaluate_sources(gt, det, faults, [run], in_order=gives_up)
 
@@ -237,10 +237,10 @@ def test_images_that_kill_workers_are_named(monkeypatch: pytest.MonkeyPatch) -> 
 def began(*arguments: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     code = (
-        "from evaltex_cli import evaluation, cli; evaluation.BATCH_IMAGES = 20; cli.main(prog_name='evaltex')"
+        "from evaltex_cli import chunks, cli; chunks.BATCH_IMAGES = 20; cli.main(prog_name='evaltex')"
         if "--jobs" not in arguments
-        else "if __name__ == '__main__':\n    from evaltex_cli import evaluation, cli\n"
-        "    evaluation.BATCH_IMAGES = 20\n    cli.main(prog_name='evaltex')"
+        else "if __name__ == '__main__':\n    from evaltex_cli import chunks, cli\n"
+        "    chunks.BATCH_IMAGES = 20\n    cli.main(prog_name='evaltex')"
     )
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.Popen(
@@ -314,7 +314,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(chunks: int) -> None:
 
 def journal_of_an_unfinished_run(monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> Path:
     """A run that is interrupted after three chunks."""
-    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 10)
+    monkeypatch.setattr(chunks, "BATCH_IMAGES", 10)
     measure, calls = evaluation.measure, []
 
     def interrupted(*given: object) -> object:
@@ -372,7 +372,7 @@ def test_faults_leave_no_journal(monkeypatch: pytest.MonkeyPatch) -> None:
     write_boxes()
     with Path("det.txt").open("a") as file:
         file.write("1,x\n")
-    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 10)
+    monkeypatch.setattr(chunks, "BATCH_IMAGES", 10)
     outcome("gt.txt", "det.txt", "res", "--resume", expected=2)
     assert not list(Path().glob(".evaltex-*"))
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli import Accumulator, evaluate, image_objects
-from evaltex_cli.evaluation import Evaluation
+from evaltex_cli.runs import Evaluation
 
 CONFIGURATIONS: list[dict[str, Any]] = [
     {},

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evaltex_cli import evaluate
-from evaltex_cli.evaluation import Evaluation
+from evaltex_cli.runs import Evaluation
 
 CONFIGURATIONS: list[dict[str, Any]] = [
     {},

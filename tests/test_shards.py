@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli import evaluate, evaluation
+from evaltex_cli import chunks, evaluate
 from evaltex_cli.cli import main
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats import open_source, shards
@@ -57,7 +57,7 @@ def test_parts_are_evaluated_as_the_whole(monkeypatch: pytest.MonkeyPatch) -> No
     """Twelve of them: number 10 comes after number 2, so images keep their order."""
     write(12)
     assert run("gt.txt", "det.txt", "whole", "-a").exit_code == 0
-    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 7)
+    monkeypatch.setattr(chunks, "BATCH_IMAGES", 7)
     found = run("gt-*.txt", "det-*.txt", "parts", "-a")
     assert found.exit_code == 0, found.output
     assert len(results("whole")) == IMAGES + 1

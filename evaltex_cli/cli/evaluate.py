@@ -33,11 +33,12 @@ from evaltex_cli.cli.report import diagnose_option, embed_option, pictures_optio
 from evaltex_cli.protocols import PROTOCOLS
 
 if TYPE_CHECKING:
+    from evaltex_cli.chunks import MaskFolders
     from evaltex_cli.errors import FaultLog
-    from evaltex_cli.evaluation import Evaluation, MaskFolders, Run
     from evaltex_cli.formats.base import Source
     from evaltex_cli.gate import Verdict
     from evaltex_cli.results.writer import ResultWriter
+    from evaltex_cli.runs import Evaluation, Run
 
 MAX_PIXELS = 100_000_000
 GATE_NOT_MET = 1
@@ -180,7 +181,7 @@ def command(**options: Any) -> None:
 
 def _evaluate(request: Request) -> list[Verdict]:
     from evaltex_cli import gate
-    from evaltex_cli.evaluation import MaskFolders
+    from evaltex_cli.chunks import MaskFolders
     from evaltex_cli.protocols import load
     from evaltex_cli.results.staging import staged, write_file
     from evaltex_cli.results.table import table
@@ -284,8 +285,8 @@ def _evaluated(
 def _runs(request: Request) -> tuple[list[Run], dict[str, str]]:
     """The protocols to run, and those left out of `all` with the reason."""
     from evaltex_cli import config
-    from evaltex_cli.evaluation import Run
     from evaltex_cli.protocols import load
+    from evaltex_cli.runs import Run
 
     given = read_settings(request.config_path, request.settings)
     wanted = dict.fromkeys(PROTOCOLS if ALL in request.protocols else request.protocols)

@@ -9,12 +9,13 @@ from typing import Any
 from evaltex_cli import config
 from evaltex_cli.diagnose import Diagnosis, Diagnostician, Edges
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.evaluation import Progress, Run, evaluate_sources
+from evaltex_cli.evaluation import Progress, evaluate_sources
 from evaltex_cli.formats.base import Source
 from evaltex_cli.mistakes import Thresholds
 from evaltex_cli.report.content import Result
 from evaltex_cli.report.geometry import Geometry
 from evaltex_cli.results.diagnosis import fields
+from evaltex_cli.runs import Run
 
 THRESHOLDS = Thresholds()
 MEANINGS = {

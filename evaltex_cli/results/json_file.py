@@ -10,8 +10,8 @@ from typing import Any
 
 from evaltex_cli import __version__
 from evaltex_cli.errors import InputError, quote
-from evaltex_cli.evaluation import Evaluation, ImageResult
 from evaltex_cli.results.staging import settle
+from evaltex_cli.runs import Evaluation, ImageResult
 
 SCHEMA = 1
 _HEAD_BYTES = 256

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaltex_cli.evaluation import Evaluation
+from evaltex_cli.runs import Evaluation
 
 
 def table(evaluations: Sequence[Evaluation], intervals: Mapping[str, Mapping[str, Any]]) -> str:

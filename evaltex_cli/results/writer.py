@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
-from evaltex_cli.evaluation import Evaluation, ImageResult, Run, image_results
 from evaltex_cli.protocols.base import Evidence, Protocol
 from evaltex_cli.records import ImageBatch
 from evaltex_cli.results import evaltex_text, json_file, line_chart, protocol_text
+from evaltex_cli.runs import Evaluation, ImageResult, Run, image_results
 
 ImageFiles: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
 """Elements of ``images`` in the JSON, a line each; names and texts of files still to be written."""

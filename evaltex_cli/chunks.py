@@ -1,0 +1,235 @@
+"""Chunks of images: cut, read and measured, here or in another process."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from evaltex_cli import pairing
+from evaltex_cli.errors import EvaltexError, FaultLog
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.records import Bools, Convention, ImageBatch, Ints, Objects, Overlaps, ReadImages, count_texts
+from evaltex_cli.runs import Gathered, InputSummary, Run, Sink, add_batch
+from evaltex_cli.signature import INVALID_POLYGONS
+
+BATCH_BYTES = 1 << 20
+BATCH_IMAGES = 8192
+MASK_BATCH_IMAGES = 16
+Read: TypeAlias = Callable[[FaultLog], ReadImages]
+MAX_PIXELS = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class MaskFolders:
+    """Where the label pictures are, and the largest picture that is decoded."""
+
+    gt: Path
+    det: Path
+    max_pixels: int = MAX_PIXELS
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some images, with what reads them, fit to be sent to another process.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Of the ground truth.
+    det_names : sequence of str
+        The same images but those that the detections lack.
+    present : (images,) bool
+        Whether the detections name the image.
+    gt, det : callable
+        Read the images of `names`, and those of `det_names`.
+    formats : (str, str)
+        Of ground truth and detections.
+    is_counted : bool
+        Whether anybody wants the evidence, not only the faults.
+    """
+
+    names: Sequence[str]
+    det_names: Sequence[str]
+    present: Bools
+    gt: Read
+    det: Read
+    formats: tuple[str, str]
+    is_counted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What was counted of one side."""
+
+    objects: int = 0
+    dont_care: int = 0
+    transcriptions: int = 0
+    empty: int = 0
+    repaired: int = 0
+    dropped: int = 0
+    zero_area: int = 0
+
+    @classmethod
+    def of(cls, read: ReadImages) -> Counts:
+        """Count what was read."""
+        objects, mended = read.objects, read.mended
+        empty = int((np.diff(objects.offsets) == 0).sum())
+        texts = count_texts(objects.texts)
+        dont_care = int(objects.dont_care.sum())
+        return cls(objects.count, dont_care, texts, empty, mended.repaired, mended.dropped, mended.zero_area)
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def summary(self, source: Source, missing: int) -> InputSummary:
+        """Return the counts as those of a whole input."""
+        return InputSummary(
+            file=Path(source.path).name,
+            format=source.format,
+            sha256=source.sha256,
+            images=len(source.names),
+            missing=missing,
+            **asdict(self),
+        )
+
+
+class Refused(typing.NamedTuple):
+    """Objects of one side, by row, with the reason; lines are looked for where the source is."""
+
+    side: Side
+    names: Sequence[str]
+    objects: Objects
+    reasons: Mapping[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found in a chunk.
+
+    Attributes
+    ----------
+    gathered : list of Gathered
+        By each run; none where nobody wanted it, or there were faults.
+    kept : list
+        What the sink has made of it, one for each run.
+    gt, det : Counts
+    faults : FaultLog
+    refused : list of Refused
+        Objects that the policy for invalid polygons refuses.
+    refusal : EvaltexError or None
+        Why a protocol would not measure it.
+    """
+
+    gathered: list[Gathered]
+    kept: list[Any]
+    gt: Counts
+    det: Counts
+    faults: FaultLog
+    refused: list[Refused] = field(default_factory=list)
+    refusal: EvaltexError | None = None
+
+
+def measure(bare: Sequence[Run], masks: MaskFolders | None, invalid: str, sink: Sink | None, chunk: Chunk) -> Found:
+    """Read a chunk and gather its evidence: the work that processes share.
+
+    Parameters
+    ----------
+    bare : sequence of Run
+        Runs that have summed nothing yet.
+    """
+    faults = FaultLog()
+    refused: list[Refused] = []
+    gt_read = _settled(chunk.gt(faults), "gt", chunk.names, invalid, refused)
+    det_read = _settled(chunk.det(faults), "det", chunk.det_names, invalid, refused)
+    batch = ImageBatch(
+        chunk.names,
+        gt_read.sizes,
+        gt_read.objects,
+        _spread(det_read.objects, chunk.present),
+        in_detections=chunk.present,
+        formats=chunk.formats,
+    )
+    if masks is not None:
+        batch = _with_masks(batch, masks, chunk.present, faults)
+    found = Found([], [], Counts.of(gt_read), Counts.of(det_read), faults, refused)
+    if faults.count or refused or not chunk.is_counted:
+        return found
+    runs = [run.empty() for run in bare]
+    measured: dict[Convention, Overlaps] = {}
+    try:
+        kept = [add_batch(run, batch, measured, sink) for run in runs]
+        return replace(found, gathered=[run.gathered for run in runs], kept=kept)
+    except EvaltexError as refusal:
+        return replace(found, refusal=refusal)
+
+
+def chunk_of(gt: Source, det: Source, paired: Ints, start: int, stop: int, is_counted: bool) -> Chunk:
+    names = gt.names[start:stop]
+    present = paired[start:stop] != pairing.NO_DETECTIONS
+    return Chunk(
+        names,
+        [name for name, is_present in zip(names, present.tolist(), strict=True) if is_present],
+        present,
+        gt.reader(np.arange(start, stop)),
+        det.reader(paired[start:stop][present]),
+        (gt.format, det.format),
+        is_counted,
+    )
+
+
+def _settled(read: ReadImages, side: Side, names: Sequence[str], invalid: str, refused: list[Refused]) -> ReadImages:
+    """Apply the policy for invalid polygons."""
+    if invalid == INVALID_POLYGONS[0] or read.objects.vertices is None:
+        return read
+    from evaltex_cli.geometry.polygons import settle
+
+    settled, reasons = settle(read, invalid)
+    if reasons:
+        refused.append(Refused(side, names, settled.objects, reasons))
+    return settled
+
+
+def cut(gt: Source, det: Source, paired: Ints, masks: MaskFolders | None) -> Iterator[tuple[int, int]]:
+    """Cut images into chunks of bounded bytes and number, whoever works on them; an image is never cut."""
+    most_images = MASK_BATCH_IMAGES if masks else BATCH_IMAGES
+    ends = np.append(det.weights, 0)[paired].astype(np.int64)
+    ends += gt.weights
+    np.cumsum(ends, out=ends)
+    start = 0
+    while start < len(ends):
+        before = int(ends[start - 1]) if start else 0
+        stop = int(np.searchsorted(ends, before + BATCH_BYTES, side="right"))
+        stop = min(max(stop, start + 1), start + most_images)
+        yield start, min(stop, len(ends))
+        start = stop
+
+
+def _spread(objects: Objects, present: np.ndarray[Any, np.dtype[np.bool_]]) -> Objects:
+    """Give images without detections their empty share of the offsets."""
+    counts = np.zeros(len(present), np.int64)
+    counts[present] = np.diff(objects.offsets)
+    return replace(objects, offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]))
+
+
+def _with_masks(
+    batch: ImageBatch, masks: MaskFolders, present: np.ndarray[Any, np.dtype[np.bool_]], faults: FaultLog
+) -> ImageBatch:
+    from evaltex_cli.formats.label_pictures import read_runs
+
+    for k in np.flatnonzero((batch.sizes <= 0).any(axis=1)).tolist():
+        found = f"image {batch.names[k]} without height and width in the ground truth"
+        faults.add(
+            str(masks.gt), None, found, "a ground truth that states them, as EvaLTex files do, beside label pictures"
+        )
+    everywhere = np.ones(len(batch.names), dtype=bool)
+    sides = ((masks.gt, batch.gt, everywhere), (masks.det, batch.det, present))
+    gt_runs, det_runs = (
+        read_runs(folder, batch.names, side.offsets, side.ids, batch.sizes, has_picture, masks.max_pixels, faults)
+        for folder, side, has_picture in sides
+    )
+    return replace(batch, gt_runs=gt_runs, det_runs=det_runs)
