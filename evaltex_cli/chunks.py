@@ -69,6 +69,8 @@ class Counts:
     objects: int = 0
     dont_care: int = 0
     transcriptions: int = 0
+    confidences: int = 0
+    unconfident: int = 0
     empty: int = 0
     repaired: int = 0
     dropped: int = 0
@@ -79,9 +81,17 @@ class Counts:
         """Count what was read."""
         objects, mended = read.objects, read.mended
         empty = int((np.diff(objects.offsets) == 0).sum())
-        texts = count_texts(objects.texts)
-        dont_care = int(objects.dont_care.sum())
-        return cls(objects.count, dont_care, texts, empty, mended.repaired, mended.dropped, mended.zero_area)
+        return cls(
+            objects=objects.count,
+            dont_care=int(objects.dont_care.sum()),
+            transcriptions=count_texts(objects.texts),
+            confidences=0 if objects.confidences is None else int((~np.isnan(objects.confidences)).sum()),
+            unconfident=read.unconfident,
+            empty=empty,
+            repaired=mended.repaired,
+            dropped=mended.dropped,
+            zero_area=mended.zero_area,
+        )
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))

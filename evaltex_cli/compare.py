@@ -286,6 +286,7 @@ def evaluated(
     protocols: Mapping[str, Any],
     gt_format: str | None = None,
     det_format: str | None = None,
+    min_confidence: float | None = None,
 ) -> list[System]:
     """Evaluate a detector by several protocols.
 
@@ -293,6 +294,8 @@ def evaluated(
     ----------
     protocols : mapping
         Name -> parameters record.
+    min_confidence : float, optional
+        Detections whose confidence is lower are left out.
 
     Raises
     ------
@@ -306,9 +309,8 @@ def evaluated(
         images[run.protocol.name] += [json_file.image_fields(found) for found in image_results(run, batch, evidence)]
 
     systems = []
-    for run, result in zip(
-        runs, evaluate_sources(*open_sources(gt, det, gt_format, det_format), runs, sink=keep), strict=True
-    ):
+    sources = open_sources(gt, det, gt_format, det_format, min_confidence)
+    for run, result in zip(runs, evaluate_sources(*sources, runs, sink=keep), strict=True):
         document = json_file.fields(result) | {"warnings": result.warnings}
         rows = result.rows
         if rows is not None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from evaltex_cli import formats, writers
+from evaltex_cli.confidence import only_confident
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.records import Ints, Objects
@@ -40,6 +41,7 @@ def convert(
     as_boxes: bool = False,
     masks: Path | None = None,
     mask_format: str = "tif",
+    min_confidence: float | None = None,
 ) -> Converted:
     """Write everything a source holds to a file of another format.
 
@@ -60,6 +62,8 @@ def convert(
     masks : Path, optional
         Folder for label pictures of the objects, 16 bits a pixel; later objects lie over earlier ones.
     mask_format : {'tif', 'png'}
+    min_confidence : float, optional
+        Objects whose confidence is lower are left out.
 
     Returns
     -------
@@ -78,25 +82,28 @@ def convert(
     faults = FaultLog()
     opened = formats.open_source(source, side, faults, format_name)
     job = Job(target, side, list(opened.names), opened.path, faults)
-    blocks = _blocks(opened, faults, lines_as_regions, as_boxes)
+    if min_confidence is not None:
+        opened = only_confident(opened, min_confidence)
+    blocks = _blocks(opened, job, lines_as_regions, as_boxes)
     with _with_masks(masks, mask_format, opened, blocks, faults) as passing:
         writer.write(job, passing)
     notes = tuple(sentence.format(count=count) for sentence, count in job.lost.items() if count)
     return Converted(len(opened.names), job.written, notes, opened.warnings)
 
 
-def _blocks(opened: Source, faults: FaultLog, lines_as_regions: bool, as_boxes: bool) -> Iterator[Block]:
+def _blocks(opened: Source, job: Job, lines_as_regions: bool, as_boxes: bool) -> Iterator[Block]:
     """Yield the source's images; at the end, raise what was wrong with any."""
     for start in range(0, len(opened.names), BLOCK_IMAGES):
         names = opened.names[start : start + BLOCK_IMAGES]
-        read = opened.read(np.arange(start, start + len(names)), faults)
+        read = opened.read(np.arange(start, start + len(names)), job.faults)
+        job.lost[f"{{count}} objects left out, their confidence below {opened.min_confidence}"] += read.unconfident
         objects = read.objects
         if as_boxes:
             objects = replace(objects, polygons=None, vertices=None, vertex_offsets=None)
         if lines_as_regions:
             objects = replace(objects, regions=_line_regions(objects))
         yield Block(names, replace(read, objects=objects))
-    faults.raise_if_any()
+    job.faults.raise_if_any()
 
 
 def _line_regions(objects: Objects) -> Ints:

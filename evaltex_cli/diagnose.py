@@ -266,6 +266,7 @@ def diagnose(
     edges: Edges | None = None,
     gt_format: str | None = None,
     det_format: str | None = None,
+    min_confidence: float | None = None,
     **parameters: Any,
 ) -> Diagnosis:
     """Tell where detections lose score, by kinds of mistakes and by kinds of objects.
@@ -282,6 +283,8 @@ def diagnose(
         Of the bins of the breakdowns.
     gt_format, det_format : str, optional
         Formats' names, where content should not decide.
+    min_confidence : float, optional
+        Detections whose confidence is lower are left out.
     **parameters
         The protocol's parameters.
 
@@ -291,7 +294,7 @@ def diagnose(
         As `evaluation.evaluate`; `ConfigError` also for thresholds out of range and edges that do not rise.
     """
     records = {protocol: config.checked(protocol, parameters)}
-    return diagnosed(Path(gt), Path(det), records, thresholds, edges, gt_format, det_format)[0]
+    return diagnosed(Path(gt), Path(det), records, thresholds, edges, gt_format, det_format, min_confidence)[0]
 
 
 def diagnosed(
@@ -302,6 +305,7 @@ def diagnosed(
     edges: Edges | None = None,
     gt_format: str | None = None,
     det_format: str | None = None,
+    min_confidence: float | None = None,
 ) -> list[Diagnosis]:
     """Diagnose by several protocols at once.
 
@@ -309,6 +313,8 @@ def diagnosed(
     ----------
     protocols : mapping
         Name -> parameters record.
+    min_confidence : float, optional
+        Detections whose confidence is lower are left out.
 
     Raises
     ------
@@ -319,7 +325,7 @@ def diagnosed(
     _refuse_bad(thresholds, edges)
     diagnostician = Diagnostician(thresholds, edges)
     runs = [Run(load(name), parameters) for name, parameters in protocols.items()]
-    sources = open_sources(gt, det, gt_format, det_format)
+    sources = open_sources(gt, det, gt_format, det_format, min_confidence)
     return [diagnostician.diagnosis(one) for one in evaluate_sources(*sources, runs, sink=diagnostician.sink)]
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from evaltex_cli import config, formats, naming, pairing
 from evaltex_cli.chunks import MAX_PIXELS, Chunk, Counts, Found, MaskFolders, Refused, chunk_of, cut, measure
+from evaltex_cli.confidence import only_confident
 from evaltex_cli.errors import ConfigError, FaultLog, InputError, quote
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.jobs import FailedError, InOrder
@@ -38,6 +39,7 @@ def evaluate(
     det_format: str | None = None,
     max_pixels: int = MAX_PIXELS,
     invalid_polygons: str = INVALID_POLYGONS[0],
+    min_confidence: float | None = None,
     **parameters: Any,
 ) -> Evaluation:
     """Evaluate detections against ground truth.
@@ -58,6 +60,8 @@ def evaluate(
         Larger label pictures are refused.
     invalid_polygons : {'repair', 'drop', 'error'}
         What becomes of them, on both sides.
+    min_confidence : float, optional
+        Detections whose confidence is lower are left out; those without one stay.
     **parameters
         The protocol's parameters, ``det_border=0.02`` say.
 
@@ -82,17 +86,24 @@ def evaluate(
     collect: Sink | None = (
         (lambda run, batch, found: images.extend(image_results(run, batch, found))) if per_image else None
     )
-    sources = open_sources(Path(gt), Path(det), gt_format, det_format)
+    sources = open_sources(Path(gt), Path(det), gt_format, det_format, min_confidence)
     return replace(evaluate_sources(*sources, [run], masks, collect, invalid=invalid_polygons)[0], images=images)
 
 
 def open_sources(
-    gt: Path, det: Path, gt_format: str | None, det_format: str | None, in_order: InOrder = map
+    gt: Path,
+    det: Path,
+    gt_format: str | None,
+    det_format: str | None,
+    min_confidence: float | None = None,
+    in_order: InOrder = map,
 ) -> tuple[Source, Source, FaultLog]:
     """Index both sides; faults found so far are in the log.
 
     Parameters
     ----------
+    min_confidence : float or None
+        The least confidence of the detections; None keeps all.
     in_order : callable
         What does the work (`jobs`).
 
@@ -100,6 +111,8 @@ def open_sources(
     ------
     InputError
         When an input cannot be read at all.
+    ConfigError
+        For a least confidence that is not in [0, 1].
     """
     sides: list[tuple[Path, Side, str | None]] = [(gt, "gt", gt_format), (det, "det", det_format)]
     if any(formats.is_packed(path) for path in (gt, det)):
@@ -109,6 +122,8 @@ def open_sources(
     except FailedError as failed:
         raise InputError(f"{failed.item[0]}: given up after three attempts ({failed.reason})") from failed
     faults.extend(more)
+    if min_confidence is not None:
+        det_source = only_confident(det_source, min_confidence)
     return gt_source, det_source, faults
 
 
@@ -157,10 +172,10 @@ def evaluate_sources(
     ConfigError
         For an unknown policy, and one other than repair with label pictures.
     """
-    _refuse_policy(invalid, masks)
-    for run in runs:
-        if masks is not None and not run.protocol.takes_masks:
-            raise InputError(f"protocol {run.protocol.name} does not work on label pictures; leave out their folders")
+    if invalid not in INVALID_POLYGONS:
+        raise ConfigError(f"invalid polygons: {quote(invalid)}; expected one of {', '.join(INVALID_POLYGONS)}")
+    if masks is not None:
+        _refuse_with_masks(runs, invalid, det.min_confidence)
     indexed_well = not faults.count
     paired = pairing.pair_images(gt, det, faults)
     if indexed_well:
@@ -189,7 +204,15 @@ def evaluate_sources(
     gt_summary, det_summary = gt_count.summary(gt, 0), det_count.summary(det, missing)
     warnings = _warnings(gt, det, gt_summary, det_summary)
     return [
-        scored(run, gt_summary, det_summary, warnings + _text_warnings(run, det_summary), masks is not None, invalid)
+        scored(
+            run,
+            gt_summary,
+            det_summary,
+            warnings + _text_warnings(run, det_summary),
+            masks is not None,
+            invalid,
+            det.min_confidence,
+        )
         for run in runs
     ]
 
@@ -201,6 +224,7 @@ def scored(
     warnings: list[str],
     masks: bool,
     invalid: str = INVALID_POLYGONS[0],
+    min_confidence: float | None = None,
 ) -> Evaluation:
     """Score what a run has summed."""
     totals = run.sums.totals()
@@ -208,7 +232,9 @@ def scored(
     return Evaluation(
         protocol=protocol,
         parameters=run.parameters,
-        signature=signature(protocol.name, protocol.version, run.parameters, gt.images, gt.sha256, masks, invalid),
+        signature=signature(
+            protocol.name, protocol.version, run.parameters, gt.images, gt.sha256, masks, invalid, min_confidence
+        ),
         gt=gt,
         det=det,
         totals=totals,
@@ -267,13 +293,16 @@ def _found(
         ) from failed
 
 
-def _refuse_policy(invalid: str, masks: MaskFolders | None) -> None:
-    if invalid not in INVALID_POLYGONS:
-        raise ConfigError(f"invalid polygons: {quote(invalid)}; expected one of {', '.join(INVALID_POLYGONS)}")
-    if masks is not None and invalid != INVALID_POLYGONS[0]:
+def _refuse_with_masks(runs: Sequence[Run], invalid: str, min_confidence: float | None) -> None:
+    if invalid != INVALID_POLYGONS[0]:
         raise ConfigError(
             f"invalid polygons: {invalid} does not go with label pictures, whose pixels are the objects; leave it out"
         )
+    if min_confidence is not None:
+        raise ConfigError("a least confidence does not go with label pictures, which hold all detections; leave it out")
+    for run in runs:
+        if not run.protocol.takes_masks:
+            raise InputError(f"protocol {run.protocol.name} does not work on label pictures; leave out their folders")
 
 
 def _log_refused(gt: Source, det: Source, refused: Sequence[Refused], faults: FaultLog) -> None:
@@ -296,9 +325,18 @@ def _warnings(gt: Source, det: Source, gt_summary: InputSummary, det_summary: In
             warnings.append(f"{side}: {summary.dropped} invalid polygons left out, as if they were not in the file")
         if summary.zero_area:
             warnings.append(f"{side}: {summary.zero_area} objects without area; they match nothing")
+    if det.min_confidence is not None:
+        warnings.append(_confidence_warning(det.min_confidence, det_summary))
     if det_summary.missing and det_summary.images:
         warnings.append(f"{det_summary.missing} of {gt_summary.images} images have no detections in {det_summary.file}")
     return warnings
+
+
+def _confidence_warning(minimum: float, det: InputSummary) -> str:
+    if not det.confidences and not det.unconfident:
+        return f"no detection of {det.file} bears a confidence, so all stay, whatever the least confidence"
+    in_all = det.objects + det.unconfident
+    return f"detections: {det.unconfident} of {in_all} left out, their confidence below {minimum}"
 
 
 def _text_warnings(run: Run, det: InputSummary) -> list[str]:

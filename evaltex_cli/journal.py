@@ -40,7 +40,7 @@ def key(
     runs: Sequence[Run], gt: Source, det: Source, masks: MaskFolders | None, invalid: str, per_image: bool
 ) -> dict[str, Any]:
     """Everything that two runs must agree in for one to go on from the other's journal."""
-    shared = (len(gt.names), gt.sha256, masks is not None, invalid)
+    shared = (len(gt.names), gt.sha256, masks is not None, invalid, det.min_confidence)
     return {
         "version": __version__,
         "signatures": [signature(run.protocol.name, run.protocol.version, run.parameters, *shared) for run in runs],

@@ -23,7 +23,7 @@ from evaltex_cli.results import json_file
 from evaltex_cli.runs import Evaluation, ImageResult, InputSummary, Run
 from evaltex_cli.signature import signature
 
-_SIGNED = ("revision", "masks", "invalid", "version")
+_SIGNED = ("revision", "masks", "invalid", "min_confidence", "version")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ def merge(paths: Sequence[Path]) -> list[Merged]:
     Raises
     ------
     InputError
-        When one cannot be read; when they differ in protocols, parameters, revision, version, masks or the policy for
-        invalid polygons; when an image, or a whole ground truth, is in two of them.
+        When one cannot be read; when they differ in protocols, parameters, revision, version, masks, least confidence
+        or the policy for invalid polygons; when an image, or a whole ground truth, is in two of them.
     """
     files = [file for path in paths for file in json_file.files(path)]
     documents: dict[str, list[tuple[Path, dict[str, Any]]]] = {}
@@ -127,8 +127,16 @@ def _merged(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> Merged:
             "not all parts hold their images' results (-a): sums of floats are of rounded totals, and images that two"
             " parts have in common would not be noticed"
         )
+    minimum = setting["min_confidence"]
     signed = signature(
-        protocol.name, protocol.version, parameters, gt.images, gt.sha256, setting["masks"] == "yes", setting["invalid"]
+        protocol.name,
+        protocol.version,
+        parameters,
+        gt.images,
+        gt.sha256,
+        setting["masks"] == "yes",
+        setting["invalid"],
+        None if minimum is None else float(minimum),
     )
     scores = protocol.scores(totals, parameters)
     told = list(dict.fromkeys(warnings))

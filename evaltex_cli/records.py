@@ -204,11 +204,15 @@ class GeometryCounts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadImages:
-    """What a reader returns for a list of images: their sizes, their objects, what was mended."""
+    """What a reader returns for a list of images: their sizes, their objects, what was mended.
+
+    `unconfident` counts objects that were left out for their confidence.
+    """
 
     sizes: Floats
     objects: Objects
     mended: GeometryCounts = field(default_factory=GeometryCounts)
+    unconfident: int = 0
 
 
 def count_texts(texts: Sequence[str]) -> int:

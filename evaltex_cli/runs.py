@@ -31,8 +31,9 @@ Sink: TypeAlias = "Callable[[Run, ImageBatch, Evidence], Any]"
 class InputSummary:
     """What was read of one side; the counts are of the whole input.
 
-    `transcriptions` counts objects whose transcription is not empty, `missing` ground-truth images the side lacks,
-    `empty` its images without objects.
+    `transcriptions` counts objects whose transcription is not empty, `confidences` those that have one, `unconfident`
+    objects that were left out for theirs, `missing` ground-truth images the side lacks, `empty` its images without
+    objects.
     """
 
     file: str = ""
@@ -42,6 +43,8 @@ class InputSummary:
     objects: int = 0
     dont_care: int = 0
     transcriptions: int = 0
+    confidences: int = 0
+    unconfident: int = 0
     repaired: int = 0
     dropped: int = 0
     zero_area: int = 0

@@ -19,6 +19,7 @@ def signature(
     gt_sha256: str,
     masks: bool,
     invalid: str = INVALID_POLYGONS[0],
+    min_confidence: float | None = None,
 ) -> str:
     """Return protocol, every parameter that is not its default, data and version in one line.
 
@@ -32,6 +33,8 @@ def signature(
         Whether labelled masks were measured.
     invalid : str
         One of `INVALID_POLYGONS`.
+    min_confidence : float or None
+        The least confidence of the detections, where some were left out for theirs.
     """
     parts = [f"protocol:{protocol}", f"revision:{protocol_version}"]
     for field in fields(parameters):
@@ -39,5 +42,6 @@ def signature(
         if value != field.default:
             parts.append(f"{field.name}:{str(value).lower() if isinstance(value, bool) else value}")
     parts += ["masks:yes"] if masks else []
+    parts += [f"min_confidence:{float(min_confidence)}"] if min_confidence is not None else []
     parts += [f"invalid:{invalid}", f"images:{images}", f"gt:{gt_sha256[:8] or 'memory'}"]
     return "|".join([*parts, f"version:{__version__}"])

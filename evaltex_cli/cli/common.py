@@ -55,6 +55,12 @@ invalid_option = click.option(
     show_default=True,
     help="What becomes of invalid polygons: repaired, every lobe kept; left out; or refused.",
 )
+min_confidence_option = click.option(
+    "--min-confidence",
+    type=click.FloatRange(0, 1),
+    metavar="C",
+    help="Leave out the detections whose confidence is below C; those without one stay.",
+)
 resamples_option = click.option(
     "--resamples",
     type=click.IntRange(min=1),

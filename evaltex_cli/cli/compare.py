@@ -12,6 +12,7 @@ from evaltex_cli.cli.common import (
     config_option,
     det_format_option,
     gt_format_option,
+    min_confidence_option,
     read_settings,
     resamples_option,
     seed_option,
@@ -37,6 +38,7 @@ from evaltex_cli.protocols import PROTOCOLS
 @set_option
 @gt_format_option
 @det_format_option
+@min_confidence_option
 @click.option("--label", "labels", multiple=True, help="Name of a detector, in their order.  [default: of its file]")
 @resamples_option
 @seed_option
@@ -64,6 +66,7 @@ def command(
     settings: tuple[str, ...],
     gt_format: str | None,
     det_format: str | None,
+    min_confidence: float | None,
     labels: tuple[str, ...],
     resamples: int,
     seed: int,
@@ -89,15 +92,18 @@ def command(
             stop("nothing to compare; give GT DET_A DET_B, or two results of runs with -a")
         if labels and len(labels) != len(detectors):
             stop(f"{len(labels)} labels for {len(detectors)} detectors; give one a detector, or none")
-        if all(stored[-len(detectors) :]) and (settings or config_path):
-            stop("results have their parameters; leave out --set and --config, or give the detections themselves")
+        if all(stored[-len(detectors) :]) and (settings or config_path or min_confidence is not None):
+            stop(
+                "results have their parameters; leave out --set, --config and --min-confidence, or give the detections"
+                " themselves"
+            )
         wanted = dict.fromkeys(PROTOCOLS if ALL in protocols else protocols or ("evaltex",))
         given = read_settings(config_path, settings)
         parameters = {name: config.parameters_of(name, given) for name in wanted}
         systems = [
             compare.stored(path, label)
             if compare.is_result(path)
-            else compare.evaluated(paths[0], path, label, parameters, gt_format, det_format)
+            else compare.evaluated(paths[0], path, label, parameters, gt_format, det_format, min_confidence)
             for path, label in zip(detectors, labels or _labels(detectors), strict=True)
         ]
         if not stored[0]:

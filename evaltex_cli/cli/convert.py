@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from evaltex_cli.cli.common import PATH, quiet_option, told_errors, warn
+from evaltex_cli.cli.common import PATH, min_confidence_option, quiet_option, told_errors, warn
 from evaltex_cli.formats import FORMATS
 from evaltex_cli.writers import WRITERS
 
@@ -31,6 +31,7 @@ from evaltex_cli.writers import WRITERS
 @click.option(
     "--mask-format", type=click.Choice(["tif", "png"]), default="tif", show_default=True, help="Format of --masks."
 )
+@min_confidence_option
 @quiet_option
 def command(
     src: Path,
@@ -42,6 +43,7 @@ def command(
     boxes: bool,
     masks: Path | None,
     mask_format: str,
+    min_confidence: float | None,
     quiet: bool,
 ) -> None:
     """Write SRC in another format.
@@ -63,6 +65,7 @@ def command(
             as_boxes=boxes,
             masks=masks,
             mask_format=mask_format,
+            min_confidence=min_confidence,
         )
         warn(done.warnings)
         if not quiet:

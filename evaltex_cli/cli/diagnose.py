@@ -12,6 +12,7 @@ from evaltex_cli.cli.common import (
     config_option,
     det_format_option,
     gt_format_option,
+    min_confidence_option,
     protocol_option,
     read_settings,
     set_option,
@@ -32,6 +33,7 @@ EDGES = "EDGE,EDGE,..."
 @set_option
 @gt_format_option
 @det_format_option
+@min_confidence_option
 @click.option("--overlap", type=float, default=0.1, show_default=True, help="Share of either's area that is a contact.")
 @click.option("--tight", type=float, default=0.8, show_default=True, help="Less of the object covered is tight.")
 @click.option("--loose", type=float, default=0.8, show_default=True, help="Less text in the detection is loose.")
@@ -59,6 +61,7 @@ def command(
     settings: tuple[str, ...],
     gt_format: str | None,
     det_format: str | None,
+    min_confidence: float | None,
     overlap: float,
     tight: float,
     loose: float,
@@ -93,6 +96,7 @@ def command(
             Edges(_edges("--heights", heights), _edges("--aspect-ratios", aspect_ratios), _edges("--lengths", lengths)),
             gt_format,
             det_format,
+            min_confidence,
         )
         warn([warning for one in diagnoses for warning in one.warnings])
         text = diagnosis.FORMATS[form](diagnoses)

@@ -18,6 +18,7 @@ from evaltex_cli.cli.common import (
     det_format_option,
     gt_format_option,
     invalid_option,
+    min_confidence_option,
     progress_bar,
     protocol_option,
     quiet_option,
@@ -73,6 +74,7 @@ class Request:
     settings: tuple[str, ...]
     gt_format: str | None
     det_format: str | None
+    min_confidence: float | None
     invalid: str
     max_pixels: int
     confidence: float | None
@@ -111,6 +113,7 @@ class Request:
 @set_option
 @gt_format_option
 @det_format_option
+@min_confidence_option
 @invalid_option
 @click.option(
     "--max-pixels",
@@ -266,8 +269,14 @@ def _evaluated(
             if request.cluster is None
             else jobs.cluster(request.cluster, request.paths)
         )
-        formats = (request.gt_format, request.det_format)
-        sources = open_sources(request.gt, request.det, *formats, in_order if request.cluster is None else map)
+        sources = open_sources(
+            request.gt,
+            request.det,
+            request.gt_format,
+            request.det_format,
+            request.min_confidence,
+            in_order if request.cluster is None else map,
+        )
         kept = None
         if request.resume:
             from evaltex_cli import journal

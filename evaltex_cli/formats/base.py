@@ -98,6 +98,8 @@ class Source:
     labels : callable or None
         ``labels(position)`` returns the image's label picture, (height, width) int64 of object IDs and 0, where the
         format has pictures of its own.
+    min_confidence : float or None
+        The least confidence of the objects that it gives (`confidence.only_confident`); None where it gives all.
     """
 
     path: str
@@ -109,6 +111,7 @@ class Source:
     warnings: tuple[str, ...] = ()
     labels: Callable[[int], Ints] | None = None
     part: Callable[[Ints], Callable[[FaultLog], ReadImages]] | None = None
+    min_confidence: float | None = None
 
     def reader(self, positions: Ints) -> Callable[[FaultLog], ReadImages]:
         """Return what reads the images at these positions, to be called here or in another process."""

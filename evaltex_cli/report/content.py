@@ -56,6 +56,12 @@ class Result:
         return self._signed.get("invalid", INVALID_POLYGONS[0])
 
     @property
+    def min_confidence(self) -> float | None:
+        """The least confidence of the detections; None where all were kept."""
+        minimum = self._signed.get("min_confidence")
+        return None if minimum is None else float(minimum)
+
+    @property
     def _signed(self) -> dict[str, str]:
         return dict(part.partition(":")[::2] for part in self.document["signature"].split("|"))
 
@@ -122,6 +128,11 @@ def _refuse_mixed(path: Path, results: Sequence[Result]) -> None:
             raise InputError(
                 f"{path}: {names} are results of different policies for invalid polygons ({first.invalid} and"
                 f" {result.invalid}); evaluate both in one run"
+            )
+        if result.min_confidence != first.min_confidence:
+            raise InputError(
+                f"{path}: {names} are results of different least confidences ({first.min_confidence} and"
+                f" {result.min_confidence}); evaluate both in one run"
             )
         for side in ("gt", "det"):
             if result.document["inputs"][side]["sha256"] != first.document["inputs"][side]["sha256"]:

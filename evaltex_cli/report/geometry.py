@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli import formats, pairing
+from evaltex_cli.confidence import only_confident
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.geometry.polygons import settle
@@ -42,7 +43,13 @@ class Geometry:
     invalid: str
 
 
-def open_geometry(gt: Path, det: Sequence[Path], inputs: Sequence[Mapping[str, Any]], invalid: str) -> Geometry:
+def open_geometry(
+    gt: Path,
+    det: Sequence[Path],
+    inputs: Sequence[Mapping[str, Any]],
+    min_confidences: Sequence[float | None],
+    invalid: str,
+) -> Geometry:
     """Index the inputs of results.
 
     Parameters
@@ -52,6 +59,8 @@ def open_geometry(gt: Path, det: Sequence[Path], inputs: Sequence[Mapping[str, A
         One a detector.
     inputs : sequence of dict
         ``inputs`` of each detector's result.
+    min_confidences : sequence of float or None
+        The least confidence of each detector's detections.
     invalid : {'repair', 'drop', 'error'}
         What became of invalid polygons.
 
@@ -62,7 +71,14 @@ def open_geometry(gt: Path, det: Sequence[Path], inputs: Sequence[Mapping[str, A
     """
     faults = FaultLog()
     gt_source = _same_source(gt, "gt", inputs[0], faults)
-    det_sources = [_same_source(path, "det", of, faults) for path, of in zip(det, inputs, strict=True)]
+    det_sources = [
+        source if minimum is None else only_confident(source, minimum)
+        for source, minimum in zip(
+            (_same_source(path, "det", of, faults) for path, of in zip(det, inputs, strict=True)),
+            min_confidences,
+            strict=True,
+        )
+    ]
     paired = [pairing.pair_images(gt_source, source, faults) for source in det_sources]
     faults.raise_if_any()
     return Geometry(gt_source, det_sources, paired, invalid)

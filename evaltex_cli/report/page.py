@@ -89,7 +89,8 @@ def make(
         raise InputError("the results are of different ground truths; evaluate all detectors on one")
     if (gt is None) != (not det) or (det and len(det) != len(results)):
         raise InputError(f"give --gt and one --det for each result folder ({len(results)}), or neither")
-    geometry = open_geometry(gt, det, inputs, rows[0][0].invalid) if gt is not None else None
+    minimums = [result.min_confidence for result in rows[0]]
+    geometry = open_geometry(gt, det, inputs, minimums, rows[0][0].invalid) if gt is not None else None
     if geometry is not None and geometry.gt.names != names:
         raise InputError(f"{gt}: has other images than {results[0]}; evaluate again")
     found = find_pictures(pictures, names) if pictures is not None else [None] * len(names)

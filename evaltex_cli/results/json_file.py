@@ -133,7 +133,6 @@ def provenance(document: Mapping[str, Any]) -> dict[str, Any]:
         "ground truth (SHA-256)": gt["sha256"],
         "format of the ground truth": gt["format"],
         "label pictures": signed.get("masks", "no"),
-        "least confidence": signed.get("min_confidence", "none"),
         "policy for invalid polygons": signed.get("invalid"),
         "protocol revision": signed.get("revision"),
         **{f"parameter {name}": value for name, value in document["parameters"].items()},
