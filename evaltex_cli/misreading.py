@@ -49,26 +49,18 @@ class Misreading:
 
 
 def explained(evaluations: Sequence[Evaluation], gt: Source, det: Source) -> list[Evaluation]:
-    """Add the best guess why nothing matches to the warnings of evaluations with neither recall nor precision.
+    """Add the best guess why nothing matches to the warnings of the evaluations that are zero.
 
     Parameters
     ----------
     evaluations : sequence of Evaluation
-        Of boxes or polygons.
+        Of boxes or polygons; some are zero.
     gt, det : Source
-        What was evaluated. Some of it is read again, only where a score is zero.
+        What was evaluated. Some of it is read again.
     """
-    if not any(map(_is_zero, evaluations)):
-        return list(evaluations)
     guessed = guess(sample(gt, det, pairing.pair_images(gt, det, FaultLog())))
     told = [f"nothing matches; {guessed}"] if guessed else []
-    return [replace(one, warnings=[*one.warnings, *told]) if _is_zero(one) else one for one in evaluations]
-
-
-def _is_zero(evaluation: Evaluation) -> bool:
-    """Whether recall and precision are 0 though both sides have images."""
-    scored = [evaluation.scores[name] for name in ("recall", "precision") if name in evaluation.scores]
-    return evaluation.gt.images > 0 and evaluation.det.images > 0 and len(scored) == 2 and not any(scored)
+    return [replace(one, warnings=[*one.warnings, *told]) if one.is_zero else one for one in evaluations]
 
 
 def guess(batch: ImageBatch) -> str | None:

@@ -215,6 +215,13 @@ class ReadImages:
     unconfident: int = 0
 
 
+def distinct(values: Ints) -> Ints:
+    """Return the values sorted, each once, as `np.unique` does, which would import `numpy.ma` for it."""
+    ordered = np.sort(values)
+    first: Bools = np.concatenate([np.ones(1, dtype=bool), np.diff(ordered) != 0])[: len(ordered)]
+    return ordered[first]
+
+
 def count_texts(texts: Sequence[str]) -> int:
     """Number of transcriptions that are not empty."""
     return int((texts.stop > texts.start).sum()) if isinstance(texts, Texts) else sum(map(bool, texts))

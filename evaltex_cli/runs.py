@@ -100,6 +100,12 @@ class Evaluation:
     warnings: list[str] = field(default_factory=list)
     rows: EvidenceRows | None = None
 
+    @property
+    def is_zero(self) -> bool:
+        """Whether recall and precision are 0 though both sides have images."""
+        scored = [self.scores[name] for name in ("recall", "precision") if name in self.scores]
+        return self.gt.images > 0 and self.det.images > 0 and len(scored) == 2 and not any(scored)
+
     def score(self, totals: Totals) -> Scores:
         """Score summed evidence as this evaluation does."""
         return self.protocol.scores(totals, self.parameters)

@@ -188,3 +188,12 @@ def test_every_parameter_is_described_and_bounded(protocol: str) -> None:
         assert config.allowed(field)
     defaults = {field.name: field.default for field in fields(kind)}
     assert config.checked(protocol, defaults) == kind()
+
+
+def test_a_section_is_checked_when_its_protocol_is_run(tmp_path: Path) -> None:
+    path = tmp_path / "p.ini"
+    path.write_text("[deteval]\nno_such=1\n", encoding="utf-8")
+    settings = config.read_config(path)
+    assert config.parameters_of("evaltex", settings) == config.parameters_of("evaltex", [])
+    with pytest.raises(ConfigError, match=r"p\.ini:2: unknown key 'no_such'"):
+        config.parameters_of("deteval", settings)

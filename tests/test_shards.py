@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import signal
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     handler = signal.getsignal(signal.SIGTERM)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(shards.tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "tempdir", None)
     yield tmp_path
     signal.signal(signal.SIGTERM, handler)
 

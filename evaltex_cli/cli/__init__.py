@@ -1,33 +1,46 @@
-"""The command line. Only this package imports click; heavy modules are imported inside the commands."""
+"""The command line. Only this package imports click; commands are imported when named, heavy modules inside them."""
 
 from __future__ import annotations
 
-import difflib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
 
-from evaltex_cli.cli import compare, convert, diagnose, evaluate, merge, report, toys, validate
 from evaltex_cli.cli.common import HELP_OPTIONS
 
 EVALUATE = "evaluate"
+COMMANDS = ("compare", "convert", "diagnose", "merge", "report", "toys", "validate")
+"""Beside the plain form; each is the module of its name."""
 
 
 class Entry(click.Group):
     """A group whose plain form, ``evaltex gt.txt det.txt res_dir``, is the command `evaluate`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not args or args[0] not in self.commands:
+        if not args or args[0] not in (EVALUATE, *COMMANDS):
             self._refuse_misspelt(args)
             args = [EVALUATE, *args]
         return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in (EVALUATE, *COMMANDS) and cmd_name not in self.commands:
+            function = import_module(f"evaltex_cli.cli.{cmd_name}").command
+            kind = PlainForm if cmd_name == EVALUATE else click.Command
+            self.add_command(click.command(cmd_name, cls=kind, context_settings=HELP_OPTIONS)(function))
+        return super().get_command(ctx, cmd_name)
 
     def _refuse_misspelt(self, args: list[str]) -> None:
         """A command's name with a slip in it is no ground truth; nor is one after options."""
         word = next((word for word in args if not word.startswith("-")), "")
         if word and not Path(word).exists():
-            close = difflib.get_close_matches(word, set(self.commands) - {EVALUATE}, n=1, cutoff=0.75)
+            import difflib
+
+            close = difflib.get_close_matches(word, COMMANDS, n=1, cutoff=0.75)
             if close:
                 raise click.UsageError(f"no file {word!r}; did you mean: evaltex {close[0]} ... (the command first)?")
 
@@ -41,21 +54,11 @@ class PlainForm(click.Command):
         return super().make_context("evaltex", args, parent=None, **extra)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        others = [(name, command) for name, command in main.commands.items() if name != EVALUATE]
+        others = [command for name in COMMANDS if (command := main.get_command(ctx, name))]
         with formatter.section("Commands (evaltex COMMAND --help tells more)"):
-            formatter.write_dl([(name, command.get_short_help_str(limit=70)) for name, command in others])
+            formatter.write_dl([(str(command.name), command.get_short_help_str(limit=70)) for command in others])
 
 
 @click.group(cls=Entry, context_settings=HELP_OPTIONS)
 def main() -> None:
     """Evaluate text detections."""
-
-
-main.command(EVALUATE, cls=PlainForm, context_settings=HELP_OPTIONS, hidden=True)(evaluate.command)
-main.command("compare", context_settings=HELP_OPTIONS)(compare.command)
-main.command("convert", context_settings=HELP_OPTIONS)(convert.command)
-main.command("diagnose", context_settings=HELP_OPTIONS)(diagnose.command)
-main.command("merge", context_settings=HELP_OPTIONS)(merge.command)
-main.command("report", context_settings=HELP_OPTIONS)(report.command)
-main.command("toys", context_settings=HELP_OPTIONS)(toys.command)
-main.command("validate", context_settings=HELP_OPTIONS)(validate.command)

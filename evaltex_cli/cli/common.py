@@ -61,6 +61,18 @@ min_confidence_option = click.option(
     metavar="C",
     help="Leave out the detections whose confidence is below C; those without one stay.",
 )
+pictures_option = click.option(
+    "--images", "pictures", type=PATH, metavar="DIR", help="Folder of the images' pictures, which the report links to."
+)
+embed_option = click.option(
+    "--embed", is_flag=True, help="Put the pictures into the report instead of linking to them."
+)
+diagnose_option = click.option(
+    "--diagnose/--no-diagnose",
+    default=True,
+    show_default=True,
+    help="Show in the report where the score is lost; for this GT and DET are scored anew.",
+)
 resamples_option = click.option(
     "--resamples",
     type=click.IntRange(min=1),
@@ -75,20 +87,22 @@ quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but err
 
 
 def read_settings(config_path: Path | None, arguments: Sequence[str]) -> list[Setting]:
-    """The parameters that the user gave, from the file and then from `--set`, each checked.
+    """The parameters that the user gave, from the file and then from `--set`.
+
+    Those of `--set` are checked here, of whatever protocol; those of the file where their protocol is asked for its
+    parameters, so that no other protocol need be imported.
 
     Raises
     ------
     ConfigError
-        For any that is wrong, of whatever protocol.
     """
     from evaltex_cli import config
 
     found = config.find_config(config_path)
-    given = [*(config.read_config(found) if found else []), *(config.parse_set(argument) for argument in arguments)]
-    for section in {setting.protocol for setting in given}:
-        config.parameters_of(section, given)
-    return given
+    asked = [config.parse_set(argument) for argument in arguments]
+    for section in sorted({setting.protocol for setting in asked}):
+        config.parameters_of(section, asked)
+    return [*(config.read_config(found) if found else []), *asked]
 
 
 @contextmanager

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -16,9 +16,12 @@ from evaltex_cli.cli.common import (
     PATH,
     config_option,
     det_format_option,
+    diagnose_option,
+    embed_option,
     gt_format_option,
     invalid_option,
     min_confidence_option,
+    pictures_option,
     progress_bar,
     protocol_option,
     quiet_option,
@@ -30,7 +33,6 @@ from evaltex_cli.cli.common import (
     told_errors,
     warn,
 )
-from evaltex_cli.cli.report import diagnose_option, embed_option, pictures_option
 from evaltex_cli.protocols import PROTOCOLS
 
 if TYPE_CHECKING:
@@ -54,8 +56,7 @@ PRELOAD = (
 """What worker processes find imported."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """The command line of one run."""
 
     gt: Path
@@ -208,7 +209,7 @@ def _evaluate(request: Request) -> list[Verdict]:
             left_out |= dict.fromkeys(textual, "no detection bears a transcription")
             evaluations = [e for e in evaluations if e.protocol.name not in left_out]
             writer.drop(textual)
-        if masks is None:
+        if masks is None and any(evaluation.is_zero for evaluation in evaluations):
             from evaltex_cli import misreading
 
             evaluations = misreading.explained(evaluations, *sources[:2])

@@ -6,19 +6,15 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.common import PATH, progress_bar, quiet_option, stop, told_errors
-
-pictures_option = click.option(
-    "--images", "pictures", type=PATH, metavar="DIR", help="Folder of the images' pictures, which the report links to."
-)
-embed_option = click.option(
-    "--embed", is_flag=True, help="Put the pictures into the report instead of linking to them."
-)
-diagnose_option = click.option(
-    "--diagnose/--no-diagnose",
-    default=True,
-    show_default=True,
-    help="Show in the report where the score is lost; for this GT and DET are scored anew.",
+from evaltex_cli.cli.common import (
+    PATH,
+    diagnose_option,
+    embed_option,
+    pictures_option,
+    progress_bar,
+    quiet_option,
+    stop,
+    told_errors,
 )
 
 

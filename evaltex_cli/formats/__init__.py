@@ -85,6 +85,8 @@ def open_source(path: Path, side: Side, faults: FaultLog, format_name: str | Non
         raise InputError(f"{path}: cannot be read ({reason}); give an existing file or folder") from error
     if format_name is not None:
         return load(format_name).index(path, side, faults)
+    if _is_plain_text(path):  # and spare the import of all the others
+        return load("evaltex").index(path, side, faults)
     from evaltex_cli.formats import archive
 
     with archive.held_state(path):

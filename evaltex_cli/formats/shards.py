@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import glob
 import os
 import re
-import tempfile
 import zlib
 from pathlib import Path
 
@@ -71,7 +69,9 @@ def unpacked(path: Path) -> Path:
     """
     if not is_packed(path):
         return path
+    import atexit
     import gzip
+    import tempfile
 
     descriptor, name = tempfile.mkstemp(prefix="evaltex-", suffix=".txt")
     atexit.register(_remove, name, os.getpid())

@@ -43,7 +43,7 @@ from evaltex_cli.protocols.base import (
     per_image,
     ratio,
 )
-from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps, distinct
 
 PRINTED_BINS, EMD_BINS = 10, 100
 BIN_TOLERANCE = 1e-12
@@ -261,8 +261,9 @@ def _text_area(batch: ImageBatch, scene: _Scene, gt: Ints, det: Ints, merges: In
     result: Floats = scene.measure.union_area(own_det, scene.grown, own, scene.det, own_det, batch.det.count)
     if by_region.any():
         region_of, regions = _regions(batch, scene.grown)
-        pair = np.unique(np.stack([det[by_region], region_of[gt[by_region]]]), axis=1)
-        result += scene.measure.union_area(pair[0], regions, pair[1], scene.det, pair[0], batch.det.count)
+        count = len(regions.boxes)
+        det, region = np.divmod(distinct(det[by_region] * count + region_of[gt[by_region]]), count)
+        result += scene.measure.union_area(det, regions, region, scene.det, det, batch.det.count)
     return result
 
 

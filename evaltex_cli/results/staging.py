@@ -15,7 +15,6 @@ import fcntl
 import hashlib
 import json
 import os
-import shutil
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -231,9 +230,15 @@ def _clear(folder: Path) -> None:
     """Remove all that is in a staging folder but its lock."""
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
+            _remove_tree(path)
         elif path.name != _LOCK:
             path.unlink()
+
+
+def _remove_tree(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder)
 
 
 def _remove(folder: Path) -> None:

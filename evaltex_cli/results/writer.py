@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
 from evaltex_cli.protocols.base import Evidence, Protocol
 from evaltex_cli.records import ImageBatch
-from evaltex_cli.results import evaltex_text, json_file, line_chart, protocol_text
+from evaltex_cli.results import evaltex_text, json_file, protocol_text
 from evaltex_cli.runs import Evaluation, ImageResult, Run, image_results
 
 ImageFiles: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
@@ -115,12 +114,16 @@ class ResultWriter:
 
     def draw(self, evaluation: Evaluation) -> None:
         """Write the plots that a protocol has."""
+        from evaltex_cli.results import line_chart
+
         protocol = evaluation.protocol
         for plot in protocol.plots(evaluation.scores) if protocol.plots else ():
             _write(self.folder / f"{protocol.name}-{plot.name}.svg", line_chart.svg(plot))
 
     def drop(self, names: Iterable[str]) -> None:
         """Remove what was written for protocols whose results mean nothing after all."""
+        import shutil
+
         for name in names:
             file = self._images.pop(name, None)
             if file is not None:
