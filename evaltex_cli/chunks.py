@@ -13,7 +13,17 @@ import numpy as np
 from evaltex_cli import pairing
 from evaltex_cli.errors import EvaltexError, FaultLog
 from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.records import Bools, Convention, ImageBatch, Ints, Objects, Overlaps, ReadImages, count_texts
+from evaltex_cli.records import (
+    Bools,
+    Convention,
+    ImageBatch,
+    Ints,
+    Objects,
+    Overlaps,
+    ReadImages,
+    count_texts,
+    offsets_of,
+)
 from evaltex_cli.runs import Gathered, InputSummary, Run, Sink, add_batch
 from evaltex_cli.signature import INVALID_POLYGONS
 
@@ -223,7 +233,7 @@ def _spread(objects: Objects, present: np.ndarray[Any, np.dtype[np.bool_]]) -> O
     """Give images without detections their empty share of the offsets."""
     counts = np.zeros(len(present), np.int64)
     counts[present] = np.diff(objects.offsets)
-    return replace(objects, offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]))
+    return replace(objects, offsets=offsets_of(counts))
 
 
 def _with_masks(

@@ -7,11 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from evaltex_cli.errors import ConfigError, FaultLog
 from evaltex_cli.formats.base import Source
-from evaltex_cli.records import Bools, Ints, Objects, ReadImages, Texts
+from evaltex_cli.records import Ints, Objects, ReadImages, take
 
 
 def only_confident(source: Source, minimum: float) -> Source:
@@ -64,34 +62,4 @@ def at_least(objects: Objects, minimum: float) -> Objects:
     if objects.confidences is None:
         return objects
     keep = ~(objects.confidences < minimum)
-    return objects if keep.all() else _kept(objects, keep)
-
-
-def _kept(objects: Objects, keep: Bools) -> Objects:
-    """The objects where `keep`, (n,) bool, is true."""
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
-    vertices, vertex_offsets = objects.vertices, objects.vertex_offsets
-    if vertices is not None and vertex_offsets is not None:
-        counts = np.diff(vertex_offsets)
-        vertices = vertices[np.repeat(keep, counts)]
-        vertex_offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts[keep])])
-    polygons = objects.polygons
-    return replace(
-        objects,
-        offsets=before[objects.offsets],
-        ids=objects.ids[keep],
-        boxes=objects.boxes[keep],
-        regions=objects.regions[keep],
-        dont_care=objects.dont_care[keep],
-        texts=_kept_texts(objects, keep),
-        polygons=None if polygons is None else polygons[keep],
-        vertices=vertices,
-        vertex_offsets=vertex_offsets,
-        confidences=None if objects.confidences is None else objects.confidences[keep],
-    )
-
-
-def _kept_texts(objects: Objects, keep: Bools) -> Texts | list[str]:
-    if isinstance(objects.texts, Texts):
-        return Texts(objects.texts.buffer, objects.texts.start[keep], objects.texts.stop[keep])
-    return [text for text, stays in zip(objects.texts, keep.tolist(), strict=True) if stays]
+    return objects if keep.all() else take(objects, keep)

@@ -12,7 +12,16 @@ from evaltex_cli import config, evaluation, runs
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT
 from evaltex_cli.protocols import load
-from evaltex_cli.records import Floats, Geometries, ImageBatch, Objects, Texts, concatenate_texts, count_texts
+from evaltex_cli.records import (
+    Floats,
+    ImageBatch,
+    Objects,
+    Texts,
+    concatenate,
+    concatenate_texts,
+    count_texts,
+    offsets_of,
+)
 
 FLUSH_OBJECTS = 20_000
 
@@ -81,7 +90,7 @@ def _with_polygons(boxes: Floats, rings: list[Floats]) -> tuple[Floats, dict[str
     counts = [0] * len(boxes) + [len(ring) for ring in rings]
     if min(counts[len(boxes) :]) < 3:
         raise InputError(f"polygon {int(np.argmin(counts[len(boxes) :]))} has fewer than three vertices")
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    offsets = offsets_of(counts)
     geometries, _ = from_vertices(vertices, offsets)
     bounds = [np.concatenate([ring.min(axis=0), ring.max(axis=0)]) for ring in rings]
     return np.concatenate([boxes, bounds]), {"polygons": geometries, "vertices": vertices, "vertex_offsets": offsets}
@@ -118,35 +127,6 @@ def _texts(texts: list[str], count: int) -> Texts:
     if not all(isinstance(text, str) for text in texts):
         raise InputError("texts: holds something else than strings; expected '' where there is none")
     return concatenate_texts(texts)
-
-
-def concatenate(parts: Sequence[Objects]) -> Objects:
-    """Join the objects of several batches, images in the same order."""
-    counts = np.concatenate([np.diff(part.offsets) for part in parts])
-    shapes: dict[str, Any] = {}
-    if any(part.polygons is not None for part in parts):
-        vertex_counts = [
-            np.zeros(part.count, np.int64) if part.vertex_offsets is None else np.diff(part.vertex_offsets)
-            for part in parts
-        ]
-        shapes = {
-            "polygons": np.concatenate([_polygons(part) for part in parts]),
-            "vertices": np.concatenate([part.vertices for part in parts if part.vertices is not None]),
-            "vertex_offsets": np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(vertex_counts))]),
-        }
-    return Objects(
-        offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
-        ids=np.concatenate([part.ids for part in parts]),
-        boxes=np.concatenate([part.boxes for part in parts]),
-        regions=np.concatenate([part.regions for part in parts]),
-        dont_care=np.concatenate([part.dont_care for part in parts]),
-        texts=concatenate_texts([text for part in parts for text in part.texts]),
-        **shapes,
-    )
-
-
-def _polygons(part: Objects) -> Geometries:
-    return np.full(part.count, None, dtype=object) if part.polygons is None else part.polygons
 
 
 class Accumulator:

@@ -14,7 +14,7 @@ import numpy as np
 from evaltex_cli import overlaps, pairing
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.base import Source
-from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, take
 
 if TYPE_CHECKING:
     from evaltex_cli.runs import Evaluation
@@ -170,25 +170,12 @@ def _with_boxes(objects: Objects, read: Callable[[Floats], Floats]) -> Objects:
 
 def _shifted(objects: Objects, step: int) -> Objects:
     """Give each image the objects of its neighbour; the last, or the first, gets none."""
-    counts = np.diff(objects.offsets)
+    offsets = objects.offsets
     if step > 0:
-        first, counts = 0, np.concatenate([np.zeros(1, np.int64), counts[:-1]])
+        offsets = np.concatenate([np.zeros(1, np.int64), offsets[:-1]])
     else:
-        first, counts = int(counts[:1].sum()), np.concatenate([counts[1:], np.zeros(1, np.int64)])
-    own = slice(first, first + int(counts.sum()))
-    return replace(
-        objects,
-        offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
-        ids=objects.ids[own],
-        boxes=objects.boxes[own],
-        regions=objects.regions[own],
-        dont_care=objects.dont_care[own],
-        texts=objects.texts[own],
-        polygons=None,
-        vertices=None,
-        vertex_offsets=None,
-        confidences=None,
-    )
+        offsets = np.concatenate([offsets[1:], offsets[-1:]])
+    return take(objects, np.arange(offsets[0], offsets[-1]), offsets - offsets[0])
 
 
 def _scaled(batch: ImageBatch) -> Iterator[tuple[str, ImageBatch]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -37,7 +37,7 @@ class Texts(Sequence[str]):
         return len(self.start)
 
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
+        if isinstance(index, slice | np.ndarray):
             return Texts(self.buffer, self.start[index], self.stop[index])
         return self.buffer[int(self.start[index]) : int(self.stop[index])].decode("utf-8", "replace")
 
@@ -230,6 +230,84 @@ def count_texts(texts: Sequence[str]) -> int:
 def concatenate_texts(texts: list[str]) -> Texts:
     """Pack strings into `Texts`."""
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-    stop = np.cumsum([len(e) for e in encoded], dtype=np.int64) if encoded else np.zeros(0, np.int64)
-    start = np.concatenate([np.zeros(1, np.int64), stop])[:-1] if encoded else np.zeros(0, np.int64)
-    return Texts(b"".join(encoded), start, stop)
+    ends = offsets_of([len(e) for e in encoded])
+    return Texts(b"".join(encoded), ends[:-1], ends[1:])
+
+
+def offsets_of(counts: ArrayLike) -> Ints:
+    """(n + 1,) rows before which each of n groups begins, and the end of the last, from (n,) counts or booleans."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
+
+
+def expanded(counts: Ints) -> tuple[Ints, Ints]:
+    """Repeat every index of (n,) counts as often as its count says, and number the repetitions from 0."""
+    index = np.repeat(np.arange(len(counts)), counts)
+    return index, np.arange(len(index)) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def take(objects: Objects, rows: Ints | Bools, offsets: Ints | None = None) -> Objects:
+    """Return some of the objects, in the given order.
+
+    Parameters
+    ----------
+    objects : Objects
+    rows : (m,) int64 or (n,) bool
+    offsets : (images + 1,) int64, optional
+        Which image owns which of them; by default each stays in its image, and `rows` must be booleans.
+    """
+    if offsets is None:
+        offsets = offsets_of(rows)[objects.offsets]
+    vertices, vertex_offsets = objects.vertices, objects.vertex_offsets
+    if vertices is not None and vertex_offsets is not None:
+        counts = np.diff(vertex_offsets)[rows]
+        owner, k = expanded(counts)
+        vertices = vertices[vertex_offsets[:-1][rows][owner] + k]
+        vertex_offsets = offsets_of(counts)
+    return Objects(
+        offsets=offsets,
+        ids=objects.ids[rows],
+        boxes=objects.boxes[rows],
+        regions=objects.regions[rows],
+        dont_care=objects.dont_care[rows],
+        texts=_packed(objects.texts)[rows],
+        polygons=None if objects.polygons is None else objects.polygons[rows],
+        vertices=vertices,
+        vertex_offsets=vertex_offsets,
+        confidences=None if objects.confidences is None else objects.confidences[rows],
+    )
+
+
+def concatenate(parts: Sequence[Objects]) -> Objects:
+    """Join the objects of one batch or more, images in the same order."""
+    some: dict[str, Any] = {}
+    if any(part.polygons is not None for part in parts):
+        polygons = [np.full(part.count, None) if part.polygons is None else part.polygons for part in parts]
+        counts = [
+            np.zeros(part.count, np.int64) if part.vertex_offsets is None else np.diff(part.vertex_offsets)
+            for part in parts
+        ]
+        some["polygons"] = np.concatenate(polygons)
+        some["vertices"] = np.concatenate([part.vertices for part in parts if part.vertices is not None])
+        some["vertex_offsets"] = offsets_of(np.concatenate(counts))
+    if any(part.confidences is not None for part in parts):
+        confidences = [np.full(part.count, np.nan) if part.confidences is None else part.confidences for part in parts]
+        some["confidences"] = np.concatenate(confidences)
+    return Objects(
+        offsets=offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
+        ids=np.concatenate([part.ids for part in parts]),
+        boxes=np.concatenate([part.boxes for part in parts]),
+        regions=np.concatenate([part.regions for part in parts]),
+        dont_care=np.concatenate([part.dont_care for part in parts]),
+        texts=_joined([_packed(part.texts) for part in parts]),
+        **some,
+    )
+
+
+def _packed(texts: Sequence[str]) -> Texts:
+    return texts if isinstance(texts, Texts) else concatenate_texts(list(texts))
+
+
+def _joined(parts: Sequence[Texts]) -> Texts:
+    shift = np.repeat(offsets_of([len(part.buffer) for part in parts])[:-1], [len(part) for part in parts])
+    start, stop = (np.concatenate([getattr(part, end) for part in parts]) + shift for end in ("start", "stop"))
+    return Texts(b"".join(part.buffer for part in parts), start, stop)

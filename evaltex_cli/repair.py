@@ -20,8 +20,10 @@ from evaltex_cli.records import (
     Ints,
     Objects,
     Overlaps,
-    Texts,
+    concatenate,
     concatenate_texts,
+    offsets_of,
+    take,
 )
 
 SURE = 1.0
@@ -335,7 +337,7 @@ def _assembled(det: Objects, kept: Ints, made: _Made) -> Objects:
         from evaltex_cli.geometry import polygons
 
         vertices = np.concatenate([np.zeros((0, 2)), *(ring for ring in made.rings if ring is not None)])
-        offsets = _offsets(lengths)
+        offsets = offsets_of(lengths)
         geometries, _ = polygons.from_vertices(vertices, offsets)
         new_shapes = {"polygons": geometries, "vertices": vertices, "vertex_offsets": offsets}
     highest = int(det.ids.max(initial=0))
@@ -351,7 +353,8 @@ def _assembled(det: Objects, kept: Ints, made: _Made) -> Objects:
         **new_shapes,
     )
     order = np.lexsort((place, image))
-    return _picked((det, new), np.concatenate([kept, det.count + np.arange(count)])[order], image[order])
+    rows = np.concatenate([kept, det.count + np.arange(count)])[order]
+    return take(concatenate([det, new]), rows, offsets_of(np.bincount(image, minlength=len(det.offsets) - 1)))
 
 
 def select_images(batch: ImageBatch, which: Bools) -> ImageBatch:
@@ -374,9 +377,7 @@ def select_images(batch: ImageBatch, which: Bools) -> ImageBatch:
 
 
 def _of_images(objects: Objects, which: Bools) -> Objects:
-    rows = np.flatnonzero(which[objects.image])
-    position = np.cumsum(which) - 1
-    return _picked((objects,), rows, position[objects.image[rows]], int(which.sum()))
+    return take(objects, which[objects.image], offsets_of(np.diff(objects.offsets)[which]))
 
 
 def select_overlaps(overlaps: Overlaps, batch: ImageBatch, which: Bools) -> Overlaps:
@@ -390,50 +391,3 @@ def select_overlaps(overlaps: Overlaps, batch: ImageBatch, which: Bools) -> Over
         overlaps.gt_area[gt],
         overlaps.det_area[det],
     )
-
-
-def _picked(pools: Sequence[Objects], rows: Ints, image: Ints, images: int | None = None) -> Objects:
-    """Rows of some objects laid end to end, as the objects of the given images."""
-    images = len(pools[0].offsets) - 1 if images is None else images
-    columns = {
-        name: np.concatenate([getattr(pool, name) for pool in pools])[rows]
-        for name in ("ids", "boxes", "regions", "dont_care")
-    }
-    if pools[0].confidences is not None:
-        columns["confidences"] = np.concatenate([pool.confidences for pool in pools if pool.confidences is not None])[
-            rows
-        ]
-    if any(pool.polygons is not None for pool in pools):
-        columns |= _picked_polygons(pools, rows)
-    return Objects(offsets=_offsets(np.bincount(image, minlength=images)), texts=_picked_texts(pools, rows), **columns)
-
-
-def _picked_polygons(pools: Sequence[Objects], rows: Ints) -> dict[str, Any]:
-    counts = np.concatenate(
-        [
-            np.zeros(pool.count, np.int64) if pool.vertex_offsets is None else np.diff(pool.vertex_offsets)
-            for pool in pools
-        ]
-    )
-    starts = _offsets(counts)[rows]
-    vertices = np.concatenate([np.zeros((0, 2)), *(pool.vertices for pool in pools if pool.vertices is not None)])
-    offsets = _offsets(counts[rows])
-    place = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], counts[rows])
-    geometries = np.concatenate(
-        [np.full(pool.count, None, dtype=object) if pool.polygons is None else pool.polygons for pool in pools]
-    )
-    return {"polygons": geometries[rows], "vertices": vertices[place], "vertex_offsets": offsets}
-
-
-def _picked_texts(pools: Sequence[Objects], rows: Ints) -> Texts:
-    texts = [pool.texts if isinstance(pool.texts, Texts) else concatenate_texts(list(pool.texts)) for pool in pools]
-    before = np.cumsum([0, *(len(text.buffer) for text in texts)])[:-1]
-    start, stop = (
-        np.concatenate([getattr(text, end) + shift for text, shift in zip(texts, before.tolist(), strict=True)])[rows]
-        for end in ("start", "stop")
-    )
-    return Texts(b"".join(text.buffer for text in texts), start, stop)
-
-
-def _offsets(counts: Ints) -> Ints:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])

@@ -19,9 +19,9 @@ import pytest
 import shapely
 
 from evaltex_cli.config import checked
-from evaltex_cli.memory import concatenate, image_objects
+from evaltex_cli.memory import image_objects
 from evaltex_cli.protocols import load
-from evaltex_cli.records import ImageBatch, Objects
+from evaltex_cli.records import ImageBatch, Objects, concatenate
 from evaltex_cli.runs import ImageResult, Run, add_batch, image_results
 
 Numbers = tuple[float, ...]

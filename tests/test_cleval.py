@@ -17,11 +17,10 @@ from hypothesis import strategies as st
 
 from evaltex_cli import Accumulator, config, evaluate, image_objects, overlaps
 from evaltex_cli.errors import ConfigError, InputError
-from evaltex_cli.memory import concatenate
 from evaltex_cli.protocols import cleval
 from evaltex_cli.protocols.base import MATCH_TYPES, Evidence
 from evaltex_cli.protocols.characters import common_length, common_subsequence, texts_of
-from evaltex_cli.records import ImageBatch, Objects
+from evaltex_cli.records import ImageBatch, Objects, concatenate
 
 SHARED = Path(__file__).parents[2] / "shared"
 DATA = SHARED / "data"

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_deteval import Box, image_totals, setting
 
-from evaltex_cli import Accumulator, ConfigError, config, evaluate, image_objects, memory
+from evaltex_cli import Accumulator, ConfigError, config, evaluate, image_objects
 from evaltex_cli.overlaps import measure
 from evaltex_cli.protocols import load
 from evaltex_cli.protocols.base import Evidence, SideMatches
-from evaltex_cli.records import ImageBatch
+from evaltex_cli.records import ImageBatch, concatenate
 from evaltex_cli.runs import Evaluation
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -107,8 +107,8 @@ def random_scene(rng: random.Random) -> Scene:
 
 def evidence_of(scenes: list[Scene], protocol: str, with_matches: bool = False, **parameters: Any) -> Evidence:
     """The evidence of several images as one batch."""
-    gt = memory.concatenate([image_objects(np.reshape(g, (-1, 4)), dont_care=d) for g, d, _ in scenes])
-    det = memory.concatenate([image_objects(np.reshape(d, (-1, 4))) for _, _, d in scenes])
+    gt = concatenate([image_objects(np.reshape(g, (-1, 4)), dont_care=d) for g, d, _ in scenes])
+    det = concatenate([image_objects(np.reshape(d, (-1, 4))) for _, _, d in scenes])
     batch = ImageBatch([str(k) for k in range(len(scenes))], np.zeros((len(scenes), 2)), gt, det)
     found, checked = load(protocol), config.checked(protocol, parameters)
     return found.evidence(batch, measure(batch, found.convention(checked)), checked, with_matches)

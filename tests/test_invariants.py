@@ -20,10 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli import Accumulator, evaluate, image_objects, overlaps
-from evaltex_cli.memory import concatenate
 from evaltex_cli.protocols import PROTOCOLS, load
 from evaltex_cli.protocols.base import MATCH_TYPES, ExactSums
-from evaltex_cli.records import ImageBatch, Objects
+from evaltex_cli.records import ImageBatch, Objects, concatenate
 
 every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
 few = settings(deadline=None, derandomize=True, max_examples=25)

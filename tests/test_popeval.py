@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from reference_popeval import Word
 
 from evaltex_cli import evaluate
-from evaltex_cli.memory import concatenate, image_objects
+from evaltex_cli.memory import image_objects
 from evaltex_cli.overlaps import measure
 from evaltex_cli.protocols import popeval
 from evaltex_cli.protocols.base import MATCH_TYPES, Evidence
-from evaltex_cli.records import ImageBatch
+from evaltex_cli.records import ImageBatch, concatenate
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 quick = settings(deadline=None, derandomize=True, max_examples=80)

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from reference_tedeval import Word
 
 from evaltex_cli import evaluate
-from evaltex_cli.memory import Accumulator, concatenate, image_objects
+from evaltex_cli.memory import Accumulator, image_objects
 from evaltex_cli.overlaps import measure
 from evaltex_cli.protocols import tedeval
 from evaltex_cli.protocols.base import MATCH_TYPES, Evidence
-from evaltex_cli.records import ImageBatch, Objects
+from evaltex_cli.records import ImageBatch, Objects, concatenate
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 quick = settings(deadline=None, derandomize=True, max_examples=60)

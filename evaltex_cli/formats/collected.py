@@ -12,7 +12,7 @@ import numpy as np
 from evaltex_cli.errors import Fault, FaultLog, quote
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.names import leaves_result_folder
-from evaltex_cli.records import Floats, GeometryCounts, Ints, Objects, ReadImages, concatenate_texts
+from evaltex_cli.records import Floats, GeometryCounts, Ints, Objects, ReadImages, concatenate_texts, offsets_of
 
 BYTES_PER_OBJECT = 64
 """What an object weighs in a batch, about as much as its line in a text file."""
@@ -158,7 +158,7 @@ def columns(images: Sequence[CollectedImage]) -> ReadImages:
     confidences = np.array([one.confidence for one in objects], np.float64)
     boxes, shapes, mended = _shapes(objects)
     columns = Objects(
-        offsets=_offsets([len(image.objects) for image in images]),
+        offsets=offsets_of([len(image.objects) for image in images]),
         ids=np.array(ids, np.int64),
         boxes=boxes,
         regions=np.array(regions, np.int64),
@@ -185,13 +185,9 @@ def _shapes(objects: Sequence[CollectedObject]) -> tuple[Floats, dict[str, Any],
 
     rings = [one.coordinates for one in objects if len(one.coordinates) != 4]
     vertices = np.array([value for ring in rings for value in ring], np.float64).reshape(-1, 2)
-    offsets = _offsets([0 if len(one.coordinates) == 4 else len(one.coordinates) // 2 for one in objects])
+    offsets = offsets_of([0 if len(one.coordinates) == 4 else len(one.coordinates) // 2 for one in objects])
     geometries, mended = polygons.from_vertices(vertices, offsets)
     first = offsets[:-1][~is_box]
     boxes[~is_box, :2] = np.minimum.reduceat(vertices, first)
     boxes[~is_box, 2:] = np.maximum.reduceat(vertices, first)
     return boxes, {"polygons": geometries, "vertices": vertices, "vertex_offsets": offsets}, mended + flat_boxes
-
-
-def _offsets(counts: Sequence[int]) -> Ints:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])

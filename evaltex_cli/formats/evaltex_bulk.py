@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT
-from evaltex_cli.records import Bools, Floats, Ints
+from evaltex_cli.records import Bools, Floats, Ints, offsets_of
 
 _NEWLINE, _QUOTE, _COMMA = 10, 34, 44
 _SEPARATOR, _DIGIT, _SIGN, _OTHER = 0, 1, 2, 3
@@ -108,7 +108,7 @@ def tokenise(data: NDArray[np.uint8], ends: Ints, side: Side) -> BulkLines:
         text_start=opening + 1,
         text_stop=closing,
         coordinates=values[is_coordinate],
-        coordinate_offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(fields - leading)]),
+        coordinate_offsets=offsets_of(fields - leading),
     )
 
 

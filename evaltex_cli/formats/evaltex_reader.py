@@ -15,7 +15,7 @@ from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats import evaltex_bulk as bulk
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex_lines import LineFault, ObjectLine, parse_object_line
-from evaltex_cli.records import Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, Texts
+from evaltex_cli.records import Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, Texts, offsets_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,7 +159,7 @@ def _merged_coordinates(plain: bulk.BulkLines, odd: list[tuple[float, ...]], ord
     starts = np.cumsum(counts) - counts
     values = np.concatenate([plain.coordinates, np.array([v for values in odd for v in values], np.float64)])
     sorted_counts = counts[order]
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sorted_counts)])
+    offsets = offsets_of(sorted_counts)
     take = np.arange(len(values)) + np.repeat(starts[order] - offsets[:-1], sorted_counts)
     return values[take], offsets
 
@@ -187,7 +187,7 @@ def shapes_of(
     boxes[is_box] = coordinates[in_box].reshape(-1, 4)
     boxes[is_box, 2:] += boxes[is_box, :2]
     vertices = coordinates[~in_box].reshape(-1, 2)
-    vertex_offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.where(is_box, 0, counts // 2))])
+    vertex_offsets = offsets_of(np.where(is_box, 0, counts // 2))
     geometries, mended = polygons.from_vertices(vertices, vertex_offsets)
     first = vertex_offsets[:-1][~is_box]
     boxes[~is_box, :2] = np.minimum.reduceat(vertices, first)

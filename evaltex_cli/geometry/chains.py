@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaltex_cli.records import Floats, Ints
+from evaltex_cli.records import Floats, Ints, offsets_of
 
 
 def rings(
@@ -32,7 +32,7 @@ def rings(
     if vertices is not None and vertex_offsets is not None:
         counts = np.diff(vertex_offsets)
         is_box = counts == 0
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.where(is_box, 4, counts))])
+        offsets = offsets_of(np.where(is_box, 4, counts))
         of_box = np.repeat(is_box, np.diff(offsets))
         points = np.empty((offsets[-1], 2))
         points[of_box] = corners.reshape(-1, 4, 2)[is_box].reshape(-1, 2)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import shapely
 
-from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, concatenate_texts
+from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, ReadImages, take
 
 MITRE_LIMIT = 5.0
 _REASON = re.compile(r"(.*?)\[(\S+) (\S+)\]")
@@ -111,31 +111,7 @@ def settle(read: ReadImages, policy: str) -> tuple[ReadImages, dict[int, str]]:
     gone[list(invalid)] = True
     flat = int((shapely.area(objects.polygons)[gone] == 0).sum()) if objects.polygons is not None else 0
     counts = GeometryCounts(0, mended.dropped + len(invalid), mended.zero_area - flat)
-    return replace(read, objects=_chosen(objects, ~gone), mended=counts), {}
-
-
-def _chosen(objects: Objects, keep: Bools) -> Objects:
-    """The objects of which `keep` holds, in their images."""
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
-    texts = [objects.texts[i] for i in np.flatnonzero(keep).tolist()]
-    shapes: dict[str, Any] = {}
-    if objects.vertices is not None and objects.vertex_offsets is not None:
-        counts = np.diff(objects.vertex_offsets)
-        shapes["vertices"] = objects.vertices[np.repeat(keep, counts)]
-        shapes["vertex_offsets"] = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts[keep])])
-    if objects.polygons is not None:
-        shapes["polygons"] = objects.polygons[keep]
-    if objects.confidences is not None:
-        shapes["confidences"] = objects.confidences[keep]
-    return Objects(
-        offsets=before[objects.offsets],
-        ids=objects.ids[keep],
-        boxes=objects.boxes[keep],
-        regions=objects.regions[keep],
-        dont_care=objects.dont_care[keep],
-        texts=concatenate_texts(texts),
-        **shapes,
-    )
+    return replace(read, objects=take(objects, ~gone), mended=counts), {}
 
 
 def repair(geometries: Geometries) -> Geometries:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.errors import quote
-from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps, offsets_of
 
 MATCH_TYPES = (
     "one-to-one",
@@ -236,7 +236,7 @@ def per_image(values: NDArray[Any], image: Ints, images: int) -> NDArray[Any]:
 def group_by(key: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
     """Return offsets (groups + 1,) and the values sorted by (key, value)."""
     order = np.lexsort((values, key))
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(key, minlength=groups))])
+    offsets = offsets_of(np.bincount(key, minlength=groups))
     return offsets, values[order]
 
 

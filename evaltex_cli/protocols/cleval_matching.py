@@ -14,7 +14,7 @@ from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.overlaps import touching_boxes
 from evaltex_cli.protocols.base import divide
 from evaltex_cli.protocols.cleval_shapes import Side
-from evaltex_cli.records import Bools, Floats, Ints
+from evaltex_cli.records import Bools, Floats, Ints, expanded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,9 +137,8 @@ def without_words(overlap: tuple[Ints, Ints, Floats], gt: Side, det: Side, dont_
     if not len(ignored):
         return area
     first, last = np.searchsorted(of_gt, word), np.searchsorted(of_gt, word, side="right")
-    count = last - first
-    source = np.repeat(np.arange(len(word)), count)
-    entry = np.arange(len(source)) + np.repeat(first - (np.cumsum(count) - count), count)
+    source, k = expanded(last - first)
+    entry = first[source] + k
     detections = max(len(det.area), 1)
     place, there = _find(of_gt * detections + of_det, ignored[source] * detections + of_det[entry])
     pair, rank = np.unique(place[there], return_inverse=True)

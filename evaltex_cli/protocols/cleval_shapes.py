@@ -15,7 +15,7 @@ import numpy as np
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.overlaps import touching_boxes
-from evaltex_cli.records import Bools, Convention, Floats, Geometries, Ints, Objects, Overlaps
+from evaltex_cli.records import Bools, Convention, Floats, Geometries, Ints, Objects, Overlaps, expanded, offsets_of
 
 POLYGON_ASPECT = 1e5
 """What the official program has for every polygon: its slip of 1e+5 for 1e-5."""
@@ -72,12 +72,12 @@ def side_of(objects: Objects, convention: Convention, all_polygons: bool) -> Sid
     """
     vertices, counts = _vertices(objects)
     is_polygon = np.full(objects.count, all_polygons) | (counts != 4)
-    starts = _offsets(counts)
+    starts = offsets_of(counts)
     if (counts == 3).any():
         first = starts[:-1][counts == 3]
         fourth = np.stack([vertices[first, 0], vertices[first + 2, 1]], axis=1)
         vertices = np.insert(vertices, first + 3, fourth, axis=0)
-        starts = _offsets(counts + (counts == 3))
+        starts = offsets_of(counts + (counts == 3))
     outlines = vertices
     if not is_polygon.all():
         outlines = np.where(np.repeat(is_polygon, np.diff(starts))[:, None], vertices, np.trunc(vertices))
@@ -117,10 +117,6 @@ def _vertices(objects: Objects) -> tuple[Floats, Ints]:
     return vertices, counts
 
 
-def _offsets(counts: Ints) -> Ints:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-
-
 def _shoelace(vertices: Floats, starts: Ints) -> Floats:
     """(n,) areas of rings, the lobes of a crossed one cancelling each other."""
     if not len(vertices):
@@ -139,8 +135,7 @@ def _buffered(vertices: Floats, starts: Ints, which: Ints) -> Geometries:
     counts = np.diff(starts)[which]
     geometries: Any = np.full(len(which), shapely.Polygon(), dtype=object)
     usable = np.flatnonzero(counts >= 3)
-    owner = np.repeat(np.arange(len(usable)), counts[usable])
-    place = np.arange(len(owner)) - np.repeat(_offsets(counts[usable])[:-1], counts[usable])
+    owner, place = expanded(counts[usable])
     rings = vertices[starts[which[usable]][owner] + place]
     geometries[usable] = shapely.buffer(shapely.polygons(shapely.linearrings(rings, indices=owner)), 0)
     return np.asarray(geometries, dtype=object)
@@ -202,8 +197,7 @@ def centres(side: Side, lengths: Ints, vertical: Bools) -> tuple[Ints, Floats]:
     vertical : (n,) bool
         Quadrilaterals that are read from their bottom to their top, not from left to right.
     """
-    owner = np.repeat(np.arange(len(lengths)), lengths)
-    place = np.arange(len(owner)) - np.repeat(_offsets(lengths)[:-1], lengths)
+    owner, place = expanded(lengths)
     result = np.empty((len(owner), 2))
     of_polygon = side.is_polygon[owner]
     quads = np.flatnonzero(~side.is_polygon)
@@ -252,7 +246,7 @@ def centres_inside(owner: Ints, points: Floats, gt_offsets: Ints, objects: int, 
         Number of objects.
     """
     counts = np.bincount(owner, minlength=objects)
-    starts = _offsets(counts)
+    starts = offsets_of(counts)
     bearing = np.flatnonzero(counts > 0)
     bounds = np.empty((len(bearing), 4))
     if len(bearing):
@@ -262,8 +256,8 @@ def centres_inside(owner: Ints, points: Floats, gt_offsets: Ints, objects: int, 
     boxes = det.shapes.boxes + np.array([-1.0, -1.0, 1.0, 1.0])
     i, j = touching_boxes(bounds, bearing_offsets, boxes, det.offsets)
     i = bearing[i]
-    centre = np.repeat(starts[i] - _offsets(counts[i])[:-1], counts[i]) + np.arange(counts[i].sum())
-    within = np.repeat(j, counts[i])
+    pair, place = expanded(counts[i])
+    centre, within = starts[i][pair] + place, j[pair]
     box = det.shapes.boxes[within]
     near = ((box[:, :2] <= points[centre]) & (points[centre] <= box[:, 2:])).all(axis=1)
     centre, within = centre[near], within[near]

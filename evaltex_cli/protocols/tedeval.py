@@ -41,7 +41,7 @@ from evaltex_cli.protocols.base import (
 )
 from evaltex_cli.protocols.relations import matches
 from evaltex_cli.protocols.rrc import recall_precision
-from evaltex_cli.records import Bools, Convention, Floats, Geometries, ImageBatch, Ints, Objects, Overlaps
+from evaltex_cli.records import Bools, Convention, Floats, Geometries, ImageBatch, Ints, Objects, Overlaps, expanded
 
 VERTICAL = 1.5
 """A word whose bounding box is more than this many times as high as wide is read from top to bottom."""
@@ -244,7 +244,7 @@ def _subtracted(geometries: Geometries, target: Ints, others: Geometries) -> Geo
 
     result = geometries.copy()
     order = np.argsort(target, kind="stable")
-    turn = _count_within(np.bincount(target, minlength=len(result)))
+    turn = expanded(np.bincount(target, minlength=len(result)))[1]
     for k in range(int(turn.max(initial=-1)) + 1):
         chosen = order[turn == k]
         result[target[chosen]] = shapely.difference(result[target[chosen]], others[chosen])
@@ -323,7 +323,7 @@ def _on_several_lines(group: Ints, start: Floats, centre: Floats) -> Bools:
     first = np.cumsum(size) - size
     several = np.zeros(len(size), dtype=bool)
     for block in _blocks(size[group]):
-        x, k = _expanded(size[group[block]])
+        x, k = expanded(size[group[block]])
         x += block.start
         y = first[group[x]] + k
         x, y = x[x != y], y[x != y]
@@ -385,7 +385,7 @@ def _centres(outlines: _Outlines, characters: Ints, needed: Ints) -> Floats:
     corners = np.where(downwards, corners[:, [3, 0, 1, 2]], corners)
     start, stop = (corners[:, 0] + corners[:, 3]) / 2, (corners[:, 1] + corners[:, 2]) / 2
     step = (stop - start) / np.maximum(characters, 1)[:, None]
-    owner, k = _expanded(characters)
+    owner, k = expanded(characters)
     result = start[owner] + step[owner] / 2 + step[owner] * k[:, None]
     first = np.cumsum(characters) - characters
     for i in needed[count[needed] != 4].tolist():
@@ -425,7 +425,7 @@ def _edges(outlines: _Outlines, cut: Geometries) -> tuple[Floats, Ints]:
 
 def _contains(edges: Floats, offsets: Ints, det: Ints, points: Floats) -> Bools:
     """(n,) whether the outline of detection ``det[k]`` contains ``points[k]``: left and top edges do, others do not."""
-    point, k = _expanded(np.diff(offsets)[det])
+    point, k = expanded(np.diff(offsets)[det])
     x0, y0, x1, y1 = edges[offsets[det[point]] + k].T
     x, y = points[point].T
     spans = (y0 <= y) != (y1 <= y)
@@ -443,17 +443,8 @@ def _length(vectors: Floats) -> Floats:
 
 def _members(objects: Ints, counts: Ints) -> tuple[Ints, Ints]:
     """Expand each of `objects` to its members, of which all objects have `counts`: place in `objects`, and member."""
-    place, k = _expanded(counts[objects])
+    place, k = expanded(counts[objects])
     return place, (np.cumsum(counts) - counts)[objects[place]] + k
-
-
-def _expanded(counts: Ints) -> tuple[Ints, Ints]:
-    """Repeat every index as often as its count says, and number the repetitions."""
-    return np.repeat(np.arange(len(counts)), counts), _count_within(counts)
-
-
-def _count_within(counts: Ints) -> Ints:
-    return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 # Scores --------------------------------------------------------------------------------------------------------------
