@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,26 +21,22 @@ TIE_DECIMALS = 12
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Where one kind of mistake ends and the next begins; all are shares of an area."""
+    """Where one kind of mistake ends and the next begins; all are shares of an area.
 
-    overlap: float = field(
-        default=0.1,
-        metadata={"help": "a detection is on an object from this share of either's area", "min": 0.0, "max": 1.0},
-    )
-    tight: float = field(
-        default=0.8, metadata={"help": "tight: less than this share of the object is covered", "min": 0.0, "max": 1.0}
-    )
-    loose: float = field(
-        default=0.8, metadata={"help": "loose: less than this share of the detection is text", "min": 0.0, "max": 1.0}
-    )
-    surplus: float = field(
-        default=0.1,
-        metadata={
-            "help": "duplicates: together they cover no more than this share of the object beyond what one does",
-            "min": 0.0,
-            "max": 1.0,
-        },
-    )
+    Attributes
+    ----------
+    overlap : float
+        A detection is on an object from this share of either's area.
+    tight, loose : float
+        Less than this share of the object is covered; less than this share of the detection is text.
+    surplus : float
+        Duplicates together cover no more than this share of the object beyond what one does.
+    """
+
+    overlap: float = 0.1
+    tight: float = 0.8
+    loose: float = 0.8
+    surplus: float = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

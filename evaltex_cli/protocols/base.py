@@ -240,11 +240,14 @@ def group_by(key: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
     return offsets, values[order]
 
 
+def quotient(numerator: Floats, denominator: Floats) -> Floats:
+    """Elementwise quotient; 0 where the denominator is 0."""
+    return np.divide(numerator, denominator, out=np.zeros(np.shape(numerator)), where=denominator > 0)
+
+
 def divide(numerator: Floats, denominator: Floats) -> Floats:
-    """Elementwise ratio within [0, 1]; 0 where the denominator is 0."""
-    result = np.zeros(np.shape(numerator))
-    np.divide(numerator, denominator, out=result, where=denominator > 0)
-    return np.clip(result, 0.0, 1.0)
+    """Elementwise `quotient` within [0, 1]."""
+    return np.clip(quotient(numerator, denominator), 0.0, 1.0)
 
 
 def ratio(numerator: float, denominator: float) -> float:

@@ -41,6 +41,7 @@ from evaltex_cli.protocols.base import (
     harmonic_mean,
     mean_of,
     per_image,
+    quotient,
     ratio,
 )
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps, distinct
@@ -203,20 +204,15 @@ def _scene(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> _Sc
 
         runs = batch.gt_runs
         height, width = label_runs.extent(runs)
-        margin = parameters.det_border * divide_freely(gt_area, np.maximum(height, width))
+        margin = parameters.det_border * quotient(gt_area, np.maximum(height, width))
         radius = np.floor(margin + 0.5).astype(np.int64)
         grown, shrunk = label_runs.grown(runs, radius), label_runs.shrunk_or_same(runs, radius)
         return _Scene(label_runs, runs, batch.det_runs, gt_area, det_area, grown, shrunk)
     gt, det = (shapes.of(side, convention(parameters)) for side in (batch.gt, batch.det))
     sides = batch.gt.boxes[:, 2:] - batch.gt.boxes[:, :2]
     longer, shorter = sides.max(axis=1, initial=0.0), sides.min(axis=1, initial=np.inf)
-    margin = parameters.det_border * np.where(gt.is_polygon, divide_freely(gt_area, longer), shorter)
+    margin = parameters.det_border * np.where(gt.is_polygon, quotient(gt_area, longer), shorter)
     return _Scene(shapes, gt, det, gt_area, det_area, shapes.offset(gt, margin), shapes.offset(gt, -margin))
-
-
-def divide_freely(numerator: Floats, denominator: Floats) -> Floats:
-    """Elementwise quotient; 0 where the denominator is 0."""
-    return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator > 0)
 
 
 def _local_scores(

@@ -36,6 +36,7 @@ from evaltex_cli.protocols.base import (
     harmonic_mean,
     mean_of,
     per_image,
+    quotient,
 )
 from evaltex_cli.protocols.relations import matches
 from evaltex_cli.protocols.rrc import recall_precision
@@ -156,7 +157,7 @@ def _scene(batch: ImageBatch, parameters: Parameters, has_text: Bools) -> _Scene
     kept = gt_counts[gt] & det_counts[det]
     gt, det = gt[kept], det[kept]
     shared = shapely.area(shapely.intersection(det_hulls[det], gt_hulls[gt]))
-    share = np.divide(shared, gt_area[gt], out=np.zeros(len(gt)), where=gt_area[gt] > 0)
+    share = quotient(shared, gt_area[gt])
     distance = shapely.distance(shapely.Point(0, 0), shapely.point_on_surface(gt_hulls))
     return _Scene(gt_counts, det_counts, gt, det, share, np.asarray(distance))
 

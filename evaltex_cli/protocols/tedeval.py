@@ -37,6 +37,7 @@ from evaltex_cli.protocols.base import (
     harmonic_mean,
     mean_of,
     per_image,
+    quotient,
     remark,
 )
 from evaltex_cli.protocols.relations import matches
@@ -380,7 +381,7 @@ def _centres(outlines: _Outlines, characters: Ints, needed: Ints) -> Floats:
     corners, offsets = outlines.corners, outlines.offsets
     count = np.diff(offsets)
     width, height = _extent(outlines.points, offsets).T
-    ratio = np.divide(height, width, out=np.zeros(len(width)), where=width > 0)
+    ratio = quotient(height, width)
     downwards = ((count == 4) & (ratio > VERTICAL))[:, None, None]
     corners = np.where(downwards, corners[:, [3, 0, 1, 2]], corners)
     start, stop = (corners[:, 0] + corners[:, 3]) / 2, (corners[:, 1] + corners[:, 2]) / 2
