@@ -10,7 +10,6 @@ twice and no score exceeds 1, thresholds of 0 included.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -19,26 +18,17 @@ from numpy.typing import NDArray
 
 from evaltex_cli.geometry import shapes
 from evaltex_cli.protocols.base import (
-    FALSE_POSITIVE,
-    IGNORED,
     MANY_TO_ONE,
     MISSED,
     ONE_TO_MANY,
     ONE_TO_ONE,
-    Matches,
-    SideMatches,
-    Totals,
-    group_by,
-    per_image,
+    quotient,
 )
 from evaltex_cli.protocols.rrc import ignored_detections
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps
 
 LONE_IS_MANY, LONE_IS_ONE_TO_ONE, LONE_IS_RETESTED = range(3)
 """What a split or merge of one partner is: like any other; a one-to-one match; that, if it passes its thresholds."""
-
-TILED_PAIRS = 1 << 19
-"""So many pairs, counted once a setting, are matched at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +182,7 @@ def scene(
     gt_counts = ~(batch.gt.dont_care | left_out)
     det_counts = ~ignored_detections(batch, shares, dont_care_overlap)
     gt, det = overlaps.gt, overlaps.det
-    recall, precision = _quotient(overlaps.area, overlaps.gt_area[gt]), _quotient(overlaps.area, overlaps.det_area[det])
+    recall, precision = quotient(overlaps.area, overlaps.gt_area[gt]), quotient(overlaps.area, overlaps.det_area[det])
     if rules.ratio_decimals is not None:
         recall, precision = np.round(recall, rules.ratio_decimals), np.round(precision, rules.ratio_decimals)
     ratio_type: Any = np.float32 if rules.single_precision else np.float64
@@ -207,10 +197,6 @@ def scene(
     return Scene(pairs if rules.dont_care_rivals else pairs[counts], gt_counts, det_counts)
 
 
-def _quotient(numerator: Floats, denominator: Floats) -> Floats:
-    return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator > 0)
-
-
 def _center_distance(a: Floats, b: Floats, whole_pixels: bool) -> Floats:
     """(p,) distances of the boxes' centres, in mean diagonals."""
     sides_a, sides_b = a[:, 2:] - a[:, :2], b[:, 2:] - b[:, :2]
@@ -221,7 +207,7 @@ def _center_distance(a: Floats, b: Floats, whole_pixels: bool) -> Floats:
         offset = (a[:, :2] + sides_a / 2) - (b[:, :2] + sides_b / 2)
         distance = np.sqrt((offset * offset).sum(axis=1))
     diagonals = np.sqrt((sides_a * sides_a).sum(axis=1)) + np.sqrt((sides_b * sides_b).sum(axis=1))
-    return _quotient(2 * distance, diagonals)
+    return quotient(2 * distance, diagonals)
 
 
 def _keeps_borders(gt: Floats, det: Floats) -> Bools:
@@ -355,7 +341,7 @@ def credit(found: Scene, rules: Rules, thresholds: Thresholds, weights: Weights)
     pairs = found.pairs
     thresholds = thresholds.astype(pairs.recall.dtype)
     relation = match(pairs, rules, thresholds[np.zeros(len(pairs.gt), np.int64)])
-    weight = _weight(pairs, relation, weights)
+    weight = weights_of(pairs, relation, weights)
     matched = relation != MISSED
     gt_credit, det_credit = np.zeros(len(found.gt_counts)), np.zeros(len(found.det_counts))
     gt_credit[pairs.gt[matched]] = weight[matched]
@@ -363,7 +349,7 @@ def credit(found: Scene, rules: Rules, thresholds: Thresholds, weights: Weights)
     return Credits(relation, gt_credit, det_credit)
 
 
-def _weight(pairs: Pairs, relation: NDArray[np.uint8], weights: Weights) -> Floats:
+def weights_of(pairs: Pairs, relation: NDArray[np.uint8], weights: Weights) -> Floats:
     """(p,) credit of each member of the match a pair belongs to; 0 where it matched nothing."""
     weight = np.where(relation == ONE_TO_ONE, 1.0, 0.0)
     for kind, one, constant in ((ONE_TO_MANY, pairs.gt, weights.split), (MANY_TO_ONE, pairs.det, weights.merge)):
@@ -371,137 +357,3 @@ def _weight(pairs: Pairs, relation: NDArray[np.uint8], weights: Weights) -> Floa
         size = np.bincount(one[of_kind])[one[of_kind]] if of_kind.any() else np.zeros(0, np.int64)
         weight[of_kind] = 1 / (1 + np.log(size)) if weights.logarithm else constant
     return weight
-
-
-# Many settings -------------------------------------------------------------------------------------------------------
-
-
-def credits_by_setting(
-    found: Scene, gt_image: Ints, images: int, rules: Rules, thresholds: Thresholds, weights: Weights
-) -> tuple[Floats, Floats]:
-    """Sum credits by image, for many settings at once.
-
-    Parameters
-    ----------
-    found : Scene
-    gt_image : (G,) int64
-        Image of each object.
-    rules : Rules
-        With `several_overlaps`.
-    thresholds : Thresholds
-        (k,) each.
-
-    Returns
-    -------
-    (images, k), (images, k) float64
-        Credits towards recall and towards precision.
-
-    Notes
-    -----
-    A pair that overlaps nothing else matches one-to-one or not at all, which is a comparison. All other pairs are laid
-    out once for each setting, and matched as if these were so many pictures.
-    """
-    pairs, settings = found.pairs, len(thresholds.one_to_one_recall)
-    thresholds = thresholds.astype(pairs.recall.dtype)
-    isolated = (np.bincount(pairs.gt)[pairs.gt] == 1) & (np.bincount(pairs.det)[pairs.det] == 1)
-    alone = pairs[isolated & pairs.counts & pairs.near]
-    sigma, tau = alone.recall[:, None], alone.precision[:, None]
-    if rules.separate_tests:
-        passes = (sigma > thresholds.one_to_one_recall) & (tau > thresholds.one_to_one_precision)
-    else:
-        passes = (sigma >= thresholds.one_to_one_recall) & (tau >= thresholds.one_to_one_precision)
-    pair, setting = np.nonzero(passes)
-    ones = np.bincount(gt_image[alone.gt[pair]] * settings + setting, minlength=images * settings).astype(np.float64)
-    recall, precision = ones, ones.copy()
-    for cell, tiles, weight in _tiled(pairs[~isolated], gt_image, rules, thresholds, weights):
-        matched = np.flatnonzero(weight)
-        for side, sums in ((tiles.gt, recall), (tiles.det, precision)):
-            member = matched[np.unique(side[matched], return_index=True)[1]]
-            np.add.at(sums, cell[member], weight[member])
-    return recall.reshape(images, settings), precision.reshape(images, settings)
-
-
-def _tiled(
-    pairs: Pairs, gt_image: Ints, rules: Rules, thresholds: Thresholds, weights: Weights
-) -> Iterator[tuple[Ints, Pairs, Floats]]:
-    """Yield pairs repeated for some settings, each with its cell (image, setting) and weight."""
-    if not len(pairs.gt):
-        return
-    image, settings = gt_image[pairs.gt], len(thresholds.one_to_one_recall)
-    gts, gt = np.unique(pairs.gt, return_inverse=True)
-    dets, det = np.unique(pairs.det, return_inverse=True)
-    step = max(1, TILED_PAIRS // len(gt))
-    for start in range(0, settings, step):
-        setting = np.arange(start, min(start + step, settings)).repeat(len(gt))
-        copies = len(setting) // len(gt)
-        shift = setting - start
-        tiles = replace(
-            pairs[np.tile(np.arange(len(gt)), copies)],
-            gt=np.tile(gt, copies) + shift * len(gts),
-            det=np.tile(det, copies) + shift * len(dets),
-        )
-        relation = match(tiles, rules, thresholds[setting])
-        yield np.tile(image, copies) * settings + setting, tiles, _weight(tiles, relation, weights)
-
-
-# Evidence ------------------------------------------------------------------------------------------------------------
-
-
-def columns(batch: ImageBatch, found: Scene, credits: Credits) -> dict[str, NDArray[Any]]:
-    """The evidence every member of the family sums: objects and detections, credits, matches by their kind."""
-    images, gt_image, det_image = len(batch.names), batch.gt.image, batch.det.image
-    relation = credits.relation
-    split, merged = relation == ONE_TO_MANY, relation == MANY_TO_ONE
-    pair_image = gt_image[found.pairs.gt]
-    return {
-        "gt_objects": np.diff(batch.gt.offsets),
-        "counted_gt_objects": per_image(found.gt_counts, gt_image, images),
-        "detections": np.diff(batch.det.offsets),
-        "counted_detections": per_image(found.det_counts, det_image, images),
-        "recall_credit": per_image(credits.gt, gt_image, images),
-        "precision_credit": per_image(credits.det, det_image, images),
-        "one_to_one": per_image(relation == ONE_TO_ONE, pair_image, images),
-        "one_to_many": per_image(split & _is_first(split, found.pairs.gt), pair_image, images),
-        "many_to_one": per_image(merged & _is_first(merged, found.pairs.det), pair_image, images),
-        "named_in_detections": _named_in_detections(batch).astype(np.int64),
-    }
-
-
-def _named_in_detections(batch: ImageBatch) -> Bools:
-    return np.ones(len(batch.names), dtype=bool) if batch.in_detections is None else batch.in_detections
-
-
-def empty_image_scores(totals: Totals) -> tuple[float, float]:
-    """Recall and precision that the competition's scripts print for an image without an object that counts."""
-    if not totals["named_in_detections"]:
-        return 0.0, 0.0
-    return 1.0, 0.0 if totals["detections"] else 1.0
-
-
-def _is_first(chosen: Bools, index: Ints) -> Bools:
-    """Where a pair is the first chosen one of its object."""
-    which = np.flatnonzero(chosen)
-    result = np.zeros(len(index), dtype=bool)
-    result[which[np.unique(index[which], return_index=True)[1]]] = True
-    return result
-
-
-def described(found: Scene, credits: Credits) -> Matches:
-    """Per-object results: partners, ``credit``, and σ or τ summed over the partners, at most 1."""
-    pairs, relation = found.pairs, credits.relation
-    matched = relation != MISSED
-    gt, det, kind = pairs.gt[matched], pairs.det[matched], relation[matched]
-    sides = []
-    for own, other, counts, credit_of, none, name, ratio in (
-        (gt, det, found.gt_counts, credits.gt, MISSED, "area_recall", pairs.recall[matched]),
-        (det, gt, found.det_counts, credits.det, FALSE_POSITIVE, "area_precision", pairs.precision[matched]),
-    ):
-        types = np.full(len(counts), none, np.uint8)
-        types[own] = kind
-        types[~counts] = IGNORED
-        offsets, partners = group_by(own, other, len(counts))
-        share = np.minimum(np.bincount(own, weights=ratio, minlength=len(counts)), 1.0)
-        values = {"credit": credit_of, name: share}
-        values = {key: np.where(counts, column, np.nan) for key, column in values.items()}
-        sides.append(SideMatches(types, offsets, partners, values))
-    return Matches(*sides)

@@ -31,7 +31,9 @@ import numpy as np
 
 from evaltex_cli.geometry import shapes
 from evaltex_cli.protocols import area_matching as matching
+from evaltex_cli.protocols.area_evidence import columns_of, described, empty_image_scores
 from evaltex_cli.protocols.area_matching import Rules, Thresholds, Weights
+from evaltex_cli.protocols.area_sweep import credits_by_setting
 from evaltex_cli.protocols.base import Evidence, Plot, Protocol, Scores, Totals, harmonic_mean, mean_of, ratio
 from evaltex_cli.protocols.rrc import recall_precision
 from evaltex_cli.records import Convention, Floats, Geometries, ImageBatch, Ints, Objects, Overlaps
@@ -217,15 +219,15 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     )
     t_r, t_p = (np.array([value]) for value in fixed_thresholds(parameters))
     credits = matching.credit(found, rules, thresholds_at(parameters, t_r, t_p, False, False), weights)
-    columns = matching.columns(batch, found, credits)
+    columns = columns_of(batch, found, credits)
     no_text = taken & (columns["counted_gt_objects"] == 0)
     columns["images"] = taken.astype(np.int64)
     columns["images_without_text"] = no_text.astype(np.int64)
     columns["detections_without_text"] = np.where(no_text, columns["counted_detections"], 0)
     for name, settings in _series(parameters):
-        sums = matching.credits_by_setting(found, batch.gt.image, images, rules, settings, weights)
+        sums = credits_by_setting(found, batch.gt.image, images, rules, settings, weights)
         columns[f"{name}_recall_credit"], columns[f"{name}_precision_credit"] = sums
-    return Evidence(columns, matching.described(found, credits) if with_matches else None)
+    return Evidence(columns, described(found, credits) if with_matches else None)
 
 
 def _invalid_outlines(objects: Objects) -> tuple[Ints, Geometries]:
@@ -352,7 +354,7 @@ def image_scores(totals: Totals, parameters: Parameters) -> Scores:
     if parameters.variant == "wolf" and gt == det == 0:
         fixed = 1.0, 1.0
     elif parameters.variant == "rrc" and gt == 0:
-        fixed = matching.empty_image_scores(totals)
+        fixed = empty_image_scores(totals)
     if fixed is not None:
         result = dict(zip(("recall", "precision"), fixed, strict=True))
         result["hmean"] = harmonic_mean(*fixed)

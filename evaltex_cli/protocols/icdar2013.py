@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evaltex_cli.protocols import area_matching as matching
+from evaltex_cli.protocols.area_evidence import columns_of, described, empty_image_scores
 from evaltex_cli.protocols.area_matching import Rules, Thresholds, Weights
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, harmonic_mean, mean_of
 from evaltex_cli.protocols.rrc import recall_precision
@@ -71,8 +72,8 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     t_r, t_p = np.array([parameters.t_r]), np.array([parameters.t_p])
     weights = Weights(parameters.split_weight, parameters.merge_weight)
     credits = matching.credit(found, RULES, Thresholds(t_r, t_p, t_r, t_p, t_p, t_r), weights)
-    columns = matching.columns(batch, found, credits)
-    return Evidence(columns, matching.described(found, credits) if with_matches else None)
+    columns = columns_of(batch, found, credits)
+    return Evidence(columns, described(found, credits) if with_matches else None)
 
 
 def scores(totals: Totals, parameters: Parameters) -> Scores:
@@ -89,7 +90,7 @@ def image_scores(totals: Totals, parameters: Parameters) -> Scores:
     """As `scores`, or what the script prints for an image without an object that counts."""
     if totals["counted_gt_objects"]:
         return scores(totals, parameters)
-    recall, precision = matching.empty_image_scores(totals)
+    recall, precision = empty_image_scores(totals)
     return {"recall": recall, "precision": precision, "hmean": harmonic_mean(recall, precision)}
 
 
