@@ -20,7 +20,8 @@ from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.protocols import cleval
 from evaltex_cli.protocols.base import MATCH_TYPES, Evidence
 from evaltex_cli.protocols.characters import common_length, common_subsequence, texts_of
-from evaltex_cli.records import ImageBatch, Objects, concatenate
+from evaltex_cli.protocols.cleval_shapes import shorter_sides, side_of
+from evaltex_cli.records import Convention, ImageBatch, Objects, concatenate
 
 SHARED = Path(__file__).parents[2] / "shared"
 DATA = SHARED / "data"
@@ -457,10 +458,8 @@ def test_scale_bins() -> None:
 def test_shorter_sides() -> None:
     """A box, a rectangle turned by 45 degrees (corners rounded), and a line."""
     rings = [np.array([[0, 0], [30, 0], [30, 10.4], [0, 10.4]]), np.array([[0, 10], [10, 0], [30, 20], [20, 30]])]
-    side = cleval.side_of(
-        image_objects(polygons=[*rings, np.array([[0, 0], [3, 3], [5, 5], [9, 9]])]), cleval.Convention(), False
-    )
-    assert cleval.shorter_sides(side) == pytest.approx([10.0, math.hypot(10, 10), 0.0])
+    side = side_of(image_objects(polygons=[*rings, np.array([[0, 0], [3, 3], [5, 5], [9, 9]])]), Convention(), False)
+    assert shorter_sides(side) == pytest.approx([10.0, math.hypot(10, 10), 0.0])
 
 
 @pytest.mark.parametrize("edges", ["0", "0.5,0.1", "a,b", "0,,1", "0,nan"])

@@ -288,3 +288,20 @@ def _inside(points: Floats, within: Ints, det: Side) -> Bools:
         polygons = shapes.geometries(det.shapes, within[rest])
         result[rest] = shapely.contains_xy(polygons, points[rest, 0], points[rest, 1])
     return result
+
+
+def shorter_sides(side: Side) -> Floats:
+    """(n,) shorter sides of the smallest rectangles around the vertices, corners rounded to whole pixels."""
+    import shapely
+
+    result = np.zeros(len(side.starts) - 1)
+    if not len(result):
+        return result
+    owner = np.repeat(np.arange(len(result)), np.diff(side.starts))
+    around: Any = shapely.oriented_envelope(shapely.multipoints(side.vertices, indices=owner))
+    is_area = np.flatnonzero(shapely.get_type_id(around) == shapely.GeometryType.POLYGON)
+    corners = np.rint(shapely.get_coordinates(around[is_area])).reshape(-1, 5, 2)
+    edges = np.diff(corners, axis=1)
+    lengths = np.sqrt(edges[..., 0] ** 2 + edges[..., 1] ** 2)
+    result[is_area] = np.minimum(lengths[:, 0] + lengths[:, 2], lengths[:, 1] + lengths[:, 3]) / 2
+    return result
