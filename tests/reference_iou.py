@@ -6,12 +6,10 @@ the package. After them, random scenes and the official figures, for the tests o
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -376,27 +374,3 @@ def assert_agrees(protocol: str, seeds: list[int], polygons: bool, **parameters:
     assert run.protocol.scores(run.sums.totals(), run.parameters) == pytest.approx(
         scores(protocol, sums, False), abs=1e-9
     )
-
-
-# Official figures ----------------------------------------------------------------------------------------------------
-
-DATA = Path(__file__).parents[2] / "shared" / "data"
-
-
-def figures(protocol: str) -> list[Any]:
-    """Every entry of the official figures of a protocol: inputs, parameters, scores."""
-    path = DATA / "figures.json"
-    if not path.is_file():
-        return [pytest.param("", "", {}, {}, marks=pytest.mark.skip(reason="the official figures are not here"))]
-    entries = []
-    for inputs, runs in json.loads(path.read_text(encoding="utf-8")).items():
-        for title, expected in runs.items():
-            name, *settings = title.split(" ")
-            if name != protocol:
-                continue
-            no_lines = "word+line" in settings
-            marks = [pytest.mark.skip(reason="the data has no ground truth of lines")] if no_lines else []
-            parameters = dict(setting.split("=") for setting in settings if "=" in setting)
-            gt, det = inputs.split(" | ")
-            entries.append(pytest.param(gt, det, parameters, expected, marks=marks, id=f"{det} {title}"))
-    return entries

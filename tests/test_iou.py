@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import official
 import pytest
 import reference_iou as reference
 from hypothesis import given, settings
@@ -22,9 +23,9 @@ BOW_TIE = [[0, 0], [40, 20], [40, 0], [0, 20]]
 QUAD = [[0, 0], [40, 0], [40, 20], [0, 20]]
 
 
-@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), reference.figures("iou"))
+@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("iou"))
 def test_official_figures(gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]) -> None:
-    found = evaluate(reference.DATA / gt, reference.DATA / det, "iou", **parameters).scores
+    found = evaluate(official.DATA / gt, official.DATA / det, "iou", **parameters).scores
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
 

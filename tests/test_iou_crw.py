@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import official
 import pytest
 import reference_iou as reference
 from hypothesis import example, given, settings
@@ -18,9 +19,9 @@ texts = st.text(st.sampled_from("abCß' -!.(·×ΩΆ\u0387\t5sS"), max_size=6)
 WORD, OTHER = [0, 0, 100, 20], [200, 0, 300, 20]
 
 
-@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), reference.figures("iou-crw"))
+@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("iou-crw"))
 def test_official_figures(gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]) -> None:
-    found = evaluate(reference.DATA / gt, reference.DATA / det, "iou-crw", **parameters).scores
+    found = evaluate(official.DATA / gt, official.DATA / det, "iou-crw", **parameters).scores
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import random
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import official
 import pytest
 import reference_popeval as reference
 from hypothesis import given, settings
@@ -22,27 +21,14 @@ from evaltex_cli.protocols import popeval
 from evaltex_cli.protocols.base import MATCH_TYPES, Evidence
 from evaltex_cli.records import ImageBatch, concatenate
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
 quick = settings(deadline=None, derandomize=True, max_examples=80)
 seeds = st.integers(0, 2**32)
 Scene = tuple[list[Word], list[Word]]
 
 
-def figures() -> list[Any]:
-    path = DATA / "figures.json"
-    if not path.is_file():
-        return [pytest.param("", "", {}, marks=pytest.mark.skip(reason="the official figures are not here"))]
-    found = json.loads(path.read_text(encoding="utf-8"))
-    return [
-        pytest.param(*inputs.split(" | "), runs["popeval"], id=inputs)
-        for inputs, runs in found.items()
-        if "popeval" in runs
-    ]
-
-
-@pytest.mark.parametrize(("gt", "det", "expected"), figures())
-def test_official_figures(gt: str, det: str, expected: dict[str, float]) -> None:
-    scores = evaluate(DATA / gt, DATA / det, "popeval").scores
+@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("popeval"))
+def test_official_figures(gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]) -> None:
+    scores = evaluate(official.DATA / gt, official.DATA / det, "popeval", **parameters).scores
     assert {name: scores[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import reference_evaltex
 import scenes
+from agreement import assert_agrees
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,31 +28,6 @@ def run(folder: Path, gt: str, det: str, **parameters: Any) -> Evaluation:
     (folder / "gt.txt").write_text(gt, encoding="utf-8", newline="")
     (folder / "det.txt").write_text(det, encoding="utf-8", newline="")
     return evaluate(folder / "gt.txt", folder / "det.txt", per_image=True, **parameters)
-
-
-def assert_same(found: Any, expected: Any, where: str) -> None:
-    """Equal, numbers to 1e-9; the reference writes IDs as text."""
-    if isinstance(expected, dict):
-        for key, value in expected.items():
-            assert_same(found[key], value, f"{where}.{key}")
-    elif isinstance(expected, list):
-        assert len(found) == len(expected), where
-        for k, (a, b) in enumerate(zip(found, expected, strict=True)):
-            assert_same(a, b, f"{where}[{k}]")
-    elif isinstance(expected, float):
-        assert found == pytest.approx(expected, abs=1e-9), where
-    else:
-        assert str(found) == str(expected), where
-
-
-def assert_agrees(result: Evaluation, expected: dict[str, Any]) -> None:
-    assert_same(result.scores, expected["scores"], "scores")
-    assert [image.name for image in result.images] == list(expected["images"])
-    for image in result.images:
-        reference = expected["images"][image.name]
-        assert_same(image.scores, reference["scores"], image.name)
-        assert_same(image.objects, reference["objects"], image.name)
-        assert_same(image.detections, reference["detections"], image.name)
 
 
 @pytest.mark.parametrize("parameters", CONFIGURATIONS, ids=str)

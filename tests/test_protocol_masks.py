@@ -11,6 +11,7 @@ import pytest
 import reference_evaltex
 import scenes
 import tifffile
+from agreement import assert_agrees, assert_same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -54,21 +55,6 @@ def run(folder: Path, gt: str, det: str, masks: tuple[Path, Path] | None = None,
     )
 
 
-def assert_same(found: Any, expected: Any, where: str) -> None:
-    """Equal, numbers to 1e-9; the reference writes IDs as text."""
-    if isinstance(expected, dict):
-        for key, value in expected.items():
-            assert_same(found[key], value, f"{where}.{key}")
-    elif isinstance(expected, list):
-        assert len(found) == len(expected), where
-        for k, (a, b) in enumerate(zip(found, expected, strict=True)):
-            assert_same(a, b, f"{where}[{k}]")
-    elif isinstance(expected, float):
-        assert found == pytest.approx(expected, abs=1e-9), where
-    else:
-        assert str(found) == str(expected), where
-
-
 @pytest.mark.parametrize("suffix", [".png", ".tif"])
 @pytest.mark.parametrize("parameters", CONFIGURATIONS, ids=str)
 def test_agrees_with_the_reference_on_random_masks(tmp_path: Path, parameters: dict[str, Any], suffix: str) -> None:
@@ -78,13 +64,7 @@ def test_agrees_with_the_reference_on_random_masks(tmp_path: Path, parameters: d
         masks = (save(tmp_path / f"gt{seed}", gt_labels, suffix), save(tmp_path / f"det{seed}", det_labels, suffix))
         result = run(tmp_path, gt, det, masks, **parameters)
         expected = reference_evaltex.evaluate(gt, det, parameters, gt_labels, det_labels)
-        assert_same(result.scores, expected["scores"], f"{seed}.scores")
-        assert [image.name for image in result.images] == list(expected["images"])
-        for image in result.images:
-            reference = expected["images"][image.name]
-            assert_same(image.scores, reference["scores"], f"{seed}.{image.name}")
-            assert_same(image.objects, reference["objects"], f"{seed}.{image.name}")
-            assert_same(image.detections, reference["detections"], f"{seed}.{image.name}")
+        assert_agrees(result, expected)
 
 
 def test_masks_hold_every_kind_of_match(tmp_path: Path) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import official
 import pytest
 import reference_tedeval as reference
 from hypothesis import given, settings
@@ -22,26 +21,13 @@ from evaltex_cli.protocols import tedeval
 from evaltex_cli.protocols.base import MATCH_TYPES, Evidence
 from evaltex_cli.records import ImageBatch, Objects, concatenate
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
 quick = settings(deadline=None, derandomize=True, max_examples=60)
 seeds = st.integers(0, 2**32)
 
 
-def figures() -> list[Any]:
-    path = DATA / "figures.json"
-    if not path.is_file():
-        return [pytest.param("", "", {}, marks=pytest.mark.skip(reason="the official figures are not here"))]
-    found = json.loads(path.read_text(encoding="utf-8"))
-    return [
-        pytest.param(*inputs.split(" | "), runs["tedeval"], id=inputs)
-        for inputs, runs in found.items()
-        if "tedeval" in runs
-    ]
-
-
-@pytest.mark.parametrize(("gt", "det", "expected"), figures())
-def test_official_figures(gt: str, det: str, expected: dict[str, float]) -> None:
-    scores = evaluate(DATA / gt, DATA / det, "tedeval").scores
+@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("tedeval"))
+def test_official_figures(gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]) -> None:
+    scores = evaluate(official.DATA / gt, official.DATA / det, "tedeval", **parameters).scores
     assert {name: scores[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
 
@@ -231,7 +217,7 @@ def test_an_empty_transcription_counts_and_is_told() -> None:
 )
 def test_images_without_objects(gt: list[Word], det: list[Word], expected: tuple[float, float]) -> None:
     found = evidence_of(batch_of([(gt, det)]))
-    scores = tedeval.image_scores(found.row(0), tedeval.Parameters())
+    scores = tedeval.PROTOCOL.image_scores(found.row(0), tedeval.Parameters())
     assert (scores["recall"], scores["precision"]) == expected
 
 

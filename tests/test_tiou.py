@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import official
 import pytest
 import reference_iou as reference
 from hypothesis import given, settings
@@ -19,17 +20,17 @@ images = st.lists(st.integers(0, 2**32), min_size=1, max_size=4)
 WORD = [0, 0, 100, 20]
 
 
-@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), reference.figures("tiou"))
+@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("tiou"))
 def test_official_figures(gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]) -> None:
-    found = evaluate(reference.DATA / gt, reference.DATA / det, "tiou", **parameters).scores
+    found = evaluate(official.DATA / gt, official.DATA / det, "tiou", **parameters).scores
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
 
-@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), reference.figures("iou"))
+@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("iou"))
 def test_its_iou_scores_are_those_of_iou(
     gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
 ) -> None:
-    found = evaluate(reference.DATA / gt, reference.DATA / det, "tiou", **parameters).scores
+    found = evaluate(official.DATA / gt, official.DATA / det, "tiou", **parameters).scores
     assert {name: found[f"iou_{name}"] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
 
