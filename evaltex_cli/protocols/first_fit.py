@@ -7,14 +7,14 @@ order of images never does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.protocols.base import Remark, Scores, Totals, divide, harmonic_mean, per_image, remark
+from evaltex_cli.protocols.base import Remark, Scores, Totals, divide, per_image, remark
 from evaltex_cli.protocols.rrc import ignored_detections, recall_precision
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
 
@@ -144,20 +144,6 @@ def counts(batch: ImageBatch, gt_counts: Bools, det_counts: Bools) -> dict[str, 
 def scores_of(totals: Totals, recall_credit: float, precision_credit: float) -> Scores:
     """Recall, precision and their harmonic mean from summed credits."""
     return recall_precision(recall_credit, totals["counted_gt_objects"], precision_credit, totals["counted_detections"])
-
-
-def image_scores_of(totals: Totals, scores: Scores) -> Scores:
-    """An image's scores; without objects that count recall is 1, and precision 0 if detections count, else 1."""
-    if totals["counted_gt_objects"]:
-        return scores
-    precision = 0.0 if totals["counted_detections"] else 1.0
-    empty = {"recall": 1.0, "precision": precision, "hmean": harmonic_mean(1.0, precision)}
-    return {name: empty[name.rpartition("_")[2]] for name in scores}
-
-
-def image_scores_by(scores: Callable[[Totals, Any], Scores]) -> Callable[[Totals, Any], Scores]:
-    """Return a protocol's `image_scores`: as its `scores`, or what the programs give for an empty image."""
-    return lambda totals, parameters: image_scores_of(totals, scores(totals, parameters))
 
 
 def spread(values: Mapping[str, NDArray[Any]], index: Ints, count: int) -> dict[str, NDArray[Any]]:

@@ -21,13 +21,13 @@ from evaltex_cli.protocols.first_fit import (
     convention,
     counting,
     counts,
-    image_scores_by,
     iou,
     pair,
     scores_of,
     spread,
 )
 from evaltex_cli.protocols.relations import matches
+from evaltex_cli.protocols.rrc import image_scores_by
 from evaltex_cli.records import ImageBatch, Overlaps
 
 
