@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
@@ -18,35 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli import config
+from evaltex_cli.breakdown import PROPERTIES, Bin, BinSums, Edges, add_bin, bins, properties
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.evaluation import evaluate_sources, open_sources
 from evaltex_cli.mistakes import KINDS, OF_OBJECTS, Mistakes, Thresholds, find
 from evaltex_cli.overlaps import measure
 from evaltex_cli.protocols import load
-from evaltex_cli.protocols.base import FALSE_POSITIVE, IGNORED, MATCH_TYPES, MISSED, Evidence, ExactSums
-from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
-from evaltex_cli.repair import repaired, select_images, select_overlaps
+from evaltex_cli.protocols.base import Evidence, ExactSums
+from evaltex_cli.records import Convention, ImageBatch, Ints, Overlaps
+from evaltex_cli.repair import repaired, select_images
 from evaltex_cli.runs import Evaluation, InputSummary, Run
 
 ALL_KINDS = "all"
-OF_GT = tuple(name for code, name in enumerate(MATCH_TYPES) if code not in (FALSE_POSITIVE, IGNORED))
-
-
-@dataclass(frozen=True, slots=True)
-class Edges:
-    """Inner edges of the bins that objects are sorted in; a bin holds its lower edge."""
-
-    height: tuple[float, ...] = (8, 16, 32, 64, 128)
-    aspect_ratio: tuple[float, ...] = (0.5, 1, 2, 4, 8)
-    length: tuple[float, ...] = (1, 2, 4, 7, 11)
-
-
-PROPERTIES = {
-    "height": "height of the object's bounding box, pixels",
-    "aspect_ratio": "width / height of the object's bounding box",
-    "length": "characters of the object's transcription",
-}
-"""What objects are sorted by, named as in `Edges`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,32 +50,6 @@ class KindShare:
     count: int
     counted: str
     shares: dict[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """The objects of one bin, from `low` (None: no bound) to below `high`.
-
-    Attributes
-    ----------
-    low, high : float or None
-    objects, found : int
-        Objects that count in the protocol, and those that it matches with anything.
-    recall : float or None
-        The protocol's recall with all other objects made don't-care; None without objects.
-    matches : dict
-        Match type -> objects.
-    means : dict
-        The protocol's own values -> mean over the objects that have them; None where none has.
-    """
-
-    low: float | None
-    high: float | None
-    objects: int
-    found: int
-    recall: float | None
-    matches: dict[str, int]
-    means: dict[str, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +96,11 @@ class Diagnosis:
 
 
 @dataclass(slots=True)
-class _BinSums:
-    evidence: ExactSums = field(default_factory=ExactSums)
-    matches: Ints = field(default_factory=lambda: np.zeros(len(MATCH_TYPES), np.int64))
-    values: ExactSums = field(default_factory=ExactSums)
-
-
-@dataclass(slots=True)
 class _Sums:
     """What one protocol's diagnosis adds up."""
 
     repaired: dict[str, ExactSums] = field(default_factory=dict)
-    bins: dict[tuple[str, int], _BinSums] = field(default_factory=dict)
+    bins: dict[str, list[BinSums]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -201,9 +151,9 @@ class Diagnostician:
                 columns = _with_rows(columns, images, _columns(run, mended, measure(mended, convention)))
             sums.repaired.setdefault(kind, ExactSums()).add(columns)
         for name, bin_of in prepared.bins.items():
-            for k in range(len(getattr(self.edges, name)) + 1):
-                held = sums.bins.setdefault((name, k), _BinSums())
-                _add_bin(held, run, batch, overlaps, evidence, (bin_of == k) & ~batch.gt.dont_care)
+            held = sums.bins.setdefault(name, [BinSums() for _ in range(len(getattr(self.edges, name)) + 1)])
+            for k, inside in enumerate(held):
+                add_bin(inside, run, batch, overlaps, evidence, (bin_of == k) & ~batch.gt.dont_care)
 
     def diagnosis(self, evaluation: Evaluation) -> Diagnosis:
         """Diagnose a protocol whose evaluation is done."""
@@ -237,10 +187,7 @@ class Diagnostician:
                 for name in names
             },
             unexplained=unexplained,
-            breakdowns={
-                name: [_bin(sums.bins[name, k], low, high, evaluation) for k, (low, high) in enumerate(_bounds(edges))]
-                for name, edges in ((name, getattr(self.edges, name)) for name in PROPERTIES)
-            },
+            breakdowns={name: bins(sums.bins[name], getattr(self.edges, name), evaluation) for name in PROPERTIES},
             warnings=evaluation.warnings,
         )
 
@@ -329,15 +276,6 @@ def diagnosed(
     return [diagnostician.diagnosis(one) for one in evaluate_sources(*sources, runs, sink=diagnostician.sink)]
 
 
-def properties(objects: Objects) -> dict[str, Floats]:
-    """(n,) values that objects are sorted by, named as in `PROPERTIES`; a ratio over height 0 is infinite."""
-    width, height = (objects.boxes[:, 2:] - objects.boxes[:, :2]).T
-    ratio = np.full(objects.count, np.inf)
-    np.divide(width, height, out=ratio, where=height > 0)
-    lengths = np.fromiter(map(len, objects.texts), np.float64, objects.count)
-    return {"height": height, "aspect_ratio": ratio, "length": lengths}
-
-
 def _repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> dict[str, tuple[Ints, ImageBatch]]:
     repairs = {}
     for kind in (*KINDS, ALL_KINDS):
@@ -374,42 +312,3 @@ def _with_rows(
     for name, column in result.items():
         column[images] = new[name]
     return result
-
-
-def _add_bin(
-    held: _BinSums, run: Run, batch: ImageBatch, overlaps: Overlaps, evidence: Evidence, inside: Bools
-) -> None:
-    matches = evidence.matches
-    if matches is None:
-        raise ValueError("evidence was made without matches")
-    held.matches += np.bincount(matches.gt.types[inside], minlength=len(MATCH_TYPES))
-    for name, values in matches.gt.values.items():
-        own = np.asarray(values[inside], dtype=np.float64)
-        known = own[~np.isnan(own)]
-        held.values.add({name: known, name + "\0count": np.ones(len(known), np.int64)})
-    if inside.any():
-        images = np.zeros(len(batch.names), dtype=bool)
-        images[batch.gt.image[inside]] = True
-        only = replace(batch, gt=replace(batch.gt, dont_care=~inside))
-        held.evidence.add(_columns(run, select_images(only, images), select_overlaps(overlaps, batch, images)))
-
-
-def _bounds(edges: Sequence[float]) -> list[tuple[float | None, float | None]]:
-    return list(zip((None, *edges), (*edges, None), strict=True))
-
-
-def _bin(held: _BinSums, low: float | None, high: float | None, evaluation: Evaluation) -> Bin:
-    matches = held.matches.tolist()
-    objects = sum(matches) - matches[IGNORED]
-    values = held.values.totals()
-    names = [name for name in values if not name.endswith("\0count")]
-    recall = _chosen(evaluation.score(held.evidence.totals()), ["recall"])["recall"] if objects else None
-    return Bin(
-        low=low,
-        high=high,
-        objects=objects,
-        found=objects - matches[MISSED],
-        recall=recall,
-        matches={name: matches[MATCH_TYPES.index(name)] for name in OF_GT},
-        means={name: values[name] / n if (n := values[name + "\0count"]) else None for name in names},
-    )

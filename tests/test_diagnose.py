@@ -18,8 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli import evaluate
+from evaltex_cli.breakdown import Edges
 from evaltex_cli.cli import main
-from evaltex_cli.diagnose import Edges, diagnose
+from evaltex_cli.diagnose import diagnose
 from evaltex_cli.errors import ConfigError, FaultLog, InputError
 from evaltex_cli.formats import open_source
 from evaltex_cli.geometry.polygons import from_vertices

@@ -46,6 +46,7 @@ ORDER = [
     "merge",
     "mistakes",
     "repair",
+    "breakdown",
     "diagnose",
     "results.diagnosis",
     "misreading",

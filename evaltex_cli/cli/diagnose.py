@@ -81,7 +81,8 @@ def command(
         if mask_folders:
             stop("diagnose works on the boxes and polygons of GT and DET; leave out the folders of label pictures")
         from evaltex_cli import config
-        from evaltex_cli.diagnose import Edges, diagnosed
+        from evaltex_cli.breakdown import Edges
+        from evaltex_cli.diagnose import diagnosed
         from evaltex_cli.mistakes import Thresholds
         from evaltex_cli.results import diagnosis
         from evaltex_cli.results.staging import write_file

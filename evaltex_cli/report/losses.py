@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from evaltex_cli import config
-from evaltex_cli.diagnose import Diagnosis, Diagnostician, Edges
+from evaltex_cli.breakdown import Edges
+from evaltex_cli.diagnose import Diagnosis, Diagnostician
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation import Progress, evaluate_sources
 from evaltex_cli.formats.base import Source

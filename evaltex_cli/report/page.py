@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evaltex_cli import __version__
-from evaltex_cli.diagnose import PROPERTIES
+from evaltex_cli.breakdown import PROPERTIES
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import Progress
 from evaltex_cli.protocols.base import MATCH_TYPES

@@ -11,7 +11,8 @@ from dataclasses import asdict
 from typing import Any
 
 from evaltex_cli import __version__
-from evaltex_cli.diagnose import OF_GT, PROPERTIES, Bin, Diagnosis
+from evaltex_cli.breakdown import OF_GT, PROPERTIES, Bin
+from evaltex_cli.diagnose import Diagnosis
 
 SCHEMA = 1
 SHOWN_DECIMALS = 4
