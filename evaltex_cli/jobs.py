@@ -29,6 +29,7 @@ CONNECT_SECONDS = 10
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+_FOR_THE_PARENT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _MACHINE_FAULTS = (OSError, MemoryError)
 
 
@@ -108,12 +109,13 @@ class _Workers:
     def _submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
         from concurrent.futures import BrokenExecutor
 
-        try:
-            return self.executor.submit(function, item)
-        except BrokenExecutor:
-            _abandon(self.executor)
-            self.executor = self._open()
-            return self.executor.submit(function, item)
+        with _undisturbed():  # else a worker that is just being started is nobody's
+            try:
+                return self.executor.submit(function, item)
+            except BrokenExecutor:
+                _abandon(self.executor)
+                self.executor = self._open()
+                return self.executor.submit(function, item)
 
     def _failure(self, future: Future[Any]) -> BaseException | None:
         """Wait for a result; the failure, if it is one that may not come again."""
@@ -156,14 +158,38 @@ def processes(jobs: int, preload: Sequence[str] = ()) -> Iterator[InOrder]:
     context.set_forkserver_preload(list(preload))
     folder = (os.getcwd(),)  # noqa: PTH109
     transient = (*_MACHINE_FAULTS, BrokenExecutor)
-    workers = _Workers(lambda: ProcessPoolExecutor(jobs, context, _begin_worker, folder), jobs, transient)
+
+    def pool() -> Executor:
+        _start_servers()
+        return ProcessPoolExecutor(jobs, context, _begin_worker, folder)
+
+    workers = _Workers(pool, jobs, transient)
     try:
         yield workers.in_order
+        workers.executor.shutdown(wait=True)
     except BaseException:
         _abandon(workers.executor)
         raise
-    else:
-        workers.executor.shutdown(wait=True)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let signals wait: for this process, and for those started in the block until they say otherwise."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _FOR_THE_PARENT)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start_servers() -> None:
+    """Start the two processes that serve workers, which a terminal's signals would end before the workers."""
+    from multiprocessing import forkserver, resource_tracker
+
+    with _undisturbed():
+        resource_tracker.ensure_running()  # and it lets signals through again
+    with _undisturbed():
+        forkserver.ensure_running()
 
 
 def _abandon(executor: Executor) -> None:
@@ -188,9 +214,11 @@ def _abandon(executor: Executor) -> None:
 
 
 def _begin_worker(folder: str) -> None:
-    """Leave interrupts to the parent, and end with it."""
+    """Leave what a terminal sends to the parent, and end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _FOR_THE_PARENT)
     os.chdir(folder)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

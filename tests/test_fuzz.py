@@ -43,14 +43,9 @@ values = st.recursive(
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """An internal error stays one message, as users have it."""
-    import signal
-
-    handler = signal.getsignal(signal.SIGTERM)
     monkeypatch.delenv("EVALTEX_DEBUG", raising=False)
-    yield
-    signal.signal(signal.SIGTERM, handler)
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,8 @@ PARTS = 3
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data set whole and in parts, all evaluated."""
-    handler = signal.getsignal(signal.SIGTERM)
     monkeypatch.chdir(tmp_path)
-    yield tmp_path
-    signal.signal(signal.SIGTERM, handler)
+    return tmp_path
 
 
 def write_parts(images: int = 30) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import signal
 import tempfile
 import zipfile
 from pathlib import Path
@@ -27,12 +26,10 @@ IMAGES = 30
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    handler = signal.getsignal(signal.SIGTERM)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
-    yield tmp_path
-    signal.signal(signal.SIGTERM, handler)
+    return tmp_path
 
 
 def write(parts: int) -> None:

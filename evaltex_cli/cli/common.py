@@ -24,7 +24,19 @@ if TYPE_CHECKING:
 
 BAR_AFTER_SECONDS = 1.0
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
-PATH = click.Path(path_type=Path)
+_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class _Named(click.Path):
+    """A path that has a name: an empty one comes of a variable that is not set, and would be the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not os.fspath(value):
+            self.fail("is empty; give a path (. is the current folder).", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+PATH = _Named(path_type=Path)
 ALL = "all"
 
 protocol_option = click.option(
@@ -129,8 +141,33 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
 
 @contextmanager
 def told_errors() -> Iterator[None]:
-    """Turn whatever goes wrong into one message and an exit status: 2 for bad input, 130 when interrupted."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    """Turn whatever goes wrong into one message and an exit status: 2 for bad input, 130 when interrupted.
+
+    SIGTERM gives 143, SIGHUP 129 unless the process was started without it, by nohup say.
+    """
+    handlers = {number: signal.getsignal(number) for number in _ENDING_SIGNALS}
+    for number, handler in handlers.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, _end)
+    try:
+        with _told():
+            yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def _end(number: int, _: object) -> NoReturn:
+    """End what is under way; further signals (`timeout` sends two) do not disturb the clearing up."""
+    for each in _ENDING_SIGNALS:
+        signal.signal(each, signal.SIG_IGN)
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    sys.exit(128 + number)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be Unicode
