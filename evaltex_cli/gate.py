@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from evaltex_cli.errors import ConfigError, InputError, nearest, quote
 from evaltex_cli.results import json_file
-from evaltex_cli.runs import Evaluation
+from evaltex_cli.runs import Evaluation, Run
 
 _EXPRESSION = re.compile(
     r"\s*(?:(?P<protocol>[\w-]+)\.)?(?P<score>\w+)\s*"
@@ -103,6 +103,16 @@ def verdicts(
     """
     by_name = {evaluation.protocol.name: evaluation for evaluation in evaluations}
     return [_verdict(gate, by_name, baselines) for gate in gates]
+
+
+def refuse_undecidable(gates: Sequence[Gate], runs: Sequence[Run], baselines: Mapping[str, dict[str, Any]]) -> None:
+    """Refuse, before any work, gates that no result of the runs could decide; raises as `verdicts`."""
+    if not gates:
+        return
+    from evaltex_cli.memory import Accumulator
+
+    nothing = [Accumulator(run.protocol.name, **asdict(run.parameters)).compute() for run in runs]
+    verdicts(gates, nothing, baselines)
 
 
 def _verdict(gate: Gate, evaluations: Mapping[str, Evaluation], baselines: Mapping[str, dict[str, Any]]) -> Verdict:

@@ -20,6 +20,7 @@ from click.testing import CliRunner, Result
 
 from evaltex_cli import __version__, evaluate, evaluation
 from evaltex_cli.cli import common, main
+from evaltex_cli.formats import names
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.results import staging
 
@@ -30,12 +31,10 @@ DET = 'img_2\n1,"",0,0,10,10\nimg_1\n1,"",10,20,15,40\n2,"",60,60,5,5\n'
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Every test runs in a folder of its own, with gt.txt and det.txt."""
-    handler = signal.getsignal(signal.SIGTERM)
     monkeypatch.chdir(tmp_path)
     Path("gt.txt").write_text(GT)
     Path("det.txt").write_text(DET)
-    yield tmp_path
-    signal.signal(signal.SIGTERM, handler)
+    return tmp_path
 
 
 def run(*arguments: str) -> Result:
@@ -250,14 +249,44 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
             "mine/evaltex.txt: is no result of an earlier run and would be replaced",
         ),
         (["gt.txt", "det.txt", "mine2"], "mine2/evaltex/precious.txt: is no result of an earlier run"),
-        (["long.txt", "nothing.txt", "new/res", "-a"], "new/res: cannot be written (File name too long"),
+        (
+            ["long.txt", "nothing.txt", "new/res", "-a"],
+            f"long.txt:3: image name '{'x' * 80}...' makes a file name of 304 bytes; expected at most 255; shorten it,"
+            " or leave out -a",
+        ),
+        (["deep.txt", "nothing.txt", "new/res", "-a"], "deep.txt:1: image name 'd/d/d/"),
+        (["deep.txt", "nothing.txt", "new/res", "-a"], " makes 500 folders; expected at most 100; shorten it"),
+        (
+            ["endless.txt", "nothing.txt", "new/res", "-a", "--jobs", "2"],
+            " makes a path of 5005 bytes; expected at most ",
+        ),
+        (
+            ["clash.txt", "nothing.txt", "new/res", "-a"],
+            "clash.txt:3: image name 'a' makes the file 'a.txt', which is a folder of image 'a.txt/b'; expected files"
+            " and folders that differ; rename one of the images, or leave out -a",
+        ),
+        (["", "det.txt", "res"], "'GT': is empty; give a path"),
+        (["gt.txt", "det.txt", ""], "'RES_DIR': is empty; give a path"),
+        (["gt.txt", "det.txt", "res", "--junit", ""], "'--junit': is empty; give a path"),
+        (["report", ""], "is empty; give a path"),
+        (["compare", "gt.txt", "det.txt", ""], "is empty; give a path"),
+        (
+            ["--confidence", "gt.txt", "det.txt", "res"],
+            "'--confidence': 'gt.txt' is no level between 0 and 1; for 0.95, put the option after the paths.",
+        ),
+        (["none.txt", "det.txt", "res", "--fail-if", "fscor<1"], "unknown score 'fscor' (did you mean 'fscore'?)"),
+        (["none.txt", "det.txt", "res", "--fail-if", "iou.recall<1"], "protocol iou is not in this run"),
+        (["none.txt", "det.txt", "res", "--fail-if", "recall:-1%"], "needs a baseline of evaltex"),
     ],
 )
 def test_wrong_input_ends_in_a_message_and_writes_nothing(here: Path, arguments: list[str], message: str) -> None:
     Path("bad.ini").write_text("\na=1\n")
     Path("bad.txt").write_text('img_1\n1,"",0,0,0,9\n')
     Path("other.txt").write_text("img_3\n")
-    Path("long.txt").write_text("x" * 300 + "\n9,9\n")
+    Path("long.txt").write_text("y\n9,9\n" + "x" * 300 + "\n9,9\n")
+    Path("deep.txt").write_text("d/" * 500 + "d\n9,9\n")
+    Path("endless.txt").write_text("e/" * 2500 + "e\n9,9\n")
+    Path("clash.txt").write_text("b\n9,9\na\n9,9\na.txt/b\n9,9\n")
     Path("nothing.txt").write_text("")
     for folder in ("empty", "mine", "mine2/evaltex"):
         Path(folder).mkdir(parents=True)
@@ -289,11 +318,13 @@ def test_faults_of_both_files_come_together() -> None:
     ("stop", "status", "message"),
     [
         (lambda: (_ for _ in ()).throw(KeyboardInterrupt), 130, "evaltex: interrupted; nothing was written\n"),
+        (lambda: signal.raise_signal(signal.SIGINT), 130, "evaltex: interrupted; nothing was written\n"),
         (lambda: signal.raise_signal(signal.SIGTERM), 143, ""),
+        (lambda: signal.raise_signal(signal.SIGHUP), 129, ""),
         (lambda: (_ for _ in ()).throw(MemoryError), 2, "evaltex: error: out of memory; nothing was written\n"),
         (lambda: {}["x"], 2, "evaltex: error: internal error (KeyError: 'x'); please report it"),
     ],
-    ids=["interrupt", "SIGTERM", "memory", "bug"],
+    ids=["interrupt", "SIGINT", "SIGTERM", "SIGHUP", "memory", "bug"],
 )
 @pytest.mark.parametrize("moment", ["measuring", "writing", "moving"])
 @pytest.mark.parametrize("place", ["res", "new/res"])
@@ -335,6 +366,56 @@ def test_a_run_that_is_stopped_leaves_earlier_results(
         assert tree(here) == before
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_second_signal_does_not_disturb_the_clearing_up(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    real = staging._clear
+
+    def disturbed(folder: Path) -> None:
+        if any(folder.glob("new/evaltex")):
+            for each in before:
+                signal.raise_signal(each)
+        real(folder)
+
+    monkeypatch.setattr(staging, "_clear", disturbed)
+    monkeypatch.setattr(evaluation, "scored", lambda *_: signal.raise_signal(number))
+    assert run("gt.txt", "det.txt", "res", "-a").exit_code == 128 + number
+    assert list(tree(Path())) == ["det.txt", "gt.txt"]
+    assert {each: signal.getsignal(each) for each in before} == before
+
+
+def test_a_signal_that_is_ignored_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`nohup` and shells that start something in the background ask for it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        real = evaluation.scored
+        monkeypatch.setattr(evaluation, "scored", lambda *a: (signal.raise_signal(signal.SIGHUP), real(*a))[1])
+        assert run("gt.txt", "det.txt", "res").exit_code == 0
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize("module", ["click", "evaltex_cli.cli.evaluate", "threading"])
+def test_an_interrupt_before_and_after_the_work_is_silent(module: str) -> None:
+    """While modules are imported, and when Python ends."""
+    code = (
+        "import atexit, signal, sys\n"
+        "from evaltex_cli.__main__ import run\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == {module!r}: signal.raise_signal(signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "atexit.register(signal.raise_signal, signal.SIGINT)\n"
+        "sys.argv[1:] = ['gt.txt', 'det.txt', 'res']\n"
+        "run()\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == -signal.SIGINT
+    assert done.stderr == ""
+
+
 def test_a_bug_shows_itself_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluation, "scored", lambda *_: {}["x"])
     monkeypatch.setenv("EVALTEX_DEBUG", "1")
@@ -353,6 +434,25 @@ def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch, here: Path) -> Non
         "evaltex: error: new/res: cannot be written (No space left on device at evaltex.txt)"
     )
     assert tree(here) == before
+
+
+def test_names_that_are_too_much_for_files_do_without(here: Path) -> None:
+    name = "d/" * 500 + "x" * 300
+    Path("gt.txt").write_text(f"{name}\n9,9\n")
+    Path("det.txt").write_text(f"{name}\n")
+    assert run("gt.txt", "det.txt", "res").exit_code == 0
+
+
+def test_names_of_one_file_where_capitals_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("gt.txt").write_text("Img\n9,9\nother\n9,9\nimg\n9,9\n")
+    Path("det.txt").write_text("")
+    assert run("gt.txt", "det.txt", "res", "-a").exit_code == 0
+    assert sorted(path.name for path in Path("res/evaltex").iterdir()) == ["Img.txt", "img.txt", "other.txt"]
+    monkeypatch.setattr(names, "_is_blind_to_case", lambda _: True)
+    assert run("gt.txt", "det.txt", "res", "-a").stderr == (
+        "evaltex: error: gt.txt:5: image name 'img' makes the same file as 'Img' on this file system, which is blind to"
+        " capitals; expected names that differ by more; rename one of the images, or leave out -a\n"
+    )
 
 
 # Terminals and pipes -------------------------------------------------------------------------------------------------

@@ -56,6 +56,16 @@ PRELOAD = (
 """What worker processes find imported."""
 
 
+class _Level(click.FloatRange):
+    """The value of an option that needs none, and takes the word after it for one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is no level between 0 and 1; for 0.95, put the option after the paths.", param, ctx)
+
+
 class Request(NamedTuple):
     """The command line of one run."""
 
@@ -125,7 +135,7 @@ class Request(NamedTuple):
 )
 @click.option(
     "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=_Level(0, 1, min_open=True, max_open=True),
     is_flag=False,
     flag_value=0.95,
     metavar="[LEVEL]",
@@ -202,6 +212,7 @@ def _evaluate(request: Request) -> list[Verdict]:
     owned = [file for name in [*(run.protocol.name for run in runs), *left_out] for file in result_names(load(name))]
     owned.append(REPORT)
     gate.refuse_replaced_baselines(request.baselines, [request.res_dir / name for name in owned])
+    gate.refuse_undecidable(gates, runs, baselines)
     with staged(request.res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
         sources, evaluations = _evaluated(request, runs, masks, writer)
         if ALL in request.protocols and not evaluations[0].det.transcriptions:
@@ -260,7 +271,7 @@ def _evaluated(
     from evaltex_cli import jobs
     from evaltex_cli.evaluation import evaluate_sources, open_sources
     from evaltex_cli.formats import refuse_packed
-    from evaltex_cli.results.writer import image_files
+    from evaltex_cli.results.writer import image_files, log_unfit_names
 
     if request.cluster is not None:
         refuse_packed([request.gt, request.det])
@@ -278,6 +289,8 @@ def _evaluated(
             request.min_confidence,
             in_order if request.cluster is None else map,
         )
+        if request.per_image:
+            log_unfit_names(writer.folder, runs, sources[0], sources[2])
         kept = None
         if request.resume:
             from evaltex_cli import journal

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import unicodedata
+from collections.abc import Iterable
+from itertools import accumulate
+from pathlib import Path
 
+from evaltex_cli.errors import quote
+
+MOST_FOLDERS = 100
+"""Before a name: what makes and removes folders within folders goes down by recursion."""
+_SURELY_SHORT = 50
 _LEAVES_FOLDER = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.{0,2}(?:[/\\]|$)|[\x00-\x1f\x7f]")
 
 _PLAIN = re.compile(r"\w[\w .-]*")
@@ -16,3 +26,67 @@ def leaves_result_folder(name: str) -> bool:
     control characters, NUL among them.
     """
     return _PLAIN.fullmatch(name) is None and _LEAVES_FOLDER.search(name) is not None
+
+
+def unfit_for_files(names: Iterable[str], place: Path, folder: str, suffix: str) -> dict[str, tuple[str, str]]:
+    """Find the names of which no file ``<place>/<folder>/<name><suffix>`` can be made, or none beside the others'.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Image names, gone through more than once.
+    place : Path
+        An existing folder that may be written to.
+    folder, suffix : str
+
+    Returns
+    -------
+    dict
+        Name -> what it makes, and what is expected instead.
+    """
+    longest = os.pathconf(place, "PC_NAME_MAX")
+    longest_path = os.pathconf(place, "PC_PATH_MAX") - len(os.fsencode(f"{place}/{folder}/\0"))
+    unfit: dict[str, tuple[str, str]] = {}
+    folders_like_files: dict[str, str] = {}
+    for name in names:
+        if len(name) <= _SURELY_SHORT and f"{suffix}/" not in name:
+            continue
+        path = name + suffix
+        *folders, _ = parts = path.split("/")
+        length, path_length = max(len(os.fsencode(part)) for part in parts), len(os.fsencode(path))
+        if length > longest:
+            unfit[name] = f"makes a file name of {length} bytes", f"at most {longest}; shorten it"
+        elif path_length > longest_path:
+            unfit[name] = f"makes a path of {path_length} bytes", f"at most {longest_path}; shorten it"
+        elif len(folders) > MOST_FOLDERS:
+            unfit[name] = f"makes {len(folders)} folders", f"at most {MOST_FOLDERS}; shorten it"
+        else:
+            above = accumulate(folders, "{}/{}".format)
+            folders_like_files |= dict.fromkeys((one for one in above if one.endswith(suffix)), name)
+    for name in names if folders_like_files else ():
+        other = folders_like_files.get(name + suffix)
+        if other is not None:
+            made = f"makes the file {quote(name + suffix)}, which is a folder of image {quote(other)}"
+            unfit[name] = made, "files and folders that differ; rename one of the images"
+    return unfit | (_alike(names) if _is_blind_to_case(place) else {})
+
+
+def _is_blind_to_case(folder: Path) -> bool:
+    """Whether files of a folder are the same where their names differ by capitals."""
+    probe = folder / "probe"
+    probe.touch()
+    try:
+        return (folder / "PROBE").exists()
+    finally:
+        probe.unlink()
+
+
+def _alike(names: Iterable[str]) -> dict[str, tuple[str, str]]:
+    first: dict[str, str] = {}
+    unfit = {}
+    for name in names:
+        other = first.setdefault(unicodedata.normalize("NFD", name).casefold(), name)
+        if other != name:
+            made = f"makes the same file as {quote(other)} on this file system, which is blind to capitals"
+            unfit[name] = made, "names that differ by more; rename one of the images"
+    return unfit

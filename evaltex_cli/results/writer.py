@@ -8,6 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
+from evaltex_cli import places
+from evaltex_cli.errors import FaultLog, quote
+from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.names import unfit_for_files
 from evaltex_cli.protocols.base import Evidence, Protocol
 from evaltex_cli.records import ImageBatch
 from evaltex_cli.results import evaltex_text, json_file, protocol_text
@@ -15,6 +19,7 @@ from evaltex_cli.runs import Evaluation, ImageResult, Run, image_results
 
 ImageFiles: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
 """Elements of ``images`` in the JSON, a line each; names and texts of files still to be written."""
+IMAGE_SUFFIX = ".txt"
 _BEGINNINGS = {
     ".txt": re.compile(rb"EvaLTex statistics|.* - statistics"),
     ".json": re.compile(rb'\{\n"schema": \d+,\n"tool": "evaltex"'),
@@ -69,11 +74,20 @@ def of_images(run: Run, results: Iterable[ImageResult]) -> ImageFiles:
     return "".join(lines), texts
 
 
+def log_unfit_names(folder: Path, runs: Sequence[Run], gt: Source, faults: FaultLog) -> None:
+    """Record the images, with their lines, of which `image_files` could not write the files of all runs."""
+    longest = max((run.protocol.name for run in runs), key=len)
+    unfit = unfit_for_files(gt.names, folder, longest, IMAGE_SUFFIX)
+    for name, place in places.of_images(gt, "gt", unfit).items():
+        made, expected = unfit[name]
+        faults.add(place.file, place.line, f"image name {quote(name)} {made}", f"{expected}, or leave out -a")
+
+
 def write_images(folder: Path, texts: Iterable[tuple[str, str]]) -> None:
     """Write files of images, named as these, into a folder that is made if missing."""
     made: set[str] = set()
     for name, text in texts:
-        path = f"{folder}/{name}.txt"
+        path = f"{folder}/{name}{IMAGE_SUFFIX}"
         parent = os.path.dirname(path)  # noqa: PTH120 (a million times)
         if parent not in made:
             os.makedirs(parent, exist_ok=True)  # noqa: PTH103
