@@ -10,8 +10,21 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from evaltex_cli import config, formats, naming, pairing
-from evaltex_cli.chunks import MAX_PIXELS, Chunk, Counts, Found, MaskFolders, Refused, chunk_of, cut, measure
+from evaltex_cli.chunks import (
+    MAX_PIXELS,
+    Chunk,
+    Counts,
+    Found,
+    MaskFolders,
+    Refused,
+    chunk_of,
+    cut,
+    has_polygons,
+    measure,
+)
 from evaltex_cli.confidence import only_confident
 from evaltex_cli.errors import ConfigError, FaultLog, InputError, quote
 from evaltex_cli.formats.base import Side, Source
@@ -184,7 +197,8 @@ def evaluate_sources(
     bare = [run.empty() for run in runs]
     work = partial(measure, bare, masks, invalid, sink)
     cuts = list(cut(gt, det, paired, masks))
-    for (_, done), found in _found(work, cuts, gt, det, paired, faults, in_order, journal):
+    polygons = _has_polygons(runs, gt, det, paired, cuts)
+    for (_, done), found in _found(work, cuts, gt, det, paired, polygons, faults, in_order, journal):
         faults.extend(found.faults)
         _log_refused(gt, det, found.refused, faults)
         if found.refusal is not None and not faults.count:
@@ -244,6 +258,16 @@ def scored(
     )
 
 
+def _has_polygons(runs: Sequence[Run], gt: Source, det: Source, paired: Ints, cuts: Sequence[tuple[int, int]]) -> bool:
+    """Whether an object of either side has other than four vertices; not looked at where no run asks for it."""
+    if not any(run.protocol.asks_for_polygons(run.parameters) for run in runs):
+        return False
+    partners = (paired[start:stop] for start, stop in cuts)
+    return has_polygons(gt, (np.arange(*cut) for cut in cuts)) or has_polygons(
+        det, (part[part != pairing.NO_DETECTIONS] for part in partners)
+    )
+
+
 class Journal(typing.Protocol):
     """What a run has found so far, chunk by chunk, kept for the case that it is killed."""
 
@@ -266,13 +290,14 @@ def _found(
     gt: Source,
     det: Source,
     paired: Ints,
+    polygons: bool,
     faults: FaultLog,
     in_order: InOrder,
     journal: Journal | None,
 ) -> Iterator[tuple[tuple[int, int], Found]]:
     """Yield the range of each chunk, and what is found in it; the journal's part is not searched again."""
     known = {cut for cut in cuts if journal is not None and journal.has(*cut)}
-    chunks = (chunk_of(gt, det, paired, *cut, not faults.count) for cut in cuts if cut not in known)
+    chunks = (chunk_of(gt, det, paired, *cut, not faults.count, polygons) for cut in cuts if cut not in known)
     results = in_order(work, chunks)
     try:
         for cut in cuts:

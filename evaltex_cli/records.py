@@ -148,8 +148,9 @@ class ImageBatch:
         The labelled masks, where the run has them; areas are then pixel counts of these.
     in_detections : (images,) bool, or None
         Whether the detections name the image at all, be it without objects. None where all are named.
-    formats : tuple of str
-        Names of the formats that ground truth and detections were read from.
+    has_polygons : bool
+        Whether an object of the data set, in this batch or another, has other than four vertices. False where nobody
+        has asked, and for objects from memory.
     """
 
     names: Sequence[str]
@@ -159,7 +160,7 @@ class ImageBatch:
     gt_runs: LabelRuns | None = None
     det_runs: LabelRuns | None = None
     in_detections: Bools | None = None
-    formats: tuple[str, str] = ("memory", "memory")
+    has_polygons: bool = False
 
     @property
     def has_masks(self) -> bool:

@@ -190,7 +190,7 @@ def objects_of(side: list[dict[str, Any]], kind: str) -> Objects:
 def batch_of(images: list[tuple[Objects, Objects]], kind: str, size: float = 0.0) -> ImageBatch:
     names = [f"image {k}" for k in range(len(images))]
     gt, det = (concatenate([image[side] for image in images]) for side in (0, 1))
-    return ImageBatch(names, np.full((len(images), 2), size), gt, det, formats=(kind, kind))
+    return ImageBatch(names, np.full((len(images), 2), size), gt, det, has_polygons=kind == "polygon")
 
 
 def evidence_of(batch: ImageBatch, **parameters: Any) -> Evidence:
@@ -371,16 +371,16 @@ def test_the_edges_of_boxes() -> None:
     assert [scored(gt, det, annotation="polygon")["recall"] for det in boxes] == [0.0] * 4
 
 
-def test_a_polygon_file_makes_polygons_of_four_vertices() -> None:
+def test_a_polygon_anywhere_makes_polygons_of_four_vertices() -> None:
     """The 60 by 10 false positive counts 1 character in either case, but the tall one 6 as a quadrilateral."""
     tall = image_objects(polygons=[np.array([[0, 0], [10, 0], [10, 60], [0, 60]])])
     image = [(image_objects(), tall)]
-    for annotation, of_quad_file, of_polygon_file in (("auto", 6, 1), ("quad", 6, 6), ("polygon", 1, 1)):
+    for annotation, among_quads, among_polygons in (("auto", 6, 1), ("quad", 6, 6), ("polygon", 1, 1)):
         counts = [
             evidence_of(batch_of(image, kind), annotation=annotation).row(0)["false_positive_characters"]
             for kind in ("quad", "polygon")
         ]
-        assert counts == [of_quad_file, of_polygon_file]
+        assert counts == [among_quads, among_polygons]
 
 
 @pytest.mark.parametrize("reference", ["official", "paper"])

@@ -349,9 +349,7 @@ def _first_images(source: Path, folder: Path) -> Path:
 def test_scores_stay(
     converted: dict[tuple[str, str], tuple[Path, Path]], name: str, target: str, protocol: str
 ) -> None:
-    """CLEval goes by the name of the format unless it is told what the sets are annotated with."""
-    told = {"annotation": "polygon" if name == "totaltext" else "quad"} if protocol == "cleval" else {}
-    before, after = (evaluate(*converted[name, key], protocol, **told) for key in ("as they are", target))
+    before, after = (evaluate(*converted[name, key], protocol) for key in ("as they are", target))
     assert before.scores == after.scores
     assert before.gt.images == after.gt.images == IMAGES
     assert load(protocol).name == protocol

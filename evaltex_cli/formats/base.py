@@ -130,9 +130,12 @@ class Format:
         ``recognises(path)`` tells by content whether a file or folder is of this format.
     index : callable
         ``index(path, side, faults)`` finds the images. Raises `InputError` when nothing can be read.
+    four_corners : bool
+        Whether every object is a box or has four vertices, whatever the file holds.
     """
 
     name: str
     title: str
     recognises: Callable[[Path], bool]
     index: Callable[[Path, Side, FaultLog], Source]
+    four_corners: bool = False

@@ -368,7 +368,8 @@ def _shapes(
 
 
 def _format(name: str, title: str) -> Format:
-    return Format(name, title, partial(recognises, name), partial(index, name))
+    four_corners = COORDINATES[name] in (4, 8)
+    return Format(name, title, partial(recognises, name), partial(index, name), four_corners)
 
 
 _FILES = "folder or .zip of .txt files"

@@ -110,4 +110,4 @@ def recognises(path: Path) -> bool:
     return start.startswith(b"<") and (b"<!DOCTYPE" in start or safe_xml.root_name(start) == "tagset")
 
 
-FORMAT = Format("icdar-xml", "ICDAR 2003 to 2011 and DetEval: XML of taggedRectangle elements", recognises, index)
+FORMAT = Format("icdar-xml", "ICDAR 2003 to 2011 and DetEval: XML of taggedRectangle elements", recognises, index, True)

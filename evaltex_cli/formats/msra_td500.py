@@ -77,4 +77,10 @@ def _index(path: Path, side: Side, faults: FaultLog) -> Source:
     return text_files.index("msra-td500", _parse, suffix, path, side, faults)
 
 
-FORMAT = Format("msra-td500", "folder or .zip of MSRA-TD500's .gt files of turned rectangles", _recognises, _index)
+FORMAT = Format(
+    "msra-td500",
+    "folder or .zip of MSRA-TD500's .gt files of turned rectangles",
+    _recognises,
+    _index,
+    four_corners=True,
+)

@@ -173,7 +173,7 @@ def _labels(path: Path, names: list[str], colours: list[dict[int, int]], positio
 def _format(name: str, what: str, by_character: bool) -> Format:
     told = "icdar2013-seg" if not by_character else ""
     title = f"folder or .zip of ICDAR 2013 segmentation, colour pictures with .txt files, by {what}"
-    return Format(name, title, partial(icdar_txt.recognises, told), partial(_index, name, by_character))
+    return Format(name, title, partial(icdar_txt.recognises, told), partial(_index, name, by_character), True)
 
 
 WORDS = _format("icdar2013-seg", "word", False)

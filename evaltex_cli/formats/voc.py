@@ -51,4 +51,5 @@ FORMAT = Format(
     "Pascal VOC: XML, one an image",
     lambda path: documents.has_root(path, "annotation"),
     partial(documents.index_each, "voc", ".xml", _parse),
+    four_corners=True,
 )

@@ -180,6 +180,8 @@ class Protocol:
         Whether it works on labelled masks.
     needs_texts : bool
         Whether it means something only where detections bear transcriptions.
+    asks_for_polygons : callable
+        ``asks_for_polygons(parameters)``: whether it needs `ImageBatch.has_polygons`.
     object_credit : callable
         How well a ground-truth object was found, in [0, 1], of its match and its own values (an element of
         `ImageResult.objects`): what tells whether it got better or worse.
@@ -200,6 +202,7 @@ class Protocol:
     image_scores: Callable[[Totals, Any], Scores] | None = None
     takes_masks: bool = True
     needs_texts: bool = False
+    asks_for_polygons: Callable[[Any], bool] = lambda _: False
     object_credit: Callable[[Mapping[str, Any]], float] = lambda values: float(values["match"] != "missed")
     plots: Callable[[Scores], Iterable[Plot]] | None = None
     plot_names: tuple[str, ...] = ()

@@ -42,7 +42,7 @@ class Parameters:
     annotation: str = field(
         default="auto",
         metadata={
-            "help": "four vertices are a quadrilateral, or a polygon; auto: a polygon in files of format polygon",
+            "help": "four vertices are a quadrilateral, or a polygon; auto: a polygon where any object has others",
             "choices": ("auto", "quad", "polygon"),
         },
     )
@@ -97,6 +97,11 @@ class Parameters:
                 " them, 0,0.01,0.1,1 say"
             )
         return bins
+
+
+def asks_for_polygons(parameters: Parameters) -> bool:
+    """Whether the data set decides what four vertices are."""
+    return parameters.annotation == "auto"
 
 
 def convention(parameters: Parameters) -> Convention:
