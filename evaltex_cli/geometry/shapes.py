@@ -34,13 +34,32 @@ def has_geometry(polygons: Geometries) -> Bools:
 
 
 def of(objects: Objects, convention: Convention) -> Shapes:
-    """Return the shapes of objects as a convention takes them."""
+    """Return the shapes of objects as a convention takes them; a box given by its four corners is a box."""
     boxes, polygons = objects.boxes, objects.polygons
     if convention.truncated:
         boxes, polygons = _truncated(objects)
     if convention.inclusive:
         boxes = boxes + np.array([0.0, 0.0, 1.0, 1.0])
-    return Shapes(boxes, None if convention.as_boxes or convention.inclusive else polygons)
+    if convention.as_boxes or convention.inclusive or polygons is None:
+        return Shapes(boxes)
+    polygons = polygons.copy()
+    polygons[_are_boxes(objects, convention)] = None
+    return Shapes(boxes, polygons if has_geometry(polygons).any() else None)
+
+
+def _are_boxes(objects: Objects, convention: Convention) -> Bools:
+    """(n,) whether an object's vertices are the four corners of a box, one after the other."""
+    result = np.zeros(objects.count, dtype=bool)
+    if objects.vertices is None or objects.vertex_offsets is None:
+        return result
+    which = np.flatnonzero(np.diff(objects.vertex_offsets) == 4)
+    corners = objects.vertices[objects.vertex_offsets[which, None] + np.arange(4)]
+    if convention.truncated:
+        corners = np.trunc(corners)
+    moves = corners != np.roll(corners, -1, axis=1)
+    in_turn = moves == moves[:, :1] ^ np.array([[False], [True], [False], [True]])
+    result[which] = in_turn.all(axis=(1, 2)) & (moves[:, 0, 0] != moves[:, 0, 1])
+    return result
 
 
 def _truncated(objects: Objects) -> tuple[Floats, Geometries | None]:

@@ -1,0 +1,555 @@
+"""One small data set, written by hand in every format, ground truth and detections.
+
+Image 1 has the words of `WORDS`, the last of them don't care where the format has that, image 2 has one. The detections
+are `FOUND`: the first word, one on the don't-care word, and one in each image where nothing is.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Box = tuple[int, int, int, int]
+WORDS: list[list[tuple[Box, str]]] = [
+    [((10, 10, 60, 30), "one"), ((70, 10, 120, 30), "two, 2"), ((10, 50, 60, 70), "###")],
+    [((20, 20, 100, 40), "three")],
+]
+FOUND: list[list[tuple[Box, float]]] = [
+    [((10, 10, 60, 30), 0.9), ((200, 200, 260, 220), 0.25), ((10, 50, 60, 70), 0.5)],
+    [((200, 100, 240, 120), 0.75)],
+]
+SIZES = [(640, 480), (320, 240)]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Files of both sides; none where the data set has no form for that side.
+
+    `has_dont_care` tells whether the ground truth can say that an object is.
+    """
+
+    gt: Mapping[str, str | bytes]
+    det: Mapping[str, str | bytes] = field(default_factory=dict)
+    gt_format: str | None = None
+    det_format: str | None = None
+    has_dont_care: bool = True
+    has_confidences: bool = False
+    many_in_one: bool = False
+
+    def format(self, side: str) -> str | None:
+        return self.gt_format if side == "gt" else self.det_format
+
+    def files(self, side: str) -> Mapping[str, str | bytes]:
+        return self.gt if side == "gt" else self.det
+
+
+def in_folder(path: Path, files: Mapping[str, str | bytes]) -> Path:
+    for name, content in files.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def in_archive(path: Path, files: Mapping[str, str | bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as packed:
+        for name, content in files.items():
+            packed.writestr(name, content)
+    return path
+
+
+def written(path: Path, sample: Sample, side: str) -> Path:
+    """Write a side as its data set has it: one file of all images, else a folder."""
+    files = sample.files(side)
+    if sample.many_in_one:
+        ((name, content),) = files.items()
+        path.mkdir(parents=True, exist_ok=True)
+        return in_folder(path, {name: content}) / name
+    return in_folder(path, files)
+
+
+def corners(box: Box) -> list[list[int]]:
+    x0, y0, x1, y1 = box
+    return [[x0, y0], [x1, y0], [x1, y1], [x0, y1]]
+
+
+def curve(box: Box) -> list[list[int]]:
+    """Fourteen vertices, seven above and seven below, as CTW1500 has them."""
+    x0, y0, x1, y1 = box
+    xs = [*range(x0, x0 + 6), x1]
+    return [*([x, y0] for x in xs), *([x, y1] for x in reversed(xs))]
+
+
+def flat(vertices: list[list[int]]) -> list[int]:
+    return [value for point in vertices for value in point]
+
+
+def comma(values: list[int]) -> str:
+    return ",".join(map(str, values))
+
+
+def quad(box: Box) -> str:
+    return comma(flat(corners(box)))
+
+
+def bent(box: Box) -> str:
+    return comma(flat(curve(box)))
+
+
+def ltrb(box: Box) -> str:
+    return comma(list(box))
+
+
+def lines(name: str, gt: Any, det: Any) -> dict[str, dict[str, str]]:
+    """Files of one line an object, made by ``gt(box, text)`` and ``det(box, confidence)``."""
+    return {
+        "gt": {
+            f"gt_{name.format(k)}": "".join(f"{gt(box, text)}\n" for box, text in words)
+            for k, words in enumerate(WORDS, 1)
+        },
+        "det": {
+            f"res_{name.format(k)}": "".join(f"{det(box, confidence)}\n" for box, confidence in found)
+            for k, found in enumerate(FOUND, 1)
+        },
+    }
+
+
+def cared(words: list[tuple[Box, str]]) -> list[tuple[Box, str]]:
+    return [(box, text) for box, text in words if text != "###"]
+
+
+def json_of(value: Any) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False)
+
+
+EVALTEX_GT = """1
+480,640
+1,1,"one",f,10,10,50,20
+2,1,"two, 2",f,70,10,50,20
+3,3,"###",t,10,50,50,20
+
+2
+240,320
+1,1,"three",f,20,20,80,20
+"""
+EVALTEX_DET = """1
+1,"",10,10,50,20
+2,"",200,200,60,20
+3,"",10,50,50,20
+
+2
+1,"",200,100,40,20
+"""
+ICDAR_XML = """<?xml version="1.0" encoding="UTF-8"?>
+<tagset>
+  <image>
+    <imageName>1</imageName>
+    <resolution x="640" y="480"/>
+    <taggedRectangles>
+      <taggedRectangle x="10" y="10" width="51" height="21"><tag>one</tag></taggedRectangle>
+      <taggedRectangle x="70" y="10" width="51" height="21"><tag>two, 2</tag></taggedRectangle>
+    </taggedRectangles>
+  </image>
+  <image>
+    <imageName>2</imageName>
+    <resolution x="320" y="240"/>
+    <taggedRectangles><taggedRectangle x="20" y="20" width="81" height="21"><tag>three</tag></taggedRectangle></taggedRectangles>
+  </image>
+</tagset>
+"""  # noqa: E501
+ICDAR_XML_DET = """<tagset>
+  <image><imageName>1</imageName><taggedRectangles>
+    <taggedRectangle x="10" y="10" width="51" height="21"/>
+    <taggedRectangle x="200" y="200" width="61" height="21"/>
+    <taggedRectangle x="10" y="50" width="51" height="21"/>
+  </taggedRectangles></image>
+  <image><imageName>2</imageName><taggedRectangles>
+    <taggedRectangle x="200" y="100" width="41" height="21"/>
+  </taggedRectangles></image>
+</tagset>
+"""
+
+
+def page(size: tuple[int, int], objects: list[tuple[Box, str, float | None]]) -> str:
+    """PAGE-XML of one word a line."""
+    width, height = size
+    made = "".join(
+        f"""    <TextLine id="l{k}"><Coords points="{points}"/>
+      <Word id="w{k}"><Coords points="{points}"{f' conf="{confidence}"' if confidence else ""}/>
+        <TextEquiv><Unicode>{text}</Unicode></TextEquiv></Word>
+      <TextEquiv><Unicode>{text}</Unicode></TextEquiv></TextLine>
+"""
+        for k, (box, text, confidence) in enumerate(objects, 1)
+        for points in [" ".join(comma(point) for point in corners(box))]
+    )
+    return f"""<?xml version="1.0" encoding="UTF-8"?>
+<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">
+  <Page imageFilename="x.tif" imageWidth="{width}" imageHeight="{height}"><TextRegion id="r">
+    <Coords points="0,0 {width},0 {width},{height} 0,{height}"/>
+{made}  </TextRegion></Page>
+</PcGts>
+"""
+
+
+def alto(size: tuple[int, int], objects: list[tuple[Box, str, float | None]]) -> str:
+    """ALTO of one word a line, in pixels."""
+    width, height = size
+    made = "".join(
+        f"""    <TextLine HPOS="{x0}" VPOS="{y0}" WIDTH="{x1 - x0}" HEIGHT="{y1 - y0}">
+      <String HPOS="{x0}" VPOS="{y0}" WIDTH="{x1 - x0}" HEIGHT="{y1 - y0}" CONTENT="{text}"{wc}/></TextLine>
+"""
+        for (x0, y0, x1, y1), text, confidence in objects
+        for wc in [f' WC="{confidence}"' if confidence else ""]
+    )
+    return f"""<alto xmlns="http://www.loc.gov/standards/alto/ns-v3#">
+  <Description><MeasurementUnit>pixel</MeasurementUnit></Description>
+  <Layout><Page WIDTH="{width}" HEIGHT="{height}"><PrintSpace><TextBlock>
+{made}  </TextBlock></PrintSpace></Page></Layout>
+</alto>
+"""
+
+
+def alto_mm(size: tuple[int, int], objects: list[tuple[Box, str, float | None]]) -> str:
+    """The same in 1/10 mm, scanned at 254 dpi, where that is a pixel."""
+    step = "<OCRProcessing><ocrProcessingStep><processingStepSettings>254 dpi</processingStepSettings>"
+    unit = f"<MeasurementUnit>mm10</MeasurementUnit>{step}</ocrProcessingStep></OCRProcessing>"
+    return alto(size, objects).replace("<MeasurementUnit>pixel</MeasurementUnit>", unit)
+
+
+def voc(size: tuple[int, int], objects: list[tuple[Box, bool]]) -> str:
+    width, height = size
+    made = "".join(
+        f"""  <object><name>text</name><difficult>{int(difficult)}</difficult>
+    <bndbox><xmin>{x0}</xmin><ymin>{y0}</ymin><xmax>{x1}</xmax><ymax>{y1}</ymax></bndbox></object>
+"""
+        for (x0, y0, x1, y1), difficult in objects
+    )
+    return f"""<annotation>
+  <size><width>{width}</width><height>{height}</height><depth>3</depth></size>
+{made}</annotation>
+"""
+
+
+def ctw1500_xml(objects: list[tuple[Box, str]]) -> str:
+    made = "".join(
+        f"""  <box height="{y1 - y0}" left="{x0}" top="{y0}" width="{x1 - x0}"><label>{text}</label>
+   <segs>{comma(flat(curve((x0, y0, x1, y1))))}</segs></box>
+"""
+        for (x0, y0, x1, y1), text in objects
+    )
+    return f"<Annotations>\n <image>\n{made} </image>\n</Annotations>\n"
+
+
+def labelme(size: tuple[int, int], shapes: list[dict[str, Any]]) -> str:
+    width, height = size
+    return json_of({"version": "5.4.1", "shapes": shapes, "imageHeight": height, "imageWidth": width})
+
+
+def each(name: str, made: Any) -> dict[str, str]:
+    """A file an image, made by ``made(k)`` for k = 0, 1."""
+    return {name.format(k + 1): made(k) for k in range(len(WORDS))}
+
+
+def words_of(k: int) -> list[tuple[Box, str, float | None]]:
+    return [(box, text, None) for box, text in cared(WORDS[k])]
+
+
+def found_of(k: int) -> list[tuple[Box, str, float | None]]:
+    return [(box, "x", confidence) for box, confidence in FOUND[k]]
+
+
+def hiertext(words: list[list[dict[str, Any]]], sizes: bool) -> str:
+    """Every word a line and a paragraph of its own."""
+    images = []
+    for k, here in enumerate(words):
+        record: dict[str, Any] = {"image_id": str(k + 1)}
+        if sizes:
+            record |= {"image_width": SIZES[k][0], "image_height": SIZES[k][1]}
+        record["paragraphs"] = [word | {"lines": [word | {"words": [word]}]} for word in here]
+        images.append(record)
+    return json_of({"info": {}, "annotations": images})
+
+
+def coco_words() -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = []
+    for k, words in enumerate(WORDS, 1):
+        for (x0, y0, x1, y1), text in words:
+            record = {"id": len(records) + 1, "image_id": k, "category_id": 1, "bbox": [x0, y0, x1 - x0, y1 - y0]}
+            records.append(record | {"iscrowd": int(text == "###"), "utf8_string": text})
+    return records
+
+
+COCO = {
+    "images": [
+        {"id": k, "file_name": f"train/{k}.jpg", "width": width, "height": height}
+        for k, (width, height) in enumerate(SIZES, 1)
+    ],
+    "annotations": coco_words(),
+    "categories": [{"id": 1, "name": "text"}],
+}
+COCO_RESULTS = [
+    {"image_id": k, "category_id": 1, "bbox": [x0, y0, x1 - x0, y1 - y0], "score": confidence}
+    for k, found in enumerate(FOUND, 1)
+    for (x0, y0, x1, y1), confidence in found
+]
+
+
+def anns(shape: Any) -> dict[str, Any]:
+    """COCO-Text's and TextOCR's annotations."""
+    made: dict[str, Any] = {}
+    for k, words in enumerate(WORDS, 1):
+        for box, text in words:
+            key = str(len(made) + 1)
+            made[key] = {"id": key, "image_id": str(k), **shape(box, text)}
+    return made
+
+
+IMGS = {str(k): {"id": k, "width": w, "height": h, "set": "val"} for k, (w, h) in enumerate(SIZES, 1)}
+ART = {
+    f"gt_{k}": [
+        {"points": corners(box), "transcription": text, "language": "Latin", "illegibility": text == "###"}
+        for box, text in words
+    ]
+    for k, words in enumerate(WORDS, 1)
+}
+ART_RESULTS = {
+    f"res_{k}": [{"points": corners(box), "confidence": confidence} for box, confidence in found]
+    for k, found in enumerate(FOUND, 1)
+}
+COLOURS = ["200 0 0", "0 200 0", "0 0 200"]
+
+
+def coloured(k: int, boxes: list[Box], dont_care: list[bool]) -> str:
+    """ICDAR 2013 segmentation: each word of two characters, its halves."""
+    made = []
+    for number, ((x0, y0, x1, y1), rejected) in enumerate(zip(boxes, dont_care, strict=True)):
+        middle = (x0 + x1) // 2
+        for half, (a, b) in enumerate([(x0, middle), (middle, x1)]):
+            centre = f"{(a + b) // 2} {(y0 + y1) // 2}"
+            made.append(f'{"#" * rejected}{10 * number + half} {k} 9 {centre} {a} {y0} {b} {y1} "{"ab"[half]}"')
+        made.append("")
+    return "\n".join(made)
+
+
+def bitmap(k: int) -> bytes:
+    """The picture beside it, in which no character is drawn: boxes are those of the .txt."""
+    import io
+
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    Image.new("RGB", SIZES[k], "white").save(buffer, "BMP")
+    return buffer.getvalue()
+
+
+def seg(boxes: list[list[Box]], dont_care: list[list[bool]]) -> dict[str, str | bytes]:
+    files: dict[str, str | bytes] = {}
+    for k, (here, rejected) in enumerate(zip(boxes, dont_care, strict=True)):
+        files |= {f"{k + 1}_GT.txt": coloured(k, here, rejected), f"{k + 1}_GT.bmp": bitmap(k)}
+    return files
+
+
+def total_text(box: Box, text: str) -> str:
+    """A record as the data set wraps it."""
+    xs, ys = ([str(point[axis]) for point in corners(box)] for axis in (0, 1))
+    orientation = "#" if text == "###" else "c"
+    return (
+        f"x: [[{' '.join(xs[:2])}\n {' '.join(xs[2:])}]], y: [[{' '.join(ys)}]],"
+        f" ornt: [u'{orientation}'], transcriptions: [u'{'#' if text == '###' else text}']"
+    )
+
+
+def mat(variable: str, rows: list[list[Any]]) -> bytes:
+    """A MATLAB 5 file of one cell array; scipy writes it."""
+    import io
+
+    from scipy.io import savemat
+
+    cells = np.empty((len(rows), len(rows[0])), dtype=object)
+    for k, row in enumerate(rows):
+        for j, value in enumerate(row):
+            cells[k, j] = value
+    buffer = io.BytesIO()
+    savemat(buffer, {variable: cells})
+    return buffer.getvalue()
+
+
+def mat_word(box: Box, text: str) -> list[Any]:
+    xs, ys = (np.array([[point[axis] for point in corners(box)]], np.int16) for axis in (0, 1))
+    return ["x:", xs, "y:", ys, "#" if text == "###" else text, "#" if text == "###" else "c"]
+
+
+def total_text_mat() -> Sample:
+    """Needs scipy."""
+    return Sample(
+        {f"poly_gt_{k}.mat": mat("polygt", [mat_word(*word) for word in words]) for k, words in enumerate(WORDS, 1)},
+        {
+            f"{k}.mat": mat("accuInf", [[np.array(corners(box), float)] for box, _ in found])
+            for k, found in enumerate(FOUND, 1)
+        },
+    )
+
+
+def msra(box: Box, text: str) -> str:
+    x0, y0, x1, y1 = box
+    return f"0 {int(text == '###')} {x0} {y0} {x1 - x0} {y1 - y0} 0.000000"
+
+
+def _samples() -> dict[str, Sample]:
+    made = {
+        "evaltex": Sample({"gt.txt": EVALTEX_GT}, {"det.txt": EVALTEX_DET}, many_in_one=True),
+        "icdar2003-xml": Sample(
+            {"gt.xml": ICDAR_XML}, {"det.xml": ICDAR_XML_DET}, has_dont_care=False, many_in_one=True
+        ),
+        "icdar2013-train": Sample(
+            **lines(
+                "{}.txt",
+                lambda box, text: f'{ltrb(box).replace(",", " ")} "{text}"',
+                lambda box, confidence: f"{ltrb(box)},{confidence}",
+            ),
+            has_confidences=True,
+        ),
+        "icdar2013-test": Sample(
+            **lines("{}.txt", lambda box, text: f'{ltrb(box).replace(",", ", ")}, "{text}"', lambda box, _: ltrb(box))
+        ),
+        "icdar2013-seg": Sample(
+            seg([[box for box, _ in words] for words in WORDS], [[t == "###" for _, t in words] for words in WORDS]),
+            seg([[box for box, _ in found] for found in FOUND], [[False] * len(found) for found in FOUND]),
+        ),
+        "icdar2015": Sample(
+            **lines(
+                "{}.txt",
+                lambda box, text: f"\ufeff{quad(box)},{text}\r",
+                lambda box, confidence: f"{quad(box)},{confidence},x",
+            ),
+            has_confidences=True,
+        ),
+        "mlt": Sample(
+            **lines(
+                "{}.txt",
+                lambda box, text: f"{quad(box)},Latin,{text}",
+                lambda box, confidence: f"{quad(box)},{confidence}",
+            ),
+            has_confidences=True,
+        ),
+        "rctw": Sample(
+            **lines(
+                "{}.txt",
+                lambda box, text: f'{quad(box)},{int(text == "###")},"{text}"',
+                lambda box, confidence: f"{quad(box)},{confidence}",
+            ),
+            has_confidences=True,
+        ),
+        "totaltext-brackets": Sample(**lines("{}.txt", total_text, lambda box, _: total_text(box, "x"))),
+        "totaltext-commas": Sample(
+            **lines("{}.txt", lambda box, text: f"{bent(box)},{text}", lambda box, _: bent(box)),
+        ),
+        "ctw1500": Sample(
+            **lines("{}.txt", lambda box, text: f"{bent(box)},####{text}", lambda box, _: bent(box)),
+        ),
+        "ctw1500-xml": Sample(
+            each("{}.xml", lambda k: ctw1500_xml(WORDS[k])),
+            each("{}.xml", lambda k: ctw1500_xml([(box, "x") for box, _ in FOUND[k]])),
+        ),
+        "voc": Sample(
+            each("{}.xml", lambda k: voc(SIZES[k], [(box, text == "###") for box, text in WORDS[k]])),
+            each("{}.xml", lambda k: voc(SIZES[k], [(box, False) for box, _ in FOUND[k]])),
+        ),
+        "msra-td500": Sample(
+            {f"{k}.gt": "".join(f"{msra(*word)}\n" for word in words) for k, words in enumerate(WORDS, 1)},
+            {f"{k}.txt": "".join(f"{ltrb(box)},0\r\n" for box, _ in found) for k, found in enumerate(FOUND, 1)},
+            det_format="msra-td500",
+        ),
+        "popeval": Sample(
+            **lines(
+                "{}.txt",
+                lambda box, text: f"{quad(box).replace(',', ' ')}##::{text}",
+                lambda box, _: f"{quad(box).replace(',', ' ')}##::x",
+            )
+        ),
+        "art": Sample(
+            {"gt.json": json_of(ART)}, {"det.json": json_of(ART_RESULTS)}, has_confidences=True, many_in_one=True
+        ),
+        "coco": Sample(
+            {"gt.json": json_of(COCO)}, {"det.json": json_of(COCO_RESULTS)}, has_confidences=True, many_in_one=True
+        ),
+        "coco-file": Sample({"gt.json": json_of(COCO)}, gt_format="coco-file", many_in_one=True),
+        "coco-text": Sample(
+            {
+                "gt.json": json_of(
+                    {
+                        "imgs": IMGS,
+                        "anns": anns(
+                            lambda box, text: {
+                                "mask": flat(corners(box)),
+                                "legibility": "illegible" if text == "###" else "legible",
+                                "utf8_string": text,
+                            }
+                        ),
+                    }
+                )
+            },
+            many_in_one=True,
+        ),
+        "textocr": Sample(
+            {
+                "gt.json": json_of(
+                    {
+                        "imgs": IMGS,
+                        "anns": anns(
+                            lambda box, text: {
+                                "points": flat(corners(box)),
+                                "utf8_string": "." if text == "###" else text,
+                            }
+                        ),
+                    }
+                )
+            },
+            many_in_one=True,
+        ),
+        "labelme": Sample(
+            each("{}.json", lambda k: labelme(SIZES[k], [{"label": t, "points": corners(b)} for b, t in WORDS[k]])),
+            each(
+                "{}.json",
+                lambda k: labelme(
+                    SIZES[k],
+                    [
+                        {"label": "x", "points": [b[:2], b[2:]], "shape_type": "rectangle", "score": c}
+                        for b, c in FOUND[k]
+                    ],
+                ),
+            ),
+            has_confidences=True,
+        ),
+    }
+    for level in ("hiertext", "hiertext-line", "hiertext-para"):
+        gt = [[{"vertices": corners(b), "text": t, "legible": t != "###"} for b, t in words] for words in WORDS]
+        det = [[{"vertices": corners(b), "text": "x", "confidence": c} for b, c in found] for found in FOUND]
+        by_name = None if level == "hiertext" else level
+        made[level] = Sample(
+            {"gt.jsonl": hiertext(gt, True)},
+            {"det.jsonl": hiertext(det, False)},
+            by_name,
+            by_name,
+            has_confidences=True,
+            many_in_one=True,
+        )
+    for name, form in {"page": page, "page-line": page, "alto": alto, "alto-line": alto, "alto-mm10": alto_mm}.items():
+        by_name = name if name.endswith("-line") else None
+        made[name] = Sample(
+            each("{}.xml", lambda k, form=form: form(SIZES[k], words_of(k))),
+            each("{}.xml", lambda k, form=form: form(SIZES[k], found_of(k))),
+            by_name,
+            by_name,
+            has_dont_care=False,
+            has_confidences=name in ("page", "alto", "alto-mm10"),
+        )
+    return made
+
+
+SAMPLES = _samples()
