@@ -15,12 +15,13 @@ _LISTED = 5
 
 
 class Finding(NamedTuple):
-    """Something about the object in a row of `Objects`."""
+    """Something about the object in a row of `Objects`, or one coordinate of it: x0, y0, ... or x1, y1, x2, ..."""
 
     kind: str
     row: int
     found: str
     advice: str
+    coordinate: int = 0
 
 
 def check(objects: Objects, sizes: Floats) -> Iterator[Finding]:
@@ -55,8 +56,9 @@ def boxes_without_area(objects: Objects) -> Iterator[Finding]:
     """Yield boxes whose width or height is 0."""
     flat = (objects.boxes[:, 2:] <= objects.boxes[:, :2]).any(axis=1) & (_vertex_counts(objects) == 0)
     for row in np.flatnonzero(flat).tolist():
+        x0, _, x1, _ = objects.boxes[row].tolist()
         found = f"a box without area, {_box(objects.boxes[row])}"
-        yield Finding("zero-area", row, found, "it matches nothing; mend or remove it")
+        yield Finding("zero-area", row, found, "it matches nothing; mend or remove it", 2 if x1 <= x0 else 3)
 
 
 def beyond_picture(objects: Objects, sizes: Floats) -> Iterator[Finding]:
@@ -69,7 +71,16 @@ def beyond_picture(objects: Objects, sizes: Floats) -> Iterator[Finding]:
         how = "lies outside" if away[row] else "reaches beyond"
         width, height = corner[row].tolist()
         found = f"{_box(objects.boxes[row])} {how} the picture, {width:g} x {height:g}"
-        yield Finding("outside-picture", row, found, "check the order of coordinates, their scale and the size")
+        advice = "check the order of coordinates, their scale and the size"
+        yield Finding("outside-picture", row, found, advice, _first_beyond(objects, row, corner[row]))
+
+
+def _first_beyond(objects: Objects, row: int, corner: Floats) -> int:
+    """Which coordinate is the first beyond a picture."""
+    points = objects.boxes[row].reshape(2, 2)
+    if objects.vertices is not None and objects.vertex_offsets is not None and _vertex_counts(objects)[row]:
+        points = objects.vertices[objects.vertex_offsets[row] : objects.vertex_offsets[row + 1]]
+    return int(((points < -PIXEL) | (points > corner + PIXEL)).ravel().argmax())
 
 
 def duplicates(objects: Objects) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 SHOWN_FAULTS = 20
 
@@ -20,6 +21,17 @@ class InputError(EvaltexError):
     """Input that cannot be evaluated, or a place that cannot be read or written."""
 
 
+class Position(NamedTuple):
+    """A place in a text: line and column, from 1; the column None where it is not known."""
+
+    line: int
+    column: int | None = None
+
+
+Steps: TypeAlias = tuple[str | int, ...]
+"""The keys and indices that lead to a value of a JSON document."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One fault of the input.
@@ -32,16 +44,22 @@ class Fault:
         Line number from 1; None where the fault is of the file as a whole.
     found, expected : str
         What stands there, and what should.
+    column : int or None
+        Column from 1, where it is known.
+    where : tuple of str and int
+        What leads to the value in a JSON document; then there is no line.
     """
 
     file: str
     line: int | None
     found: str
     expected: str
+    column: int | None = None
+    where: Steps = ()
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{place}: {self.found}; expected {self.expected}"
+        return f"{place}: {inside(self.where)}{self.found}; expected {self.expected}"
 
 
 class FaultLog:
@@ -51,11 +69,13 @@ class FaultLog:
         self.shown: list[Fault] = []
         self.count = 0
 
-    def add(self, file: str, line: int | None, found: str, expected: str) -> None:
+    def add(
+        self, file: str, line: int | None, found: str, expected: str, column: int | None = None, where: Steps = ()
+    ) -> None:
         """Record one fault; beyond the first twenty only the count grows."""
         self.count += 1
         if len(self.shown) < SHOWN_FAULTS:
-            self.shown.append(Fault(file, line, found, expected))
+            self.shown.append(Fault(file, line, found, expected, column, where))
 
     def extend(self, other: FaultLog) -> None:
         """Record the faults of another log after one's own."""
@@ -75,6 +95,12 @@ class FaultLog:
             if self.count > len(lines):
                 lines.append(f"... and {self.count - len(lines)} more faults")
             raise InputError("\n".join(lines))
+
+
+def inside(where: Steps) -> str:
+    """Return a place in a JSON document as messages begin with it: ``annotations[3].bbox: ``; nothing for the whole."""
+    steps = [f"[{step}]" if isinstance(step, int) else f".{quote(step)[1:-1]}" for step in where]
+    return f"{''.join(steps).removeprefix('.')}: " if steps else ""
 
 
 def quote(text: str, limit: int = 80) -> str:

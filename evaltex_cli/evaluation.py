@@ -338,7 +338,7 @@ def _log_refused(gt: Source, det: Source, refused: Sequence[Refused], faults: Fa
     for one in refused:
         source = gt if one.side == "gt" else det
         for fault in places.refused(source, one.side, one.names, one.objects, one.reasons):
-            faults.add(fault.file, fault.line, fault.found, fault.expected)
+            faults.add(fault.file, fault.line, fault.found, fault.expected, fault.column)
 
 
 def _warnings(gt: Source, det: Source, gt_summary: InputSummary, det_summary: InputSummary) -> list[str]:

@@ -9,66 +9,117 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaltex_cli.errors import Fault, quote
-from evaltex_cli.formats import archive
+from evaltex_cli.errors import Fault, Position, Steps, quote
+from evaltex_cli.formats import archive, documents, safe_json, shards
 from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.collected import CollectedImage, Misfit
 from evaltex_cli.formats.evaltex_lines import is_object_line
 from evaltex_cli.records import Objects
 
 _QUOTED = re.compile(r"'(.+?)(?:\.\.\.)?'")
+_FIELD = re.compile(r"[^\s,]+")
+_BEFORE_COORDINATES = {"ctw1500-offsets": 4}
+"""Format -> how many other numbers a line begins with."""
+_NOT_UTF8 = "\ufffd"
+
+
+class ObjectText(NamedTuple):
+    """Where an object stands, and its line where it has one."""
+
+    at: Position
+    line: str = ""
 
 
 class ImagePlace(NamedTuple):
-    """An image's file as messages name it, the line of its name, and those of its objects; none where not known."""
+    """An image's file as messages name it, where its name stands, and its objects; none where not known."""
 
     file: str
-    line: int | None
-    object_lines: list[int]
+    at: Position | None
+    objects: list[ObjectText]
 
 
 class ObjectPlace(NamedTuple):
-    """An object's file as messages name it, its line, its image's name and its ID."""
+    """An object's file as messages name it, where it stands in it, its image's name and its ID."""
 
     file: str
-    line: int | None
+    at: Position | None
     image: str
     id: int
 
 
 def of_images(source: Source, side: Side, names: Iterable[str]) -> dict[str, ImagePlace]:
-    """Return where each of some images stands; no lines in formats without one line an object."""
+    """Return where each of some images stands; without positions in what is no text (.mat)."""
     wanted = set(names)
-    path = Path(source.path)
     found = {name: ImagePlace(source.path, None, []) for name in wanted}
     if not wanted:
         return found
-    if archive.is_archive(path):
-        entries = archive.open_entries(path)
-        chosen = [entry for entry in entries.entries if entry.image in wanted]
-        for entry, data in zip(chosen, entries.read_many(chosen), strict=True):
-            lines = [number for number, line in enumerate(_lines(data), 1) if line.strip()]
-            found[entry.image] = ImagePlace(entries.place(entry), None, lines)
-    elif source.format == "evaltex" and path.is_file():
+    if source.collect is not None:
+        positions = [k for k, name in enumerate(source.names) if name in wanted]
+        return found | _of_collected(source, source.collect(np.array(positions, np.int64)))
+    path = Path(source.path)
+    if not archive.is_archive(path):
         _find_in_text(source, side, found)
+        return found
+    entries = archive.open_entries(path)
+    chosen = [entry for entry in entries.entries if entry.image in wanted]
+    for entry, data in zip(chosen, entries.read_many(chosen), strict=True):
+        lines = [ObjectText(Position(k), line) for k, line in enumerate(_lines(data), 1) if line.strip()]
+        found[entry.image] = ImagePlace(entries.place(entry), None, lines)
+    return found
+
+
+def _of_collected(source: Source, images: Sequence[CollectedImage]) -> dict[str, ImagePlace]:
+    ways = [(image.place, at) for image in images for at in [image.at, *(one.at for one in image.objects)] if at]
+    in_json = _in_json(source.path, ways)
+
+    def position(file: str, at: Position | Steps) -> Position | None:
+        return at if isinstance(at, Position) else in_json.get((file, at))
+
+    found = {}
+    for image in images:
+        objects = [position(image.place, one.at) for one in image.objects]
+        texts = [ObjectText(at) for at in objects if at is not None]
+        found[image.name] = ImagePlace(image.place, position(image.place, image.at), texts)
+    return found
+
+
+def _in_json(path: str, wanted: Iterable[tuple[str, Position | Steps]]) -> dict[tuple[str, Steps], Position]:
+    """Return where values of JSON documents begin, by file and the way there; nothing of other files."""
+    by_file: dict[str, set[Steps]] = {}
+    for file, at in wanted:
+        if not isinstance(at, Position):
+            by_file.setdefault(file, set()).add(at)
+    found = {}
+    for file, ways in by_file.items():
+        data = documents.json_text(Path(path), file)
+        if data is not None:
+            found.update({(file, way): at for way, at in safe_json.positions(data, ways).items()})
     return found
 
 
 def _find_in_text(source: Source, side: Side, found: dict[str, ImagePlace]) -> None:
     every = set(source.names)
-    lines: list[int] = []
-    with Path(source.path).open("rb") as file:
-        for number, data in enumerate(file, 1):
-            line = data.decode("utf-8", "replace").removeprefix("\ufeff").strip()
-            if line in every:
-                lines = []
-                if line in found:
-                    found[line] = ImagePlace(source.path, number, lines)
-            elif is_object_line(line, side):
-                lines.append(number)
+    for file in shards.files_of(Path(source.path)):
+        lines: list[ObjectText] = []
+        with shards.unpacked(file).open("rb") as opened:
+            for number, data in enumerate(opened, 1):
+                text = data.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r\n")
+                line = text.strip()
+                if line in every:
+                    lines = []
+                    if line in found:
+                        found[line] = ImagePlace(str(file), Position(number, 1), lines)
+                elif is_object_line(line, side):
+                    lines.append(ObjectText(Position(number), text))
 
 
 def of_objects(
-    source: Source, side: Side, names: Sequence[str], objects: Objects, indices: Iterable[int]
+    source: Source,
+    side: Side,
+    names: Sequence[str],
+    objects: Objects,
+    found: Iterable[tuple[int, int]],
+    faults: Iterable[Fault] = (),
 ) -> Iterator[ObjectPlace]:
     """Yield where each of some objects stands.
 
@@ -76,54 +127,104 @@ def of_objects(
     ----------
     names : sequence of str
         The images that `objects` holds.
-    indices : iterable of int
-        Rows of `objects`.
+    found : iterable of (int, int)
+        Row of `objects`, and which of its coordinates x0, y0, x1, y1 or x1, y1, x2, y2, ... is meant.
+    faults : iterable of Fault
+        Their lines are of no object.
     """
-    rows = list(indices)
-    images = (np.searchsorted(objects.offsets, rows, side="right") - 1).tolist()
+    wanted = list(found)
+    images = (np.searchsorted(objects.offsets, [row for row, _ in wanted], side="right") - 1).tolist()
     places = of_images(source, side, {names[k] for k in images})
-    for row, k in zip(rows, images, strict=True):
+    faulty = {(fault.file, fault.line) for fault in faults}
+    for (row, coordinate), k in zip(wanted, images, strict=True):
         start, stop = objects.offsets[k : k + 2].tolist()
-        file, _, lines = places[names[k]]
-        line = lines[row - start] if len(lines) == stop - start else None
-        yield ObjectPlace(file, line, names[k], int(objects.ids[row]))
+        file, _, texts = places[names[k]]
+        if len(texts) != stop - start:
+            texts = [text for text in texts if (file, text.at.line) not in faulty]
+        at = None
+        if len(texts) == stop - start:
+            at, line = texts[row - start]
+            if line:
+                at = Position(at.line, _coordinate_column(line, source.format, _coordinates(objects, row), coordinate))
+        yield ObjectPlace(file, at, names[k], int(objects.ids[row]))
+
+
+def _coordinates(objects: Objects, row: int) -> int:
+    """Return how many numbers an object's coordinates are."""
+    if objects.vertex_offsets is None:
+        return 4
+    return 2 * int(np.diff(objects.vertex_offsets[row : row + 2])[0]) or 4
+
+
+def _coordinate_column(line: str, format_name: str, count: int, coordinate: int) -> int:
+    """Return the column of one of the `count` coordinates in an object's line: the last fields of EvaLTex's lines."""
+    if format_name == "evaltex":
+        before, field, *_ = line.rsplit(",", count - coordinate)
+        return len(before) + 2 + len(field) - len(field.lstrip())
+    starts = [field.start() for field in _FIELD.finditer(line)]
+    return starts[min(_BEFORE_COORDINATES.get(format_name, 0) + coordinate, len(starts) - 1)] + 1
 
 
 def refused(
     source: Source, side: Side, names: Sequence[str], objects: Objects, found: Mapping[int, str]
 ) -> Iterator[Fault]:
     """Yield a fault for each object that is refused; `found` says why, by row."""
-    for place, what in zip(of_objects(source, side, names, objects, found), found.values(), strict=True):
+    places = of_objects(source, side, names, objects, ((row, 0) for row in found))
+    for place, what in zip(places, found.values(), strict=True):
         told = f"image {quote(place.image)}, object {place.id}: {what}"
-        yield Fault(place.file, place.line, told, "a valid polygon; mend it, or have it repaired or dropped")
+        expected = "a valid polygon; mend it, or have it repaired or dropped"
+        line, column = place.at or (None, None)
+        yield Fault(place.file, line, told, expected, column)
 
 
-def columns(source: Source, faults: Sequence[Fault]) -> list[int | None]:
-    """Return for each fault the column, from 1, of the field that it quotes; None where that is not plain."""
-    texts = _texts(source, {fault.file for fault in faults if fault.line is not None})
-    return [_column(fault, texts.get(fault.file, [])) for fault in faults]
+def of_faults(source: Source, faults: Sequence[Fault]) -> list[Position | None]:
+    """Return where each fault is: the value in JSON, the element in XML, the field in a line where it is plain."""
+    in_json = _in_json(source.path, ((fault.file, fault.where) for fault in faults if fault.where))
+    unplaced = {fault.file for fault in faults if fault.line is not None and fault.column is None}
+    texts = _texts(source, unplaced)
+    found = []
+    for fault in faults:
+        at = in_json.get((fault.file, fault.where)) if fault.line is None else Position(fault.line, fault.column)
+        if at is not None and at.column is None:
+            lines = texts.get(fault.file, [])
+            at = Position(at.line, _column(fault.found, lines[at.line - 1]) if at.line <= len(lines) else None)
+        found.append(at)
+    return found
+
+
+def of_misfit(path: str, file: str, cause: BaseException | None) -> Position | None:
+    """Return where the fault is that made a document impossible to read; None where it is of no place."""
+    if not isinstance(cause, Misfit):
+        return None
+    return cause.at or _in_json(path, [(file, cause.where)] if cause.where else []).get((file, cause.where))
 
 
 def _texts(source: Source, files: set[str]) -> dict[str, list[str]]:
+    if not files:
+        return {}
     path = Path(source.path)
     if archive.is_archive(path):
-        entries = archive.open_entries(path)
+        entries = archive.open_entries(path, Path(next(iter(files))).suffix.lower())
         chosen = [entry for entry in entries.entries if entries.place(entry) in files]
         return {
             entries.place(entry): _lines(data) for entry, data in zip(chosen, entries.read_many(chosen), strict=True)
         }
-    return {source.path: _lines(path.read_bytes())} if source.path in files else {}
+    parts = [file for file in shards.files_of(path) if str(file) in files]
+    return {str(file): _lines(shards.unpacked(file).read_bytes()) for file in parts}
 
 
 def _lines(data: bytes) -> list[str]:
-    return [line.lstrip("\ufeff") for line in data.decode("utf-8", "replace").split("\n")]
+    return [line.lstrip("\ufeff").rstrip("\r") for line in data.decode("utf-8", "replace").split("\n")]
 
 
-def _column(fault: Fault, lines: Sequence[str]) -> int | None:
-    quoted = _QUOTED.search(fault.found)
-    if fault.line is None or quoted is None or not fault.line <= len(lines):
-        return None
-    line, text = lines[fault.line - 1], quoted[1]
-    field = re.compile(rf"(?<![^,\s]){re.escape(text)}(?![^,\s])")
-    places = [match.start() for match in field.finditer(line)]
-    return places[0] + 1 if len(places) == 1 and text != line.strip() else None
+def _column(found: str, line: str) -> int:
+    """Return the column of the field that a fault quotes, where there is one such field; else of the line's text."""
+    start = len(line) - len(line.lstrip()) + 1
+    if _NOT_UTF8 in line:
+        return line.index(_NOT_UTF8) + 1
+    quoted = _QUOTED.search(found)
+    if quoted is None or not quoted[1].strip():
+        return start
+    field = re.compile(rf"(?<![^,\s]){re.escape(quoted[1].strip())}(?![^,\s])")
+    starts = [match.start() for match in field.finditer(line)]
+    return starts[0] + 1 if len(starts) == 1 else start

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from evaltex_cli import checks, formats, misreading, naming, pairing, places
-from evaltex_cli.errors import Fault, FaultLog, InputError, nearest, quote
+from evaltex_cli.errors import Fault, FaultLog, InputError, Steps, inside, nearest, quote
 from evaltex_cli.formats import archive
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.records import Floats, GeometryCounts, Ints, ReadImages, count_texts
@@ -45,7 +45,7 @@ class Problem:
     side : {'gt', 'det'}
     file : str
     line, column : int or None
-        From 1; None where not known, or of no line.
+        From 1; None of what has no line: whole files, and files that are no text.
     image : str or None
     object : int or None
         The object's ID.
@@ -125,9 +125,11 @@ class Validation:
 class _EveryFault(FaultLog):
     """Keeps all faults, not only the first."""
 
-    def add(self, file: str, line: int | None, found: str, expected: str) -> None:
+    def add(
+        self, file: str, line: int | None, found: str, expected: str, column: int | None = None, where: Steps = ()
+    ) -> None:
         self.count += 1
-        self.shown.append(Fault(file, line, found, expected))
+        self.shown.append(Fault(file, line, found, expected, column, where))
 
 
 @dataclass(slots=True)
@@ -150,6 +152,13 @@ class _Input:
     ) -> Problem:
         """A problem of the input as a whole, or of an image."""
         return Problem(level, kind, self.side, place or self.source.path, None, None, image, None, found, advice)
+
+    def problem_at(
+        self, place: places.ImagePlace, level: Level, kind: str, found: str, advice: str, image: str
+    ) -> Problem:
+        """A problem of an image that stands somewhere."""
+        line, column = place.at or (None, None)
+        return Problem(level, kind, self.side, place.file, line, column, image, None, found, advice)
 
     def summary(self) -> SideSummary:
         return SideSummary(
@@ -243,7 +252,9 @@ def _unreadable(side: Side, path: str, error: InputError) -> Problem:
     told = re.fullmatch(rf"({re.escape(path)}.*?)(?::([0-9]+))?: (.*)", str(error), re.DOTALL)
     if told is None:
         return Problem("error", "input", side, path, None, None, None, None, str(error), "")
-    return Problem("error", "input", side, told[1], int(told[2]) if told[2] else None, None, None, None, told[3], "")
+    at = places.of_misfit(path, told[1], error.__cause__)
+    line, column = at or (int(told[2]) if told[2] else None, None)
+    return Problem("error", "input", side, told[1], line, column, None, None, told[3], "")
 
 
 def _reason(path: Path, name: str, given: str | None) -> str:
@@ -337,21 +348,23 @@ def _size_problems(one: _Input, names: Sequence[str], stated: Floats, pictures: 
         swapped = " (height and width are swapped)" if [width, height] == pictures[k].tolist() else ""
         found = f"image {quote(names[k])}: height,width {height:g},{width:g}"
         advice = f"{picture_height:g},{picture_width:g}, as its picture has{swapped}"
-        yield one.problem("warning", "picture", found, advice, names[k], found_at[names[k]].file)
+        yield one.problem_at(found_at[names[k]], "warning", "picture", found, advice, names[k])
 
 
 def _object_problems(one: _Input, names: Sequence[str], read: ReadImages, sizes: Floats) -> Iterator[Problem]:
     findings = list(checks.check(read.objects, sizes))
-    where = places.of_objects(one.source, one.side, names, read.objects, [finding.row for finding in findings])
+    rows = [(finding.row, finding.coordinate) for finding in findings]
+    where = places.of_objects(one.source, one.side, names, read.objects, rows, one.faults.shown)
     for finding, place in zip(findings, where, strict=True):
         is_error = finding.kind == "invalid-polygon" and one.invalid == "error"
+        line, column = place.at or (None, None)
         yield Problem(
             "error" if is_error else "warning",
             finding.kind,
             one.side,
             place.file,
-            place.line,
-            None,
+            line,
+            column,
             place.image,
             None if finding.kind == "orientation" else place.id,
             finding.found,
@@ -362,9 +375,10 @@ def _object_problems(one: _Input, names: Sequence[str], read: ReadImages, sizes:
 def _faults(one: _Input) -> Iterator[Problem]:
     """What the reader refused, and what many such faults together say."""
     faults = one.faults.shown
-    for fault, column in zip(faults, places.columns(one.source, faults), strict=True):
-        expected = f"expected {fault.expected}"
-        yield Problem("error", "input", one.side, fault.file, fault.line, column, None, None, fault.found, expected)
+    for fault, at in zip(faults, places.of_faults(one.source, faults), strict=True):
+        line, column = at or (None, None)
+        found, expected = inside(fault.where) + fault.found, f"expected {fault.expected}"
+        yield Problem("error", "input", one.side, fault.file, line, column, None, None, found, expected)
     inverted = sum(_INVERTED_BOX.match(fault.found) is not None for fault in faults)
     if 2 * inverted >= inverted + one.object_counts.sum() > 0:
         found = f"{inverted} boxes end left of or above where they begin"
@@ -382,9 +396,8 @@ def _pairing_problems(ours: _Input, theirs: _Input, paired: Ints, also: Ints) ->
     for k, name in enumerate(extra):
         advice = f"rename it to {quote(alike[name])}" if name in alike else "only names of the ground truth's images"
         hint = "" if name in alike or k >= MOST_HINTS else nearest(name, missing or gt)
-        place = at[name]
         found = f"image {quote(name)}, which the ground truth lacks{hint}"
-        yield Problem("error", "extra-image", "det", place.file, place.line, None, name, None, found, advice)
+        yield theirs.problem_at(at[name], "error", "extra-image", found, advice, name)
     if det:
         for k, name in enumerate(missing):
             hint = nearest(name, extra) if k < MOST_HINTS else ""
@@ -392,9 +405,8 @@ def _pairing_problems(ours: _Input, theirs: _Input, paired: Ints, also: Ints) ->
             yield theirs.problem("warning", "missing-image", found, "its objects count as missed", name)
     for name in empty:
         if name in known:
-            place = at[name]
             found, advice = f"image {quote(name)} has no detections", "its objects count as missed"
-            yield Problem("warning", "empty-image", "det", place.file, place.line, None, name, None, found, advice)
+            yield theirs.problem_at(at[name], "warning", "empty-image", found, advice, name)
 
 
 def _coordinate_problems(ours: _Input, theirs: _Input, paired: Ints, sizes: Floats) -> Iterator[Problem]:

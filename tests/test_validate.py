@@ -171,14 +171,14 @@ def test_pairing_table(files):
         (None, "solo", None, None, 0),
     ]
     assert places(found, "extra-image") == [
-        ("det.txt", 2, None, "res_img_2", None),
-        ("det.txt", 4, None, "7", None),
-        ("det.txt", 5, None, "solo", None),
+        ("det.txt", 2, 1, "res_img_2", None),
+        ("det.txt", 4, 1, "7", None),
+        ("det.txt", 5, 1, "solo", None),
     ]
     advice = [problem.advice for problem in found.problems if problem.kind == "extra-image"]
     assert advice[:2] == ["rename it to 'img_2.jpg'", "rename it to 'scan_007'"]
     assert [problem.image for problem in found.problems if problem.kind == "missing-image"] == ["lonely"]
-    assert places(found, "empty-image") == [("det.txt", 1, None, "img_1", None)]
+    assert places(found, "empty-image") == [("det.txt", 1, 1, "img_1", None)]
 
 
 def test_why_an_archive_is_of_its_format(tmp_path):
@@ -195,15 +195,15 @@ def test_lines_in_archives(tmp_path):
         packed.writestr("a/gt_img_1.txt", "\n1,1,9,1,9,9,1,9,a\n\n1,1,9,9,9,1,1,9,bow\n1,1,9,1,9,9,1,9,again\n")
         packed.writestr("a/gt_img_2.txt", "1,9,9,9,9,1,1,1,counter\n")
     found = validate(tmp_path / "gt.zip")
-    assert places(found, "invalid-polygon") == [("gt_img_1.txt", 4, None, "img_1", 2)]
-    assert places(found, "duplicate") == [("gt_img_1.txt", 5, None, "img_1", 3)]
-    assert places(found, "orientation") == [("gt_img_2.txt", 1, None, "img_2", None)]
+    assert places(found, "invalid-polygon") == [("gt_img_1.txt", 4, 1, "img_1", 2)]
+    assert places(found, "duplicate") == [("gt_img_1.txt", 5, 1, "img_1", 3)]
+    assert places(found, "orientation") == [("gt_img_2.txt", 1, 1, "img_2", None)]
 
 
 def test_a_faulty_line_does_not_shift_the_others_lines(files):
-    """Where lines and objects do not correspond, no line is named rather than a wrong one."""
+    """Lines that were refused are of no object."""
     gt, det = files(det='img_1\n1,"a",10,x,60,20\n2,"b",10,40,600,20\n')
-    assert places(validate(gt, det), "outside-picture") == [("det.txt", None, None, "img_1", 2)]
+    assert places(validate(gt, det), "outside-picture") == [("det.txt", 3, 13, "img_1", 2)]
 
 
 LINES = st.lists(
@@ -454,7 +454,7 @@ def test_pictures_tell_sizes_that_the_ground_truth_lacks_or_has_wrong(files, tmp
     (boxes / "img_1.txt").write_text("10,10,190,90\n10,10,190,900\n")
     (boxes / "img_3.txt").write_text("10,10,190,90\n")
     found = validate(boxes, images=pictures)
-    assert places(found, "outside-picture") == [("img_1.txt", 2, None, "img_1", 2)]
+    assert places(found, "outside-picture") == [("img_1.txt", 2, 11, "img_1", 2)]
     (told,) = [problem for problem in found.problems if problem.kind == "picture"]
     assert "1 of 2 images have no picture that can be read: 'img_3'" in told.found
 

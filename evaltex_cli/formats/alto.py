@@ -32,8 +32,8 @@ def _parse(level: Level, data: bytes, image: CollectedImage, side: Side, faults:
     root = safe_xml.tree(data)
     pages = list(root.all("Page"))
     if len(pages) != 1:
-        line = pages[1].line if pages else root.line
-        raise Misfit(f"{len(pages)} Page elements", "one page in each file", line=line)
+        at = pages[1].at if pages else root.at
+        raise Misfit(f"{len(pages)} Page elements", "one page in each file", at=at)
     scale = _pixels_per_unit(root)
     image.width, image.height = (_size(pages[0], side_of) * scale for side_of in ("WIDTH", "HEIGHT"))
     for k, line_element in enumerate(pages[0].all("TextLine"), 1):
@@ -58,16 +58,16 @@ def _pixels_per_unit(root: Element) -> float:
     unit = element.text.strip() if element else ""
     if unit == "pixel":
         return 1.0
-    line = element.line if element else root.line
+    at = (element or root).at
     if unit not in _PER_INCH:
         found = f"MeasurementUnit {quote(unit)}" if element else "no MeasurementUnit"
-        raise Misfit(found, "pixel, mm10 or inch1200", line=line)
+        raise Misfit(found, "pixel, mm10 or inch1200", at=at)
     settings = " ".join(step.text for step in root.all("processingStepSettings"))
     stated = {float(first or second) for first, second in _RESOLUTION.findall(settings)}
     if len(stated) != 1:
         found = f"MeasurementUnit {unit} and " + ("more than one resolution" if stated else "no resolution of the scan")
         expected = "coordinates in pixels, or one resolution in a processingStepSettings (300 dpi, say)"
-        raise Misfit(found, expected, line=line)
+        raise Misfit(found, expected, at=at)
     return stated.pop() / _PER_INCH[unit]
 
 
@@ -83,10 +83,10 @@ def _object(element: Element, scale: float) -> CollectedObject:
         else:
             coordinates = box(*(element.number(name) for name in ("HPOS", "VPOS", "WIDTH", "HEIGHT")))
     except Misfit as misfit:
-        misfit.line = element.line
+        misfit.at = element.at
         raise
     confidence = element.confidence("WC") if "WC" in element.attributes else float("nan")
-    return CollectedObject([value * scale for value in coordinates], text, confidence=confidence)
+    return CollectedObject([value * scale for value in coordinates], text, confidence=confidence, at=element.at)
 
 
 def _format(name: str, level: Level) -> Format:

@@ -10,36 +10,36 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evaltex_cli.errors import FaultLog
+from evaltex_cli.errors import FaultLog, Steps
 from evaltex_cli.formats import archive, documents, safe_json
 from evaltex_cli.formats.base import Format, Side
-from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, place_in, polygon
+from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, polygon
 
 
 def _collect(document: Any, place: str, side: Side, faults: FaultLog) -> tuple[list[CollectedImage], tuple[str, ...]]:
     images = []
     for key, words in safe_json.record(document).items():
-        image = CollectedImage(archive.without_prefix(key), place_in(place, key))
+        image = CollectedImage(archive.without_prefix(key), place, (key,))
         images.append(image)
         if not isinstance(words, list):
-            faults.add(image.place, None, safe_json.shown(words), "a list [...] of words")
+            image.fault(faults, safe_json.shown(words), "a list [...] of words")
             continue
         for k, word in enumerate(words):
             try:
-                image.objects.append(_object(safe_json.record(word), side))
+                image.objects.append(_object(safe_json.record(word), side, (key, k)))
             except Misfit as misfit:
                 misfit.log(faults, place, key, k)
     return images, ()
 
 
-def _object(word: safe_json.Record, side: Side) -> CollectedObject:
+def _object(word: safe_json.Record, side: Side, at: Steps) -> CollectedObject:
     text = safe_json.text(word, "transcription")
     dont_care = side == "gt" and (safe_json.flag(word, "illegibility") or text == "###")
     vertices = safe_json.vertices(word, "points")
     with safe_json.under("points"):
         coordinates = polygon(vertices, dont_care)
     confidence = safe_json.confidence(word, "confidence")
-    return CollectedObject(coordinates, text, dont_care, confidence=confidence)
+    return CollectedObject(coordinates, text, dont_care, confidence=confidence, at=at)
 
 
 def recognises(path: Path) -> bool:

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from operator import eq
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.records import Ints, ReadImages
+
+if TYPE_CHECKING:
+    from evaltex_cli.formats.collected import CollectedImage
 
 Side = Literal["gt", "det"]
 _BLOCK_NAMES = 4096
@@ -100,6 +103,9 @@ class Source:
         format has pictures of its own.
     min_confidence : float or None
         The least confidence of the objects that it gives (`confidence.only_confident`); None where it gives all.
+    collect : callable or None
+        ``collect(positions)`` returns these images as `collected.CollectedImage`, which know where they and their
+        objects stand; None where each object has a line, which can be found again.
     """
 
     path: str
@@ -112,6 +118,7 @@ class Source:
     labels: Callable[[int], Ints] | None = None
     part: Callable[[Ints], Callable[[FaultLog], ReadImages]] | None = None
     min_confidence: float | None = None
+    collect: Callable[[Ints], list[CollectedImage]] | None = None
 
     def reader(self, positions: Ints) -> Callable[[FaultLog], ReadImages]:
         """Return what reads the images at these positions, to be called here or in another process."""

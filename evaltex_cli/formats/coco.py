@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from evaltex_cli.errors import FaultLog, quote
+from evaltex_cli.errors import FaultLog, Steps, quote
 from evaltex_cli.formats import archive, documents, safe_json
 from evaltex_cli.formats.base import Format, Side
-from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, box, place_in, polygon
+from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, box, polygon
 from evaltex_cli.formats.safe_json import Record
 
 _Collected = tuple[list[CollectedImage], tuple[str, ...]]
@@ -34,7 +34,7 @@ def _collect(by_file: bool, document: Any, place: str, side: Side, faults: Fault
     for k, annotation in enumerate(safe_json.items(root, "annotations")):
         try:
             record = safe_json.record(annotation)
-            found = _object(record, side)
+            found = _object(record, side, ("annotations", k))
             if side == "gt":
                 found.id = safe_json.whole_number(record, "id")
                 if found.id in seen:
@@ -54,7 +54,7 @@ def _images(records: list[Any], place: str, faults: FaultLog) -> dict[str, Colle
             name = safe_json.identifier(record, "id")
             if name in images:
                 raise Misfit(f"ID {quote(name)} again", "IDs used once", ("id",))
-            images[name] = image = CollectedImage(name, place_in(place, "images", k))
+            images[name] = image = CollectedImage(name, place, ("images", k))
             read_size(image, record)
         except Misfit as misfit:
             misfit.log(faults, place, "images", k)
@@ -96,19 +96,18 @@ def _collect_results(document: Any, place: str, side: Side, faults: FaultLog) ->
         try:
             record = safe_json.record(value)
             name = safe_json.identifier(record, "image_id")
-            image = images.setdefault(name, CollectedImage(name, place_in(place, k)))
-            image.objects.append(_object(record, side))
+            image = images.setdefault(name, CollectedImage(name, place, (k,)))
+            image.objects.append(_object(record, side, (k,)))
         except Misfit as misfit:
             misfit.log(faults, place, k)
     return list(images.values()), _warnings(place, document)
 
 
-def _object(record: Record, side: Side) -> CollectedObject:
+def _object(record: Record, side: Side, at: Steps) -> CollectedObject:
     dont_care = side == "gt" and (safe_json.flag(record, "iscrowd") or safe_json.flag(record, "ignore"))
     text = safe_json.text(record, "utf8_string", "text", "transcription")
-    return CollectedObject(
-        _coordinates(record, dont_care), text, dont_care, confidence=safe_json.confidence(record, "score")
-    )
+    confidence = safe_json.confidence(record, "score")
+    return CollectedObject(_coordinates(record, dont_care), text, dont_care, confidence=confidence, at=at)
 
 
 def _coordinates(record: Record, dont_care: bool) -> Any:

@@ -24,7 +24,7 @@ from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats import documents, safe_json
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.coco import bounding_box, image_of, read_size
-from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, place_in, polygon
+from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, polygon
 from evaltex_cli.formats.safe_json import Record
 
 _IS_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
@@ -42,7 +42,7 @@ def _collect(
         try:
             record = safe_json.record(annotation)
             found = make(record, side)
-            found.id = int(key) if numbered else None
+            found.id, found.at = int(key) if numbered else None, ("anns", key)
             image_of(record, images).objects.append(found)
         except Misfit as misfit:
             misfit.log(faults, place, "anns", key)
@@ -58,7 +58,7 @@ def _images(records: Record, place: str, faults: FaultLog) -> tuple[dict[str, Co
     images: dict[str, CollectedImage] = {}
     sets: dict[str, str] = {}
     for key, value in records.items():
-        images[key] = CollectedImage(key, place_in(place, "imgs", key))
+        images[key] = CollectedImage(key, place, ("imgs", key))
         sets[key] = ""
         try:
             record = safe_json.record(value)

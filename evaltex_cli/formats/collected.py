@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli.errors import Fault, FaultLog, quote
+from evaltex_cli.errors import Fault, FaultLog, Position, Steps, quote
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.names import leaves_result_folder
 from evaltex_cli.records import Floats, GeometryCounts, Ints, Objects, ReadImages, concatenate_texts, offsets_of
@@ -25,35 +25,31 @@ class Misfit(Exception):
     ----------
     found, expected : str
     where : tuple of str and int
-        Keys and indices that lead there, in JSON; empty where `line` tells the place.
-    line : int or None
+        Keys and indices that lead there, in JSON; empty where `at` tells the place.
+    at : Position or None
     """
 
-    def __init__(self, found: str, expected: str, where: tuple[str | int, ...] = (), line: int | None = None) -> None:
-        super().__init__(found, expected, where, line)
-        self.found, self.expected, self.where, self.line = found, expected, where, line
+    def __init__(self, found: str, expected: str, where: Steps = (), at: Position | None = None) -> None:
+        super().__init__(found, expected, where, at)
+        self.found, self.expected, self.where, self.at = found, expected, where, at
 
     def log(self, faults: FaultLog, place: str, *where: str | int) -> None:
         """Add it to a log; `where` leads to the value whose part it is about."""
-        fault = self.fault(place, *where)
-        faults.add(fault.file, fault.line, fault.found, fault.expected)
+        line, column = self.at or (None, None)
+        faults.add(place, line, self.found, self.expected, column, (*where, *self.where))
 
-    def fault(self, place: str, *where: str | int) -> Fault:
+    def fault(self, place: str) -> Fault:
         """Return it as a fault of the document at a place."""
-        return Fault(place_in(place, *where, *self.where), self.line, self.found, self.expected)
-
-
-def place_in(place: str, *where: str | int) -> str:
-    """Return a place in a JSON document as messages name it: ``gt.json: annotations[3].bbox``."""
-    steps = [f"[{step}]" if isinstance(step, int) else f".{quote(step)[1:-1]}" for step in where]
-    return f"{place}: {''.join(steps).removeprefix('.')}" if steps else place
+        line, column = self.at or (None, None)
+        return Fault(place, line, self.found, self.expected, column, self.where)
 
 
 @dataclass(slots=True)
 class CollectedObject:
     """One object; four coordinates are x0, y0, x1, y1, more are vertices.
 
-    `id` None stands for its number in the image, `region` None for its ID.
+    `id` None stands for its number in the image, `region` None for its ID. `at` is where it stands in its file: a
+    position, or what leads to it in JSON; empty where the file is no text.
     """
 
     coordinates: Sequence[float]
@@ -62,18 +58,26 @@ class CollectedObject:
     id: int | None = None
     region: int | None = None
     confidence: float = float("nan")
+    at: Position | Steps = ()
 
 
 @dataclass(slots=True)
 class CollectedImage:
-    """One image and its objects; `place` and `line` are where messages find it, height and width 0 where unknown."""
+    """One image and its objects; `place` and `at` are where messages find it, height and width 0 where unknown."""
 
     name: str
     place: str
-    line: int | None = None
+    at: Position | Steps = ()
     height: float = 0.0
     width: float = 0.0
     objects: list[CollectedObject] = field(default_factory=list)
+
+    def fault(self, faults: FaultLog, found: str, expected: str) -> None:
+        """Add a fault of the image to a log."""
+        if isinstance(self.at, Position):
+            faults.add(self.place, self.at.line, found, expected, self.at.column)
+        else:
+            faults.add(self.place, None, found, expected, where=self.at)
 
 
 def polygon(vertices: Sequence[float], dont_care: bool) -> Sequence[float]:
@@ -114,9 +118,9 @@ def refuse_bad_names(images: Sequence[CollectedImage], faults: FaultLog) -> None
             expected = (
                 "a name that stays in the result folder: no absolute path, drive letter, '..' or control character"
             )
-            faults.add(image.place, image.line, f"image name {quote(image.name)}", expected)
+            image.fault(faults, f"image name {quote(image.name)}", expected)
         if first.setdefault(image.name, image) is not image:
-            faults.add(image.place, image.line, f"image name {quote(image.name)} again", "image names used once")
+            image.fault(faults, f"image name {quote(image.name)} again", "image names used once")
 
 
 def source(
@@ -138,15 +142,20 @@ def source(
         read=partial(_read, images),
         warnings=warnings,
         part=partial(_part, images),
+        collect=partial(_chosen, images),
     )
 
 
+def _chosen(images: Sequence[CollectedImage], positions: Ints) -> list[CollectedImage]:
+    return [images[k] for k in positions.tolist()]
+
+
 def _read(images: Sequence[CollectedImage], positions: Ints, faults: FaultLog) -> ReadImages:
-    return columns([images[k] for k in positions.tolist()])
+    return columns(_chosen(images, positions))
 
 
 def _part(images: Sequence[CollectedImage], positions: Ints) -> Callable[[FaultLog], ReadImages]:
-    return partial(_read, [images[k] for k in positions.tolist()], np.arange(len(positions)))
+    return partial(_read, _chosen(images, positions), np.arange(len(positions)))
 
 
 def columns(images: Sequence[CollectedImage]) -> ReadImages:

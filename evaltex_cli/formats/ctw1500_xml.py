@@ -21,8 +21,8 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     root = safe_xml.tree(data)
     pictures = [child for child in root if child.name == "image"]
     if len(pictures) != 1:
-        line = pictures[1].line if pictures else root.line
-        raise Misfit(f"{len(pictures)} image elements", "one image in each file", line=line)
+        at = pictures[1].at if pictures else root.at
+        raise Misfit(f"{len(pictures)} image elements", "one image in each file", at=at)
     for element in pictures[0]:
         if element.name == "box":
             try:
@@ -37,13 +37,13 @@ def _object(element: Element, side: Side) -> CollectedObject:
     dont_care = side == "gt" and text == DONT_CARE
     try:
         if outline:
-            coordinates = polygon(safe_xml.numbers(outline.text, "segs", outline.line), dont_care)
+            coordinates = polygon(safe_xml.numbers(outline.text, "segs", outline), dont_care)
         else:
             coordinates = box(*(element.number(name) for name in ("left", "top", "width", "height")))
     except Misfit as misfit:
-        misfit.line = (outline or element).line
+        misfit.at = (outline or element).at
         raise
-    return CollectedObject(coordinates, text, dont_care)
+    return CollectedObject(coordinates, text, dont_care, at=element.at)
 
 
 FORMAT = Format(

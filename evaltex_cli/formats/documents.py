@@ -140,6 +140,16 @@ def unpacked(path: Path, data: bytes) -> bytes:
         raise InputError(f"{path}: damaged gzip data ({error}); pack or download it again") from error
 
 
+def json_text(path: Path, place: str) -> bytes | None:
+    """Return the bytes of the JSON document that messages find at a place; None where there is none."""
+    if archive.is_archive(path):
+        entries = archive.open_entries(path, ".json", MAX_BYTES)
+        entry = next((entry for entry in entries.entries if entries.place(entry) == place), None)
+        return None if entry is None else entries.read(entry)
+    data = unpacked(path, read_file(path))
+    return data if place == str(path) and _JSON.match(data.removeprefix(_BOM)) else None
+
+
 def index_json(name: str, collect: Collect, path: Path, side: Side, faults: FaultLog) -> Source:
     """Index a JSON document of all images: a file, bare or packed by gzip, or the only one of a folder or archive.
 
@@ -209,6 +219,7 @@ def index_each(
         read=partial(_read, entries, parse, side),
         warnings=entries.warnings,
         part=partial(_part, entries, parse, side),
+        collect=partial(_collect, entries, parse, side),
     )
 
 
@@ -217,13 +228,19 @@ def _part(entries: archive.Entries, parse: Parse, side: Side, positions: Ints) -
 
 
 def _read(entries: archive.Entries, parse: Parse, side: Side, positions: Ints, faults: FaultLog) -> ReadImages:
-    chosen = [entries.entries[k] for k in positions.tolist()]
     with garbage_kept():
-        images = [
-            _parsed(parse, data, entries.place(entry), entry.image, side, faults)
-            for entry, data in zip(chosen, entries.read_many(chosen), strict=True)
-        ]
-        return columns(images)
+        return columns(_collect(entries, parse, side, positions, faults))
+
+
+def _collect(
+    entries: archive.Entries, parse: Parse, side: Side, positions: Ints, faults: FaultLog | None = None
+) -> list[CollectedImage]:
+    chosen = [entries.entries[k] for k in positions.tolist()]
+    log = FaultLog() if faults is None else faults
+    return [
+        _parsed(parse, data, entries.place(entry), entry.image, side, log)
+        for entry, data in zip(chosen, entries.read_many(chosen), strict=True)
+    ]
 
 
 def _parsed(parse: Parse, data: bytes, place: str, name: str, side: Side, faults: FaultLog) -> CollectedImage:

@@ -12,10 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from evaltex_cli.errors import FaultLog
+from evaltex_cli.errors import FaultLog, Steps
 from evaltex_cli.formats import documents, safe_json
 from evaltex_cli.formats.base import Format, Side
-from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, place_in, polygon
+from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, polygon
 
 Level = Literal["word", "line", "paragraph"]
 _BELOW = {"word": ("paragraphs", "lines", "words"), "line": ("paragraphs", "lines"), "paragraph": ("paragraphs",)}
@@ -29,7 +29,7 @@ def _collect(
     for i, value in enumerate(safe_json.items(safe_json.record(document), "annotations")):
         try:
             record = safe_json.record(value)
-            images.append(_image(record, place_in(place, "annotations", i)))
+            images.append(_image(record, place, i))
         except Misfit as misfit:
             misfit.log(faults, place, "annotations", i)
             continue
@@ -37,31 +37,32 @@ def _collect(
     return images, ()
 
 
-def _image(record: safe_json.Record, place: str) -> CollectedImage:
+def _image(record: safe_json.Record, place: str, i: int) -> CollectedImage:
     name = safe_json.identifier(record, "image_id")
     ending = next((ending for ending in _IMAGE_ENDINGS if name.lower().endswith(ending)), "")
     height, width = safe_json.number(record, "image_height", 0.0), safe_json.number(record, "image_width", 0.0)
-    return CollectedImage(name[: len(name) - len(ending)], place, height=height, width=width)
+    return CollectedImage(name[: len(name) - len(ending)], place, ("annotations", i), height, width)
 
 
 def _add_objects(
     image: CollectedImage, record: safe_json.Record, level: Level, side: Side, faults: FaultLog, place: str, i: int
 ) -> None:
-    lines: dict[tuple[str | int, ...], int] = {}
+    lines: dict[Steps, int] = {}
     for where, value in _below(record, _BELOW[level], ("annotations", i), place, faults):
         try:
             found = _object(safe_json.record(value), side)
         except Misfit as misfit:
             misfit.log(faults, place, *where)
             continue
+        found.at = where
         if level == "word" and side == "gt":
             found.region = lines.setdefault(where[:-2], len(lines) + 1)
         image.objects.append(found)
 
 
 def _below(
-    value: Any, keys: tuple[str, ...], where: tuple[str | int, ...], place: str, faults: FaultLog
-) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    value: Any, keys: tuple[str, ...], where: Steps, place: str, faults: FaultLog
+) -> Iterator[tuple[Steps, Any]]:
     """Yield what stands in the innermost of these nested lists, and the way there."""
     try:
         listed = safe_json.items(safe_json.record(value), keys[0])

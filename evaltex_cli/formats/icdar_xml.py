@@ -10,7 +10,7 @@ import hashlib
 import math
 from pathlib import Path
 
-from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.errors import FaultLog, InputError, Position, quote
 from evaltex_cli.formats import safe_xml
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, refuse_bad_names, source
@@ -31,12 +31,16 @@ class _Tagset:
         self.parser.CharacterDataHandler = self.characters
 
     @property
-    def line(self) -> int:
-        return self.parser.CurrentLineNumber
+    def at(self) -> Position:
+        return safe_xml.position(self.parser)
+
+    def refuse(self, found: str, expected: str) -> None:
+        line, column = self.at
+        self.faults.add(self.path, line, found, expected, column)
 
     def start(self, element: str, attributes: dict[str, str]) -> None:
         if element == "image":
-            self.images.append(CollectedImage("", self.path, self.line))
+            self.images.append(CollectedImage("", self.path, self.at))
         elif element in ("imageName", "tag"):
             self.text = []
         elif element == "resolution" and self.images:
@@ -64,11 +68,11 @@ class _Tagset:
             return
         x, y, width, height = numbers
         if not self.images:
-            self.faults.add(self.path, self.line, "a taggedRectangle", "it inside an image")
+            self.refuse("a taggedRectangle", "it inside an image")
         elif width < 1 or height < 1:
-            self.faults.add(self.path, self.line, f"width {width:g}, height {height:g}", "both at least 1")
+            self.refuse(f"width {width:g}, height {height:g}", "both at least 1")
         else:
-            self.images[-1].objects.append(CollectedObject((x, y, x + width - 1, y + height - 1)))
+            self.images[-1].objects.append(CollectedObject((x, y, x + width - 1, y + height - 1), at=self.at))
 
     def numbers(self, attributes: dict[str, str], names: tuple[str, ...]) -> list[float] | None:
         values = []
@@ -79,7 +83,7 @@ class _Tagset:
                 values.append(math.nan)
             if not abs(values[-1]) <= COORDINATE_LIMIT:
                 found = f"{name} = {quote(attributes[name])}" if name in attributes else f"no attribute {name}"
-                self.faults.add(self.path, self.line, found, f"numbers {', '.join(names)}")
+                self.refuse(found, f"numbers {', '.join(names)}")
                 return None
         return values
 

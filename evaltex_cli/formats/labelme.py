@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evaltex_cli.errors import FaultLog, quote
+from evaltex_cli.errors import FaultLog, Steps, quote
 from evaltex_cli.formats import documents, safe_json
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, polygon
@@ -24,19 +24,18 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     image.width = safe_json.number(root, "imageWidth", 0.0)
     for k, shape in enumerate(safe_json.items(root, "shapes")):
         try:
-            image.objects.append(_object(safe_json.record(shape), side))
+            image.objects.append(_object(safe_json.record(shape), side, ("shapes", k)))
         except Misfit as misfit:
             misfit.log(faults, image.place, "shapes", k)
 
 
-def _object(shape: safe_json.Record, side: Side) -> CollectedObject:
+def _object(shape: safe_json.Record, side: Side, at: Steps) -> CollectedObject:
     label, text = safe_json.text(shape, "label"), safe_json.text(shape, "description", "label")
     flags = safe_json.records(shape, "flags") if shape.get("flags") else {}
     flagged = any(safe_json.flag(where, name) for where in (shape, flags) for name in _FLAGS)
     dont_care = side == "gt" and (flagged or "###" in (label, text))
-    return CollectedObject(
-        _coordinates(shape, dont_care), text or label, dont_care, confidence=safe_json.confidence(shape, "score")
-    )
+    confidence = safe_json.confidence(shape, "score")
+    return CollectedObject(_coordinates(shape, dont_care), text or label, dont_care, confidence=confidence, at=at)
 
 
 def _coordinates(shape: safe_json.Record, dont_care: bool) -> Any:

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from evaltex_cli.errors import FaultLog, quote
+from evaltex_cli.errors import FaultLog, Position, quote
 from evaltex_cli.formats import archive, icdar_txt, text_files
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.collected import CollectedObject, Misfit
@@ -27,12 +27,12 @@ _NO_TEXT = "None"
 def _parse(text: str, side: Side) -> Iterator[CollectedObject | Misfit]:
     for number, line in lines_of(text):
         try:
-            yield _object(line, side)
+            yield _object(line, number, side)
         except LineFault as fault:
-            yield Misfit(fault.found, fault.expected, (), number)
+            yield Misfit(fault.found, fault.expected, at=Position(number))
 
 
-def _object(line: str, side: Side) -> CollectedObject:
+def _object(line: str, number: int, side: Side) -> CollectedObject:
     fields = line.split() if "," not in line else [field.strip() for field in line.split(",", 5)]
     if len(fields) == 7:
         if fields[1] not in ("0", "1"):
@@ -48,7 +48,9 @@ def _object(line: str, side: Side) -> CollectedObject:
         raise LineFault(f"{len(fields)} fields in {quote(line)}", _LAYOUT)
     if width < 0 or height < 0:
         raise LineFault(f"width {width:g}, height {height:g}", "both at least 0")
-    return CollectedObject(_turned(x, y, width, height, angle), text, side == "gt" and dont_care)
+    return CollectedObject(
+        _turned(x, y, width, height, angle), text, side == "gt" and dont_care, at=Position(number, 1)
+    )
 
 
 def _turned(x: float, y: float, width: float, height: float, angle: float) -> list[float]:

@@ -46,7 +46,7 @@ def _refuse_other_levels(page: Element, wanted: str) -> None:
         count = sum(1 for _ in page.all(other))
         if count:
             raise Misfit(
-                f"no {wanted}, but {count} {other}", f"{wanted} elements, or the format {format_name}", line=page.line
+                f"no {wanted}, but {count} {other}", f"{wanted} elements, or the format {format_name}", at=page.at
             )
 
 
@@ -59,9 +59,11 @@ def _object(element: Element) -> CollectedObject:
     try:
         ring = polygon(vertices, dont_care=False)
     except Misfit as misfit:
-        misfit.line = coordinates.line
+        misfit.at = coordinates.at
         raise
-    return CollectedObject(ring, text.text if text else "", confidence=_confidence(coordinates, equivalent))
+    return CollectedObject(
+        ring, text.text if text else "", confidence=_confidence(coordinates, equivalent), at=element.at
+    )
 
 
 def _vertices(coordinates: Element) -> list[float]:

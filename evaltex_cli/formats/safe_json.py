@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from evaltex_cli.errors import quote
+from evaltex_cli.errors import Position, Steps, quote
 from evaltex_cli.formats.collected import Misfit
 from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT
 
 Record = dict[str, Any]
+_DECODER = json.JSONDecoder()
+_BLANKS = re.compile(r"[ \t\n\r]*+")
 
 
 class _Repeating(dict[str, Any]):
@@ -46,10 +49,10 @@ def parse(data: bytes) -> Any:
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         found = f"byte 0x{error.object[error.start]:02x}, which is not UTF-8"
-        raise Misfit(found, "text in UTF-8 (save the file in that encoding)", line=line) from error
+        raise Misfit(found, "text in UTF-8 (save the file in that encoding)", at=Position(line)) from error
     except json.JSONDecodeError as error:
         found = f"{error.msg} at column {error.colno}"
-        raise Misfit(found, "one well-formed JSON document", line=error.lineno) from error
+        raise Misfit(found, "one well-formed JSON document", at=Position(error.lineno, error.colno)) from error
     except RecursionError as error:
         raise Misfit("too deep a nesting", "the nesting of an annotation") from error
     except ValueError as error:
@@ -59,8 +62,8 @@ def parse(data: bytes) -> Any:
     return value
 
 
-def _path_to(wanted: _Repeating, value: Any) -> tuple[str | int, ...]:
-    pending: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
+def _path_to(wanted: _Repeating, value: Any) -> Steps:
+    pending: list[tuple[Steps, Any]] = [((), value)]
     while pending:
         where, value = pending.pop()
         if value is wanted:
@@ -70,6 +73,56 @@ def _path_to(wanted: _Repeating, value: Any) -> tuple[str | int, ...]:
         elif isinstance(value, list):
             pending.extend(((*where, k), item) for k, item in enumerate(value))
     return ()
+
+
+def positions(data: bytes, wanted: Collection[Steps]) -> dict[Steps, Position]:
+    """Return where values of a document that `parse` has read begin; for one that is missing, what it is missing from.
+
+    Everything else is only passed over, at the speed of `parse`.
+    """
+    text = data.decode("utf-8-sig", "replace")
+    ways: dict[str | int, Any] = {}
+    for steps in wanted:
+        way = ways
+        for step in steps:
+            way = way.setdefault(step, {})
+    starts: dict[Steps, int] = {}
+    _pass(text, _after_blanks(text, 0), ways, (), starts)
+    found: dict[Steps, Position] = {}
+    line, line_start, last = 1, 0, 0
+    for steps, start in sorted(starts.items(), key=lambda item: item[1]):
+        line += text.count("\n", last, start)
+        line_start = text.rfind("\n", 0, start) + 1
+        found[steps], last = Position(line, start - line_start + 1), start
+    return {steps: next(found[steps[:k]] for k in range(len(steps), -1, -1) if steps[:k] in found) for steps in wanted}
+
+
+def _pass(text: str, start: int, ways: dict[str | int, Any], here: Steps, starts: dict[Steps, int]) -> int:
+    """Note where the value that begins at `start`, and those that these ways lead to, begin; return where it ends."""
+    starts[here] = start
+    if not ways or text[start] not in "{[":
+        return _end(text, start)
+    in_object, number = text[start] == "{", 0
+    at = _after_blanks(text, start + 1)
+    while text[at] not in "}]":
+        step: str | int = number
+        if in_object:
+            step, at = _DECODER.raw_decode(text, at)
+            at = _after_blanks(text, _after_blanks(text, at) + 1)
+        at = _pass(text, at, ways[step], (*here, step), starts) if step in ways else _end(text, at)
+        at, number = _after_blanks(text, at), number + 1
+        if text[at] == ",":
+            at = _after_blanks(text, at + 1)
+    return at + 1
+
+
+def _end(text: str, start: int) -> int:
+    return _DECODER.raw_decode(text, start)[1]
+
+
+def _after_blanks(text: str, start: int) -> int:
+    found = _BLANKS.match(text, start)
+    return found.end() if found else start
 
 
 def shown(value: Any) -> str:
@@ -172,7 +225,7 @@ def identifier(record: Record, key: str) -> str:
     return value if isinstance(value, str) else str(value)
 
 
-def numbers(values: list[Any], where: tuple[str | int, ...], indexed: bool = True) -> list[float]:
+def numbers(values: list[Any], where: Steps, indexed: bool = True) -> list[float]:
     """Return finite numbers of at most 1e12 in magnitude; raises `Misfit` for the first that is none."""
     try:
         if set(map(type, values)) <= {int, float} and math.fsum(map(abs, values)) <= COORDINATE_LIMIT:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
-from evaltex_cli.errors import quote
+from evaltex_cli.errors import Position, quote
 from evaltex_cli.formats.collected import Misfit
 from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT, NUMBER
 
@@ -25,8 +25,14 @@ class Element:
     name: str
     attributes: dict[str, str]
     line: int
+    column: int
     text: str = ""
     children: list[Element] = field(default_factory=list)
+
+    @property
+    def at(self) -> Position:
+        """Where it begins."""
+        return Position(self.line, self.column)
 
     def __iter__(self) -> Iterator[Element]:
         """Iterate over the children."""
@@ -47,43 +53,43 @@ class Element:
         """Return the first child of a name; raises `Misfit` where there is none."""
         found = self.child(name)
         if found is None:
-            raise Misfit(f"{self.name} without {name}", f"one {name} in each {self.name}", line=self.line)
+            raise Misfit(f"{self.name} without {name}", f"one {name} in each {self.name}", at=self.at)
         return found
 
     def number(self, attribute: str, default: float | None = None) -> float:
         """Return an attribute's number; raises `Misfit` where it is none, or is missing without a default."""
         if attribute not in self.attributes:
             if default is None:
-                raise Misfit(f"{self.name} without attribute {attribute}", "a number there", line=self.line)
+                raise Misfit(f"{self.name} without attribute {attribute}", "a number there", at=self.at)
             return default
-        return number(self.attributes[attribute], attribute, self.line)
+        return number(self.attributes[attribute], attribute, self)
 
     def confidence(self, attribute: str) -> float:
         """Return an attribute's number in [0, 1]; raises `Misfit` where it is none."""
         value = self.number(attribute)
         if not 0 <= value <= 1:
             found = f"{attribute} = {quote(self.attributes[attribute])}"
-            raise Misfit(found, "a confidence in [0, 1]", line=self.line)
+            raise Misfit(found, "a confidence in [0, 1]", at=self.at)
         return value
 
 
 def points(element: Element, attribute: str) -> list[float]:
     """Return x1, y1, x2, y2, ... of an attribute ``x1,y1 x2,y2 ...``; raises `Misfit` for anything else."""
     if attribute not in element.attributes:
-        raise Misfit(f"{element.name} without {attribute}", "x1,y1 x2,y2 ... there", line=element.line)
-    return numbers(element.attributes[attribute], attribute, element.line)
+        raise Misfit(f"{element.name} without {attribute}", "x1,y1 x2,y2 ... there", at=element.at)
+    return numbers(element.attributes[attribute], attribute, element)
 
 
-def numbers(text: str, what: str, line: int) -> list[float]:
-    """Return finite numbers divided by commas or blanks; raises `Misfit` for anything else."""
-    return [number(field, what, line) for field in text.replace(",", " ").split()]
+def numbers(text: str, what: str, element: Element) -> list[float]:
+    """Return an element's finite numbers divided by commas or blanks; raises `Misfit` for anything else."""
+    return [number(field, what, element) for field in text.replace(",", " ").split()]
 
 
-def number(text: str, what: str, line: int) -> float:
-    """Return a finite number of at most 1e12 in magnitude; raises `Misfit` for anything else."""
+def number(text: str, what: str, element: Element) -> float:
+    """Return an element's finite number of at most 1e12 in magnitude; raises `Misfit` for anything else."""
     value = float(text) if len(text) <= LONGEST_NUMBER and NUMBER.fullmatch(text) else float("nan")
     if not abs(value) <= COORDINATE_LIMIT:
-        raise Misfit(f"{what} = {quote(text)}", "a finite number (at most 1e12 in magnitude)", line=line)
+        raise Misfit(f"{what} = {quote(text)}", "a finite number (at most 1e12 in magnitude)", at=element.at)
     return value
 
 
@@ -93,10 +99,15 @@ def new_parser() -> expat.XMLParserType:
 
     def refuse(*_: Any) -> None:
         expected = "none (entities are not read): remove it"
-        raise Misfit("a document type declaration", expected, line=parser.CurrentLineNumber)
+        raise Misfit("a document type declaration", expected, at=position(parser))
 
     parser.StartDoctypeDeclHandler = refuse
     return parser
+
+
+def position(parser: expat.XMLParserType) -> Position:
+    """Return where a parser stands, in a handler."""
+    return Position(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
 
 
 def parse(parser: expat.XMLParserType, data: bytes) -> None:
@@ -110,9 +121,11 @@ def parse(parser: expat.XMLParserType, data: bytes) -> None:
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
-        raise Misfit(expat.ErrorString(error.code), "well-formed XML", line=error.lineno) from error
+        raise Misfit(
+            expat.ErrorString(error.code), "well-formed XML", at=Position(error.lineno, error.offset + 1)
+        ) from error
     except (LookupError, ValueError) as error:
-        raise Misfit(f"an encoding that cannot be read ({error})", "XML in UTF-8", line=1) from error
+        raise Misfit(f"an encoding that cannot be read ({error})", "XML in UTF-8", at=Position(1, 1)) from error
 
 
 def tree(data: bytes) -> Element:
@@ -123,12 +136,12 @@ def tree(data: bytes) -> Element:
     parser = new_parser()
 
     def start(name: str, attributes: dict[str, str]) -> None:
-        element = Element(name.rpartition(":")[2], attributes, parser.CurrentLineNumber)
+        element = Element(name.rpartition(":")[2], attributes, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
         (open_elements[-1].children if open_elements else root).append(element)
         open_elements.append(element)
         texts.append([])
         if len(open_elements) > MAX_DEPTH:
-            raise Misfit(f"elements nested deeper than {MAX_DEPTH}", "the nesting of an annotation", line=element.line)
+            raise Misfit(f"elements nested deeper than {MAX_DEPTH}", "the nesting of an annotation", at=element.at)
 
     def end(_: str) -> None:
         open_elements.pop().text = "".join(texts.pop())

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.errors import FaultLog, InputError, Position, quote
 from evaltex_cli.formats import archive, collected, icdar_txt
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject
@@ -42,6 +42,7 @@ class _Character:
     box: tuple[float, float, float, float]
     text: str
     dont_care: bool
+    line: int
 
 
 def _words(text: str, place: str, faults: FaultLog) -> Iterator[list[_Character]]:
@@ -51,7 +52,7 @@ def _words(text: str, place: str, faults: FaultLog) -> Iterator[list[_Character]
         bare = bare_line(line)
         if bare:
             try:
-                word.append(_character(bare))
+                word.append(_character(bare, number))
             except LineFault as fault:
                 faults.add(place, number, fault.found, fault.expected)
         elif word:
@@ -59,7 +60,7 @@ def _words(text: str, place: str, faults: FaultLog) -> Iterator[list[_Character]
             word = []
 
 
-def _character(line: str) -> _Character:
+def _character(line: str, number: int) -> _Character:
     found = _LINE.fullmatch(line)
     if not found:
         raise LineFault(quote(line), _LAYOUT)
@@ -70,14 +71,15 @@ def _character(line: str) -> _Character:
     if x1 < x0 or y1 < y0:
         raise LineFault(f"a box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g})", f"x0 <= x1 and y0 <= y1: {_LAYOUT}")
     red, green, blue = map(int, values[:3])
-    return _Character(red | green << 8 | blue << 16, (x0, y0, x1, y1), unquoted(found[3]), bool(found[1]))
+    return _Character(red | green << 8 | blue << 16, (x0, y0, x1, y1), unquoted(found[3]), bool(found[1]), number)
 
 
 def _object(characters: list[_Character], side: Side) -> CollectedObject:
     boxes = np.array([one.box for one in characters])
     coordinates = [*boxes[:, :2].min(axis=0).tolist(), *boxes[:, 2:].max(axis=0).tolist()]
     dont_care = side == "gt" and all(one.dont_care for one in characters)
-    return CollectedObject(coordinates, "".join(one.text for one in characters), dont_care)
+    text = "".join(one.text for one in characters)
+    return CollectedObject(coordinates, text, dont_care, at=Position(characters[0].line, 1))
 
 
 def _index(name: str, by_character: bool, path: Path, side: Side, faults: FaultLog) -> Source:

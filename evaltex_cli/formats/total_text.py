@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from evaltex_cli.errors import quote
+from evaltex_cli.errors import Position, quote
 from evaltex_cli.formats import icdar_txt, text_files
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.collected import CollectedObject, Misfit, polygon
@@ -33,18 +33,18 @@ def _parse(text: str, side: Side) -> Iterator[CollectedObject | Misfit]:
     head, *records = _START.split(text)
     line = 1 + head.count("\n")
     if head.strip():
-        yield Misfit(quote(head.strip()), _LAYOUT, (), 1)
+        yield Misfit(quote(head.strip()), _LAYOUT, at=Position(1))
     starts = list(_START.finditer(text))
     for start, record in zip(starts, records, strict=True):
         line += start[0].count("\n")
         try:
-            yield _object(record, side)
+            yield _object(record, line, side)
         except (LineFault, Misfit) as fault:
-            yield Misfit(fault.found, fault.expected, (), line)
+            yield Misfit(fault.found, fault.expected, at=Position(line))
         line += record.count("\n")
 
 
-def _object(record: str, side: Side) -> CollectedObject:
+def _object(record: str, line: int, side: Side) -> CollectedObject:
     found = _RECORD.fullmatch(record)
     if not found:
         raise LineFault(quote(" ".join(record.split())), _LAYOUT)
@@ -53,9 +53,8 @@ def _object(record: str, side: Side) -> CollectedObject:
         raise LineFault(f"{len(xs)} x and {len(ys)} y", "as many of the one as of the other")
     text = _ESCAPE.sub(_character, found["text"] or "")
     dont_care = side == "gt" and (text in _DONT_CARE or found["ornt"] in _DONT_CARE)
-    return CollectedObject(
-        polygon([value for point in zip(xs, ys, strict=True) for value in point], dont_care), text, dont_care
-    )
+    vertices = polygon([value for point in zip(xs, ys, strict=True) for value in point], dont_care)
+    return CollectedObject(vertices, text, dont_care, at=Position(line, 1))
 
 
 def _character(escape: re.Match[str]) -> str:

@@ -34,16 +34,16 @@ def _object(element: Element, side: Side) -> CollectedObject:
     x0, y0, x1, y1 = (_number(corners.needed(name)) for name in _CORNERS)
     if x1 < x0 or y1 < y0:
         found = f"a box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g})"
-        raise Misfit(found, "xmin <= xmax and ymin <= ymax", line=corners.line)
+        raise Misfit(found, "xmin <= xmax and ymin <= ymax", at=corners.at)
     difficult = element.child("difficult")
     flag = difficult.text.strip() if difficult else "0"
     if difficult and flag not in ("0", "1"):
-        raise Misfit(f"difficult {quote(flag)}", "0 or 1", line=difficult.line)
-    return CollectedObject((x0, y0, x1, y1), dont_care=side == "gt" and flag == "1")
+        raise Misfit(f"difficult {quote(flag)}", "0 or 1", at=difficult.at)
+    return CollectedObject((x0, y0, x1, y1), dont_care=side == "gt" and flag == "1", at=element.at)
 
 
 def _number(element: Element) -> float:
-    return safe_xml.number(element.text, element.name, element.line)
+    return safe_xml.number(element.text, element.name, element)
 
 
 FORMAT = Format(
