@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaltex_cli import overlaps, pairing
+from evaltex_cli import overlaps, pairing, sides
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.base import Source
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, take
@@ -24,6 +24,8 @@ LEAST_AGREEMENT = 0.2
 LEAST_GAIN = 0.15
 _NOTICEABLE = 0.05
 """A less simple supposition must be better by this than one tried before."""
+_TELLING = 0.25
+"""Shares of two sides that differ by this tell the sides apart."""
 _BOXES = Convention(as_boxes=True)
 _STRETCHES = (0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
 
@@ -49,18 +51,26 @@ class Misreading:
 
 
 def explained(evaluations: Sequence[Evaluation], gt: Source, det: Source) -> list[Evaluation]:
-    """Add the best guess why nothing matches to the warnings of the evaluations that are zero.
+    """Add the best guess why nothing matches to the warnings of the evaluations that are nearly zero.
 
     Parameters
     ----------
     evaluations : sequence of Evaluation
-        Of boxes or polygons; some are zero.
+        Of boxes or polygons; some are nearly zero.
     gt, det : Source
         What was evaluated. Some of it is read again.
     """
     guessed = guess(sample(gt, det, pairing.pair_images(gt, det, FaultLog())))
-    told = [f"nothing matches; {guessed}"] if guessed else []
-    return [replace(one, warnings=[*one.warnings, *told]) if one.is_zero else one for one in evaluations]
+    reasons = [reason for reason in (guessed, sides.swapped(gt, det)) if reason]
+    return [
+        replace(one, warnings=[*one.warnings, *_told(one, reasons)]) if one.is_nearly_zero else one
+        for one in evaluations
+    ]
+
+
+def _told(evaluation: Evaluation, reasons: Sequence[str]) -> list[str]:
+    what = "hardly anything matches" if evaluation.best_score else "nothing matches"
+    return [f"{what}; {reason}" for reason in reasons]
 
 
 def guess(batch: ImageBatch) -> str | None:
@@ -117,7 +127,8 @@ def best_misreading(batch: ImageBatch) -> Misreading | None:
 
 def _suppositions(batch: ImageBatch) -> Iterator[tuple[str, ImageBatch]]:
     """Yield readings, and the batch so read; the simplest first."""
-    yield "x and y are swapped on one side", replace(batch, det=_with_boxes(batch.det, _swapped))
+    where = _more_upright(batch)
+    yield f"x and y are swapped {where}", replace(batch, det=_with_boxes(batch.det, _swapped))
     for reading, read in _BOX_READINGS:
         yield reading.format("detections"), replace(batch, det=_with_boxes(batch.det, read))
         yield reading.format("ground truth"), replace(batch, gt=_with_boxes(batch.gt, read))
@@ -135,6 +146,32 @@ def _suppositions(batch: ImageBatch) -> Iterator[tuple[str, ImageBatch]]:
             replace(batch, det=_shifted(batch.det, -step)),
         )
     yield from _scaled(batch)
+
+
+def _more_upright(batch: ImageBatch) -> str:
+    """On which side x and y are swapped, if on one: that which leaves the pictures, or whose words stand upright."""
+    outside, upright = ([measure(side, batch.sizes) for side in (batch.gt, batch.det)] for measure in _TURNED)
+    (gt, det) = outside if abs(outside[0] - outside[1]) >= _TELLING else upright
+    if abs(gt - det) < _TELLING:
+        return "on one side"
+    return "in the ground truth" if gt > det else "in the detections"
+
+
+def _share_outside(objects: Objects, sizes: Floats) -> float:
+    """Share of objects beyond the pictures whose size is known."""
+    corner = sizes[objects.image][:, ::-1]
+    known = (corner > 0).all(axis=1)
+    beyond = np.asarray((objects.boxes[:, 2:] > corner + 1).any(axis=1))
+    return float(beyond[known].mean()) if known.any() else 0.0
+
+
+def _share_upright(objects: Objects, _: Floats) -> float:
+    """Share of objects that are higher than wide."""
+    width, height = (objects.boxes[:, 2:] - objects.boxes[:, :2]).T
+    return float((height > width).mean()) if objects.count else 0.0
+
+
+_TURNED = (_share_outside, _share_upright)
 
 
 def _swapped(boxes: Floats) -> Floats:

@@ -24,6 +24,7 @@ from evaltex_cli.protocols.base import (
 )
 from evaltex_cli.records import Convention, ImageBatch, Ints, Overlaps
 
+NEARLY_ZERO = 0.02
 Sink: TypeAlias = "Callable[[Run, ImageBatch, Evidence], Any]"
 
 
@@ -101,10 +102,15 @@ class Evaluation:
     rows: EvidenceRows | None = None
 
     @property
-    def is_zero(self) -> bool:
-        """Whether recall and precision are 0 though both sides have images."""
-        scored = [self.scores[name] for name in ("recall", "precision") if name in self.scores]
-        return self.gt.images > 0 and self.det.images > 0 and len(scored) == 2 and not any(scored)
+    def best_score(self) -> float:
+        """Recall or precision, whichever is higher; 1 where there are not both, or a side has no images."""
+        scored = [self.scores[name] for name in ("recall", "precision") if self.scores.get(name) is not None]
+        return max(scored) if len(scored) == 2 and self.gt.images > 0 and self.det.images > 0 else 1.0
+
+    @property
+    def is_nearly_zero(self) -> bool:
+        """Whether the scores are so low that a mistake in the files may be why."""
+        return self.best_score <= NEARLY_ZERO
 
     def score(self, totals: Totals) -> Scores:
         """Score summed evidence as this evaluation does."""

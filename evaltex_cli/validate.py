@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from evaltex_cli import checks, formats, misreading, naming, pairing, places
+from evaltex_cli import checks, formats, misreading, naming, pairing, places, sides
 from evaltex_cli.errors import Fault, FaultLog, InputError, Steps, inside, nearest, quote
 from evaltex_cli.formats import archive
 from evaltex_cli.formats.base import Side, Source
@@ -41,7 +41,7 @@ class Problem:
     kind : str
         ``input`` (cannot be read as it stands), ``extra-image``, ``missing-image``, ``empty-image``,
         ``invalid-polygon``, ``zero-area``, ``outside-picture``, ``duplicate``, ``orientation``, ``dont-care``,
-        ``coordinates``, ``picture``.
+        ``coordinates``, ``picture``, ``swapped-sides``.
     side : {'gt', 'det'}
     file : str
     line, column : int or None
@@ -217,6 +217,7 @@ def validate(
             _read_all(theirs, det_sizes, problems)
             problems += _pairing_problems(ours, theirs, paired, also)
             problems += _coordinate_problems(ours, theirs, paired if (paired >= 0).any() else also, sizes)
+            problems += _swapped_problems(ours, theirs)
         if names and ours.object_counts.any() and ours.dont_care == ours.object_counts.sum():
             problems.append(
                 ours.problem("warning", "dont-care", "every object is don't care", "objects that count; nothing does")
@@ -421,6 +422,15 @@ def _coordinate_problems(ours: _Input, theirs: _Input, paired: Ints, sizes: Floa
     found = misreading.best_misreading(replace(sample, sizes=known))
     if found is not None:
         yield theirs.problem("warning", "coordinates", f"it seems that {found}", "check how both sides were written")
+
+
+def _swapped_problems(ours: _Input, theirs: _Input) -> Iterator[Problem]:
+    try:
+        told = sides.swapped(ours.source, theirs.source)
+    except InputError:
+        return
+    if told is not None:
+        yield ours.problem("warning", "swapped-sides", told, "the ground truth is given first, then the detections")
 
 
 def _pairs(ours: _Input, theirs: _Input, paired: Ints, also: Ints) -> Iterator[Pair]:

@@ -49,6 +49,7 @@ ORDER = [
     "breakdown",
     "diagnose",
     "results.diagnosis",
+    "sides",
     "misreading",
     "validate",
     "results.validation",

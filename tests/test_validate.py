@@ -521,7 +521,7 @@ def changed(batch, change):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda b: b[:, [1, 0, 3, 2]], "x and y are swapped on one side"),
+        (lambda b: b[:, [1, 0, 3, 2]], "x and y are swapped in the detections"),
         (lambda b: np.hstack([b[:, :2], b[:, :2] + b[:, 2:]]), "in the detections are x1,y1 rather than width,height"),
         (lambda b: b + np.tile((b[:, 2:] - b[:, :2]) / 2, 2), "in the detections are its centre"),
         (lambda b: np.column_stack([b[:, 0], 480 - b[:, 3], b[:, 2], 480 - b[:, 1]]), "from the bottom"),
@@ -581,7 +581,7 @@ def test_guesses_without_geometry():
     ("det", "told"),
     [
         ('img_1\n1,"a",10,10,110,30\n', []),
-        ('img_1\n1,"a",10,10,30,120\n', ["nothing matches; x and y are swapped on one side"]),
+        ('img_1\n1,"a",10,10,30,120\n', ["nothing matches; x and y are swapped in the detections"]),
         ('img_1\n1,"a",500,500,1,1\n', []),
         ("img_1\n", ["nothing matches; the detections hold no object"]),
     ],

@@ -220,7 +220,7 @@ def _evaluate(request: Request) -> list[Verdict]:
             left_out |= dict.fromkeys(textual, "no detection bears a transcription")
             evaluations = [e for e in evaluations if e.protocol.name not in left_out]
             writer.drop(textual)
-        if masks is None and any(evaluation.is_zero for evaluation in evaluations):
+        if masks is None and any(evaluation.is_nearly_zero for evaluation in evaluations):
             from evaltex_cli import misreading
 
             evaluations = misreading.explained(evaluations, *sources[:2])
