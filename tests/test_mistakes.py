@@ -8,10 +8,12 @@ import zipfile
 
 import pytest
 from click.testing import CliRunner
+from PIL import Image
 
 from evaltex_cli import evaluate
 from evaltex_cli.cli import main
 from evaltex_cli.errors import InputError
+from evaltex_cli.protocols import PROTOCOLS
 
 QUADS = {1: "10,10,110,10,110,40,10,40", 2: "10,60,90,60,90,90,10,90"}
 BOXES = {1: "10,10,110,40", 2: "10,60,90,90"}
@@ -102,6 +104,40 @@ def test_kept_the_pictures_extension_in_the_names(tmp_path, extension):
     assert f"rename 'img_1{extension}' to 'img_1'" in message
 
 
+def test_a_blank_before_the_ending(tmp_path):
+    """Which nobody sees."""
+    gt, det = gt_zip(tmp_path), det_zip(tmp_path, name="res_img_{} .txt")
+    assert "rename 'img_1 ' to 'img_1'" in refusal(gt, det)
+    status, text = validated(gt, det)
+    assert status == 2
+    assert f"{det}/res_img_1 .txt: image 'img_1 ', which the ground truth lacks; rename it to 'img_1'" in text
+
+
+def test_an_archive_in_the_archive(tmp_path):
+    inner = det_zip(tmp_path)
+    status, text = validated(gt_zip(tmp_path), archive(tmp_path / "submit.zip", {"det.zip": inner.read_bytes()}))
+    assert status == 0
+    assert "1 files that are not .txt were left out: 'det.zip'" in text
+    assert "no .txt file in the detections; every object counts as missed" in text
+
+
+def test_endings_in_upper_case(tmp_path):
+    assert scores(gt_zip(tmp_path), det_zip(tmp_path, name="RES_img_{}.TXT")) == ALL
+
+
+def test_pictures_whose_ending_is_in_upper_case(tmp_path):
+    """They are found, and tell the size."""
+    (tmp_path / "pictures").mkdir()
+    for k in QUADS:
+        Image.new("L", (100, 100)).save(tmp_path / "pictures" / f"img_{k}.PNG")
+    status, text = validated(gt_zip(tmp_path), det_zip(tmp_path), "--images", tmp_path / "pictures")
+    assert status == 0
+    assert "no picture" not in text
+    assert (
+        "gt_img_1.txt:1:7: image 'img_1', object 1: (10, 10) to (110, 40) reaches beyond the picture, 100 x 100" in text
+    )
+
+
 def test_misspelled_one_name(tmp_path):
     det = archive(tmp_path / "det.zip", {"res_img_1.txt": QUADS[1], "res_imgg_2.txt": QUADS[2]})
     message = refusal(gt_zip(tmp_path), det)
@@ -135,6 +171,79 @@ def test_sides_of_different_formats(tmp_path, gt_shapes, det_shapes):
 def test_ground_truth_without_transcriptions(tmp_path, shapes):
     gt = archive(tmp_path / "gt.zip", {f"gt_img_{k}.txt": f"{line}\n" for k, line in shapes.items()})
     assert scores(gt, det_zip(tmp_path, shapes)) == ALL
+
+
+@pytest.mark.parametrize("shapes", [QUADS, BOXES])
+@pytest.mark.parametrize("protocol", ["iou-crw", "cleval", "popeval"])
+def test_boxes_and_quadrilaterals_with_transcriptions(tmp_path, shapes, protocol):
+    """No flag says so; the last column does."""
+    det = archive(tmp_path / "det.zip", {f"res_img_{k}.txt": f"{line},word{k}\n" for k, line in shapes.items()})
+    found = evaluate(gt_zip(tmp_path, shapes), det, protocol)
+    assert found.det.transcriptions == 2
+    assert found.scores["recall"] == 1
+
+
+def test_detections_without_transcriptions_evaluated_end_to_end(tmp_path):
+    """The last column is missing, and that is said; a ground truth of boxes and text is no obstacle."""
+    found = evaluate(gt_zip(tmp_path), det_zip(tmp_path), "iou-crw")
+    assert "iou-crw: no detection bears a transcription, so no text can be right" in found.warnings
+    assert found.scores["recall"] == 0
+
+
+def test_a_transcription_missing_on_one_line(tmp_path):
+    """Where a data set's own form needs one; the message names line, field and layout."""
+    lines = "".join(f"{QUADS[1]},Latin,word\n" for _ in range(30))
+    gt = archive(tmp_path / "gt.zip", {"gt_img_1.txt": f"{lines}{QUADS[2]},Latin\n"})
+    status, text = validated(gt)
+    assert status == 2
+    assert f"{gt}/gt_img_1.txt:31:25: 'Latin' and no transcription after the coordinates; expected x1,y1," in text
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("gt_shapes", [BOXES, QUADS, "curves"])
+@pytest.mark.parametrize("det_shapes", [BOXES, QUADS, "curves"])
+def test_any_protocol_takes_any_shapes(tmp_path, protocol, gt_shapes, det_shapes):
+    """ICDAR 2013 under TIoU, quadrilaterals with a ground truth of curves: nobody edits a script."""
+    gt, det = (
+        {k: ",".join(map(str, bent(tuple(map(int, box.split(",")))))) for k, box in BOXES.items()}
+        if shapes == "curves"
+        else shapes
+        for shapes in (gt_shapes, det_shapes)
+    )
+    det_path = archive(tmp_path / "det.zip", {f"res_img_{k}.txt": f"{line},word{k}\n" for k, line in det.items()})
+    found = evaluate(gt_zip(tmp_path, gt), det_path, protocol).scores
+    assert found["recall"] > 0.99
+    assert found["precision"] > 0.99
+
+
+def bent(box):
+    """Fourteen vertices on the outline of a box."""
+    x0, y0, x1, y1 = box
+    xs = [x0 + (x1 - x0) * k // 6 for k in range(7)]
+    return [value for k, y in enumerate((y0, y1)) for x in (xs, xs[::-1])[k] for value in (x, y)]
+
+
+def test_what_format_it_is_taken_for_and_why(tmp_path):
+    text = validated(gt_zip(tmp_path, BOXES), det_zip(tmp_path))[1]
+    assert "format ltrb (numbers at the start of 2 lines: 2 with 4)" in text
+    assert "format quad (numbers at the start of 2 lines: 2 with 8)" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "column"),
+    [
+        ("10;10;110;10;110;40;10;40", 1),
+        ("[10, 10, 110, 10, 110, 40, 10, 40]", 1),
+        ("text 0.98 10 10 110 40", 1),
+        ("x1,y1,x2,y2,x3,y3,x4,y4", 1),
+    ],
+)
+def test_lines_of_no_known_layout(tmp_path, line, column):
+    """The message shows the line and the layout that was expected, not an exception."""
+    det = archive(tmp_path / "det.zip", {"res_img_1.txt": f"{line}\n", "res_img_2.txt": f"{line}\n"})
+    status, text = validated(gt_zip(tmp_path), det)
+    assert status == 2
+    assert f"{det}/res_img_1.txt:1:{column}: 0 numbers at the start of '{line}'; expected x0,y0,x1,y1" in text
 
 
 def test_a_box_file_forced_to_be_of_quadrilaterals(tmp_path):
@@ -194,8 +303,12 @@ def test_everything_scores_zero(tmp_path, mistake, words):
     assert scores(gt, det) == {"recall": 0, "precision": 0}
     status, text = validated(gt, det)
     assert status == 0
+    result = CliRunner().invoke(main, [str(gt), str(det), str(tmp_path / "results"), "--protocol", "iou"])
+    assert result.exit_code == 0
+    assert "nothing matches; " in result.output
     for word in words:
         assert word in text
+        assert word in result.output
 
 
 def test_numbers_shifted_by_one(tmp_path):
