@@ -124,6 +124,8 @@ class LabelRuns:
         First column, and the column after the last.
     offsets : (objects + 1,) int64
         Object i owns runs ``offsets[i]:offsets[i + 1]``.
+    reading : (r,) int64 or None
+        Indices of the runs as they stand in the pictures: by image, row, start. None for runs that no picture shows.
     """
 
     object: Ints
@@ -131,6 +133,7 @@ class LabelRuns:
     start: Ints
     stop: Ints
     offsets: Ints
+    reading: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

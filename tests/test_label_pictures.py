@@ -216,6 +216,44 @@ def rgb16(path: Path, planes: bool = False) -> None:
     tifffile.imwrite(path, np.moveaxis(values, -1, 0) if planes else values, photometric="rgb", **config)
 
 
+STORED = ("u1", "<u2", ">u2", "<i2", ">i2", "<u4", ">u4", "<i4", ">i4", "<f4", ">f4")
+
+
+def moved_strips(path: Path, order: list[int], gap: int) -> None:
+    """Put the strips of an uncompressed TIFF at its end, in another order and with a gap between them."""
+    with tifffile.TiffFile(path, mode="r+") as tiff:
+        page: Any = tiff.pages[0]
+        data = path.read_bytes()
+        strips = [data[start : start + size] for start, size in zip(page.dataoffsets, page.databytecounts, strict=True)]
+        offsets = [0] * len(strips)
+        with path.open("ab") as file:
+            for k in order:
+                offsets[k] = file.tell()
+                file.write(strips[k] + b"\xff" * gap)
+        page.tags["StripOffsets"].overwrite(offsets)
+
+
+@pytest.mark.parametrize("rows", [1, 3, HEIGHT])
+@pytest.mark.parametrize("dtype", STORED)
+def test_uncompressed_strips(tmp_path: Path, dtype: str, rows: int) -> None:
+    """In one piece, which is read at once, or not: the same labels, and the same refusal of a file that ends early."""
+    path = tmp_path / "img.tif"
+    with_tifffile(dtype, byteorder=">" if dtype[0] == ">" else "<", rowsperstrip=rows)(path, LABELS)
+    assert_reads(tmp_path, LABELS)
+    strips = -(-HEIGHT // rows)
+    for order, gap in ((range(strips), 0), (range(strips), 5), (range(strips)[::-1], 0)):
+        moved_strips(path, list(order), gap)
+        assert_reads(tmp_path, LABELS)
+    path.write_bytes(path.read_bytes()[:-1])
+    assert "truncated" in only_fault(tmp_path, [1, 2, 3])
+
+
+def test_one_job_works_in_one_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_pillow("u1")(tmp_path / "img.png", LABELS)
+    monkeypatch.setattr("threading.Thread.start", None)
+    assert_reads(tmp_path, LABELS)
+
+
 def frames(path: Path) -> None:
     one, two = (Image.fromarray((LABELS * k).astype(np.uint8)) for k in (1, 2))
     one.save(path, save_all=True, append_images=[two])

@@ -96,6 +96,33 @@ def test_runs_show_the_pictures(drawn: list[Side]) -> None:
 
 @quick
 @given(sides())
+def test_reading_order(drawn: list[Side]) -> None:
+    runs, image = drawn[0].runs, drawn[0].image
+    expected = np.lexsort((runs.start, runs.row, image[runs.object]))
+    assert runs.reading is not None
+    assert runs.reading.tolist() == expected.tolist()
+
+
+def test_overlaps_are_those_of_pictures() -> None:
+    side = side_of([np.ones((5, 5), np.uint8)])
+    grown = label_runs.grown(side.runs, np.ones(1, np.int64))
+    with pytest.raises(ValueError, match="not those of pictures"):
+        label_runs.overlaps(side.runs, side.image, grown, side.image)
+
+
+@quick
+@given(
+    st.lists(st.sampled_from([-1, 0, 1, 7, 65_535, 65_536, 2**40, 2**62])),
+    st.lists(st.sampled_from([-1, 0, 1, 7, 65_535, 65_536, 2**40, 2**62]), unique=True),
+)
+def test_the_object_of_a_label(labels: list[int], ids: list[int]) -> None:
+    """Small labels are looked up in a table, others searched."""
+    expected = [ids.index(label) if label in ids else label_runs.NO_OBJECT for label in labels]
+    assert label_runs.object_of(np.array(labels, np.int64), np.array(ids, np.int64)).tolist() == expected
+
+
+@quick
+@given(sides())
 def test_area_and_extent(drawn: list[Side]) -> None:
     [side] = drawn
     heights, widths = label_runs.extent(side.runs)

@@ -20,7 +20,6 @@ import logging
 import os
 import warnings
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -37,12 +36,24 @@ from evaltex_cli.records import Bools, Floats, Ints, LabelRuns
 SUFFIXES = (".tif", ".tiff", ".png", ".bmp", ".gif")
 FORMATS = ("PNG", "TIFF", "BMP", "GIF")
 LISTED_IDS = 5
-THREADS = min(4, os.cpu_count() or 1)
-"""Pictures decoded at once; each may hold `max_pixels` pixels."""
 _TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 _TIFF_GREY_RGB_PALETTE = (1, 2, 3)
 _STRETCHED_BY = {"L;2": 85, "L;4": 17}
 """Pillow spreads samples of 2 and 4 bits over 0..255."""
+_STORED_AS = {
+    "L": "u1",
+    "P": "u1",
+    "I;16": "<u2",
+    "I;16B": ">u2",
+    "I;16S": "<i2",
+    "I;16BS": ">i2",
+    "I;32N": "=u4",
+    "I;32S": "<i4",
+    "I;32BS": ">i4",
+    "F;32F": "<f4",
+    "F;32BF": ">f4",
+}
+"""How samples of Pillow's raw modes lie in an uncompressed file."""
 _MISREAD_BIG_ENDIAN = ("I;32BS", "I;16BS", "F;32BF")
 """Pillow forgets that libtiff hands out samples in the machine's byte order."""
 _KINDS = "8-, 16- or 32-bit grey, palette or 8-bit RGB"
@@ -108,8 +119,8 @@ def read_runs(
         except PictureFault as fault:
             return Fault(str(path or folder), None, fault.found, fault.expected)
 
-    with _unlimited_and_silent(), ThreadPoolExecutor(THREADS) as pool:
-        results = list(pool.map(read, range(len(names))))
+    with _unlimited_and_silent():
+        results = [read(k) for k in range(len(names))]
     for result in results:
         if isinstance(result, Fault):
             faults.add(result.file, result.line, result.found, result.expected)
@@ -177,7 +188,8 @@ def read_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> ND
                 if not _is_misread(image):
                     _check_kind(image)
                     _check_size((image.height, image.width), size, max_pixels)
-                    return _pillow_labels(image)
+                    labels = _stored_labels(path, image)
+                    return _pillow_labels(image) if labels is None else labels
         except UnidentifiedImageError as error:
             with path.open("rb") as file:
                 if file.read(4) not in _TIFF_MAGIC:
@@ -295,6 +307,24 @@ def _pillow_labels(image: Image.Image) -> NDArray[Any]:
     if raw_mode == "I;32N":
         return labels.view(np.uint32)
     return labels // np.uint8(_STRETCHED_BY[raw_mode[:3]]) if raw_mode[:3] in _STRETCHED_BY else labels
+
+
+def _stored_labels(path: Path, image: Image.Image) -> NDArray[Any] | None:
+    """Samples that lie uncompressed in one piece, without the copies that Pillow makes; None where they do not."""
+    raw_mode, (width, height) = _raw_mode(image), image.size
+    if raw_mode not in _STORED_AS or not width * height:
+        return None
+    dtype = np.dtype(_STORED_AS[raw_mode])
+    tiles: list[Any] = getattr(image, "tile", [])
+    start, row = tiles[0][2], 0
+    for codec, (left, top, right, bottom), offset, arguments in tiles:
+        follows = (left, top, right, offset) == (0, row, width, start + row * width * dtype.itemsize)
+        if codec != "raw" or arguments != (raw_mode, 0, 1) or not follows:
+            return None
+        row = bottom
+    if row != height or start + height * width * dtype.itemsize > path.stat().st_size:
+        return None
+    return np.fromfile(path, dtype, height * width, offset=start).reshape(height, width)
 
 
 def _raw_mode(image: Image.Image) -> str:

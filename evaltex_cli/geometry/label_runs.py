@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from evaltex_cli.records import Bools, Floats, Ints, LabelRuns
 
 NO_OBJECT = -1
+_TABULATED = 1 << 16
+"""Labels below this are looked up in a table."""
+_BEFORE = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,28 +33,29 @@ class PictureRuns:
 
 def find_runs(labels: NDArray[Any]) -> PictureRuns:
     """Find the maximal stretches of one label in one row of a (height, width) picture; 0 is background."""
-    width = labels.shape[1]
+    width = max(labels.shape[1], 1)
     flat = labels.reshape(-1)
-    edges = np.flatnonzero(flat[1:] != flat[:-1])
-    edges += 1
-    first = np.concatenate([np.zeros(min(flat.size, 1), np.int64), edges])
-    last = np.concatenate([edges, np.full(min(flat.size, 1), flat.size, np.int64)])
-    label = flat[first]
-    is_object = label != 0
-    label, first, last = label[is_object], first[is_object], last[is_object]
-    row = first // max(width, 1)
-    rows = (last - 1) // max(width, 1) - row + 1
-    if (rows > 1).any():
-        whole = np.repeat(np.arange(len(row)), rows)
-        row = row[whole] + _count_within(rows)
-        label, first, last = label[whole], first[whole], last[whole]
-    return PictureRuns(label, row, np.maximum(first - row * width, 0), np.minimum(last - row * width, width))
+    begins = np.empty(flat.size, dtype=bool)
+    np.not_equal(flat[1:], flat[:-1], out=begins[1:])
+    begins[::width] = True
+    edges = np.append(np.flatnonzero(begins), flat.size)
+    label = flat[edges[:-1]]
+    run = np.flatnonzero(label)
+    first, after = edges[run], edges[run + 1]
+    row = first // width
+    column = row * width
+    return PictureRuns(label[run], row, first - column, after - column)
 
 
 def object_of(label: NDArray[Any], ids: Ints) -> Ints:
     """(r,) index into `ids` of each label; `NO_OBJECT` where none bears it."""
     if not len(ids):
         return np.full(len(label), NO_OBJECT, np.int64)
+    if label.min(initial=0) >= 0 and label.max(initial=0) < _TABULATED:
+        table = np.full(int(label.max(initial=0)) + 1, NO_OBJECT)
+        known = np.flatnonzero((ids >= 0) & (ids < len(table)))
+        table[ids[known]] = known
+        return np.asarray(table[label])
     order = np.argsort(ids, kind="stable")
     at = order[np.minimum(np.searchsorted(ids[order], label), len(ids) - 1)]
     return np.where(ids[at] == label, at, NO_OBJECT)
@@ -68,13 +72,16 @@ def join(pictures: Sequence[tuple[PictureRuns, Ints]], objects: int) -> LabelRun
     objects : int
         Objects in the batch.
     """
-    columns: list[tuple[Ints, Ints, Ints, Ints]] = []
+    columns: list[tuple[Ints, ...]] = [(np.zeros(0, np.int64),) * 5]
+    before = 0
     for runs, owner in pictures:
         order = _stable_order(owner)
-        columns.append((owner[order], runs.row[order], runs.start[order], runs.stop[order]))
-    if not columns:
-        columns.append((np.zeros(0, np.int64),) * 4)
-    return _label_runs([np.concatenate(column) for column in zip(*columns, strict=True)], objects)
+        reading = np.empty(len(order), np.int64)
+        reading[order] = np.arange(before, before + len(order))
+        columns.append((owner[order], runs.row[order], runs.start[order], runs.stop[order], reading))
+        before += len(order)
+    *joined, reading = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return _label_runs(joined, objects, reading)
 
 
 def from_pictures(pictures: Sequence[NDArray[Any]], offsets: Ints, ids: Ints) -> LabelRuns:
@@ -157,7 +164,7 @@ def pair_area(a: LabelRuns, i: Ints, b: LabelRuns, j: Ints) -> Floats:
     row = line.at(j[pair], a.row[run])
     start, stop = _intervals(line, b)
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(stop - start)])
-    latest = np.concatenate([np.full(1, np.iinfo(np.int64).min), stop])
+    latest = np.concatenate([np.full(1, _BEFORE), stop])
 
     def covered_before(position: Ints) -> Ints:
         at = np.searchsorted(start, position, side="right")
@@ -183,18 +190,27 @@ def overlaps(gt: LabelRuns, gt_image: Ints, det: LabelRuns, det_image: Ints) -> 
         Indices of the objects and shared pixels, sorted by (gt, det).
     """
     line = _Line.around(gt, det)
-    gt_row, det_row = line.at(gt_image[gt.object], gt.row), line.at(det_image[det.object], det.row)
-    order = np.argsort(det_row + det.start, kind="stable")
-    gt_start, gt_stop = gt_row + gt.start, gt_row + gt.stop
-    det_start, det_stop = (det_row + det.start)[order], (det_row + det.stop)[order]
-    g, d = _meetings(gt_start, gt_stop, det_start, det_stop)
-    shared = np.minimum(gt_stop[g], det_stop[d]) - np.maximum(gt_start[g], det_start[d])
-    pair = gt.object[g] * max(len(det_image), 1) + det.object[order][d]
-    by_pair = np.argsort(pair, kind="stable")
-    pair, shared = pair[by_pair], shared[by_pair]
-    first = np.flatnonzero(np.diff(pair, prepend=-1))
-    total = np.add.reduceat(shared, first) if len(first) else shared
-    return *np.divmod(pair[first], max(len(det_image), 1)), total.astype(np.float64)
+    gt_object, gt_start, gt_stop = _as_read(line, gt, gt_image)
+    det_object, det_start, det_stop = _as_read(line, det, det_image)
+    start = np.concatenate([gt_start, det_start])
+    order = np.argsort(start, kind="stable")
+    start = start[order]
+    # The latest run of each side, wherever a run starts; -1, which is far before, where there is none yet.
+    d = np.cumsum(order >= len(gt_start)) - 1
+    g = np.arange(len(order)) - d - 1
+    reach = np.minimum(np.append(gt_stop, _BEFORE)[g], np.append(det_stop, _BEFORE)[d])
+    meets = np.flatnonzero(reach > start)
+    pair = gt_object[g[meets]] * max(len(det_image), 1) + det_object[d[meets]]
+    pair, shared = _summed(pair, reach[meets] - start[meets])
+    order = np.argsort(pair, kind="stable")
+    pair, shared = _summed(pair[order], shared[order])
+    return *np.divmod(pair, max(len(det_image), 1)), shared.astype(np.float64)
+
+
+def _summed(key: Ints, values: Ints) -> tuple[Ints, Ints]:
+    """Sum the values of each stretch of one key."""
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    return key[first], np.add.reduceat(values, first) if len(first) else values
 
 
 def union_area(
@@ -223,6 +239,15 @@ def union_area(
     start, stop, owner = start[order], stop[order], group[pair][order]
     new = np.maximum(stop - np.maximum(start, _reach_before(stop)), 0)
     return result + np.bincount(owner, weights=new, minlength=groups)
+
+
+def _as_read(line: _Line, runs: LabelRuns, image: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return object, start and stop of all runs as intervals, a band an image: disjoint and in order."""
+    if runs.reading is None:
+        raise ValueError("these runs are not those of pictures")
+    start = line.at(image, np.zeros_like(image))[runs.object] + runs.row * line.columns + runs.start
+    stop = start + (runs.stop - runs.start)
+    return runs.object[runs.reading], start[runs.reading], stop[runs.reading]
 
 
 # Intervals of the line -----------------------------------------------------------------------------------------------
@@ -279,7 +304,7 @@ def _joined(start: Ints, stop: Ints) -> tuple[Ints, Ints]:
 
 def _reach_before(stop: Ints) -> Ints:
     """How far the intervals before each reach, these being in order of their starts."""
-    farthest = np.full(len(stop), np.iinfo(np.int64).min)
+    farthest = np.full(len(stop), _BEFORE)
     np.maximum.accumulate(stop[:-1], out=farthest[1:])
     return farthest
 
@@ -320,9 +345,9 @@ def _replaced(runs: LabelRuns, line: _Line, start: Ints, stop: Ints, radius: Int
 # Small things --------------------------------------------------------------------------------------------------------
 
 
-def _label_runs(columns: Sequence[Ints], objects: int) -> LabelRuns:
+def _label_runs(columns: Sequence[Ints], objects: int, reading: Ints | None = None) -> LabelRuns:
     owner, row, start, stop = columns
-    return LabelRuns(owner, row, start, stop, np.searchsorted(owner, np.arange(objects + 1)))
+    return LabelRuns(owner, row, start, stop, np.searchsorted(owner, np.arange(objects + 1)), reading)
 
 
 def _runs_of(runs: LabelRuns, index: Ints) -> tuple[Ints, Ints]:
