@@ -234,15 +234,14 @@ def _settled(read: ReadImages, side: Side, names: Sequence[str], invalid: str, r
 def cut(gt: Source, det: Source, paired: Ints, masks: MaskFolders | None) -> Iterator[tuple[int, int]]:
     """Cut images into chunks of bounded bytes and number, whoever works on them; an image is never cut."""
     most_images = MASK_BATCH_IMAGES if masks else BATCH_IMAGES
-    ends = np.append(det.weights, 0)[paired].astype(np.int64)
-    ends += gt.weights
-    np.cumsum(ends, out=ends)
     start = 0
-    while start < len(ends):
-        before = int(ends[start - 1]) if start else 0
-        stop = int(np.searchsorted(ends, before + BATCH_BYTES, side="right"))
-        stop = min(max(stop, start + 1), start + most_images)
-        yield start, min(stop, len(ends))
+    while start < len(gt.names):
+        weights = gt.weights[start : start + most_images].astype(np.int64)
+        others = paired[start : start + most_images]
+        present = others != pairing.NO_DETECTIONS
+        weights[present] += det.weights[others[present]]
+        stop = start + max(int(np.searchsorted(np.cumsum(weights), BATCH_BYTES, side="right")), 1)
+        yield start, stop
         start = stop
 
 

@@ -25,11 +25,11 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
 
     Returns
     -------
-    (images,) int64
+    (images,) integers
         Position in ``det.names``; `NO_DETECTIONS` for an image without.
     """
     if gt.names == det.names:
-        return np.arange(len(gt.names))
+        return np.arange(len(gt.names), dtype=np.int32)
     paired = _paired_by_hash(gt.names, det.names)
     if paired is None:
         position = {name: k for k, name in enumerate(det.names)}

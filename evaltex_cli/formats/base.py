@@ -26,14 +26,14 @@ class Names(Sequence[str]):
 
     Parameters
     ----------
-    buffer : bytes
+    buffer : bytes or bytearray
     stop : (n,) integers
         Where the newlines are.
     """
 
     __slots__ = ("buffer", "stop")
 
-    def __init__(self, buffer: bytes, stop: Ints) -> None:
+    def __init__(self, buffer: bytes | bytearray, stop: Ints) -> None:
         self.buffer, self.stop = buffer, stop
 
     def __len__(self) -> int:
@@ -88,7 +88,7 @@ class Source:
         Of the file's bytes; of the sorted listing of entries and their hashes for a folder.
     names : sequence of str
         Image names, unique, in the order of the input.
-    weights : (images,) int64
+    weights : (images,) integers
         Bytes of each image's text: what batches are bounded by.
     read : callable
         ``read(positions, faults)`` returns the images at these positions of `names`, in the order of

@@ -83,7 +83,7 @@ class Reader:
                 with self.files[k].open("rb") as file:
                     for _, start, weight in images:
                         file.seek(start)
-                        text = file.read(max(weight, 0))
+                        text = file.read(weight)
                         if len(text) < weight:
                             raise InputError(f"{self.names[k]}: the file changed while it was read; run again")
                         parts.append(text.replace(b"\r\n", b"\n") + b"\n")

@@ -1,0 +1,246 @@
+"""Where the images of EvaLTex files stand: those in the plain form are found in bulk, other lines taken one by one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.errors import FaultLog, quote
+from evaltex_cli.formats.base import Names, Side
+from evaltex_cli.formats.evaltex_bulk import line_ends
+from evaltex_cli.formats.evaltex_heads import PlainImages, plain_images
+from evaltex_cli.formats.evaltex_lines import LineFault, is_object_line, parse_size_line
+from evaltex_cli.formats.names import leaves_result_folder
+from evaltex_cli.records import Ints
+
+_SIZE_ATTEMPT = re.compile(r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]*,\s*\d[^,]*")
+Column: TypeAlias = NDArray[Any]
+
+
+@dataclass(slots=True)
+class _Head:
+    """An image whose first lines were taken one by one."""
+
+    name: bytes
+    begin: int
+    start: int
+    line: int
+    size: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Images:
+    """Where images stand.
+
+    Attributes
+    ----------
+    names : Names
+    sizes : (n, 2) numbers
+        Height and width; 0 where the file does not say.
+    start, weights, line : (n,) integers
+        First byte, bytes and first line of the objects.
+    file : (n,) integers
+        Index of the image's file.
+    """
+
+    names: Names
+    sizes: Column
+    start: Column
+    weights: Column
+    line: Column
+    file: Column
+
+
+@dataclass(slots=True)
+class Index:
+    """Finds the images of files, block by block.
+
+    Attributes
+    ----------
+    side : {'gt', 'det'}
+    faults : FaultLog
+    name_line : dict or None
+        Where each name stands, to tell of names that are there again; it takes every line one by one.
+    """
+
+    side: Side
+    faults: FaultLog
+    name_line: dict[str, tuple[str, int]] | None = None
+    _path: str = ""
+    _in_image: bool = False
+    _awaits_size: bool = False
+    _heads: list[_Head] = field(default_factory=list)
+    _images: list[int] = field(default_factory=list)
+    _names: bytearray = field(default_factory=bytearray)
+    _name_stop: list[Column] = field(default_factory=list)
+    _sizes: list[Column] = field(default_factory=list)
+    _start: list[Column] = field(default_factory=list)
+    _stop: list[Column] = field(default_factory=list)
+    _line: list[Column] = field(default_factory=list)
+
+    def begin_file(self, path: Path) -> None:
+        """What follows stands in this file."""
+        self._path, self._in_image, self._awaits_size = str(path), False, False
+        self._images.append(0)
+
+    def take_block(self, block: bytes, position: int, line: int) -> None:
+        """Take whole lines that begin at this byte and line of the file; only its last may lack the newline."""
+        if not block.endswith(b"\n"):
+            block += b"\n"
+        data = np.frombuffer(block, np.uint8)
+        ends = line_ends(data)
+        starts = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
+        if not block.isascii():
+            self._check_utf8(block, ends, line)
+        plain = plain_images(data, starts, ends, self.side, in_bulk=self.name_line is None)
+        first = int(plain.name_line[0]) if len(plain.name_line) else len(ends)
+        places = (plain.left, starts[plain.left], ends[plain.left], plain.left_usual)
+        for k, start, stop, is_usual in zip(*(column.tolist() for column in places), strict=True):
+            self._in_image |= k > first
+            if is_usual and self._in_image and not self._awaits_size:
+                continue
+            text = block[start:stop].decode("utf-8", "replace")
+            if position == 0 and k == 0:
+                text = text.removeprefix("\ufeff")
+            self._take(text, line + k, position + start, position + stop + 1)
+        self._in_image |= first < len(ends)
+        kept = len(self._heads) - self._awaits_size
+        heads, self._heads = self._heads[:kept], self._heads[kept:]
+        self._add(heads, plain, position + starts[plain.name_line], position + ends[plain.last_line] + 1, line)
+
+    def end_file(self, position: int, line: int) -> None:
+        """The file ends before this byte, in this line."""
+        if self._awaits_size:
+            expected = f"the size line height,width of image {quote(self._heads[-1].name.decode())}"
+            self.faults.add(self._path, line, "the end of the file", expected)
+            self._awaits_size = False
+            self.take_block(b"\n", position, line)  # so that the image is added
+        if self._images[-1]:
+            self._stop.append(np.maximum(self._start[-1][-1:], position))
+
+    def images(self) -> Images:
+        """Return what was found, and keep none of it."""
+        names, self._names = Names(self._names, _joined(self._name_stop)), bytearray()
+        start, stop = _joined(self._start), _joined(self._stop)
+        weights = narrowed(stop - start, np.uint16, np.int32)
+        del stop
+        count = len(names)
+        return Images(
+            names,
+            _joined(self._sizes).reshape(-1, 2) if self.side == "gt" else np.broadcast_to(np.uint16(0), (count, 2)),
+            start,
+            weights,
+            _joined(self._line),
+            np.repeat(np.arange(len(self._images), dtype=np.int32), self._images)
+            if len(self._images) > 1
+            else np.broadcast_to(np.int32(0), count),
+        )
+
+    def _add(self, heads: Sequence[_Head], plain: PlainImages, begin: Ints, start: Ints, line: int) -> None:
+        """Add the images of a block, in the order of the file."""
+        names, objects_line, sizes = plain.names, line + plain.last_line + 1, plain.sizes
+        if heads:
+            begin = np.concatenate([begin, [head.begin for head in heads]])
+            order = np.argsort(begin, kind="stable")
+            every = [*names.split(b"\n")[:-1], *(head.name for head in heads)]
+            names = b"".join(every[k] + b"\n" for k in order.tolist())
+            begin = begin[order]
+            start = np.concatenate([start, [head.start for head in heads]])[order]
+            objects_line = np.concatenate([objects_line, [head.line for head in heads]])[order]
+            sizes = np.concatenate([sizes, [head.size for head in heads]])[order]
+        if not len(begin):
+            return
+        self._name_stop.append(narrowed(len(self._names) + line_ends(np.frombuffer(names, np.uint8)), np.int32))
+        self._names += names
+        self._stop.append(narrowed(begin if self._images[-1] else begin[1:], np.int32))
+        self._start.append(narrowed(start, np.int32))
+        self._line.append(narrowed(objects_line, np.int32))
+        if self.side == "gt":
+            self._sizes.append(narrowed(sizes, np.uint16, np.float32))
+        self._images[-1] += len(begin)
+
+    def _check_utf8(self, block: bytes, ends: Ints, line: int) -> None:
+        try:
+            block.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line += int(np.searchsorted(ends, error.start))
+            what = f"byte 0x{block[error.start]:02x}, which is not UTF-8"
+            self.faults.add(self._path, line, what, "text in UTF-8 (save the file in that encoding)")
+
+    def _take(self, line: str, number: int, start: int, stop: int) -> None:
+        """Take one line; `start`, `stop` are its bytes in the file."""
+        stripped = line.strip()
+        if not stripped:
+            return
+        if self._awaits_size and _SIZE_ATTEMPT.fullmatch(stripped) and not is_object_line(stripped, self.side):
+            self._size(stripped, number, stop)
+        elif "," in stripped and is_object_line(stripped, self.side):
+            self._object(stripped, number)
+        else:
+            self._name(stripped, number, start, stop)
+
+    def _object(self, line: str, number: int) -> None:
+        if not self._in_image:
+            self.faults.add(self._path, number, f"object line {quote(line)} before any image name", "an image name")
+        elif self._awaits_size:
+            self._missing_size(number, line)
+
+    def _missing_size(self, number: int, line: str) -> None:
+        self._awaits_size = False
+        self.faults.add(
+            self._path,
+            number,
+            quote(line),
+            f"the size line height,width of image {quote(self._heads[-1].name.decode())} (960,1280, say)",
+        )
+
+    def _size(self, line: str, number: int, stop: int) -> None:
+        self._awaits_size = False
+        head = self._heads[-1]
+        head.start, head.line = stop, number + 1
+        try:
+            head.size = parse_size_line(line)
+        except LineFault as fault:
+            self.faults.add(self._path, number, fault.found, fault.expected)
+
+    def _name(self, name: str, number: int, start: int, stop: int) -> None:
+        if self._awaits_size:
+            self._missing_size(number, name)
+        if leaves_result_folder(name):
+            self.faults.add(
+                self._path,
+                number,
+                f"image name {quote(name)}",
+                "a name that stays in the result folder: no absolute path, drive letter, '..' or control character",
+            )
+        if self.name_line is not None:
+            file, line = self.name_line.setdefault(name, (self._path, number))
+            if (file, line) != (self._path, number):
+                where = f"line {line}" if file == self._path else f"{file}:{line}"
+                expected = f"image names used once (it stands in {where} too)"
+                self.faults.add(self._path, number, f"image name {quote(name)} again", expected)
+        self._heads.append(_Head(name.encode("utf-8", "replace"), start, stop, number + 1))
+        self._in_image, self._awaits_size = True, self.side == "gt"
+
+
+def narrowed(values: Column, *kinds: type[np.generic]) -> Column:
+    """Return the numbers in the first of these types that has them all, if any does: those of millions are kept."""
+    for kind in kinds:
+        with np.errstate(invalid="ignore", over="ignore"):
+            short = values.astype(kind)
+        if (short == values).all():
+            return short
+    return values
+
+
+def _joined(parts: list[Column]) -> Column:
+    """Join the parts of a column, and drop them."""
+    joined = np.concatenate(parts) if parts else np.zeros(0, np.int32)
+    parts.clear()
+    return joined
