@@ -28,7 +28,7 @@ from evaltex_cli.chunks import (
 from evaltex_cli.confidence import only_confident
 from evaltex_cli.errors import ConfigError, FaultLog, InputError, quote
 from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.jobs import FailedError, InOrder
+from evaltex_cli.jobs import FailedError, InOrder, in_threads
 from evaltex_cli.protocols import load
 from evaltex_cli.protocols.base import (
     SHOWN_IMAGES,
@@ -128,7 +128,9 @@ def open_sources(
         For a least confidence that is not in [0, 1].
     """
     sides: list[tuple[Path, Side, str | None]] = [(gt, "gt", gt_format), (det, "det", det_format)]
-    if any(formats.is_packed(path) for path in (gt, det)):
+    if in_order is not map and all(formats.is_text(path, name) for path, _, name in sides):
+        in_order = in_threads
+    elif any(formats.is_packed(path) for path in (gt, det)):
         in_order = map  # what is unpacked must outlive the workers
     try:
         (gt_source, faults), (det_source, more) = in_order(_opened, sides)

@@ -128,6 +128,30 @@ class _Workers:
         return error if isinstance(error, self._transient) else None
 
 
+# Threads -------------------------------------------------------------------------------------------------------------
+
+
+def in_threads(function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
+    """Yield the function of each item, all worked on at once in this process; see `InOrder`.
+
+    For few items, and work that mostly leaves the interpreter to others. An interrupt does not wait for it.
+    """
+    from concurrent.futures import Future
+
+    def work(item: Item, future: Future[Result]) -> None:
+        try:
+            future.set_result(function(item))
+        except BaseException as error:
+            future.set_exception(error)
+
+    waiting: list[Future[Result]] = []
+    for item in items:
+        waiting.append(Future())
+        threading.Thread(target=work, args=(item, waiting[-1]), daemon=True).start()
+    for future in waiting:
+        yield future.result()
+
+
 # Processes -----------------------------------------------------------------------------------------------------------
 
 
@@ -136,16 +160,32 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def prepare(jobs: int, modules: Sequence[str]) -> None:
+    """Have modules imported, beside what this process does, for the workers that `processes` will start.
+
+    Parameters
+    ----------
+    jobs : int
+        As for `processes`.
+    modules : sequence of str
+        What workers find imported.
+    """
+    if (jobs or cores()) == 1:
+        return
+    from multiprocessing import forkserver
+
+    forkserver.set_forkserver_preload(list(modules))
+    forkserver.ensure_running()
+
+
 @contextmanager
-def processes(jobs: int, preload: Sequence[str] = ()) -> Iterator[InOrder]:
+def processes(jobs: int) -> Iterator[InOrder]:
     """Give an `InOrder` over worker processes; none of them is left when the block ends, however it does.
 
     Parameters
     ----------
     jobs : int
         Number of processes; 1 works in this one, 0 takes all processors.
-    preload : sequence of str
-        Modules that workers find imported.
     """
     jobs = jobs or cores()
     if jobs == 1:
@@ -155,7 +195,6 @@ def processes(jobs: int, preload: Sequence[str] = ()) -> Iterator[InOrder]:
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(list(preload))
     folder = (os.getcwd(),)  # noqa: PTH109
     transient = (*_MACHINE_FAULTS, BrokenExecutor)
 

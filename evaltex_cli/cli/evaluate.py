@@ -47,6 +47,7 @@ MAX_PIXELS = 100_000_000
 GATE_NOT_MET = 1
 REPORT = "report.html"
 PRELOAD = (
+    "numpy.ma",
     "evaltex_cli.evaluation",
     "evaltex_cli.results.writer",
     "evaltex_cli.formats.evaltex_txt",
@@ -194,6 +195,11 @@ def command(**options: Any) -> None:
 
 
 def _evaluate(request: Request) -> list[Verdict]:
+    from evaltex_cli import jobs
+
+    if request.cluster is None:
+        wanted = PROTOCOLS if ALL in request.protocols else request.protocols
+        jobs.prepare(request.jobs, [*PRELOAD, *(PROTOCOLS[name] for name in wanted)])
     from evaltex_cli import gate
     from evaltex_cli.chunks import MaskFolders
     from evaltex_cli.protocols import load
@@ -277,9 +283,7 @@ def _evaluated(
         refuse_packed([request.gt, request.det])
     with ExitStack() as stack:
         in_order = stack.enter_context(
-            jobs.processes(request.jobs, PRELOAD)
-            if request.cluster is None
-            else jobs.cluster(request.cluster, request.paths)
+            jobs.processes(request.jobs) if request.cluster is None else jobs.cluster(request.cluster, request.paths)
         )
         sources = open_sources(
             request.gt,

@@ -106,6 +106,15 @@ def is_packed(path: Path) -> bool:
     return any(map(shards.is_packed, shards.files_of(path)))
 
 
+def is_text(path: Path, format_name: str | None) -> bool:
+    """Whether an input is of EvaLTex files beyond doubt: by the format's name, by a pattern, packed, or plain text."""
+    from evaltex_cli.formats import shards
+
+    if format_name is not None:
+        return format_name == "evaltex"
+    return shards.files_of(path) != [path] or shards.is_packed(path) or _is_plain_text(path)
+
+
 def refuse_packed(paths: Sequence[Path]) -> None:
     """Refuse what would be unpacked on this machine alone.
 
