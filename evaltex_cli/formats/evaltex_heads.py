@@ -41,6 +41,8 @@ class PlainImages:
         Indices of the lines to be taken one by one.
     left_usual : (m,) bool
         Which of them are objects' at a glance.
+    ends_usual : bool
+        Whether the block's last line is.
     """
 
     names: bytes
@@ -49,9 +51,12 @@ class PlainImages:
     sizes: Ints
     left: Ints
     left_usual: Bools
+    ends_usual: bool
 
 
-def plain_images(data: NDArray[np.uint8], starts: Ints, ends: Ints, side: Side, in_bulk: bool = True) -> PlainImages:
+def plain_images(
+    data: NDArray[np.uint8], starts: Ints, ends: Ints, side: Side, in_bulk: bool = True, after_usual: bool = False
+) -> PlainImages:
     """Find the images of a block.
 
     The lines between two usual object lines go together: either all are names (and sizes, in turn) in the plain form,
@@ -67,6 +72,8 @@ def plain_images(data: NDArray[np.uint8], starts: Ints, ends: Ints, side: Side, 
     side : {'gt', 'det'}
     in_bulk : bool
         Whether to take any image at all.
+    after_usual : bool
+        Whether the line before the block is an object's at a glance.
     """
     usual = usual_object_lines(data, starts, side)
     stops = ends - (data[ends - 1] == _RETURN)
@@ -93,9 +100,9 @@ def plain_images(data: NDArray[np.uint8], starts: Ints, ends: Ints, side: Side, 
     is_left[other[~is_plain[gap]]] = True
     is_left[objects[((count > 0) & ~is_plain)[:-1]]] = True
     before = int(name[0]) if len(name) else len(starts)  # no image may have begun
-    is_left[:before] |= usual[:before] & np.diff(usual[:before], prepend=False)
+    is_left[:before] |= usual[:before] & np.diff(usual[:before], prepend=after_usual)
     left = np.flatnonzero(is_left)
-    return PlainImages(names.tobytes(), name, last, sizes, left, usual[left])
+    return PlainImages(names.tobytes(), name, last, sizes, left, usual[left], bool(usual[-1]))
 
 
 def _lines(data: NDArray[np.uint8], starts: Ints, stops: Ints) -> tuple[NDArray[np.uint8], Ints]:

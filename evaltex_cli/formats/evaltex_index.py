@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,6 +22,8 @@ from evaltex_cli.formats.names import leaves_result_folder
 from evaltex_cli.records import Ints
 
 _SIZE_ATTEMPT = re.compile(r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]*,\s*\d[^,]*")
+PART_BYTES = 1 << 19
+
 Column: TypeAlias = NDArray[Any]
 
 
@@ -75,14 +79,15 @@ class Index:
     _path: str = ""
     _in_image: bool = False
     _awaits_size: bool = False
+    _after_usual: bool = False
     _heads: list[_Head] = field(default_factory=list)
     _images: list[int] = field(default_factory=list)
     _names: bytearray = field(default_factory=bytearray)
-    _name_stop: list[Column] = field(default_factory=list)
-    _sizes: list[Column] = field(default_factory=list)
-    _start: list[Column] = field(default_factory=list)
-    _stop: list[Column] = field(default_factory=list)
-    _line: list[Column] = field(default_factory=list)
+    _name_stop: array[Any] = field(default_factory=partial(array, "i"))
+    _sizes: array[Any] = field(default_factory=partial(array, "H"))
+    _start: array[Any] = field(default_factory=partial(array, "i"))
+    _stop: array[Any] = field(default_factory=partial(array, "i"))
+    _line: array[Any] = field(default_factory=partial(array, "i"))
 
     def begin_file(self, path: Path) -> None:
         """What follows stands in this file."""
@@ -93,19 +98,30 @@ class Index:
         """Take whole lines that begin at this byte and line of the file; only its last may lack the newline."""
         if not block.endswith(b"\n"):
             block += b"\n"
-        data = np.frombuffer(block, np.uint8)
+        if not block.isascii():
+            self._check_utf8(block, line)
+        self._after_usual = False
+        start = 0
+        while start < len(block):
+            stop = block.find(b"\n", start + PART_BYTES) + 1 or len(block)
+            line += self._take_part(np.frombuffer(block, np.uint8, stop - start, start), position + start, line)
+            start = stop
+
+    def _take_part(self, data: NDArray[np.uint8], position: int, line: int) -> int:
+        """Take some lines; return how many."""
         ends = line_ends(data)
         starts = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
-        if not block.isascii():
-            self._check_utf8(block, ends, line)
-        plain = plain_images(data, starts, ends, self.side, in_bulk=self.name_line is None)
+        plain = plain_images(
+            data, starts, ends, self.side, in_bulk=self.name_line is None, after_usual=self._after_usual
+        )
+        self._after_usual = plain.ends_usual
         first = int(plain.name_line[0]) if len(plain.name_line) else len(ends)
         places = (plain.left, starts[plain.left], ends[plain.left], plain.left_usual)
         for k, start, stop, is_usual in zip(*(column.tolist() for column in places), strict=True):
             self._in_image |= k > first
             if is_usual and self._in_image and not self._awaits_size:
                 continue
-            text = block[start:stop].decode("utf-8", "replace")
+            text = data[start:stop].tobytes().decode("utf-8", "replace")
             if position == 0 and k == 0:
                 text = text.removeprefix("\ufeff")
             self._take(text, line + k, position + start, position + stop + 1)
@@ -113,6 +129,7 @@ class Index:
         kept = len(self._heads) - self._awaits_size
         heads, self._heads = self._heads[:kept], self._heads[kept:]
         self._add(heads, plain, position + starts[plain.name_line], position + ends[plain.last_line] + 1, line)
+        return len(ends)
 
     def end_file(self, position: int, line: int) -> None:
         """The file ends before this byte, in this line."""
@@ -122,21 +139,18 @@ class Index:
             self._awaits_size = False
             self.take_block(b"\n", position, line)  # so that the image is added
         if self._images[-1]:
-            self._stop.append(np.maximum(self._start[-1][-1:], position))
+            self._stop = _extended(self._stop, np.array([max(self._start[-1], position)]))
 
     def images(self) -> Images:
-        """Return what was found, and keep none of it."""
-        names, self._names = Names(self._names, _joined(self._name_stop)), bytearray()
-        start, stop = _joined(self._start), _joined(self._stop)
-        weights = narrowed(stop - start, np.uint16, np.int32)
-        del stop
-        count = len(names)
+        """Return what was found."""
+        count = len(self._start)
+        start = np.asarray(self._start)
         return Images(
-            names,
-            _joined(self._sizes).reshape(-1, 2) if self.side == "gt" else np.broadcast_to(np.uint16(0), (count, 2)),
+            Names(self._names, np.asarray(self._name_stop)),
+            np.asarray(self._sizes).reshape(-1, 2) if self._sizes else np.broadcast_to(np.uint16(0), (count, 2)),
             start,
-            weights,
-            _joined(self._line),
+            _narrow(np.asarray(self._stop) - start),
+            np.asarray(self._line),
             np.repeat(np.arange(len(self._images), dtype=np.int32), self._images)
             if len(self._images) > 1
             else np.broadcast_to(np.int32(0), count),
@@ -154,22 +168,20 @@ class Index:
             start = np.concatenate([start, [head.start for head in heads]])[order]
             objects_line = np.concatenate([objects_line, [head.line for head in heads]])[order]
             sizes = np.concatenate([sizes, [head.size for head in heads]])[order]
-        if not len(begin):
-            return
-        self._name_stop.append(narrowed(len(self._names) + line_ends(np.frombuffer(names, np.uint8)), np.int32))
+        self._name_stop = _extended(self._name_stop, len(self._names) + line_ends(np.frombuffer(names, np.uint8)))
         self._names += names
-        self._stop.append(narrowed(begin if self._images[-1] else begin[1:], np.int32))
-        self._start.append(narrowed(start, np.int32))
-        self._line.append(narrowed(objects_line, np.int32))
+        self._start = _extended(self._start, start)
+        self._stop = _extended(self._stop, begin if self._images[-1] else begin[1:])
+        self._line = _extended(self._line, objects_line)
         if self.side == "gt":
-            self._sizes.append(narrowed(sizes, np.uint16, np.float32))
+            self._sizes = _extended(self._sizes, sizes)
         self._images[-1] += len(begin)
 
-    def _check_utf8(self, block: bytes, ends: Ints, line: int) -> None:
+    def _check_utf8(self, block: bytes, line: int) -> None:
         try:
             block.decode("utf-8")
         except UnicodeDecodeError as error:
-            line += int(np.searchsorted(ends, error.start))
+            line += block.count(b"\n", 0, error.start)
             what = f"byte 0x{block[error.start]:02x}, which is not UTF-8"
             self.faults.add(self._path, line, what, "text in UTF-8 (save the file in that encoding)")
 
@@ -229,18 +241,20 @@ class Index:
         self._in_image, self._awaits_size = True, self.side == "gt"
 
 
-def narrowed(values: Column, *kinds: type[np.generic]) -> Column:
-    """Return the numbers in the first of these types that has them all, if any does: those of millions are kept."""
-    for kind in kinds:
-        with np.errstate(invalid="ignore", over="ignore"):
-            short = values.astype(kind)
-        if (short == values).all():
-            return short
-    return values
+_WIDER = {"i": "q", "H": "f", "f": "d"}
 
 
-def _joined(parts: list[Column]) -> Column:
-    """Join the parts of a column, and drop them."""
-    joined = np.concatenate(parts) if parts else np.zeros(0, np.int32)
-    parts.clear()
-    return joined
+def _extended(column: array[Any], values: Column) -> array[Any]:
+    """Add values to a column, which grows in place; where its type does not hold them, return it in a wider one."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        short = values.astype(column.typecode)
+    if not (short == values).all():
+        return _extended(array(_WIDER[column.typecode], column), values)
+    column.frombytes(short.tobytes())
+    return column
+
+
+def _narrow(values: Column) -> Column:
+    """Return the same numbers in two bytes each, if they fit: millions are kept."""
+    fits = not len(values) or values.max() <= np.iinfo(np.uint16).max
+    return values.astype(np.uint16) if fits else values

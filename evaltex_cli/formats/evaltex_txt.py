@@ -89,15 +89,8 @@ def _index_files(files: Sequence[Path], readable: Sequence[Path], found: Index) 
 def _blocks(path: Path) -> Iterator[bytes]:
     """Yield the file in blocks of whole lines."""
     with path.open("rb") as file:
-        rest: list[bytes] = []
-        while block := file.read(BLOCK_BYTES):
-            cut = block.rfind(b"\n") + 1
-            if cut:
-                yield b"".join([*rest, block[:cut]])
-                rest = []
-            rest.append(block[cut:])
-        if last := b"".join(rest):
-            yield last
+        while block := file.read(BLOCK_BYTES) + file.readline():
+            yield block
 
 
 def recognises(path: Path) -> bool:
