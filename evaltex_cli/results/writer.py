@@ -80,7 +80,8 @@ def log_unfit_names(folder: Path, runs: Sequence[Run], gt: Source, faults: Fault
     unfit = unfit_for_files(gt.names, folder, longest, IMAGE_SUFFIX)
     for name, place in places.of_images(gt, "gt", unfit).items():
         made, expected = unfit[name]
-        faults.add(place.file, place.line, f"image name {quote(name)} {made}", f"{expected}, or leave out -a")
+        line = None if place.at is None else place.at.line
+        faults.add(place.file, line, f"image name {quote(name)} {made}", f"{expected}, or leave out -a")
 
 
 def write_images(folder: Path, texts: Iterable[tuple[str, str]]) -> None:
