@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from evaltex_cli import formats, pairing
+from evaltex_cli import pairing
 from evaltex_cli.errors import EvaltexError, FaultLog
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.records import (
@@ -57,8 +57,6 @@ class Chunk:
         Whether the detections name the image.
     gt, det : callable
         Read the images of `names`, and those of `det_names`.
-    has_polygons : bool
-        See `ImageBatch`.
     is_counted : bool
         Whether anybody wants the evidence, not only the faults.
     """
@@ -68,7 +66,6 @@ class Chunk:
     present: Bools
     gt: Read
     det: Read
-    has_polygons: bool
     is_counted: bool
 
 
@@ -172,7 +169,6 @@ def measure(bare: Sequence[Run], masks: MaskFolders | None, invalid: str, sink: 
         gt_read.objects,
         _spread(det_read.objects, chunk.present),
         in_detections=chunk.present,
-        has_polygons=chunk.has_polygons,
     )
     if masks is not None:
         batch = _with_masks(batch, masks, chunk.present, faults)
@@ -188,9 +184,7 @@ def measure(bare: Sequence[Run], masks: MaskFolders | None, invalid: str, sink: 
         return replace(found, refusal=refusal)
 
 
-def chunk_of(
-    gt: Source, det: Source, paired: Ints, start: int, stop: int, is_counted: bool, has_polygons: bool
-) -> Chunk:
+def chunk_of(gt: Source, det: Source, paired: Ints, start: int, stop: int, is_counted: bool) -> Chunk:
     names = gt.names[start:stop]
     present = paired[start:stop] != pairing.NO_DETECTIONS
     return Chunk(
@@ -199,24 +193,14 @@ def chunk_of(
         present,
         gt.reader(np.arange(start, stop)),
         det.reader(paired[start:stop][present]),
-        has_polygons,
         is_counted,
     )
 
 
-def has_polygons(source: Source, positions: Iterable[Ints]) -> bool:
-    """Whether an object of these images, given in parts, has other than four vertices (a box has four).
-
-    Images are read until one is found; none is where the format knows of no such object.
-    """
-    if formats.load(source.format).four_corners:
-        return False
-    return any(map(_are_polygons, (source.read(part, FaultLog()).objects for part in positions)))
-
-
-def _are_polygons(objects: Objects) -> bool:
-    counts = np.zeros(0) if objects.vertex_offsets is None else np.diff(objects.vertex_offsets)
-    return bool(((counts != 0) & (counts != 4)).any())
+def holds_polygons(read: Read) -> bool:
+    """Whether an object of some images has other than four vertices (a box has four)."""
+    offsets = read(FaultLog()).objects.vertex_offsets
+    return offsets is not None and not np.isin(np.diff(offsets), (0, 4)).all()
 
 
 def _settled(read: ReadImages, side: Side, names: Sequence[str], invalid: str, refused: list[Refused]) -> ReadImages:

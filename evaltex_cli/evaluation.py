@@ -22,7 +22,7 @@ from evaltex_cli.chunks import (
     Refused,
     chunk_of,
     cut,
-    has_polygons,
+    holds_polygons,
     measure,
 )
 from evaltex_cli.confidence import only_confident
@@ -196,11 +196,11 @@ def evaluate_sources(
     if indexed_well:
         naming.refuse_other_spellings(gt, det, paired)
     gt_count, det_count = Counts(), Counts()
-    bare = [run.empty() for run in runs]
-    work = partial(measure, bare, masks, invalid, sink)
     cuts = list(cut(gt, det, paired, masks))
-    polygons = _has_polygons(runs, gt, det, paired, cuts)
-    for (_, done), found in _found(work, cuts, gt, det, paired, polygons, faults, in_order, journal):
+    has_polygons = partial(_has_polygons, gt, det, paired, cuts, in_order)
+    runs = [replace(run, parameters=run.protocol.decided(run.parameters, has_polygons)) for run in runs]
+    work = partial(measure, [run.empty() for run in runs], masks, invalid, sink)
+    for (_, done), found in _found(work, cuts, gt, det, paired, faults, in_order, journal):
         faults.extend(found.faults)
         _log_refused(gt, det, found.refused, faults)
         if found.refusal is not None and not faults.count:
@@ -260,14 +260,19 @@ def scored(
     )
 
 
-def _has_polygons(runs: Sequence[Run], gt: Source, det: Source, paired: Ints, cuts: Sequence[tuple[int, int]]) -> bool:
-    """Whether an object of either side has other than four vertices; not looked at where no run asks for it."""
-    if not any(run.protocol.asks_for_polygons(run.parameters) for run in runs):
-        return False
-    partners = (paired[start:stop] for start, stop in cuts)
-    return has_polygons(gt, (np.arange(*cut) for cut in cuts)) or has_polygons(
-        det, (part[part != pairing.NO_DETECTIONS] for part in partners)
-    )
+def _has_polygons(gt: Source, det: Source, paired: Ints, cuts: Sequence[tuple[int, int]], in_order: InOrder) -> bool:
+    """Whether an object of either side has other than four vertices; images are read until one is found."""
+    of_gt = (np.arange(*cut) for cut in cuts)
+    of_det = (part[part != pairing.NO_DETECTIONS] for part in (paired[start:stop] for start, stop in cuts))
+    for source, parts in ((gt, of_gt), (det, of_det)):
+        if formats.load(source.format).four_corners:
+            continue
+        try:
+            if any(in_order(holds_polygons, map(source.reader, parts))):
+                return True
+        except FailedError as failed:
+            raise InputError(f"{source.path}: given up after three attempts ({failed.reason})") from failed
+    return False
 
 
 class Journal(typing.Protocol):
@@ -292,14 +297,13 @@ def _found(
     gt: Source,
     det: Source,
     paired: Ints,
-    polygons: bool,
     faults: FaultLog,
     in_order: InOrder,
     journal: Journal | None,
 ) -> Iterator[tuple[tuple[int, int], Found]]:
     """Yield the range of each chunk, and what is found in it; the journal's part is not searched again."""
     known = {cut for cut in cuts if journal is not None and journal.has(*cut)}
-    chunks = (chunk_of(gt, det, paired, *cut, not faults.count, polygons) for cut in cuts if cut not in known)
+    chunks = (chunk_of(gt, det, paired, *cut, not faults.count) for cut in cuts if cut not in known)
     results = in_order(work, chunks)
     try:
         for cut in cuts:

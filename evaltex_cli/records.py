@@ -151,9 +151,6 @@ class ImageBatch:
         The labelled masks, where the run has them; areas are then pixel counts of these.
     in_detections : (images,) bool, or None
         Whether the detections name the image at all, be it without objects. None where all are named.
-    has_polygons : bool
-        Whether an object of the data set, in this batch or another, has other than four vertices. False where nobody
-        has asked, and for objects from memory.
     """
 
     names: Sequence[str]
@@ -163,7 +160,6 @@ class ImageBatch:
     gt_runs: LabelRuns | None = None
     det_runs: LabelRuns | None = None
     in_detections: Bools | None = None
-    has_polygons: bool = False
 
     @property
     def has_masks(self) -> bool:

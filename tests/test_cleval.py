@@ -187,10 +187,10 @@ def objects_of(side: list[dict[str, Any]], kind: str) -> Objects:
     )
 
 
-def batch_of(images: list[tuple[Objects, Objects]], kind: str, size: float = 0.0) -> ImageBatch:
+def batch_of(images: list[tuple[Objects, Objects]], size: float = 0.0) -> ImageBatch:
     names = [f"image {k}" for k in range(len(images))]
     gt, det = (concatenate([image[side] for image in images]) for side in (0, 1))
-    return ImageBatch(names, np.full((len(images), 2), size), gt, det, has_polygons=kind == "polygon")
+    return ImageBatch(names, np.full((len(images), 2), size), gt, det)
 
 
 def evidence_of(batch: ImageBatch, **parameters: Any) -> Evidence:
@@ -212,7 +212,9 @@ def test_agrees_with_the_reference(kind: str, parameters: dict[str, Any]) -> Non
     """Every count of every image, and the matches and characters of every object."""
     rng = random.Random(f"{kind}{parameters}")
     scenes = [random_scene(rng, kind) for _ in range(60)]
-    found = evidence_of(batch_of([(objects_of(g, kind), objects_of(d, kind)) for g, d in scenes], kind), **parameters)
+    annotation = "polygon" if kind == "polygon" else "quad"
+    batch = batch_of([(objects_of(g, kind), objects_of(d, kind)) for g, d in scenes])
+    found = evidence_of(batch, annotation=annotation, **parameters)
     options = {
         "official": parameters.get("reference") != "paper",
         "threshold": parameters.get("area_precision"),
@@ -371,16 +373,19 @@ def test_the_edges_of_boxes() -> None:
     assert [scored(gt, det, annotation="polygon")["recall"] for det in boxes] == [0.0] * 4
 
 
-def test_a_polygon_anywhere_makes_polygons_of_four_vertices() -> None:
-    """The 60 by 10 false positive counts 1 character in either case, but the tall one 6 as a quadrilateral."""
-    tall = image_objects(polygons=[np.array([[0, 0], [10, 0], [10, 60], [0, 60]])])
-    image = [(image_objects(), tall)]
-    for annotation, among_quads, among_polygons in (("auto", 6, 1), ("quad", 6, 6), ("polygon", 1, 1)):
-        counts = [
-            evidence_of(batch_of(image, kind), annotation=annotation).row(0)["false_positive_characters"]
-            for kind in ("quad", "polygon")
-        ]
-        assert counts == [among_quads, among_polygons]
+def test_a_polygon_anywhere_makes_polygons_of_four_vertices(tmp_path: Path) -> None:
+    """The tall false positive counts 6 characters as a quadrilateral, but 1 as a polygon; a triangle decides it."""
+    gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
+    gt.write_text("a\n100,100\nb\n100,100\n", encoding="utf-8")
+    quad = 'a\n1,"",0,0,10,0,10,60,0,60\nb\n'
+    for triangle, decided, characters in (("", "quad", 6), ('1,"",20,20,30,20,25,25\n', "polygon", 1 + 1)):
+        det.write_text(quad + triangle, encoding="utf-8")
+        found = evaluate(gt, det, "cleval")
+        assert found.totals["false_positive_characters"] == characters
+        assert found.parameters.annotation == decided
+        assert f"annotation:{decided}" in found.signature
+        told = evaluate(gt, det, "cleval", annotation="quad" if triangle else "polygon")
+        assert told.totals["false_positive_characters"] != characters
 
 
 @pytest.mark.parametrize("reference", ["official", "paper"])
@@ -402,7 +407,7 @@ def test_objects_without_transcription_match_nothing() -> None:
     assert (scores["recall"], scores["false_positive_characters"]) == (0.0, 1)
     ring = np.array([[0, 0], [5, -1], [10, 0], [10, 5], [0, 5]])
     image = (image_objects(polygons=[ring]), image_objects(polygons=[ring]))
-    found = evidence_of(batch_of([image], "polygon"))
+    found = evidence_of(batch_of([image]), annotation="polygon")
     assert found.row(0)["gt_characters"] == 0
     assert len(found.warnings) == 1
     assert "'image 0'" in str(found.warnings[0])
@@ -447,7 +452,7 @@ def test_scale_bins() -> None:
     gt = words(((0, 0, 60, 10), "abcdef"), ((0, 50, 60, 70), "abc"))
     det = words(((0, 0, 60, 10), "abcdef"))
     checked = config.checked("cleval", {"scale_bins": "0,0.15,0.2,1"})
-    found = evidence_of(batch_of([(gt, det)], "ltrb", size=100.0), scale_bins="0,0.15,0.2,1")
+    found = evidence_of(batch_of([(gt, det)], size=100.0), scale_bins="0,0.15,0.2,1")
     rows = cleval.scores(found.row(0), checked)["scale_wise"]
     assert [(row["lowest_scale"], row["highest_scale"]) for row in rows] == [(0.0, 0.15), (0.15, 0.2), (0.2, 1.0)]
     assert [row["recall"] for row in rows] == [1.0, 0.0, 0.0]
@@ -470,7 +475,7 @@ def test_refuses_scale_bins_that_are_none(edges: str) -> None:
 
 def test_scale_bins_need_sizes() -> None:
     with pytest.raises(InputError, match="'image 0' has no height and width"):
-        evidence_of(batch_of([(word(*WORD), word(*WORD))], "ltrb"), scale_bins="0,1")
+        evidence_of(batch_of([(word(*WORD), word(*WORD))]), scale_bins="0,1")
 
 
 BOX = st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(0, 40), st.integers(0, 20))

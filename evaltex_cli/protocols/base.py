@@ -180,8 +180,9 @@ class Protocol:
         Whether it works on labelled masks.
     needs_texts : bool
         Whether it means something only where detections bear transcriptions.
-    asks_for_polygons : callable
-        ``asks_for_polygons(parameters)``: whether it needs `ImageBatch.has_polygons`.
+    decided : callable
+        ``decided(parameters, has_polygons)``: the parameters with what they leave to the data set; ``has_polygons()``
+        looks whether any object of it, on either side, has other than four vertices (a box has four).
     object_credit : callable
         How well a ground-truth object was found, in [0, 1], of its match and its own values (an element of
         `ImageResult.objects`): what tells whether it got better or worse.
@@ -202,7 +203,7 @@ class Protocol:
     image_scores: Callable[[Totals, Any], Scores] | None = None
     takes_masks: bool = True
     needs_texts: bool = False
-    asks_for_polygons: Callable[[Any], bool] = lambda _: False
+    decided: Callable[[Any, Callable[[], bool]], Any] = lambda parameters, _: parameters
     object_credit: Callable[[Mapping[str, Any]], float] = lambda values: float(values["match"] != "missed")
     plots: Callable[[Scores], Iterable[Plot]] | None = None
     plot_names: tuple[str, ...] = ()

@@ -44,7 +44,7 @@ from evaltex_cli.protocols.base import (
     remark,
 )
 from evaltex_cli.protocols.cleval_counts import Counts, counts_of
-from evaltex_cli.protocols.cleval_parameters import Parameters, asks_for_polygons, convention
+from evaltex_cli.protocols.cleval_parameters import Parameters, convention, decided
 from evaltex_cli.protocols.cleval_scene import Scene, scene_of
 from evaltex_cli.protocols.cleval_shapes import shorter_sides
 from evaltex_cli.protocols.relations import matches
@@ -238,6 +238,6 @@ PROTOCOL = Protocol(
     headline=("recall", "precision", "hmean"),
     convention=convention,
     takes_masks=False,
-    asks_for_polygons=asks_for_polygons,
+    decided=decided,
     object_credit=object_credit,
 )

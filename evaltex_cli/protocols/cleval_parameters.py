@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from evaltex_cli.errors import ConfigError, quote
@@ -99,9 +100,11 @@ class Parameters:
         return bins
 
 
-def asks_for_polygons(parameters: Parameters) -> bool:
-    """Whether the data set decides what four vertices are."""
-    return parameters.annotation == "auto"
+def decided(parameters: Parameters, has_polygons: Callable[[], bool]) -> Parameters:
+    """Let the data set say what four vertices are, if nobody else does."""
+    if parameters.annotation != "auto":
+        return parameters
+    return replace(parameters, annotation="polygon" if has_polygons() else "quad")
 
 
 def convention(parameters: Parameters) -> Convention:

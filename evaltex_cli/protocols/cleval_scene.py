@@ -9,7 +9,7 @@ import numpy as np
 
 from evaltex_cli.protocols.characters import Text, texts_of
 from evaltex_cli.protocols.cleval_matching import Inclusions, inclusions
-from evaltex_cli.protocols.cleval_parameters import Parameters, asks_for_polygons, convention
+from evaltex_cli.protocols.cleval_parameters import Parameters, convention
 from evaltex_cli.protocols.cleval_shapes import (
     Side,
     aspects,
@@ -62,7 +62,7 @@ class Scene:
 
 def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Scene:
     taken = convention(parameters)
-    all_polygons = parameters.annotation == "polygon" or (asks_for_polygons(parameters) and batch.has_polygons)
+    all_polygons = parameters.annotation == "polygon"
     gt, det = side_of(batch.gt, taken, all_polygons), side_of(batch.det, taken, all_polygons)
     gt_aspect, det_aspect = aspects(gt, parameters.official), aspects(det, parameters.official)
     gt_texts, det_texts = (
