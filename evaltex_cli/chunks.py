@@ -29,7 +29,7 @@ from evaltex_cli.signature import INVALID_POLYGONS
 
 BATCH_BYTES = 1 << 20
 BATCH_IMAGES = 8192
-MASK_BATCH_IMAGES = 16
+MASK_BATCH_IMAGES = 8
 Read: TypeAlias = Callable[[FaultLog], ReadImages]
 MAX_PIXELS = 100_000_000
 

@@ -173,12 +173,14 @@ class Run:
 def add_batch(run: Run, batch: ImageBatch, measured: dict[Convention, Overlaps], sink: Sink | None) -> Any:
     """Add a batch's evidence to a run; `measured` keeps its overlaps, by convention, for the other runs.
 
+    Masks are measured once: to them all conventions are the same.
+
     Returns
     -------
     object
         What the sink has made of it.
     """
-    convention = run.protocol.convention(run.parameters)
+    convention = Convention() if batch.has_masks else run.protocol.convention(run.parameters)
     if convention not in measured:
         measured[convention] = overlaps.measure(batch, convention)
     found = run.protocol.evidence(batch, measured[convention], run.parameters, sink is not None)

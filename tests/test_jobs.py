@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -116,6 +117,20 @@ def test_any_number_of_jobs_gives_the_same_bytes(kind: str, count: int, monkeypa
     monkeypatch.setattr(chunks, "BATCH_IMAGES", 5)
     monkeypatch.setattr(chunks, "MASK_BATCH_IMAGES", 5)
     assert outcome(*arguments, "--jobs", str(count)) == alone
+
+
+@pytest.mark.parametrize("kind", ["boxes", "masks"])
+def test_workers_import_what_decodes_pictures_where_there_are_any(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    preloaded: list[str] = []
+
+    @contextmanager
+    def processes(count: int, preload: Sequence[str]) -> Iterator[jobs.InOrder]:
+        preloaded.extend(preload)
+        yield map
+
+    monkeypatch.setattr(jobs, "processes", processes)
+    outcome(*arguments_for(kind))
+    assert ("evaltex_cli.formats.label_pictures" in preloaded) == (kind == "masks")
 
 
 def test_faults_found_by_workers_are_told_as_by_one(monkeypatch: pytest.MonkeyPatch) -> None:

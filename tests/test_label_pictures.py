@@ -216,7 +216,7 @@ def rgb16(path: Path, planes: bool = False) -> None:
     tifffile.imwrite(path, np.moveaxis(values, -1, 0) if planes else values, photometric="rgb", **config)
 
 
-STORED = ("u1", "<u2", ">u2", "<i2", ">i2", "<u4", ">u4", "<i4", ">i4", "<f4", ">f4")
+STORED = ("u1", "<u2", ">u2", "<i2", ">i2", "<u4", "<i4", ">i4", "<f4", ">f4")
 
 
 def moved_strips(path: Path, order: list[int], gap: int) -> None:
@@ -245,8 +245,7 @@ def test_uncompressed_strips(tmp_path: Path, dtype: str, rows: int) -> None:
         moved_strips(path, list(order), gap)
         assert_reads(tmp_path, LABELS)
     path.write_bytes(path.read_bytes()[:-1])
-    fault = only_fault(tmp_path, [1, 2, 3])
-    assert "truncated" in fault or "corrupted strip" in fault
+    assert "truncated" in only_fault(tmp_path, [1, 2, 3])
 
 
 def test_one_job_works_in_one_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from evaltex_cli import evaluate
-from evaltex_cli.runs import Evaluation
+from evaltex_cli import evaluate, overlaps
+from evaltex_cli.chunks import MaskFolders
+from evaltex_cli.evaluation import evaluate_sources, open_sources
+from evaltex_cli.protocols import PROTOCOLS, load
+from evaltex_cli.records import Convention, ImageBatch, Overlaps
+from evaltex_cli.runs import Evaluation, Run
 
 CONFIGURATIONS: list[dict[str, Any]] = [
     {},
@@ -145,3 +149,24 @@ def test_a_rectangle_is_the_same_as_box_polygon_and_mask(
         assert_same(other.scores, results[0].scores, "scores")
         assert_same(other.images[0].objects, results[0].images[0].objects, "objects")
         assert_same(other.images[0].detections, results[0].images[0].detections, "detections")
+
+
+def test_all_protocols_share_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Conventions differ in how they take boxes and polygons; masks are what they are, and are swept once."""
+    gt, det, gt_labels, det_labels = scenes.random_masks(1)
+    (tmp_path / "gt.txt").write_text(gt, encoding="utf-8", newline="")
+    (tmp_path / "det.txt").write_text(det, encoding="utf-8", newline="")
+    folders = save(tmp_path / "gt", gt_labels, ".png"), save(tmp_path / "det", det_labels, ".png")
+    calls: list[Convention] = []
+
+    def counted(batch: ImageBatch, convention: Convention) -> Overlaps:
+        calls.append(convention)
+        return measure(batch, convention)
+
+    measure = overlaps.measure
+    monkeypatch.setattr(overlaps, "measure", counted)
+    sources = open_sources(tmp_path / "gt.txt", tmp_path / "det.txt", "evaltex", "evaltex")
+    runs = [Run(protocol, protocol.parameters()) for protocol in map(load, PROTOCOLS) if protocol.takes_masks]
+    assert len({run.protocol.convention(run.parameters) for run in runs}) > 1
+    evaluate_sources(*sources, runs, MaskFolders(*folders))
+    assert len(calls) == 1

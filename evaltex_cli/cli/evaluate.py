@@ -55,6 +55,7 @@ PRELOAD = (
     "evaltex_cli.cli",
 )
 """What worker processes find imported."""
+PRELOAD_FOR_MASKS = "evaltex_cli.formats.label_pictures"
 
 
 class _Level(click.FloatRange):
@@ -199,7 +200,8 @@ def _evaluate(request: Request) -> list[Verdict]:
 
     if request.cluster is None:
         wanted = PROTOCOLS if ALL in request.protocols else request.protocols
-        jobs.prepare(request.jobs, [*PRELOAD, *(PROTOCOLS[name] for name in wanted)])
+        modules = [*PRELOAD, *(PROTOCOLS[name] for name in wanted)]
+        jobs.prepare(request.jobs, [*modules, PRELOAD_FOR_MASKS] if request.gt_img_dir else modules)
     from evaltex_cli import gate
     from evaltex_cli.chunks import MaskFolders
     from evaltex_cli.protocols import load
