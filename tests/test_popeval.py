@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from evaltex_cli.memory import image_objects
 from evaltex_cli.overlaps import measure
 from evaltex_cli.protocols import popeval
 from evaltex_cli.protocols.base import MATCH_TYPES, Evidence
-from evaltex_cli.records import ImageBatch, concatenate
+from evaltex_cli.records import ImageBatch, Objects, concatenate
 
 quick = settings(deadline=None, derandomize=True, max_examples=80)
 seeds = st.integers(0, 2**32)
@@ -102,6 +103,44 @@ def test_agrees_with_the_reference(numbers: list[int]) -> None:
                 removed[pair[own]] += pair[2]
             shown = np.nan_to_num(side.values["removed_characters"][start:stop])
             assert shown.tolist() == removed.tolist()
+
+
+def objects_of(words: list[Word], is_box: list[bool], shift: float) -> Objects:
+    """One image of boxes and polygons in any order."""
+    parts = []
+    for found, as_box in zip(words, is_box, strict=True):
+        points = np.array(found.points, dtype=np.float64) + shift
+        straight = as_box and found.points[0][1] == found.points[1][1]
+        outline: dict[str, Any] = {"boxes": [[*points[0], *points[2]]]} if straight else {"polygons": [points]}
+        parts.append(image_objects(**outline, texts=[found.text], dont_care=[found.dont_care]))
+    joined = concatenate([image_objects(), *parts])
+    return replace(joined, offsets=np.array([0, len(words)]), ids=np.arange(len(words)))
+
+
+@given(seeds, st.sampled_from([0, 0.5, 2**25 - 20, 2**39]))
+@quick
+def test_boxes_and_the_polygons_of_their_corners_are_one(seed: int, shift: float) -> None:
+    """To the last bit, be they compared as boxes or as hulls, empty ones and those that only touch among them."""
+    rng = random.Random(seed)
+    sides = scene(seed)
+    mixed, plain = (
+        ImageBatch(
+            ["img"],
+            np.zeros((1, 2)),
+            *(objects_of(side, [boxes and rng.random() < 0.8 for _ in side], shift) for side in sides),
+        )
+        for boxes in (True, False)
+    )
+    found, expected = evidence_of(mixed), evidence_of(plain)
+    assert {name: column.tolist() for name, column in found.columns.items()} == {
+        name: column.tolist() for name, column in expected.columns.items()
+    }
+    assert found.matches is not None and expected.matches is not None
+    for ours, theirs in ((found.matches.gt, expected.matches.gt), (found.matches.det, expected.matches.det)):
+        assert ours.partners.tolist() == theirs.partners.tolist()
+        assert ours.offsets.tolist() == theirs.offsets.tolist()
+        for name, values in ours.values.items():
+            np.testing.assert_array_equal(values, theirs.values[name])
 
 
 @given(seeds)
@@ -212,3 +251,13 @@ def test_thousands_of_words_in_one_image() -> None:
     scores = popeval.scores(evidence_of(batch).row(0), popeval.Parameters())
     assert scores["recall"] == 1
     assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize("box", [[2, 3, 12, 8], [3, 4, 3, 9], [1, 7, 5, 7], [6, 6, 6, 6]])
+def test_the_point_in_a_box_is_that_in_its_hull(box: list[int]) -> None:
+    x0, y0, x1, y1 = box
+    as_box, as_polygon = (
+        popeval._distance(popeval._hulls(one))
+        for one in (image_objects([box]), image_objects(polygons=[[[x0, y0], [x1, y0], [x1, y1], [x0, y1]]]))
+    )
+    assert as_box.tolist() == as_polygon.tolist()

@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.geometry import chains
+from evaltex_cli.geometry import chains, shapes
 from evaltex_cli.overlaps import touching_boxes
 from evaltex_cli.protocols.base import (
     Evidence,
@@ -40,11 +40,13 @@ from evaltex_cli.protocols.base import (
 )
 from evaltex_cli.protocols.relations import matches
 from evaltex_cli.protocols.rrc import recall_precision
-from evaltex_cli.records import Bools, Convention, Floats, Geometries, ImageBatch, Ints, Objects, Overlaps
+from evaltex_cli.records import Bools, Convention, Floats, Geometries, ImageBatch, Ints, Objects, Overlaps, expanded
 
 TRUNCATED = Convention(truncated=True)
 APART = 0.25
 """Boxes grown by this much on every side overlap exactly if those with whole coordinates touch."""
+EXACT = 2.0**25
+"""Areas of boxes whose whole coordinates are smaller are exact, however they are computed."""
 
 Crossed: TypeAlias = tuple[int, int, int]
 """Object, detection, and how many characters were crossed out of both."""
@@ -144,56 +146,89 @@ def _compared(batch: ImageBatch) -> Bools:
 
 
 def _scene(batch: ImageBatch, parameters: Parameters, has_text: Bools) -> _Scene:
-    import shapely
-
     gt_hulls, det_hulls = _hulls(batch.gt), _hulls(batch.det)
-    gt_area, det_area = shapely.area(gt_hulls), shapely.area(det_hulls)
+    gt_area, det_area = shapes.area(gt_hulls), shapes.area(det_hulls)
     gt, det = _meeting(gt_hulls, batch.gt.offsets, det_hulls, batch.det.offsets)
     dc_gt, dc_det = gt[batch.gt.dont_care[gt]], det[batch.gt.dont_care[gt]]
-    precision = divide(shapely.area(shapely.intersection(gt_hulls[dc_gt], det_hulls[dc_det])), det_area[dc_det])
+    precision = divide(shapes.pair_area(gt_hulls, dc_gt, det_hulls, dc_det), det_area[dc_det])
     det_counts = np.ones(batch.det.count, dtype=bool)
     det_counts[dc_det[precision > parameters.dont_care_overlap]] = False
     gt_counts = ~batch.gt.dont_care & has_text & _compared(batch)[batch.gt.image]
     kept = gt_counts[gt] & det_counts[det]
     gt, det = gt[kept], det[kept]
-    shared = shapely.area(shapely.intersection(det_hulls[det], gt_hulls[gt]))
-    share = quotient(shared, gt_area[gt])
-    distance = shapely.distance(shapely.Point(0, 0), shapely.point_on_surface(gt_hulls))
-    return _Scene(gt_counts, det_counts, gt, det, share, np.asarray(distance))
+    share = quotient(shapes.pair_area(det_hulls, det, gt_hulls, gt), gt_area[gt])
+    return _Scene(gt_counts, det_counts, gt, det, share, _distance(gt_hulls))
 
 
-def _hulls(objects: Objects) -> Geometries:
-    import shapely
-
+def _hulls(objects: Objects) -> shapes.Shapes:
+    """Convex hulls of vertices cut to integers: boxes as boxes, where they are exact and have an area."""
     points, offsets = chains.rings(objects.boxes, objects.vertices, objects.vertex_offsets, truncated=True)
-    owner = np.repeat(np.arange(objects.count), np.diff(offsets))
-    hulls: Any = shapely.convex_hull(shapely.multipoints(points, indices=owner))
-    return np.asarray(hulls, dtype=object)
-
-
-def _meeting(a: Geometries, a_offsets: Ints, b: Geometries, b_offsets: Ints) -> tuple[Ints, Ints]:
+    boxes = np.trunc(objects.boxes)
+    is_box = (boxes[:, 2:] > boxes[:, :2]).all(axis=1) & (np.abs(boxes) < EXACT).all(axis=1)
+    if objects.vertex_offsets is not None:
+        is_box &= np.diff(objects.vertex_offsets) == 0
+    hulls: Geometries = np.full(objects.count, None, dtype=object)
+    if is_box.all():
+        return shapes.Shapes(boxes)
     import shapely
 
-    grown = [shapely.bounds(side).reshape(-1, 4) + np.array([-APART, -APART, APART, APART]) for side in (a, b)]
-    i, j = touching_boxes(grown[0], a_offsets, grown[1], b_offsets)
-    meet = shapely.intersects(a[i], b[j])
+    others = np.flatnonzero(~is_box)
+    owner, _ = expanded(np.diff(offsets)[others])
+    hulls[others] = shapely.convex_hull(
+        shapely.multipoints(points[np.repeat(~is_box, np.diff(offsets))], indices=owner)
+    )
+    boxes[others] = shapely.bounds(hulls[others])
+    return shapes.Shapes(boxes, hulls)
+
+
+def _meeting(a: shapes.Shapes, a_offsets: Ints, b: shapes.Shapes, b_offsets: Ints) -> tuple[Ints, Ints]:
+    """Pairs of one image's hulls that have a point in common."""
+    margin = np.array([-APART, -APART, APART, APART])
+    i, j = touching_boxes(a.boxes + margin, a_offsets, b.boxes + margin, b_offsets)
+    overlay = np.flatnonzero(a.is_polygon[i] | b.is_polygon[j])
+    if not len(overlay):
+        return i, j
+    import shapely
+
+    meet = np.ones(len(i), dtype=bool)
+    meet[overlay] = shapely.intersects(shapes.geometries(a, i[overlay]), shapes.geometries(b, j[overlay]))
     return i[meet], j[meet]
+
+
+def _distance(hulls: shapes.Shapes) -> Floats:
+    """(n,) distance from the origin to a point in each hull: of a box, its centre."""
+    import shapely
+
+    points: Any = shapely.points((hulls.boxes[:, :2] + hulls.boxes[:, 2:]) / 2)
+    if hulls.polygons is not None:
+        points[hulls.is_polygon] = shapely.point_on_surface(hulls.polygons[hulls.is_polygon])
+    return np.asarray(shapely.distance(shapely.Point(0, 0), points))
 
 
 # Crossing out --------------------------------------------------------------------------------------------------------
 
 
 def _crossed_out(scene: _Scene, batch: ImageBatch) -> list[Crossed]:
-    """Cross out the characters of all images."""
-    pairs = list(zip(scene.gt.tolist(), scene.det.tolist(), scene.share.tolist(), strict=True))
-    bounds = np.searchsorted(scene.gt, batch.gt.offsets).tolist()
-    gt_texts = {i: Counter(batch.gt.texts[i]) for i in np.unique(scene.gt).tolist()}
-    det_texts = {j: Counter(batch.det.texts[j]) for j in np.unique(scene.det).tolist()}
+    """Cross out the characters of all images; where two meet nothing else, those that they have in common."""
+    alone = (np.bincount(scene.gt)[scene.gt] == 1) & (np.bincount(scene.det)[scene.det] == 1)
+    gt_texts, det_texts = batch.gt.texts, batch.det.texts
     result: list[Crossed] = []
-    for start, stop in pairwise(bounds):
+    for i, j in zip(scene.gt[alone].tolist(), scene.det[alone].tolist(), strict=True):
+        if common := _common_characters(gt_texts[i], det_texts[j]):
+            result.append((i, j, common))
+    gt, det = scene.gt[~alone], scene.det[~alone]
+    pairs = list(zip(gt.tolist(), det.tolist(), scene.share[~alone].tolist(), strict=True))
+    gt_left = {i: Counter(gt_texts[i]) for i in np.unique(gt).tolist()}
+    det_left = {j: Counter(det_texts[j]) for j in np.unique(det).tolist()}
+    for start, stop in pairwise(np.searchsorted(gt, batch.gt.offsets).tolist()):
         if stop > start:
-            result.extend(cross_out(pairs[start:stop], gt_texts, det_texts, scene.distance))
+            result.extend(cross_out(pairs[start:stop], gt_left, det_left, scene.distance))
     return result
+
+
+def _common_characters(a: str, b: str) -> int:
+    """How many characters two texts share, whatever their order."""
+    return len(a) if a == b else sum(min(a.count(character), b.count(character)) for character in set(a))
 
 
 def cross_out(
