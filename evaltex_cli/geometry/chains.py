@@ -42,9 +42,15 @@ def rings(
 
 
 def chains(ring: Floats) -> tuple[Floats, Floats]:
-    """Cut a ring of n >= 2 vertices in its top, the first n // 2, and its bottom, the others from the last one on."""
-    half = max(len(ring) // 2, 1)
-    return ring[:half], ring[half:][::-1]
+    """Cut a ring of n >= 2 vertices in its top, the first n // 2, and its bottom, the others from the last one on.
+
+    Parameters
+    ----------
+    ring : (..., n, 2) float64
+        A ring, or several of as many vertices.
+    """
+    half = max(ring.shape[-2] // 2, 1)
+    return ring[..., :half, :], ring[..., half:, :][..., ::-1, :]
 
 
 def between(chain: Floats, start: float, stop: float) -> Floats:
@@ -64,17 +70,38 @@ def between(chain: Floats, start: float, stop: float) -> Floats:
 
 def along(chain: Floats, shares: Floats) -> Floats:
     """(m, 2) points at these shares of a chain's length; of a chain of two vertices exactly p + share * (q - p)."""
-    if len(chain) == 1:
-        return np.repeat(chain, len(shares), axis=0)
-    if len(chain) == 2:
-        return np.asarray(chain[0] + shares[:, None] * (chain[1] - chain[0]))
+    return along_each(chain[None], np.zeros(len(shares), np.int64), shares)
+
+
+def along_each(chain: Floats, which: Ints, shares: Floats) -> Floats:
+    """(m, 2) points as of `along`, each on one of several chains of as many vertices.
+
+    Parameters
+    ----------
+    chain : (c, k, 2) float64
+    which : (m,) int64
+        The chain of each point.
+    shares : (m,) float64
+    """
+    vertices = chain.shape[1]
+    if vertices == 1:
+        return np.asarray(chain[which, 0])
+    if vertices == 2:
+        return np.asarray(chain[which, 0] + shares[:, None] * (chain[which, 1] - chain[which, 0]))
     reached = _length_before(chain)
-    at = np.clip(np.searchsorted(reached, shares * reached[-1], side="right") - 1, 0, len(chain) - 2)
-    step = reached[at + 1] - reached[at]
-    share = np.divide(shares * reached[-1] - reached[at], step, out=np.zeros(len(shares)), where=step > 0)
-    return np.asarray(chain[at] + share[:, None] * (chain[at + 1] - chain[at]))
+    target = shares * reached[which, -1]
+    at = np.zeros(len(which), np.int64)
+    for inner in reached[:, 1:-1].T:
+        at += inner[which] <= target
+    before = reached[which, at]
+    step = reached[which, at + 1] - before
+    share = np.divide(target - before, step, out=np.zeros(len(shares)), where=step > 0)
+    return np.asarray(chain[which, at] + share[:, None] * (chain[which, at + 1] - chain[which, at]))
 
 
 def _length_before(chain: Floats) -> Floats:
-    steps = np.hypot(*np.diff(chain, axis=0).T)
-    return np.concatenate([np.zeros(1), np.cumsum(steps)])
+    """(..., k) length of a chain, or of several of as many vertices, before each of its k vertices."""
+    steps = np.diff(chain, axis=-2)
+    reached = np.zeros(chain.shape[:-1])
+    np.cumsum(np.hypot(steps[..., 0], steps[..., 1]), axis=-1, out=reached[..., 1:])
+    return reached

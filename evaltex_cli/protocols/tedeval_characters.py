@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaltex_cli.geometry import shapes
-from evaltex_cli.geometry.chains import along, chains, rings
+from evaltex_cli.geometry.chains import along_each, chains, rings
 from evaltex_cli.protocols.base import quotient
 from evaltex_cli.records import Bools, Floats, Geometries, Ints, Objects, expanded
 
@@ -79,10 +79,15 @@ def pseudo_centres(outlines: Outlines, characters: Ints, needed: Ints) -> Floats
     owner, k = expanded(characters)
     result = start[owner] + step[owner] / 2 + step[owner] * k[:, None]
     first = np.cumsum(characters) - characters
-    for i in needed[count[needed] != 4].tolist():
-        shares = (np.arange(characters[i]) + 0.5) / max(characters[i], 1)
-        top, bottom = chains(outlines.points[offsets[i] : offsets[i + 1]])
-        result[first[i] : first[i] + characters[i]] = (along(top, shares) + along(bottom, shares)) / 2
+    curved = needed[(count[needed] != 4) & (characters[needed] > 0)]
+    for vertices in np.unique(count[curved]).tolist():
+        # Polygons of as many vertices at once.
+        i = curved[count[curved] == vertices]
+        polygon, k = expanded(characters[i])
+        shares = (k + 0.5) / characters[i][polygon]
+        rings = outlines.points[offsets[i][:, None] + np.arange(vertices)]
+        top, bottom = (along_each(chain, polygon, shares) for chain in chains(rings))
+        result[first[i][polygon] + k] = (top + bottom) / 2
     return np.asarray(result)
 
 
