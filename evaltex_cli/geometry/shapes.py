@@ -30,7 +30,9 @@ class Shapes:
 
 def has_geometry(polygons: Geometries) -> Bools:
     """(n,) where an object array holds something other than None."""
-    return np.fromiter((polygon is not None for polygon in polygons), np.bool_, len(polygons))
+    import shapely
+
+    return np.asarray(shapely.is_geometry(polygons), dtype=bool)
 
 
 def of(objects: Objects, convention: Convention) -> Shapes:
@@ -95,6 +97,8 @@ def pair_area(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Floats:
 
 def offset(shapes: Shapes, margin: Floats) -> Shapes:
     """Grow (margin > 0) or shrink (margin < 0) each shape; what shrinks to nothing is returned as it was."""
+    if not margin.any():
+        return shapes
     moved = Shapes(box_geometry.offset(shapes.boxes, margin))
     if shapes.polygons is None:
         return moved
@@ -102,7 +106,7 @@ def offset(shapes: Shapes, margin: Floats) -> Shapes:
 
     from evaltex_cli.geometry import polygons
 
-    which = np.flatnonzero(shapes.is_polygon)
+    which = np.flatnonzero(shapes.is_polygon & (margin != 0))
     result = shapes.polygons.copy()
     offsets = polygons.offset(result[which], margin[which])
     result[which] = np.where(shapely.is_empty(offsets), result[which], offsets)

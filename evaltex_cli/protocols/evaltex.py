@@ -211,7 +211,10 @@ def _scene(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> _Sc
     gt, det = (shapes.of(side, convention(parameters)) for side in (batch.gt, batch.det))
     sides = batch.gt.boxes[:, 2:] - batch.gt.boxes[:, :2]
     longer, shorter = sides.max(axis=1, initial=0.0), sides.min(axis=1, initial=np.inf)
-    margin = parameters.det_border * np.where(gt.is_polygon, quotient(gt_area, longer), shorter)
+    # A polygon that no detection touches is never measured, and costs two buffers.
+    touched = np.bincount(overlaps.gt, minlength=batch.gt.count) > 0
+    thickness = np.where(gt.is_polygon, quotient(gt_area, longer) * touched, shorter)
+    margin = parameters.det_border * thickness
     return _Scene(shapes, gt, det, gt_area, det_area, shapes.offset(gt, margin), shapes.offset(gt, -margin))
 
 
