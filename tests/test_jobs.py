@@ -9,8 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -122,13 +121,7 @@ def test_any_number_of_jobs_gives_the_same_bytes(kind: str, count: int, monkeypa
 @pytest.mark.parametrize("kind", ["boxes", "masks"])
 def test_workers_import_what_decodes_pictures_where_there_are_any(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     preloaded: list[str] = []
-
-    @contextmanager
-    def processes(count: int, preload: Sequence[str]) -> Iterator[jobs.InOrder]:
-        preloaded.extend(preload)
-        yield map
-
-    monkeypatch.setattr(jobs, "processes", processes)
+    monkeypatch.setattr(jobs, "prepare", lambda _, modules: preloaded.extend(modules))
     outcome(*arguments_for(kind))
     assert ("evaltex_cli.formats.label_pictures" in preloaded) == (kind == "masks")
 
