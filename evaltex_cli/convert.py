@@ -13,6 +13,7 @@ from evaltex_cli import formats, writers
 from evaltex_cli.confidence import only_confident
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.pictures import with_sizes
 from evaltex_cli.records import Ints, Objects
 from evaltex_cli.results.staging import staged
 from evaltex_cli.writers.base import Block, Job
@@ -42,6 +43,7 @@ def convert(
     masks: Path | None = None,
     mask_format: str = "tif",
     min_confidence: float | None = None,
+    images: Path | None = None,
 ) -> Converted:
     """Write everything a source holds to a file of another format.
 
@@ -64,6 +66,8 @@ def convert(
     mask_format : {'tif', 'png'}
     min_confidence : float, optional
         Objects whose confidence is lower are left out.
+    images : Path, optional
+        Folder of the images' pictures, whose sizes are taken where the source states none.
 
     Returns
     -------
@@ -84,6 +88,8 @@ def convert(
     job = Job(target, side, list(opened.names), opened.path, faults)
     if min_confidence is not None:
         opened = only_confident(opened, min_confidence)
+    if images is not None:
+        opened = with_sizes(opened, images)
     blocks = _blocks(opened, job, lines_as_regions, as_boxes)
     with _with_masks(masks, mask_format, opened, blocks, faults) as passing:
         writer.write(job, passing)

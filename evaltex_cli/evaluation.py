@@ -53,6 +53,7 @@ def evaluate(
     max_pixels: int = MAX_PIXELS,
     invalid_polygons: str = INVALID_POLYGONS[0],
     min_confidence: float | None = None,
+    images: str | PathLike[str] | None = None,
     **parameters: Any,
 ) -> Evaluation:
     """Evaluate detections against ground truth.
@@ -75,6 +76,8 @@ def evaluate(
         What becomes of them, on both sides.
     min_confidence : float, optional
         Detections whose confidence is lower are left out; those without one stay.
+    images : path, optional
+        Folder of the images' pictures, whose sizes are taken where the ground truth states none.
     **parameters
         The protocol's parameters, ``det_border=0.02`` say.
 
@@ -95,12 +98,13 @@ def evaluate(
     masks = (
         None if gt_images is None or det_images is None else MaskFolders(Path(gt_images), Path(det_images), max_pixels)
     )
-    images: list[ImageResult] = []
+    found: list[ImageResult] = []
     collect: Sink | None = (
-        (lambda run, batch, found: images.extend(image_results(run, batch, found))) if per_image else None
+        (lambda run, batch, evidence: found.extend(image_results(run, batch, evidence))) if per_image else None
     )
-    sources = open_sources(Path(gt), Path(det), gt_format, det_format, min_confidence)
-    return replace(evaluate_sources(*sources, [run], masks, collect, invalid=invalid_polygons)[0], images=images)
+    pictures = None if images is None else Path(images)
+    sources = open_sources(Path(gt), Path(det), gt_format, det_format, min_confidence, pictures)
+    return replace(evaluate_sources(*sources, [run], masks, collect, invalid=invalid_polygons)[0], images=found)
 
 
 def open_sources(
@@ -109,6 +113,7 @@ def open_sources(
     gt_format: str | None,
     det_format: str | None,
     min_confidence: float | None = None,
+    images: Path | None = None,
     in_order: InOrder = map,
 ) -> tuple[Source, Source, FaultLog]:
     """Index both sides; faults found so far are in the log.
@@ -117,6 +122,8 @@ def open_sources(
     ----------
     min_confidence : float or None
         The least confidence of the detections; None keeps all.
+    images : Path or None
+        Folder of the images' pictures, whose sizes are taken where the ground truth states none.
     in_order : callable
         What does the work (`jobs`).
 
@@ -139,6 +146,10 @@ def open_sources(
     faults.extend(more)
     if min_confidence is not None:
         det_source = only_confident(det_source, min_confidence)
+    if images is not None:
+        from evaltex_cli.pictures import with_sizes
+
+        gt_source = with_sizes(gt_source, images)
     return gt_source, det_source, faults
 
 

@@ -37,7 +37,13 @@ def place(res_dir: Path) -> Path:
 
 
 def key(
-    runs: Sequence[Run], gt: Source, det: Source, masks: MaskFolders | None, invalid: str, per_image: bool
+    runs: Sequence[Run],
+    gt: Source,
+    det: Source,
+    masks: MaskFolders | None,
+    pictures: Path | None,
+    invalid: str,
+    per_image: bool,
 ) -> dict[str, Any]:
     """Everything that two runs must agree in for one to go on from the other's journal."""
     shared = (len(gt.names), gt.sha256, masks is not None, invalid, det.min_confidence)
@@ -47,6 +53,7 @@ def key(
         "gt": [gt.format, gt.sha256],
         "det": [det.format, det.sha256],
         "label pictures": None if masks is None else [_listing(masks.gt), _listing(masks.det), masks.max_pixels],
+        "pictures": None if pictures is None else _listing(pictures),
         "results": [per_image, *(run.keep_rows for run in runs)],
     }
 

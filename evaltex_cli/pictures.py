@@ -5,15 +5,18 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli.errors import InputError
+from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.formats.base import Source
 from evaltex_cli.naming import stem
-from evaltex_cli.records import Floats
+from evaltex_cli.records import Floats, Ints, ReadImages
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".jpe", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".jp2", ".ppm", ".pgm")
 _ORIENTATION = 0x0112
@@ -88,6 +91,37 @@ def sizes_from_pictures(folder: Path, names: Sequence[str]) -> Floats:
     """
     sizes = [(picture_size(path) if path else None) or (0, 0) for path in find_pictures(folder, names)]
     return np.array(sizes, np.float64).reshape(-1, 2)
+
+
+def with_sizes(source: Source, folder: Path) -> Source:
+    """Return the input with the sizes of the images' pictures where it has none of its own.
+
+    Parameters
+    ----------
+    folder : Path
+        As for `sizes_from_pictures`; an image whose picture is missing or cannot be read keeps no size.
+
+    Raises
+    ------
+    InputError
+        When the folder cannot be read.
+    """
+    pictures = find_pictures(folder, source.names)
+
+    def part(positions: Ints) -> Callable[[FaultLog], ReadImages]:
+        return partial(_sized, source.reader(positions), [pictures[k] for k in positions.tolist()])
+
+    return replace(source, read=lambda positions, faults: part(positions)(faults), part=part)
+
+
+def _sized(read: Callable[[FaultLog], ReadImages], pictures: Sequence[Path | None], faults: FaultLog) -> ReadImages:
+    images = read(faults)
+    sizes = images.sizes.copy()
+    for k in np.flatnonzero((sizes <= 0).any(axis=1)).tolist():
+        picture = pictures[k]
+        if picture is not None:
+            sizes[k] = picture_size(picture) or (0, 0)
+    return replace(images, sizes=sizes)
 
 
 @contextmanager

@@ -197,7 +197,7 @@ def test_a_resumed_run_must_have_the_same(inputs: dict[str, Path], tmp_path: Pat
     gt, det, _ = inputs.values()
     runs = [Run(load("iou"), checked("iou", {}))]
     keys = [
-        journal.key(runs, *open_sources(gt, det, None, None, minimum)[:2], None, "repair", False)
+        journal.key(runs, *open_sources(gt, det, None, None, minimum)[:2], None, None, "repair", False)
         for minimum in (None, 0.5, 0.6)
     ]
     assert keys[0] != keys[1] != keys[2] != keys[0]

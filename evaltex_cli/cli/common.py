@@ -73,9 +73,6 @@ min_confidence_option = click.option(
     metavar="C",
     help="Leave out the detections whose confidence is below C; those without one stay.",
 )
-pictures_option = click.option(
-    "--images", "pictures", type=PATH, metavar="DIR", help="Folder of the images' pictures, which the report links to."
-)
 embed_option = click.option(
     "--embed", is_flag=True, help="Put the pictures into the report instead of linking to them."
 )

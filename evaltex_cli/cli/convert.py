@@ -31,6 +31,9 @@ from evaltex_cli.writers import WRITERS
 @click.option(
     "--mask-format", type=click.Choice(["tif", "png"]), default="tif", show_default=True, help="Format of --masks."
 )
+@click.option(
+    "--images", type=PATH, metavar="DIR", help="Folder of the images' pictures: their sizes, where SRC states none."
+)
 @min_confidence_option
 @quiet_option
 def command(
@@ -43,6 +46,7 @@ def command(
     boxes: bool,
     masks: Path | None,
     mask_format: str,
+    images: Path | None,
     min_confidence: float | None,
     quiet: bool,
 ) -> None:
@@ -66,6 +70,7 @@ def command(
             masks=masks,
             mask_format=mask_format,
             min_confidence=min_confidence,
+            images=images,
         )
         warn(done.warnings)
         if not quiet:

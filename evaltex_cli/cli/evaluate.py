@@ -21,7 +21,6 @@ from evaltex_cli.cli.common import (
     gt_format_option,
     invalid_option,
     min_confidence_option,
-    pictures_option,
     progress_bar,
     protocol_option,
     quiet_option,
@@ -106,7 +105,7 @@ class Request(NamedTuple):
         """All input files and folders."""
         from evaltex_cli.formats.shards import files_of
 
-        given = (self.gt, self.det, self.gt_img_dir, self.det_img_dir)
+        given = (self.gt, self.det, self.gt_img_dir, self.det_img_dir, self.pictures)
         return [file for path in given if path is not None for file in files_of(path)]
 
 
@@ -118,7 +117,13 @@ class Request(NamedTuple):
 @click.option("-a", "per_image", is_flag=True, help="Write a result file for each image too.")
 @click.option("--plots", is_flag=True, help="Draw the curves of protocols that have any, as RES_DIR/PROTOCOL-*.svg.")
 @click.option("--report", is_flag=True, help="Write RES_DIR/report.html, which shows it all; implies -a.")
-@pictures_option
+@click.option(
+    "--images",
+    "pictures",
+    type=PATH,
+    metavar="DIR",
+    help="Folder of the images' pictures: their sizes, where GT states none, and what the report links to.",
+)
 @embed_option
 @diagnose_option
 @protocol_option
@@ -182,8 +187,8 @@ def command(**options: Any) -> None:
     """
     with told_errors():
         request = Request(**options | {"per_image": options["per_image"] or options["report"]})
-        if (request.pictures is not None or request.embed) and not request.report:
-            raise click.UsageError("--images and --embed are of the report: give --report too.")
+        if request.embed and not request.report:
+            raise click.UsageError("--embed is of the report: give --report too.")
         if request.cluster is not None and request.jobs != 1:
             raise click.UsageError("--jobs and --cluster exclude each other: give one of them.")
         if (request.gt_img_dir is None) != (request.det_img_dir is None):
@@ -293,6 +298,7 @@ def _evaluated(
             request.gt_format,
             request.det_format,
             request.min_confidence,
+            request.pictures,
             in_order if request.cluster is None else map,
         )
         if request.per_image:
@@ -301,7 +307,7 @@ def _evaluated(
         if request.resume:
             from evaltex_cli import journal
 
-            key = journal.key(runs, *sources[:2], masks, request.invalid, request.per_image)
+            key = journal.key(runs, *sources[:2], masks, request.pictures, request.invalid, request.per_image)
             kept = stack.enter_context(journal.opened(journal.place(request.res_dir), key))
         is_seen = request.cluster is None and not request.resume
         sink = partial(image_files, writer.folder if is_seen else None) if request.per_image else None

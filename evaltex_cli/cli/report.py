@@ -10,7 +10,6 @@ from evaltex_cli.cli.common import (
     PATH,
     diagnose_option,
     embed_option,
-    pictures_option,
     progress_bar,
     quiet_option,
     stop,
@@ -23,7 +22,9 @@ from evaltex_cli.cli.common import (
 @click.option(
     "--det", "detections", type=PATH, multiple=True, help="Detections of a run; one a RES_DIR, in their order."
 )
-@pictures_option
+@click.option(
+    "--images", "pictures", type=PATH, metavar="DIR", help="Folder of the images' pictures, which the report links to."
+)
 @embed_option
 @diagnose_option
 @click.option("--label", "labels", multiple=True, help="Name of a detector, in their order.  [default: of its folder]")

@@ -139,7 +139,7 @@ def _scale_columns(batch: ImageBatch, scene: Scene, parameters: Parameters) -> d
     if len(unknown):
         raise InputError(
             f"image {quote(batch.names[int(unknown[0])])} has no height and width, which scale_bins needs; give the"
-            " ground truth in a format that has them (EvaLTex .txt), or leave out scale_bins"
+            " pictures by --images, a ground truth that states sizes (EvaLTex .txt), or leave out scale_bins"
         )
     scale = shorter_sides(scene.gt) / longer[scene.gt_image]
     bins = []
