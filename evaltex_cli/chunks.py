@@ -198,9 +198,14 @@ def chunk_of(gt: Source, det: Source, paired: Ints, start: int, stop: int, is_co
 
 
 def holds_polygons(read: Read) -> bool:
-    """Whether an object of some images has other than four vertices (a box has four)."""
-    offsets = read(FaultLog()).objects.vertex_offsets
-    return offsets is not None and not np.isin(np.diff(offsets), (0, 4)).all()
+    """Whether an object of some images has other than four vertices."""
+    return are_polygons(read(FaultLog()).objects)
+
+
+def are_polygons(objects: Objects) -> bool:
+    """Whether one of these objects has other than four vertices; a box has four."""
+    counts = np.zeros(0) if objects.vertex_offsets is None else np.diff(objects.vertex_offsets)
+    return bool(((counts != 0) & (counts != 4)).any())
 
 
 def _settled(read: ReadImages, side: Side, names: Sequence[str], invalid: str, refused: list[Refused]) -> ReadImages:

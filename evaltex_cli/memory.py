@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evaltex_cli import config, evaluation, runs
+from evaltex_cli.chunks import are_polygons
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT
 from evaltex_cli.protocols import load
 from evaltex_cli.records import (
+    Convention,
     Floats,
     ImageBatch,
     Objects,
+    Overlaps,
     Texts,
     concatenate,
     concatenate_texts,
@@ -153,7 +156,13 @@ class Accumulator:
     """
 
     def __init__(self, protocol: str = "evaltex", **parameters: Any) -> None:
-        self._run = runs.Run(load(protocol), config.checked(protocol, parameters))
+        of = load(protocol)
+        self._parameters = config.checked(protocol, parameters)
+        self._runs = {False: runs.Run(of, of.decided(self._parameters, lambda: False))}
+        among_polygons = of.decided(self._parameters, lambda: True)
+        if among_polygons != self._runs[False].parameters:  # what holds is known at the end; until then both are summed
+            self._runs[True] = runs.Run(of, among_polygons)
+        self._has_polygons = False
         self._waiting: list[tuple[Objects, Objects]] = []
         self._waiting_objects = 0
         self._counts = np.zeros((2, 5), np.int64)
@@ -180,11 +189,13 @@ class Accumulator:
         ConfigError
             When it does not.
         """
-        mine, theirs = self._run, other._run
-        if mine.protocol.name != theirs.protocol.name or mine.parameters != theirs.parameters:
-            raise ConfigError(f"accumulators differ: {mine.parameters} and {theirs.parameters}")
+        mine, theirs = self._runs[False].protocol, other._runs[False].protocol
+        if mine.name != theirs.name or self._parameters != other._parameters:
+            raise ConfigError(f"accumulators differ: {self._parameters} and {other._parameters}")
         other._flush()
-        mine.gathered.add(theirs.gathered)
+        for has_polygons, run in self._runs.items():
+            run.gathered.add(other._runs[has_polygons].gathered)
+        self._has_polygons |= other._has_polygons
         self._counts += other._counts
 
     def compute(self) -> runs.Evaluation:
@@ -196,7 +207,7 @@ class Accumulator:
             )
             for images, objects, dont_care, transcriptions, empty in self._counts.tolist()
         )
-        return evaluation.scored(self._run, gt, det, [], False)
+        return evaluation.scored(self._runs[self._has_polygons], gt, det, [], False)
 
     def _flush(self, even_if_empty: bool = False) -> None:
         if not self._waiting and not even_if_empty:
@@ -205,7 +216,11 @@ class Accumulator:
         gt, det = (concatenate(side) for side in sides)
         images = len(gt.offsets) - 1
         batch = ImageBatch([""] * images, np.zeros((images, 2)), gt, det)
-        runs.add_batch(self._run, batch, {}, None)
+        measured: dict[Convention, Overlaps] = {}
+        self._has_polygons |= True in self._runs and (are_polygons(gt) or are_polygons(det))
+        for has_polygons, run in self._runs.items():
+            if has_polygons or not self._has_polygons:
+                runs.add_batch(run, batch, measured, None)
         self._counts += [
             [
                 images,

@@ -210,3 +210,18 @@ def test_unknown_protocols_and_parameters() -> None:
         Accumulator("evaltx")
     with pytest.raises(ConfigError, match="unknown key 'border'"):
         Accumulator(border=1)
+
+
+def test_a_polygon_that_comes_late_counts_for_all_images():
+    """Under CLEval, which takes four vertices for a polygon where any object has others; in parts and merged too."""
+    tall = [[[0, 0], [10, 0], [10, 60], [0, 60]]]
+    late = [[[0, 0], [10, 0], [20, 5], [10, 60], [0, 60]]]
+    nothing = image_objects()
+    parts = [Accumulator("cleval") for _ in range(2)]
+    parts[0].update(nothing, image_objects(polygons=tall))
+    assert parts[0].compute().scores["false_positive_characters"] == 6
+    parts[1].update(nothing, image_objects(polygons=late))
+    parts[0].merge(parts[1])
+    assert parts[0].compute().scores["false_positive_characters"] == 2
+    parts[0].update(nothing, image_objects(polygons=tall))
+    assert parts[0].compute().scores["false_positive_characters"] == 3

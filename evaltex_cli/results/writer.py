@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
-from evaltex_cli import places
 from evaltex_cli.errors import FaultLog, quote
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.names import unfit_for_files
@@ -78,6 +77,10 @@ def log_unfit_names(folder: Path, runs: Sequence[Run], gt: Source, faults: Fault
     """Record the images, with their lines, of which `image_files` could not write the files of all runs."""
     longest = max((run.protocol.name for run in runs), key=len)
     unfit = unfit_for_files(gt.names, folder, longest, IMAGE_SUFFIX)
+    if not unfit:
+        return
+    from evaltex_cli import places
+
     for name, place in places.of_images(gt, "gt", unfit).items():
         made, expected = unfit[name]
         line = None if place.at is None else place.at.line
