@@ -23,6 +23,7 @@ from evaltex_cli.records import Ints
 
 _SIZE_ATTEMPT = re.compile(r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]*,\s*\d[^,]*")
 PART_BYTES = 1 << 19
+_NUMBERS, _SIZES = "Hiq", "Hfd"
 
 Column: TypeAlias = NDArray[Any]
 
@@ -86,7 +87,7 @@ class Index:
     _name_stop: array[Any] = field(default_factory=partial(array, "i"))
     _sizes: array[Any] = field(default_factory=partial(array, "H"))
     _start: array[Any] = field(default_factory=partial(array, "i"))
-    _stop: array[Any] = field(default_factory=partial(array, "i"))
+    _weights: array[Any] = field(default_factory=partial(array, "H"))
     _line: array[Any] = field(default_factory=partial(array, "i"))
 
     def begin_file(self, path: Path) -> None:
@@ -139,17 +140,16 @@ class Index:
             self._awaits_size = False
             self.take_block(b"\n", position, line)  # so that the image is added
         if self._images[-1]:
-            self._stop = _extended(self._stop, np.array([max(self._start[-1], position)]))
+            self._weights = _extended(self._weights, np.array([max(position - self._start[-1], 0)]))
 
     def images(self) -> Images:
         """Return what was found."""
         count = len(self._start)
-        start = np.asarray(self._start)
         return Images(
             Names(self._names, np.asarray(self._name_stop)),
             np.asarray(self._sizes).reshape(-1, 2) if self._sizes else np.broadcast_to(np.uint16(0), (count, 2)),
-            start,
-            _narrow(np.asarray(self._stop) - start),
+            np.asarray(self._start),
+            np.asarray(self._weights),
             np.asarray(self._line),
             np.repeat(np.arange(len(self._images), dtype=np.int32), self._images)
             if len(self._images) > 1
@@ -168,13 +168,17 @@ class Index:
             start = np.concatenate([start, [head.start for head in heads]])[order]
             objects_line = np.concatenate([objects_line, [head.line for head in heads]])[order]
             sizes = np.concatenate([sizes, [head.size for head in heads]])[order]
+        if not len(begin):
+            return
         self._name_stop = _extended(self._name_stop, len(self._names) + line_ends(np.frombuffer(names, np.uint8)))
         self._names += names
+        stop = begin if self._images[-1] else begin[1:]
+        before = np.concatenate([self._start[-1:] if self._images[-1] else start[:0], start[:-1]])
+        self._weights = _extended(self._weights, stop - before)
         self._start = _extended(self._start, start)
-        self._stop = _extended(self._stop, begin if self._images[-1] else begin[1:])
         self._line = _extended(self._line, objects_line)
         if self.side == "gt":
-            self._sizes = _extended(self._sizes, sizes)
+            self._sizes = _extended(self._sizes, sizes, _SIZES)
         self._images[-1] += len(begin)
 
     def _check_utf8(self, block: bytes, line: int) -> None:
@@ -241,20 +245,12 @@ class Index:
         self._in_image, self._awaits_size = True, self.side == "gt"
 
 
-_WIDER = {"i": "q", "H": "f", "f": "d"}
-
-
-def _extended(column: array[Any], values: Column) -> array[Any]:
-    """Add values to a column, which grows in place; where its type does not hold them, return it in a wider one."""
+def _extended(column: array[Any], values: Column, kinds: str = _NUMBERS) -> array[Any]:
+    """Add values to a column, which grows in place; where its type does not hold them, return it in the next wider."""
     with np.errstate(invalid="ignore", over="ignore"):
         short = values.astype(column.typecode)
     if not (short == values).all():
-        return _extended(array(_WIDER[column.typecode], column), values)
+        wider = kinds[kinds.index(column.typecode) + 1]
+        return _extended(array(wider, column), values, kinds)
     column.frombytes(short.tobytes())
     return column
-
-
-def _narrow(values: Column) -> Column:
-    """Return the same numbers in two bytes each, if they fit: millions are kept."""
-    fits = not len(values) or values.max() <= np.iinfo(np.uint16).max
-    return values.astype(np.uint16) if fits else values

@@ -89,8 +89,17 @@ def _index_files(files: Sequence[Path], readable: Sequence[Path], found: Index) 
 def _blocks(path: Path) -> Iterator[bytes]:
     """Yield the file in blocks of whole lines."""
     with path.open("rb") as file:
-        while block := file.read(BLOCK_BYTES) + file.readline():
+        start = 0
+        while True:
+            file.seek(start + BLOCK_BYTES)
+            file.readline()
+            length = file.tell() - start
+            file.seek(start)
+            block = file.read(length)
+            if not block:
+                return
             yield block
+            start += length
 
 
 def recognises(path: Path) -> bool:
