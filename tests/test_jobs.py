@@ -201,6 +201,23 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     assert not left_over()
 
 
+def test_threads_give_results_in_order_and_errors() -> None:
+    assert list(jobs.in_threads(square, [3, 1, 2])) == [9, 1, 4]
+    results = jobs.in_threads(fail, [1])
+    with pytest.raises(InputError):
+        next(results)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_text_is_indexed_here_while_workers_start(packed: bool) -> None:
+    paths = [Path(name) for name in write_boxes()]
+    if packed:
+        for path in paths:
+            path.write_bytes(gzip.compress(path.read_bytes()))
+    gt, det, faults = evaluation.open_sources(*paths, None, None, in_order=lambda *_: pytest.fail("sent to a worker"))
+    assert (len(gt.names), len(det.names), faults.count) == (IMAGES, IMAGES * 4 // 5, 0)
+
+
 def test_only_so_much_is_under_way() -> None:
     taken = []
 

@@ -46,7 +46,6 @@ MAX_PIXELS = 100_000_000
 GATE_NOT_MET = 1
 REPORT = "report.html"
 PRELOAD = (
-    "numpy.ma",
     "evaltex_cli.evaluation",
     "evaltex_cli.results.writer",
     "evaltex_cli.formats.evaltex_txt",
