@@ -100,11 +100,12 @@ def test_bulk_finds_what_single_lines_say(
     for k, content in enumerate(data.draw(st.lists(files(side), min_size=1, max_size=2))):
         paths.append(folder / f"{side}-{k}.txt")
         paths[-1].write_bytes(content)
-    block, part = (data.draw(st.sampled_from((1, 7, 30, 100, 1 << 20))) for _ in range(2))
-    with patch.object(evaltex_txt, "BLOCK_BYTES", block), patch.object(evaltex_index, "plain_images", one_by_one):
-        expected = indexed(paths, side)
-    with patch.object(evaltex_txt, "BLOCK_BYTES", block), patch.object(evaltex_index, "PART_BYTES", part):
-        assert indexed(paths, side) == expected
+    for block, part in ((1 << 22, 1 << 19), (1 << 22, 40), (1 << 22, 1), (100, 1 << 19), (7, 7)):
+        with patch.object(evaltex_txt, "BLOCK_BYTES", block):
+            with patch.object(evaltex_index, "plain_images", one_by_one):
+                expected = indexed(paths, side)
+            with patch.object(evaltex_index, "PART_BYTES", part):
+                assert indexed(paths, side) == expected, (block, part)
 
 
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
