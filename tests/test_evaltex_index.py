@@ -88,6 +88,15 @@ def indexed(paths: list[Path], side: Side) -> tuple[object, ...]:
     return [*source.names], found, source.sha256, source.warnings, log.count, log.shown
 
 
+def assert_same_one_by_one(paths: list[Path], side: Side) -> None:
+    for block, part in ((1 << 22, 1 << 19), (1 << 22, 40), (1 << 22, 1), (100, 1 << 19), (7, 7)):
+        with patch.object(evaltex_txt, "BLOCK_BYTES", block):
+            with patch.object(evaltex_index, "plain_images", one_by_one):
+                expected = indexed(paths, side)
+            with patch.object(evaltex_index, "PART_BYTES", part):
+                assert indexed(paths, side) == expected, (block, part)
+
+
 @pytest.mark.parametrize("side", ["gt", "det"])
 @given(data=st.data())
 @settings(deadline=None, derandomize=True, max_examples=150)
@@ -100,12 +109,17 @@ def test_bulk_finds_what_single_lines_say(
     for k, content in enumerate(data.draw(st.lists(files(side), min_size=1, max_size=2))):
         paths.append(folder / f"{side}-{k}.txt")
         paths[-1].write_bytes(content)
-    for block, part in ((1 << 22, 1 << 19), (1 << 22, 40), (1 << 22, 1), (100, 1 << 19), (7, 7)):
-        with patch.object(evaltex_txt, "BLOCK_BYTES", block):
-            with patch.object(evaltex_index, "plain_images", one_by_one):
-                expected = indexed(paths, side)
-            with patch.object(evaltex_index, "PART_BYTES", part):
-                assert indexed(paths, side) == expected, (block, part)
+    assert_same_one_by_one(paths, side)
+
+
+def test_an_odd_object_line_belongs_to_an_image_found_in_bulk(tmp_path: Path) -> None:
+    """Though the file begins with objects of no image, and no name was taken as one line."""
+    path = tmp_path / "det.txt"
+    path.write_text('1,"",1,2,3,4\n1,"",1,2,3,4\nimg\n1,"",1,2,3,4\n2 ,"",1,2,3,4\n')
+    assert_same_one_by_one([path], "det")
+    log = FaultLog()
+    evaltex_txt.index(path, "det", log)
+    assert [fault.line for fault in log.shown] == [1]
 
 
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
