@@ -143,7 +143,7 @@ def text_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
 def archive_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
     """Reading an archive of ICDAR-style lines, against finding them by one regular expression."""
     ratios = []
-    for kind, numbers, limit in (("boxes", 4, 2.0), ("quadrilaterals", 8, None)):
+    for kind, numbers, limit in (("boxes", 4, 2.0), ("quadrilaterals", 8, 2.0)):
         path = make_data.make_archive(folder, sizes.images, OBJECTS, kind)
         reading = partial(process, "-c", READ_ARCHIVE, path)
         finding = partial(process, "-c", FIND_ALL, path, numbers)

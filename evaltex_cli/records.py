@@ -62,7 +62,7 @@ class Objects:
         Transcriptions, empty where there are none.
     polygons : (n,) array of shapely geometries, or None
         Valid polygons (possibly of several parts after repair), None for a box; None as a whole
-        where every object is a box.
+        where every object is a box. Perhaps made at the first look (`geometry.quads`), so read-only.
     vertices, vertex_offsets : (v, 2) float64, (n + 1,) int64, or None
         The vertices as read, in drawing order; a box has none. None where every object is a box.
     confidences : (n,) float64 or None

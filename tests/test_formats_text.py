@@ -372,11 +372,26 @@ def test_bulk_reading_is_the_exact_one(
         assert objects.confidences.tolist() == [line.confidence for line in flat]
 
 
+@settings(deadline=None, derandomize=True, max_examples=100)
+@given(st.lists(texts(), min_size=1, max_size=3), st.sampled_from(SYNTAXES), st.integers(1, 60))
+def test_where_the_text_is_cut_does_not_matter(contents: list[str], syntax: Syntax, stretch: int) -> None:
+    buffer = b"".join(icdar_txt._whole_lines(content.encode()) for content in contents)
+    data = np.frombuffer(buffer, np.uint8)
+    ends = icdar_bulk.line_ends(data)
+    whole = icdar_txt._survey_block(buffer), icdar_bulk.read(data, ends, syntax)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(icdar_bulk, "STRETCH_BYTES", stretch)
+        cut = icdar_txt._survey_block(buffer), icdar_bulk.read(data, ends, syntax)
+    assert cut[0] == whole[0]
+    for found, expected in zip(cut[1], whole[1], strict=True):
+        assert found.dtype == expected.dtype and found.tobytes() == expected.tobytes()
+
+
 def test_plain_lines_need_no_exact_parser() -> None:
     """Otherwise the two would agree because one of them does all the work."""
     lines = [f"{QUAD},word", f'{QUAD}, "a, b"', f"{QUAD},", QUAD, "-1.5, 2,3,4,###", "1,2,3,4,é"]
     data = np.frombuffer("".join(line + "\n" for line in lines).encode(), np.uint8)
-    plain = icdar_bulk.plain_lines(data, icdar_bulk.line_ends(data))
+    plain = icdar_bulk.plain_lines(data)
     assert plain.line.tolist() == list(range(len(lines)))
     assert plain.numbers.tolist() == [8, 8, 8, 8, 4, 4] and plain.goes_on.tolist() == [
         True,

@@ -16,6 +16,7 @@ ORDER = [
     "records",
     "geometry.intervals",
     "geometry.boxes",
+    "geometry.quads",
     "geometry.polygons",
     "geometry.shapes",
     "geometry.label_runs",

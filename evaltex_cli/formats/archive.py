@@ -13,17 +13,20 @@ import os
 import re
 import stat
 import struct
-import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from evaltex_cli.errors import FaultLog, InputError, quote
-from evaltex_cli.formats.names import leaves_result_folder
+from evaltex_cli.formats import zip_directory
+from evaltex_cli.formats.garbage import garbage_kept
+from evaltex_cli.formats.names import is_plain, leaves_result_folder
+from evaltex_cli.formats.zip_directory import Stored
 from evaltex_cli.records import Ints
 
 MAX_ENTRY_BYTES = 64 << 20
@@ -37,27 +40,16 @@ ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 _SHOWN_OTHERS = 3
 _held_state: ContextVar[tuple[Path, int] | None] = ContextVar("held_state", default=None)
 _ENCRYPTED_FLAGS = 0x1 | 0x40 | 0x2000
-_UTF8_FLAG = 0x800
 _LARGEST_OFFSET = 1 << 62
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
+_READ_AHEAD = 1 << 16
 _SLASH = re.compile(r"[/\\]")
 _PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det)_", re.IGNORECASE)
 _MAY_BE_CLUTTER = re.compile(r"\._|__MACOSX|\.ds_store|thumbs\.db", re.IGNORECASE)
 _DIGITS = re.compile(r"([0-9]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """Where an archive keeps an entry: offset of its header, size and checksum of its data, whether it is deflated."""
-
-    offset: int
-    packed_size: int
-    crc: int
-    deflated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One file.
 
     Attributes
@@ -69,7 +61,7 @@ class Entry:
     size : int
         Bytes, uncompressed, as the listing has it.
     stored : Stored or None
-        Its place in the archive; None in a folder.
+        What the archive's directory says of it; None in a folder.
     """
 
     name: str
@@ -123,7 +115,7 @@ class Entries:
                 for entry in entries:
                     yield self._read_file(entry)
                 return
-            with Path(self.path).open("rb") as file:
+            with Path(self.path).open("rb", buffering=_READ_AHEAD) as file:
                 for entry in entries:
                     yield self._unpack(file, entry)
         except OSError as error:
@@ -131,6 +123,13 @@ class Entries:
 
     def refuse_bad_names(self, faults: FaultLog) -> None:
         """Add a fault for every entry name that is unsafe, and for every image that two entries claim."""
+        images = {entry.image for entry in self.entries}
+        if (
+            len(images) == len(self.entries)
+            and all(is_plain(entry.name) for entry in self.entries)
+            and all(map(is_plain, images))
+        ):
+            return
         claimed: dict[str, Entry] = {}
         for entry in self.entries:
             name = "/".join(_parts(entry.name))
@@ -153,13 +152,14 @@ class Entries:
         stored = entry.stored
         assert stored is not None
         file.seek(stored.offset)
-        header = file.read(_LOCAL_HEADER.size)
-        if len(header) < _LOCAL_HEADER.size or not header.startswith(ZIP_MAGIC[0]):
+        data = file.read(_LOCAL_HEADER.size + len(entry.name) + stored.packed_size)
+        if len(data) < _LOCAL_HEADER.size or not data.startswith(ZIP_MAGIC[0]):
             raise self._damaged(entry, "its header is not where the archive's directory says")
-        _, name_length, extra_length = _LOCAL_HEADER.unpack(header)
-        file.seek(name_length + extra_length, os.SEEK_CUR)
-        data = file.read(stored.packed_size)
-        if stored.deflated:
+        _, name_length, extra_length = _LOCAL_HEADER.unpack_from(data)
+        start = _LOCAL_HEADER.size + name_length + extra_length
+        stop = start + stored.packed_size
+        data = (data + file.read(stop - len(data)) if stop > len(data) else data)[start:stop]
+        if stored.method == zip_directory.DEFLATED:
             try:
                 data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, entry.size + 1)
             except zlib.error as error:
@@ -264,79 +264,76 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
         entry above `largest`, entries above `MAX_TOTAL_BYTES` in sum, or more than `MAX_ENTRIES`.
     """
     largest = MAX_ENTRY_BYTES if largest is None else largest
+    is_zip = not path.is_dir()
     try:
-        is_zip = not path.is_dir()
-        listing = (
-            _zip_listing(path, suffix, largest)
-            if is_zip
-            else [(name, status.st_size, None) for name, status in _walk(path)]
-        )
+        listing = _zip_listing(path, suffix) if is_zip else _folder_listing(path)
     except OSError as error:
         raise _unreadable(str(path), error) from error
-    listing = [item for item in listing if not _is_clutter(item[0])]
-    chosen = [item for item in listing if item[0].lower().endswith(suffix)]
-    _refuse_large(path, [(name, size) for name, size, _ in chosen], largest)
+    chosen: list[_Listed] = []
+    others = []
+    for item in listing:
+        if item[0].lower().endswith(suffix):
+            chosen.append(item)
+        else:
+            others.append(item[0])
+    for name, _, stored in chosen:
+        if stored is not None:
+            _refuse_unreadable(path, name, stored, largest)
+    _refuse_large(path, chosen, largest)
     images = image_names([name for name, _, _ in chosen], suffix)
     entries = [Entry(name, image, size, stored) for (name, size, stored), image in zip(chosen, images, strict=True)]
     entries.sort(key=lambda entry: (_natural_key(entry.image), entry.image, entry.name))
-    others = sorted(name for name, _, _ in listing if not name.lower().endswith(suffix))
-    return Entries(str(path), is_zip, tuple(entries), _warnings(path, others, suffix))
+    return Entries(str(path), is_zip, tuple(entries), _warnings(path, sorted(others), suffix))
 
 
 def names(path: Path) -> list[str]:
     """Return the names of all files of a folder or .zip archive but those of macOS and Windows; raises `InputError`."""
     try:
-        listed = [name for name, _ in _walk(path)] if path.is_dir() else [item[0] for item in _zip_listing(path)]
+        return [name for name, _, _ in (_folder_listing(path) if path.is_dir() else _zip_listing(path))]
     except OSError as error:
         raise _unreadable(str(path), error) from error
-    return [name for name in listed if not _is_clutter(name)]
 
 
-def _zip_listing(path: Path, suffix: str = "", largest: int = 0) -> list[tuple[str, int, Stored | None]]:
-    """Name, size and place of every file of an archive; only those of the suffix, which will be read, are checked."""
+_Listed = tuple[str, int, Stored | None]
+"""Name and size of a file, and its place where it is in an archive."""
+
+
+def _folder_listing(path: Path) -> list[_Listed]:
+    return _without_clutter([(name, status.st_size, None) for name, status in _walk(path)])
+
+
+def _zip_listing(path: Path, suffix: str = "") -> list[_Listed]:
     with path.open("rb") as file:
         if file.read(4) not in ZIP_MAGIC:
             raise InputError(f"{path}: not a .zip archive; pack the {suffix} files as .zip, or give the folder of them")
-    listing: list[tuple[str, int, Stored | None]] = []
-    try:
-        with zipfile.ZipFile(path) as archive:
-            infos = archive.infolist()
-    # Besides the documented one: a higher version of the format, names that are not UTF-8, offsets before the file.
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError) as error:
-        raise InputError(f"{path}: the archive is damaged ({error}); pack or download it again") from error
-    for info in infos:
-        name = _entry_name(info)
-        if name.endswith(("/", "\\")):
-            continue
-        if suffix and name.lower().endswith(suffix) and not _is_clutter(name):
-            _refuse_unreadable(path, name, info, largest)
-        deflated = info.compress_type == zipfile.ZIP_DEFLATED
-        listing.append((name, info.file_size, Stored(info.header_offset, info.compress_size, info.CRC, deflated)))
-    return listing
+    files = [item for item in _directory(path, state(path)) if not item.name.endswith(("/", "\\"))]
+    return _without_clutter([(item.name, item.size, item) for item in files])
 
 
-def _entry_name(info: zipfile.ZipInfo) -> str:
-    """The whole name, not cut at a NUL; UTF-8 where its bytes are, flagged as such or not (macOS does not flag it)."""
-    name = info.orig_filename
-    if not info.flag_bits & _UTF8_FLAG and not name.isascii():
-        try:
-            return name.encode("cp437").decode("utf-8")
-        except UnicodeError:
-            pass
-    return name
+@lru_cache(maxsize=1)
+def _directory(path: Path, state: int) -> list[Stored]:
+    """Read the directory of an archive in this state (`state`): first its endings are looked at, then its entries."""
+    with garbage_kept():
+        return zip_directory.read(path)
 
 
-def _refuse_unreadable(path: Path, name: str, info: zipfile.ZipInfo, largest: int) -> None:
-    if info.flag_bits & _ENCRYPTED_FLAGS:
+def _without_clutter(listing: list[_Listed]) -> list[_Listed]:
+    if not _MAY_BE_CLUTTER.search("\n".join([name for name, _, _ in listing])):
+        return listing
+    return [item for item in listing if not _is_clutter(item[0])]
+
+
+def _refuse_unreadable(path: Path, name: str, stored: Stored, largest: int) -> None:
+    if stored.flags & _ENCRYPTED_FLAGS:
         raise InputError(f"{path}: entry {quote(name)} is encrypted; pack the files without a password")
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        found = f"entry {quote(name)} is packed by method {info.compress_type}"
+    if stored.method not in (zip_directory.STORED, zip_directory.DEFLATED):
+        found = f"entry {quote(name)} is packed by method {stored.method}"
         raise InputError(f"{path}: {found}; pack the files as an ordinary .zip (deflate)")
-    if not 0 <= info.header_offset < _LARGEST_OFFSET:
+    if not 0 <= stored.offset < _LARGEST_OFFSET:
         raise InputError(
             f"{path}: the archive is damaged (entry {quote(name)} is not in it); pack or download it again"
         )
-    _refuse_large_entry(path, name, info.compress_size, largest)
+    _refuse_large_entry(path, name, stored.packed_size, largest)
 
 
 def _refuse_large_entry(path: Path, name: str, size: int, largest: int) -> None:
@@ -344,14 +341,14 @@ def _refuse_large_entry(path: Path, name: str, size: int, largest: int) -> None:
         raise InputError(f"{path}: entry {quote(name)} has {size} bytes; at most {largest} are read")
 
 
-def _refuse_large(path: Path, sizes: list[tuple[str, int]], largest: int) -> None:
-    for name, size in sizes:
+def _refuse_large(path: Path, listing: list[_Listed], largest: int) -> None:
+    for name, size, _ in listing:
         _refuse_large_entry(path, name, size, largest)
-    total = sum(size for _, size in sizes)
+    total = sum(size for _, size, _ in listing)
     if total > MAX_TOTAL_BYTES:
         raise InputError(f"{path}: its entries have {total} bytes; at most {MAX_TOTAL_BYTES} are read: divide it")
-    if len(sizes) > MAX_ENTRIES:
-        raise InputError(f"{path}: {len(sizes)} entries; at most {MAX_ENTRIES} are read: divide it")
+    if len(listing) > MAX_ENTRIES:
+        raise InputError(f"{path}: {len(listing)} entries; at most {MAX_ENTRIES} are read: divide it")
 
 
 def _walk(folder: Path) -> list[tuple[str, os.stat_result]]:

@@ -76,6 +76,7 @@ from evaltex_cli.formats.icdar_lines import (
     parse_line,
     survey_line,
 )
+from evaltex_cli.geometry import quads
 from evaltex_cli.records import Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, Texts
 
 FEW = 0.05
@@ -234,7 +235,18 @@ def _whole_lines(data: bytes) -> bytes:
 def _survey_block(buffer: bytes) -> tuple[Counter[LineShape], int]:
     data = np.frombuffer(buffer, np.uint8)
     ends = bulk.line_ends(data)
-    plain = bulk.plain_lines(data, ends)
+    shapes: Counter[LineShape] = Counter()
+    spaced = 0
+    for first, last in bulk.stretches(data, ends):
+        start, stop = int(ends[first - 1]) + 1 if first else 0, int(ends[last - 1]) + 1
+        found, spaced_here = _survey_stretch(buffer[start:stop], data[start:stop], ends[first:last] - start)
+        shapes += found
+        spaced += spaced_here
+    return shapes, spaced
+
+
+def _survey_stretch(buffer: bytes, data: bulk.Bytes, ends: Ints) -> tuple[Counter[LineShape], int]:
+    plain = bulk.plain_lines(data)
     shapes, special, spaced_plain = bulk.survey(buffer, data, plain)
     spaced = len(spaced_plain)
     is_odd = _not_blank(ends)
@@ -358,13 +370,20 @@ def _shapes(
         boxes = coordinates.reshape(-1, 4)
         flat = (boxes[:, 2:] == boxes[:, :2]).any(axis=1)
         return boxes, None, None, None, GeometryCounts(zero_area=int(flat.sum()))
-    from evaltex_cli.geometry.polygons import from_vertices
-
     vertices = coordinates.reshape(-1, 2)
     vertex_offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts // 2)])
+    if (counts == 8).all():
+        corners = vertices.reshape(-1, 4, 2)
+        boxes = quads.bounds(corners)
+        if quads.are_convex(corners).all():
+            return boxes, quads.later(corners), vertices, vertex_offsets, GeometryCounts()
+    else:
+        low, high = (extreme.reduceat(vertices, vertex_offsets[:-1]) for extreme in (np.minimum, np.maximum))
+        boxes = np.concatenate([low, high], axis=1)
+    from evaltex_cli.geometry.polygons import from_vertices
+
     geometries, mended = from_vertices(vertices, vertex_offsets)
-    low, high = (extreme.reduceat(vertices, vertex_offsets[:-1]) for extreme in (np.minimum, np.maximum))
-    return np.concatenate([low, high], axis=1), geometries, vertices, vertex_offsets, mended
+    return boxes, geometries, vertices, vertex_offsets, mended
 
 
 def _format(name: str, title: str) -> Format:

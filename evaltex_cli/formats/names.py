@@ -19,13 +19,18 @@ _LEAVES_FOLDER = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.{0,2}(?:[/\\]|$)|[\
 _PLAIN = re.compile(r"\w[\w .-]*")
 
 
+def is_plain(name: str) -> bool:
+    """Whether a name is of letters and digits, with blanks, dots and dashes among them: safe without a closer look."""
+    return _PLAIN.fullmatch(name) is not None
+
+
 def leaves_result_folder(name: str) -> bool:
     """Whether a file of this name could stand outside the folder it is meant for.
 
     True for absolute names, drive letters, empty, ``.`` or ``..`` components (with either slash) and
     control characters, NUL among them.
     """
-    return _PLAIN.fullmatch(name) is None and _LEAVES_FOLDER.search(name) is not None
+    return not is_plain(name) and _LEAVES_FOLDER.search(name) is not None
 
 
 def unfit_for_files(names: Iterable[str], place: Path, folder: str, suffix: str) -> dict[str, tuple[str, str]]:

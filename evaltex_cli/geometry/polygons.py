@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import shapely
 
+from evaltex_cli.geometry import quads
 from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, ReadImages, take
 
 MITRE_LIMIT = 5.0
@@ -48,15 +49,21 @@ def _rings(vertices: Floats, vertex_offsets: Ints) -> tuple[Geometries, Bools]:
     counts = np.diff(vertex_offsets)
     geometries: Geometries = np.full(len(counts), None, dtype=object)
     geometries[counts > 0] = shapely.Polygon()
-    usable = np.flatnonzero(counts >= 3)
-    if len(usable):
-        rank = np.cumsum(counts >= 3) - 1
+    four = np.flatnonzero(counts == 4)
+    corners = vertices[vertex_offsets[four, None] + np.arange(4)]
+    convex = quads.are_convex(corners)
+    geometries[four[convex]] = quads.polygons(corners[convex])
+    is_other = counts >= 3
+    is_other[four[convex]] = False
+    others = np.flatnonzero(is_other)
+    if len(others):
+        rank = np.cumsum(is_other) - 1
         owner = np.repeat(np.arange(len(counts)), counts)
-        long = counts[owner] >= 3
+        theirs = is_other[owner]
         with np.errstate(invalid="ignore"):
-            geometries[usable] = shapely.polygons(shapely.linearrings(vertices[long], indices=rank[owner[long]]))
+            geometries[others] = shapely.polygons(shapely.linearrings(vertices[theirs], indices=rank[owner[theirs]]))
     invalid: Bools = (counts > 0) & (counts < 3)
-    invalid[usable] = ~shapely.is_valid(geometries[usable])
+    invalid[others] = ~shapely.is_valid(geometries[others])
     return geometries, invalid
 
 
