@@ -11,7 +11,7 @@ import numpy as np
 
 from evaltex_cli import formats, writers
 from evaltex_cli.confidence import only_confident
-from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.errors import FaultLog, InputError, counted
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.pictures import with_sizes
 from evaltex_cli.records import Ints, Objects
@@ -93,7 +93,7 @@ def convert(
     blocks = _blocks(opened, job, lines_as_regions, as_boxes)
     with _with_masks(masks, mask_format, opened, blocks, faults) as passing:
         writer.write(job, passing)
-    notes = tuple(sentence.format(count=count) for sentence, count in job.lost.items() if count)
+    notes = tuple(counted(count, sentence) for sentence, count in job.lost.items() if count)
     return Converted(len(opened.names), job.written, notes, opened.warnings)
 
 
@@ -102,7 +102,9 @@ def _blocks(opened: Source, job: Job, lines_as_regions: bool, as_boxes: bool) ->
     for start in range(0, len(opened.names), BLOCK_IMAGES):
         names = opened.names[start : start + BLOCK_IMAGES]
         read = opened.read(np.arange(start, start + len(names)), job.faults)
-        job.lost[f"{{count}} objects left out, their confidence below {opened.min_confidence}"] += read.unconfident
+        job.lost[f"{{count}} object[s] left out, [its|their] confidence below {opened.min_confidence}"] += (
+            read.unconfident
+        )
         objects = read.objects
         if as_boxes:
             objects = replace(objects, polygons=None, vertices=None, vertex_offsets=None)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 SHOWN_FAULTS = 20
+_FORMS = re.compile(r"\[(?:([a-z' ]*)\|)?([a-z' ]*)\]")
 
 
 class EvaltexError(Exception):
@@ -93,7 +95,7 @@ class FaultLog:
         if self.count:
             lines = [str(fault) for fault in self.shown]
             if self.count > len(lines):
-                lines.append(f"... and {self.count - len(lines)} more faults")
+                lines.append(counted(self.count - len(lines), "... and {count} more fault[s]"))
             raise InputError("\n".join(lines))
 
 
@@ -107,6 +109,16 @@ def quote(text: str, limit: int = 80) -> str:
     """Return `text` fit for a message: control characters escaped, long text cut."""
     shown = text if len(text) <= limit else text[:limit] + "..."
     return "'" + "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown) + "'"
+
+
+def counted(count: int, sentence: str) -> str:
+    """Return a sentence with its ``{count}``, and of its ``[one|many]``, or ``[many]``, the words that go with that.
+
+    >>> counted(1, "{count} object[s] [is|are] numbered anew")
+    '1 object is numbered anew'
+    """
+    chosen = _FORMS.sub(lambda form: (form[1] or "") if count == 1 else form[2], sentence)
+    return chosen.replace("{count}", str(count))
 
 
 def nearest(name: str, candidates: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ from evaltex_cli.chunks import (
     measure,
 )
 from evaltex_cli.confidence import only_confident
-from evaltex_cli.errors import ConfigError, FaultLog, InputError, quote
+from evaltex_cli.errors import ConfigError, FaultLog, InputError, counted, quote
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.jobs import FailedError, InOrder, in_threads
 from evaltex_cli.protocols import load
@@ -362,15 +362,19 @@ def _warnings(gt: Source, det: Source, gt_summary: InputSummary, det_summary: In
     warnings = [*gt.warnings, *det.warnings]
     for side, summary in (("ground truth", gt_summary), ("detections", det_summary)):
         if summary.repaired:
-            warnings.append(f"{side}: {summary.repaired} invalid polygons repaired, every lobe kept")
+            repaired = "{count} invalid polygon[s] repaired, every lobe kept"
+            warnings.append(f"{side}: {counted(summary.repaired, repaired)}")
         if summary.dropped:
-            warnings.append(f"{side}: {summary.dropped} invalid polygons left out, as if they were not in the file")
+            left_out = "{count} invalid polygon[s] left out, as if [it was|they were] not in the file"
+            warnings.append(f"{side}: {counted(summary.dropped, left_out)}")
         if summary.zero_area:
-            warnings.append(f"{side}: {summary.zero_area} objects without area; they match nothing")
+            without_area = "{count} object[s] without area; [it matches|they match] nothing"
+            warnings.append(f"{side}: {counted(summary.zero_area, without_area)}")
     if det.min_confidence is not None:
         warnings.append(_confidence_warning(det.min_confidence, det_summary))
     if det_summary.missing and det_summary.images:
-        warnings.append(f"{det_summary.missing} of {gt_summary.images} images have no detections in {det_summary.file}")
+        missing = f"{{count}} of {counted(gt_summary.images, '{count} image[s]')} [has|have] no detections in "
+        warnings.append(counted(det_summary.missing, missing) + det_summary.file)
     return warnings
 
 

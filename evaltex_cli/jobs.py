@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from evaltex_cli import signals
 from evaltex_cli.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ CONNECT_SECONDS = 10
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-_FOR_THE_PARENT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _MACHINE_FAULTS = (OSError, MemoryError)
 
 
@@ -109,7 +109,7 @@ class _Workers:
     def _submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
         from concurrent.futures import BrokenExecutor
 
-        with _undisturbed():  # else a worker that is just being started is nobody's
+        with signals.waiting():  # else a worker that is just being started is nobody's
             try:
                 return self.executor.submit(function, item)
             except BrokenExecutor:
@@ -211,23 +211,13 @@ def processes(jobs: int) -> Iterator[InOrder]:
         raise
 
 
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let signals wait: for this process, and for those started in the block until they say otherwise."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _FOR_THE_PARENT)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _start_servers() -> None:
     """Start the two processes that serve workers, which a terminal's signals would end before the workers."""
     from multiprocessing import forkserver, resource_tracker
 
-    with _undisturbed():
+    with signals.waiting():
         resource_tracker.ensure_running()  # and it lets signals through again
-    with _undisturbed():
+    with signals.waiting():
         forkserver.ensure_running()
 
 
@@ -257,7 +247,7 @@ def _begin_worker(folder: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _FOR_THE_PARENT)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, signals.ENDING)
     os.chdir(folder)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

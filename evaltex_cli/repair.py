@@ -190,9 +190,9 @@ def _cut(det: _Outlines, j: Ints, gt: _Outlines, i: Ints) -> list[Floats]:
     result = list(np.concatenate([low, high], axis=1))
     which = np.flatnonzero(det.is_polygon[j] | gt.is_polygon[i])
     if len(which):
-        import shapely
+        from evaltex_cli.geometry import geos
 
-        overlay: Any = shapely.intersection(det.geometries(j[which]), gt.geometries(i[which]))
+        overlay: Any = geos.intersection(det.geometries(j[which]), gt.geometries(i[which]))
         _overlaid(result, overlay, which, det, j, gt, i)
     return result
 
@@ -203,9 +203,9 @@ def _grown(det: _Outlines, j: Ints, gt: _Outlines, i: Ints) -> list[Floats]:
     result = list(np.concatenate([low, high], axis=1))
     which = np.flatnonzero(det.is_polygon[j] | gt.is_polygon[i])
     if len(which):
-        import shapely
+        from evaltex_cli.geometry import geos
 
-        overlay: Any = shapely.union(det.geometries(j[which]), gt.geometries(i[which]))
+        overlay: Any = geos.union(det.geometries(j[which]), gt.geometries(i[which]))
         _overlaid(result, overlay, which, det, j, gt, i)
     return result
 
@@ -236,9 +236,11 @@ def _ring(geometry: Any) -> Floats:
     """The outer vertices of a polygon; of its convex hull where it falls in parts."""
     import shapely
 
+    from evaltex_cli.geometry import geos
+
     parts = shapely.get_parts(geometry)
     parts = parts[shapely.area(parts) > 0]
-    outline: Any = parts[0] if len(parts) == 1 else shapely.convex_hull(geometry)
+    outline: Any = parts[0] if len(parts) == 1 else geos.convex_hull(geometry)
     return np.asarray(shapely.get_coordinates(outline.exterior)[:-1], dtype=np.float64)
 
 
@@ -247,12 +249,12 @@ def _united(parts: Sequence[Floats], objects: Sequence[Floats]) -> Floats:
     if all(outline.ndim == 1 for outline in parts):
         boxes = np.array(parts)
         return np.concatenate([boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)])
-    import shapely
+    from evaltex_cli.geometry import geos
 
-    pieces: Any = shapely.union_all([_geometry(outline) for outline in parts])
-    text: Any = shapely.union_all([_geometry(outline) for outline in objects])
-    between = shapely.intersection(shapely.convex_hull(pieces), text)
-    return _ring(shapely.union(pieces, between))
+    pieces: Any = geos.union_all([_geometry(outline) for outline in parts])
+    text: Any = geos.union_all([_geometry(outline) for outline in objects])
+    between = geos.intersection(geos.convex_hull(pieces), text)
+    return _ring(geos.union(pieces, between))
 
 
 def _geometry(outline: Floats) -> Any:

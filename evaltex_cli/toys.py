@@ -35,7 +35,7 @@ from pathlib import Path
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.errors import FaultLog, InputError, nearest, quote
+from evaltex_cli.errors import FaultLog, InputError, counted, nearest, quote
 from evaltex_cli.geometry import chains
 from evaltex_cli.records import Floats, ReadImages
 from evaltex_cli.results.staging import staged
@@ -137,7 +137,8 @@ def write_toys(
             raise InputError(
                 f"{gt}: no transcriptions, which {textual[0]} needs; leave out the sets that begin with e2e_"
             )
-        notes.append(f"{len(textual)} sets that need transcriptions left out: {gt.name} has none")
+        left_out = counted(len(textual), "{count} set[s] that need[s|] transcriptions left out")
+        notes.append(f"{left_out}: {gt.name} has none")
         wanted = [name for name in wanted if name not in textual]
     alien = alien_character(word.text for word in words)
     files = [f"{name}.{layout}" for name in wanted]
@@ -150,7 +151,8 @@ def write_toys(
             else:
                 without_area += _write_evaltex(folder / file, source.names, images, recipe)
     if without_area:
-        notes.append(f"{without_area} detections without area left out: an EvaLTex file cannot hold them")
+        left_out = "{count} detection[s] without area left out: an EvaLTex file cannot hold [it|them]"
+        notes.append(counted(without_area, left_out))
     return Toys(tuple(files), len(images), len(words), tuple(notes))
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from evaltex_cli import checks, formats, misreading, naming, pairing, places, sides
-from evaltex_cli.errors import Fault, FaultLog, InputError, Steps, inside, nearest, quote
+from evaltex_cli.errors import Fault, FaultLog, InputError, Steps, counted, inside, nearest, quote
 from evaltex_cli.formats import archive
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.records import Floats, GeometryCounts, Ints, ReadImages, count_texts
@@ -276,7 +276,9 @@ def _reason(path: Path, name: str, given: str | None) -> str:
                 lines[len(_ONE_NUMBER.findall(leading[0])) if leading else 0] += 1
     usual = ", ".join(f"{count} with {numbers}" for numbers, count in lines.most_common(3))
     rest = ", ..." if len(lines) > 3 else ""
-    return f"numbers at the start of {lines.total()} lines: {usual}{rest}" if lines else "no line to tell it by"
+    if not lines:
+        return "no line to tell it by"
+    return counted(lines.total(), f"numbers at the start of {{count}} line[s]: {usual}{rest}")
 
 
 def _paired(ours: _Input | None, theirs: _Input | None) -> tuple[Ints, Ints]:
@@ -306,7 +308,8 @@ def _picture_sizes(ours: _Input, folder: Path | None, problems: list[Problem]) -
     missing = [name for name, size in zip(names, sizes, strict=True) if not size.all()]
     if missing:
         shown = ", ".join(map(quote, missing[:3])) + (", ..." if len(missing) > 3 else "")
-        found = f"{len(missing)} of {len(names)} images have no picture that can be read: {shown}"
+        of_all = f"{{count}} of {counted(len(names), '{count} image[s]')} [has|have] no picture that can be read"
+        found = f"{counted(len(missing), of_all)}: {shown}"
         problems.append(ours.problem("warning", "picture", found, "one of the image's name", place=str(folder)))
     return sizes
 

@@ -185,9 +185,9 @@ def test_quiet_prints_nothing_but_errors() -> None:
 def test_warnings_go_to_stderr_once() -> None:
     Path("det.txt").write_text(DET.partition("img_1")[0])
     result = run("gt.txt", "det.txt", "res", "--protocol", "evaltex", "--protocol", "deteval")
-    assert result.stderr == "evaltex: warning: 1 of 2 images have no detections in det.txt\n"
+    assert result.stderr == "evaltex: warning: 1 of 2 images has no detections in det.txt\n"
     assert json.loads(Path("res/evaltex.json").read_text())["warnings"] == [
-        "1 of 2 images have no detections in det.txt"
+        "1 of 2 images has no detections in det.txt"
     ]
 
 
@@ -382,6 +382,29 @@ def test_a_second_signal_does_not_disturb_the_clearing_up(number: int, monkeypat
     assert run("gt.txt", "det.txt", "res", "-a").exit_code == 128 + number
     assert list(tree(Path())) == ["det.txt", "gt.txt"]
     assert {each: signal.getsignal(each) for each in before} == before
+
+
+@pytest.mark.parametrize("exists", [False, True])
+@pytest.mark.parametrize(("moment", "told"), [("_locked", "nothing was written"), ("_remove", "res is complete")])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_folder_is_taken_or_left(
+    number: int, moment: str, told: str, exists: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if exists:
+        Path("res").mkdir()
+    real = getattr(staging, moment)
+
+    def interrupted(*arguments: Any) -> Any:
+        done = real(*arguments)
+        signal.raise_signal(number)
+        return done
+
+    monkeypatch.setattr(staging, moment, interrupted)
+    result = run("gt.txt", "det.txt", "res")
+    assert result.exit_code == 128 + number
+    assert result.stderr == (f"evaltex: interrupted; {told}\n" if number == signal.SIGINT else "")
+    assert not list(Path().rglob(".evaltex-*"))
+    assert Path("res/evaltex.txt").exists() == (moment == "_remove")
 
 
 def test_a_signal_that_is_ignored_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:

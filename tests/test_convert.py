@@ -137,14 +137,14 @@ def test_lines_as_regions(tmp_path: Path) -> None:
 def test_objects_without_area_are_left_out_and_told(tmp_path: Path) -> None:
     source, target = folder(tmp_path / "src", {"1.txt": "0,0,0,9,a\n0,0,9,9,b\n"}), tmp_path / "gt.txt"
     done = convert(source, target, "gt")
-    assert "1 objects without area left out: an EvaLTex file cannot hold them" in done.notes
+    assert "1 object without area left out: an EvaLTex file cannot hold it" in done.notes
     assert read(target)[1].objects.ids.tolist() == [2]
 
 
 def test_warnings_of_the_source_are_handed_on(tmp_path: Path) -> None:
     source = folder(tmp_path / "src", {"1.txt": "0,0,9,9\n", "1.json": "{}"})
     (note,) = convert(source, tmp_path / "det.txt", "det").warnings
-    assert "1 files that are not .txt were left out: '1.json'" in note
+    assert "1 file that is not .txt was left out: '1.json'" in note
 
 
 @pytest.mark.parametrize("before", [None, "what stood there\n"])

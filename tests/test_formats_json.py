@@ -224,7 +224,7 @@ def test_coco(tmp_path: Path) -> None:
     assert found.objects.boxes.tolist() == [[10, 10, 60, 30], [1, 2, 4, 6], [100, 2, 103, 6], [5, 6, 12, 14.5]]
     assert found.texts == ["", "", "", "box"]
     (warning,) = found.source.warnings
-    assert "1 objects of several polygons or run-length masks taken for their bounding boxes" in warning
+    assert "1 object of several polygons or run-length masks taken for its bounding box" in warning
 
 
 def test_coco_images_may_be_named_by_file(tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_coco_text_reads_val_or_train(tmp_path: Path) -> None:
     assert found.rings() == [QUAD, []]
     assert found.texts == ["the", ""]
     assert found.images.sizes.tolist() == [[480, 640]]
-    assert "1 images that are not of the set 'val' were left out" in found.source.warnings[0]
+    assert "1 image that is not of the set 'val' was left out" in found.source.warnings[0]
     train = read(path, "gt", "coco-text-train")
     assert (train.source.names, train.rings()) == (["6"], [CURVE])
     whole = read(written(path, changed(COCO_TEXT, "imgs", "5", "set", to="test")))
@@ -331,7 +331,7 @@ def test_labelme(tmp_path: Path) -> None:
     assert found.objects.boxes[1].tolist() == [70, 60, 90, 80]
     assert found.objects.dont_care.tolist() == [False, False, True, True]
     assert found.rings() == [QUAD, [], CURVE, []]
-    assert "1 files that are not .json were left out: 'classes.txt'" in found.source.warnings[0]
+    assert "1 file that is not .json was left out: 'classes.txt'" in found.source.warnings[0]
     single = read(folder / "img_10.json")
     assert (single.source.names, single.texts) == (["img_10"], found.texts)
 

@@ -14,6 +14,7 @@ from evaltex_cli.convert import convert
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats import matlab5, total_text_mat
 from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.collected import Misfit
 from evaltex_cli.records import ReadImages
 
 CURVE = [[10, 30, 50, 50, 30, 10], [10, 5, 10, 30, 25, 30]]
@@ -124,6 +125,17 @@ def test_damaged_and_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(total_text_mat, "MAX_BYTES", 100)
     with pytest.raises(InputError, match="larger than 100 bytes"):
         evaluate(path, path)
+
+
+def test_a_text_of_more_rows_than_characters_is_damaged(tmp_path: Path) -> None:
+    """Found by fuzzing: millions of rows of nothing took seconds, and the memory of a list of them."""
+    path = saved(tmp_path / "a.mat", text=np.array(["ab", "cd"]))
+    assert [list(value) for value in matlab5.load(path.read_bytes()).values()] == [["ab", "cd"]]
+    rows = np.array([2, 2], "<i4").tobytes()
+    assert path.read_bytes().count(rows) == 1
+    damaged = path.read_bytes().replace(rows, np.array([50_000_000, 0], "<i4").tobytes())
+    with pytest.raises(Misfit, match=r"damaged file \(4 characters for dimensions \(50000000, 0\)\)"):
+        matlab5.load(damaged)
 
 
 @pytest.mark.parametrize("packed", [False, True])

@@ -12,10 +12,12 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "evaltex_cli"
 ORDER = [
     "errors",
+    "signals",
     "jobs",
     "records",
     "geometry.intervals",
     "geometry.boxes",
+    "geometry.geos",
     "geometry.quads",
     "geometry.polygons",
     "geometry.shapes",

@@ -102,7 +102,7 @@ def test_objects_without_text_are_told_of() -> None:
     )
     found = accumulator.compute()
     assert found.scores["recall"] == 0.0
-    assert any("1 objects count but have no transcription" in warning for warning in found.warnings)
+    assert any("1 object counts but has no transcription" in warning for warning in found.warnings)
 
 
 def test_detections_without_text_and_masks_are_told_of(tmp_path: Any) -> None:

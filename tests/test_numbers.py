@@ -26,8 +26,8 @@ SCALES = (1e-6, 1e-3, 1.0, 1e3, 1e6, 1e9)
 Ring = list[tuple[float, float]]
 Side = tuple[list[tuple[float, float, float, float]], list[Ring]]
 
-share = st.floats(0, 1) | st.sampled_from([0.0, 1e-12, 0.25, 0.5, 1.0])
-"""Coordinates as shares of a scale: equal, touching, and all but so."""
+share = st.floats(0, 1) | st.sampled_from([0.0, 5e-324, 1e-308, 1e-38, 1e-12, 2.0**-52, 0.25, 0.5, 1 - 2.0**-53, 1.0])
+"""Coordinates as shares of a scale: equal, touching, and all but so; no two of them with a digit in common."""
 point = st.tuples(share, share)
 
 
@@ -90,6 +90,20 @@ def test_scores_stay_within_0_and_1_at_every_scale(
     """Detections of their own, or the objects themselves with some more."""
     found = (gt[0] + det[0], gt[1] + det[1]) if mixed else det
     evaluated(protocol, [(objects(gt, scale), objects(found, scale))])
+
+
+@every_protocol
+@pytest.mark.parametrize("scale", SCALES)
+def test_numbers_that_are_too_much_for_geos(protocol: str, scale: float) -> None:
+    """Overlays or offsets of these fail, or warn, with some version of it."""
+    leaf = [(0.234, -0.0876), (0.221, -0.0462), (0.1352, 0.2103), (0.0013, 0.25), (-0.0374, 0.2465)]
+    wide = 1 - 2.0**-53
+    short = [(0.0, 0.0), (1.0, 0.5), (0.0, 1e-12), (1e-38, 0.0)]
+    thin = [(0.0, 0.0), (0.0, 1e-12), (1.0, 0.0), (1.5e-08, 0.25)]
+    far = [(0.0, 0.25), (1.0, 1.0), (1e-300, 0.25), (0.25, 5e-07), (0.0, 0.0), (0.25, 1e-38)]
+    gt: Side = ([], [leaf, short, thin, far])
+    det: Side = ([(-wide, -1e-308, wide, 0.25), (5e-324, -1e-38, 0.5, wide)], [far, short, thin])
+    evaluated(protocol, [(objects(gt, scale), objects(det, scale))])
 
 
 @every_protocol

@@ -173,7 +173,14 @@ class TestContent:
         example = sources("words")
         evaluated(example["gt"], example["det"][0], tmp_path / "res")
         made = make(tmp_path / "report.html", [tmp_path / "res"])
-        assert made.images == 0
+        assert (made.images, made.without_images) == (0, (tmp_path / "res",))
+        told = CliRunner().invoke(main, ["report", str(tmp_path / "res")])
+        assert told.exit_code == 0
+        assert told.stderr == (
+            f"evaltex: warning: {tmp_path / 'res'}: holds no results of single images, so the page has none; make it"
+            " again with -a or --report\n"
+        )
+        assert told.stdout.endswith(" MB, 0 images, 0 pictures)\n")
         assert islands(tmp_path / "report.html")["protocol-0"]["systems"][0]["scores"]["recall"] > 0
         with pytest.raises(InputError, match="run that evaluation again with -a"):
             make(tmp_path / "report.html", [tmp_path / "res"], **example)

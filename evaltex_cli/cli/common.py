@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from evaltex_cli import signals
 from evaltex_cli.errors import EvaltexError
 from evaltex_cli.formats import FORMATS
 from evaltex_cli.protocols import PROTOCOLS
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 BAR_AFTER_SECONDS = 1.0
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
-_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class _Named(click.Path):
@@ -142,7 +142,7 @@ def told_errors() -> Iterator[None]:
 
     SIGTERM gives 143, SIGHUP 129 unless the process was started without it, by nohup say.
     """
-    handlers = {number: signal.getsignal(number) for number in _ENDING_SIGNALS}
+    handlers = {number: signal.getsignal(number) for number in signals.ENDING}
     for number, handler in handlers.items():
         if handler is not signal.SIG_IGN:
             signal.signal(number, _end)
@@ -156,7 +156,7 @@ def told_errors() -> Iterator[None]:
 
 def _end(number: int, _: object) -> NoReturn:
     """End what is under way; further signals (`timeout` sends two) do not disturb the clearing up."""
-    for each in _ENDING_SIGNALS:
+    for each in signals.ENDING:
         signal.signal(each, signal.SIG_IGN)
     if number == signal.SIGINT:
         raise KeyboardInterrupt
@@ -172,8 +172,8 @@ def _told() -> Iterator[None]:
         yield
     except EvaltexError as error:
         stop(str(error))
-    except KeyboardInterrupt:
-        click.echo("evaltex: interrupted; nothing was written", err=True)
+    except KeyboardInterrupt as interrupt:
+        click.echo(f"evaltex: interrupted; {str(interrupt) or 'nothing was written'}", err=True)
         sys.exit(130)
     except BrokenPipeError:
         _abandon_stdout()

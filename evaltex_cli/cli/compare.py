@@ -21,6 +21,7 @@ from evaltex_cli.cli.common import (
     told_errors,
     warn,
 )
+from evaltex_cli.errors import counted
 from evaltex_cli.protocols import PROTOCOLS
 
 
@@ -91,7 +92,8 @@ def command(
         if len(detectors) < 2:
             stop("nothing to compare; give GT DET_A DET_B, or two results of runs with -a")
         if labels and len(labels) != len(detectors):
-            stop(f"{len(labels)} labels for {len(detectors)} detectors; give one a detector, or none")
+            named = counted(len(labels), "{count} label[s]")
+            stop(f"{named} for {len(detectors)} detectors; give one a detector, or none")
         if all(stored[-len(detectors) :]) and (settings or config_path or min_confidence is not None):
             stop(
                 "results have their parameters; leave out --set, --config and --min-confidence, or give the detections"

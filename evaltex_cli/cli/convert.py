@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from evaltex_cli.cli.common import PATH, min_confidence_option, quiet_option, told_errors, warn
+from evaltex_cli.errors import counted
 from evaltex_cli.formats import FORMATS
 from evaltex_cli.writers import WRITERS
 
@@ -76,4 +77,5 @@ def command(
         if not quiet:
             for note in done.notes:
                 click.echo(f"evaltex: note: {note}", err=True)
-            click.echo(f"{dst}: {done.images} images, {done.objects} objects")
+            objects = counted(done.objects, "{count} object[s]")
+            click.echo(f"{dst}: {counted(done.images, '{count} image[s]')}, {objects}")

@@ -14,7 +14,9 @@ from evaltex_cli.cli.common import (
     quiet_option,
     stop,
     told_errors,
+    warn,
 )
+from evaltex_cli.errors import counted
 
 
 @click.argument("results", type=PATH, nargs=-1, required=True, metavar="RES_DIR [RES_DIR_B ...]")
@@ -53,7 +55,8 @@ def command(
         from evaltex_cli import report
 
         if labels and len(labels) != len(results):
-            stop(f"{len(labels)} labels for {len(results)} results; give one a result, or none")
+            given = counted(len(labels), "{count} label[s]")
+            stop(f"{given} for {counted(len(results), '{count} result[s]')}; give one a result, or none")
         first = results[0] if results[0].is_dir() else results[0].parent
         page = output or first / (report.NAME if len(results) == 1 else report.COMPARISON_NAME)
         with progress_bar(quiet) as progress:
@@ -68,5 +71,11 @@ def command(
                 diagnose=diagnose,
                 progress=progress,
             )
+        warn(
+            [
+                f"{path}: holds no results of single images, so the page has none; make it again with -a or --report"
+                for path in made.without_images
+            ]
+        )
         if not quiet:
             click.echo(f"Report: {page} ({made})")

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from evaltex_cli.cli.common import PATH, gt_format_option, quiet_option, told_errors, warn
+from evaltex_cli.errors import counted
 
 
 @click.argument("gt", type=PATH)
@@ -40,4 +41,6 @@ def command(
         made = write_toys(gt, out_dir, sets, layout, gt_format)
         warn(made.notes)
         if not quiet:
-            click.echo(f"{out_dir}: {len(made.files)} sets of {made.words} words in {made.images} images")
+            sets_of = counted(len(made.files), "{count} set[s] of ")
+            words = counted(made.words, "{count} word[s] in ")
+            click.echo(f"{out_dir}: {sets_of}{words}{counted(made.images, '{count} image[s]')}")

@@ -22,7 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.errors import FaultLog, InputError, counted, quote
 from evaltex_cli.formats import zip_directory
 from evaltex_cli.formats.garbage import garbage_kept
 from evaltex_cli.formats.names import is_plain, leaves_result_folder
@@ -421,7 +421,8 @@ def _warnings(path: Path, others: list[str], suffix: str) -> tuple[str, ...]:
     if not others:
         return ()
     shown = ", ".join(quote(name) for name in others[:_SHOWN_OTHERS]) + (", ..." if len(others) > _SHOWN_OTHERS else "")
-    return (f"{path}: {len(others)} files that are not {suffix} were left out: {shown}",)
+    left_out = counted(len(others), f"{{count}} file[s] that [is|are] not {suffix} [was|were] left out")
+    return (f"{path}: {left_out}: {shown}",)
 
 
 def _unreadable(path: str, error: OSError) -> InputError:

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from evaltex_cli.errors import FaultLog, Steps, quote
+from evaltex_cli.errors import FaultLog, Steps, counted, quote
 from evaltex_cli.formats import archive, documents, safe_json
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, box, polygon
@@ -145,7 +145,10 @@ def _warnings(place: str, records: list[Any]) -> tuple[str, ...]:
     boxed = sum(map(_is_boxed, records))
     if not boxed:
         return ()
-    return (f"{place}: {boxed} objects of several polygons or run-length masks taken for their bounding boxes",)
+    taken = (
+        "{count} object[s] of several polygons or run-length masks taken for [its bounding box|their bounding boxes]"
+    )
+    return (f"{place}: {counted(boxed, taken)}",)
 
 
 def _is_boxed(record: Any) -> bool:

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evaltex_cli.errors import FaultLog
+from evaltex_cli.errors import FaultLog, counted
 from evaltex_cli.formats import documents, safe_json
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.coco import bounding_box, image_of, read_size
@@ -50,8 +50,8 @@ def _collect(
     if wanted is None or not chosen:
         return list(images.values()), ()
     others = len(images) - len(chosen)
-    left_out = f"{place}: {others} images that are not of the set '{wanted}' were left out"
-    return chosen, (left_out,) if others else ()
+    left_out = f"{{count}} image[s] that [is|are] not of the set '{wanted}' [was|were] left out"
+    return chosen, (f"{place}: {counted(others, left_out)}",) if others else ()
 
 
 def _images(records: Record, place: str, faults: FaultLog) -> tuple[dict[str, CollectedImage], dict[str, str]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from evaltex_cli.errors import quote
+from evaltex_cli.errors import counted, quote
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT, LineFault
 
@@ -342,7 +342,7 @@ def _refuse_wild(coordinates: list[float], fields: list[str]) -> None:
 
 
 def _numbers(count: int) -> str:
-    return "1 number" if count == 1 else f"{count} numbers"
+    return counted(count, "{count} number[s]")
 
 
 def unquoted(text: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaltex_cli.errors import counted
 from evaltex_cli.formats.collected import Misfit
 
 MAX_BYTES = 64 << 20
@@ -145,6 +146,8 @@ def _text(part: _Element | None, shape: tuple[int, ...], order: str) -> NDArray[
         encoding += "-le" if order == "<" else "-be"
     text = part.data.decode(encoding, "replace")
     rows = shape[0]
+    if text and rows > len(text):
+        raise _damaged(f"{counted(len(text), '{count} character[s]')} for dimensions {shape}")
     return np.array([text[row::rows] for row in range(rows)] if text else [], dtype=np.str_)
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import shapely
 
-from evaltex_cli.geometry import quads
+from evaltex_cli.errors import counted
+from evaltex_cli.geometry import geos, quads
 from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, ReadImages, take
 
 MITRE_LIMIT = 5.0
@@ -60,10 +61,9 @@ def _rings(vertices: Floats, vertex_offsets: Ints) -> tuple[Geometries, Bools]:
         rank = np.cumsum(is_other) - 1
         owner = np.repeat(np.arange(len(counts)), counts)
         theirs = is_other[owner]
-        with np.errstate(invalid="ignore"):
-            geometries[others] = shapely.polygons(shapely.linearrings(vertices[theirs], indices=rank[owner[theirs]]))
+        geometries[others] = geos.polygons(geos.linearrings(vertices[theirs], indices=rank[owner[theirs]]))
     invalid: Bools = (counts > 0) & (counts < 3)
-    invalid[others] = ~shapely.is_valid(geometries[others])
+    invalid[others] = ~geos.is_valid(geometries[others])
     return geometries, invalid
 
 
@@ -80,7 +80,7 @@ def describe_invalid(vertices: Floats, vertex_offsets: Ints) -> dict[int, str]:
     for i in np.flatnonzero(invalid).tolist():
         distinct = len(np.unique(vertices[vertex_offsets[i] : vertex_offsets[i + 1]], axis=0))
         if distinct < 3:
-            described[i] = f"a polygon of {distinct} distinct point{'s' if distinct > 1 else ''}"
+            described[i] = counted(distinct, "a polygon of {count} distinct point[s]")
         elif shapely.area(repair(geometries[i : i + 1]))[0] == 0:
             described[i] = "a polygon without area, all its points on a line"
         else:
@@ -123,12 +123,12 @@ def settle(read: ReadImages, policy: str) -> tuple[ReadImages, dict[int, str]]:
 
 def repair(geometries: Geometries) -> Geometries:
     """Make polygons valid, keeping the area of every lobe and dropping lines and points left over."""
-    repaired = shapely.make_valid(geometries)
+    repaired: Geometries = geos.make_valid(geometries)
     for i in np.flatnonzero(shapely.get_type_id(repaired) == shapely.GeometryType.GEOMETRYCOLLECTION):
         parts = shapely.get_parts(repaired[i])
         flat = shapely.get_parts(parts) if len(parts) else parts
         polygonal = shapely.get_type_id(flat) == shapely.GeometryType.POLYGON
-        repaired[i] = shapely.union_all(flat[polygonal])
+        repaired[i] = geos.union_all(flat[polygonal])
     repaired[shapely.get_dimensions(repaired) < 2] = shapely.Polygon()
     return repaired
 
@@ -140,16 +140,15 @@ def area(geometries: Geometries) -> Floats:
 
 def intersection_area(a: Geometries, b: Geometries) -> Floats:
     """(n,) areas of the intersections of a[k] and b[k]."""
-    return area(shapely.intersection(a, b))
+    return area(geos.intersection(a, b))
 
 
 def offset(geometries: Geometries, margin: Floats) -> Geometries:
     """Grow (margin > 0) or shrink (margin < 0) each polygon by mitred parallels of its sides.
 
-    An offset that leaves nothing comes back empty.
+    An offset that leaves nothing comes back empty, as does one that GEOS has none of.
     """
-    with np.errstate(invalid="ignore"):  # which some versions of GEOS raise on their way
-        moved: Any = shapely.buffer(geometries, margin, join_style="mitre", mitre_limit=MITRE_LIMIT)
+    moved: Any = geos.buffer(geometries, margin, join_style="mitre", mitre_limit=MITRE_LIMIT)
     return np.asarray(moved, dtype=object)
 
 
@@ -158,12 +157,12 @@ def union_area(group: Ints, a: Geometries, b: Geometries, groups: int) -> Floats
 
     Loops over groups of several: GEOS unites one set at a time.
     """
-    pieces = shapely.intersection(a, b)
+    pieces = geos.intersection(a, b)
     alone = np.bincount(group, minlength=groups)[group] == 1
     result = np.bincount(group[alone], weights=shapely.area(pieces[alone]), minlength=groups).astype(np.float64)
     crowded = np.flatnonzero(~alone)
     order = crowded[np.argsort(group[crowded], kind="stable")]
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     for start, stop in pairwise([*starts.tolist(), len(order)]):
-        result[group[order[start]]] = shapely.area(shapely.union_all(pieces[order[start:stop]]))
+        result[group[order[start]]] = shapely.area(geos.union_all(pieces[order[start:stop]]))
     return result

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import quote
+from evaltex_cli.errors import counted, quote
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps, offsets_of
 
 MATCH_TYPES = (
@@ -67,7 +67,7 @@ class Remark:
     Attributes
     ----------
     text : str
-        With ``{count}``, and ``{images}`` where the names are told.
+        As `counted` takes it, and ``{images}`` where the names are told.
     count : int
         Number of objects.
     images : tuple of str
@@ -89,7 +89,7 @@ class Remark:
     def __str__(self) -> str:
         more = f" and {self.others} more" if self.others else ""
         images = ", ".join(map(quote, self.images)) + more if any(self.images) else "images in memory"
-        return self.text.format(count=self.count, images=images)
+        return counted(self.count, self.text).format(images=images)
 
 
 def remark(text: str, batch: ImageBatch, objects: Bools) -> tuple[Remark, ...]:

@@ -176,8 +176,9 @@ def _matches(scene: Scene, counts: Counts, dont_care: Bools, parameters: Paramet
 
 def _warnings(batch: ImageBatch, scene: Scene) -> tuple[Remark, ...]:
     """Name the images where objects bear no transcription; the official program crashes if these are polygons."""
-    text = "cleval: {count} ground-truth objects bear no transcription; they have no characters and match nothing"
-    return remark(f"{text} (in {{images}})", batch, scene.gt_length == 0)
+    what = "cleval: {count} ground-truth object[s] bear[s|] no transcription"
+    text = f"{what}; [it has no characters and matches|they have no characters and match] nothing (in {{images}})"
+    return remark(text, batch, scene.gt_length == 0)
 
 
 def scores(totals: Totals, parameters: Parameters) -> Scores:

@@ -164,11 +164,9 @@ def _intersections(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Shapes:
     which = np.flatnonzero(a.is_polygon[i] | b.is_polygon[j])
     if not len(which):
         return Shapes(boxes)
-    import shapely
-
-    from evaltex_cli.geometry import polygons
+    from evaltex_cli.geometry import geos, polygons
 
     geometries = np.full(len(boxes), None, dtype=object)
-    cut = shapely.intersection(shapes.geometries(a, i[which]), shapes.geometries(b, j[which]))
+    cut = geos.intersection(shapes.geometries(a, i[which]), shapes.geometries(b, j[which]))
     geometries[which] = polygons.repair(cut)
     return Shapes(boxes, geometries)

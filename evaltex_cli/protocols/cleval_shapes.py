@@ -132,12 +132,14 @@ def _buffered(vertices: Floats, starts: Ints, which: Ints) -> Geometries:
     """Polygons made valid as the official program does: of a crossed one the lobes of one orientation remain."""
     import shapely
 
+    from evaltex_cli.geometry import geos
+
     counts = np.diff(starts)[which]
     geometries: Any = np.full(len(which), shapely.Polygon(), dtype=object)
     usable = np.flatnonzero(counts >= 3)
     owner, place = expanded(counts[usable])
     rings = vertices[starts[which[usable]][owner] + place]
-    geometries[usable] = shapely.buffer(shapely.polygons(shapely.linearrings(rings, indices=owner)), 0)
+    geometries[usable] = geos.buffer(geos.polygons(geos.linearrings(rings, indices=owner)), 0)
     return np.asarray(geometries, dtype=object)
 
 
@@ -282,11 +284,11 @@ def _inside(points: Floats, within: Ints, det: Side) -> Bools:
         odd ^= crossed & (x < (x1 - x0) * (y - y0) / height + x0)
     result[quads] = odd
     if of_polygon.any():
-        import shapely
+        from evaltex_cli.geometry import geos
 
         rest = np.flatnonzero(of_polygon)
         polygons = shapes.geometries(det.shapes, within[rest])
-        result[rest] = shapely.contains_xy(polygons, points[rest, 0], points[rest, 1])
+        result[rest] = geos.contains_xy(polygons, points[rest, 0], points[rest, 1])
     return result
 
 
@@ -294,11 +296,13 @@ def shorter_sides(side: Side) -> Floats:
     """(n,) shorter sides of the smallest rectangles around the vertices, corners rounded to whole pixels."""
     import shapely
 
+    from evaltex_cli.geometry import geos
+
     result = np.zeros(len(side.starts) - 1)
     if not len(result):
         return result
     owner = np.repeat(np.arange(len(result)), np.diff(side.starts))
-    around: Any = shapely.oriented_envelope(shapely.multipoints(side.vertices, indices=owner))
+    around: Any = geos.oriented_envelope(shapely.multipoints(side.vertices, indices=owner))
     is_area = np.flatnonzero(shapely.get_type_id(around) == shapely.GeometryType.POLYGON)
     corners = np.rint(shapely.get_coordinates(around[is_area])).reshape(-1, 5, 2)
     edges = np.diff(corners, axis=1)

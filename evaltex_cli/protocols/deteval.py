@@ -234,15 +234,13 @@ def _invalid_outlines(objects: Objects) -> tuple[Ints, Geometries]:
     """Objects whose outline, as read, touches or crosses itself, and these outlines."""
     if objects.vertices is None or objects.vertex_offsets is None:
         return np.zeros(0, np.int64), np.zeros(0, dtype=object)
-    import shapely
+    from evaltex_cli.geometry import geos
 
     counts = np.diff(objects.vertex_offsets)
     rings = np.flatnonzero(counts >= 3)
     vertices = objects.vertices[np.repeat(counts >= 3, counts)]
-    outlines: Any = shapely.polygons(
-        shapely.linearrings(vertices, indices=np.repeat(np.arange(len(rings)), counts[rings]))
-    )
-    invalid = ~shapely.is_valid(outlines)
+    outlines: Any = geos.polygons(geos.linearrings(vertices, indices=np.repeat(np.arange(len(rings)), counts[rings])))
+    invalid = ~geos.is_valid(outlines)
     return rings[invalid], outlines[invalid]
 
 
@@ -253,12 +251,14 @@ def _with_plain_areas(batch: ImageBatch, overlaps: Overlaps) -> Overlaps:
         return overlaps
     import shapely
 
+    from evaltex_cli.geometry import geos
+
     det_area, area = overlaps.det_area.copy(), overlaps.area.copy()
     det_area[invalid] = shapely.area(outlines)
     pair = np.flatnonzero(np.isin(overlaps.det, invalid))
-    buffered = shapely.buffer(outlines, 0)[np.searchsorted(invalid, overlaps.det[pair])]
+    buffered = geos.buffer(outlines, 0)[np.searchsorted(invalid, overlaps.det[pair])]
     gt = shapes.geometries(shapes.of(batch.gt, Convention()), overlaps.gt[pair])
-    area[pair] = shapely.area(shapely.intersection(gt, buffered))
+    area[pair] = shapely.area(geos.intersection(gt, buffered))
     meet = area > 0
     return Overlaps(overlaps.gt[meet], overlaps.det[meet], area[meet], overlaps.gt_area, det_area)
 

@@ -58,8 +58,11 @@ def counting(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> t
     if parameters.self_crossing == "counted" or batch.has_masks:
         return gt_counts, det_counts, ()
     left_out = gt_counts & _crosses_itself(batch.gt)
-    text = "{count} objects left out because their polygons cross themselves ({images}); mend them or set"
-    return gt_counts & ~left_out, det_counts, remark(f"{text} self_crossing=counted", batch, left_out)
+    text = (
+        "{count} object[s] left out because [its polygon crosses itself|their polygons cross themselves] ({images});"
+        " mend [it|them] or set self_crossing=counted"
+    )
+    return gt_counts & ~left_out, det_counts, remark(text, batch, left_out)
 
 
 def _crosses_itself(objects: Objects) -> Bools:
@@ -69,12 +72,13 @@ def _crosses_itself(objects: Objects) -> Bools:
         return result
     import shapely
 
+    from evaltex_cli.geometry import geos
+
     vertices = np.diff(objects.vertex_offsets)
     polygons = np.flatnonzero(vertices >= 3)
     points = objects.vertices[np.repeat(vertices >= 3, vertices)]
-    with np.errstate(invalid="ignore"):
-        rings: Any = shapely.linearrings(points, indices=np.repeat(np.arange(len(polygons)), vertices[polygons]))
-        result[polygons] = ~shapely.is_valid(shapely.polygons(rings)) & (shapely.area(objects.polygons[polygons]) > 0)
+    rings: Any = geos.linearrings(points, indices=np.repeat(np.arange(len(polygons)), vertices[polygons]))
+    result[polygons] = ~geos.is_valid(geos.polygons(rings)) & (shapely.area(objects.polygons[polygons]) > 0)
     return result
 
 

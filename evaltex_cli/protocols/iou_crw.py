@@ -78,7 +78,8 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
 
 def _textless(batch: ImageBatch, gt_counts: Bools) -> tuple[Remark, ...]:
     empty = gt_counts & np.fromiter((not text for text in batch.gt.texts), np.bool_, batch.gt.count)
-    return remark("{count} objects count but have no transcription ({images}); should they be ###?", batch, empty)
+    text = "{count} object[s] count[s|] but [has|have] no transcription ({images}); should [it|they] be ###?"
+    return remark(text, batch, empty)
 
 
 # Texts ---------------------------------------------------------------------------------------------------------------

@@ -172,11 +172,11 @@ def _hulls(objects: Objects) -> shapes.Shapes:
         return shapes.Shapes(boxes)
     import shapely
 
+    from evaltex_cli.geometry import geos
+
     others = np.flatnonzero(~is_box)
     owner, _ = expanded(np.diff(offsets)[others])
-    hulls[others] = shapely.convex_hull(
-        shapely.multipoints(points[np.repeat(~is_box, np.diff(offsets))], indices=owner)
-    )
+    hulls[others] = geos.convex_hull(shapely.multipoints(points[np.repeat(~is_box, np.diff(offsets))], indices=owner))
     boxes[others] = shapely.bounds(hulls[others])
     return shapes.Shapes(boxes, hulls)
 
@@ -188,10 +188,10 @@ def _meeting(a: shapes.Shapes, a_offsets: Ints, b: shapes.Shapes, b_offsets: Int
     overlay = np.flatnonzero(a.is_polygon[i] | b.is_polygon[j])
     if not len(overlay):
         return i, j
-    import shapely
+    from evaltex_cli.geometry import geos
 
     meet = np.ones(len(i), dtype=bool)
-    meet[overlay] = shapely.intersects(shapes.geometries(a, i[overlay]), shapes.geometries(b, j[overlay]))
+    meet[overlay] = geos.intersects(shapes.geometries(a, i[overlay]), shapes.geometries(b, j[overlay]))
     return i[meet], j[meet]
 
 
@@ -199,10 +199,12 @@ def _distance(hulls: shapes.Shapes) -> Floats:
     """(n,) distance from the origin to a point in each hull: of a box, its centre."""
     import shapely
 
+    from evaltex_cli.geometry import geos
+
     points: Any = shapely.points((hulls.boxes[:, :2] + hulls.boxes[:, 2:]) / 2)
     if hulls.polygons is not None:
-        points[hulls.is_polygon] = shapely.point_on_surface(hulls.polygons[hulls.is_polygon])
-    return np.asarray(shapely.distance(shapely.Point(0, 0), points))
+        points[hulls.is_polygon] = geos.point_on_surface(hulls.polygons[hulls.is_polygon])
+    return np.asarray(geos.distance(shapely.Point(0, 0), points))
 
 
 # Crossing out --------------------------------------------------------------------------------------------------------

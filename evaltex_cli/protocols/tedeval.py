@@ -99,7 +99,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         "recall_credit": per_image(recall, batch.gt.image, images),
         "precision_credit": per_image(precision, batch.det.image, images),
     }
-    text = "tedeval: {count} objects without transcription have no characters, so no credit (in {images})"
+    text = "tedeval: {count} object[s] without transcription [has|have] no characters, so no credit (in {images})"
     warnings = remark(text, batch, gt_counts & (lengths == 0))
     if not with_matches:
         return Evidence(columns, warnings=warnings)

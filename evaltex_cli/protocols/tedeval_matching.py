@@ -106,14 +106,14 @@ def _uncovered_dont_care(objects: Objects, gt_shapes: shapes.Shapes, dont_care: 
 
 def _subtracted(geometries: Geometries, target: Ints, others: Geometries) -> Geometries:
     """Subtract ``others[k]`` from ``geometries[target[k]]`` for all k, one after another."""
-    import shapely
+    from evaltex_cli.geometry import geos
 
     result = geometries.copy()
     order = np.argsort(target, kind="stable")
     turn = expanded(np.bincount(target, minlength=len(result)))[1]
     for k in range(int(turn.max(initial=-1)) + 1):
         chosen = order[turn == k]
-        result[target[chosen]] = shapely.difference(result[target[chosen]], others[chosen])
+        result[target[chosen]] = geos.difference(result[target[chosen]], others[chosen])
     return result
 
 
@@ -151,7 +151,9 @@ def _near(gt: Ints, det: Ints, scene: Scene, gt_outlines: Outlines, det_outlines
     if len(cut):
         import shapely
 
-        centre[cut] = shapely.get_coordinates(shapely.centroid(scene.cut[det[cut]]))
+        from evaltex_cli.geometry import geos
+
+        centre[cut] = shapely.get_coordinates(geos.centroid(scene.cut[det[cut]]))
     distance = length(gt_outlines.centre[gt] - centre)
     return np.asarray(distance / (gt_outlines.diagonal[gt] + det_outlines.diagonal[det]) * 2 < center)
 

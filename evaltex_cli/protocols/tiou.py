@@ -252,12 +252,14 @@ def _hulls(gt: Shapes, words: Ints, line: Ints, lines: int) -> Any:
         return None
     import shapely
 
+    from evaltex_cli.geometry import geos
+
     curved = has_polygon[line]
     points, word = shapely.get_coordinates(shapes.geometries(gt, words[curved]), return_index=True)
     owner, rank = np.unique(line[curved][word], return_inverse=True)
     hulls = np.full(lines, None, dtype=object)
     hulls[has_polygon] = shapely.Polygon()
-    hulls[owner] = shapely.convex_hull(shapely.multipoints(points, indices=rank))
+    hulls[owner] = geos.convex_hull(shapely.multipoints(points, indices=rank))
     return hulls
 
 

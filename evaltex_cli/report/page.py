@@ -13,7 +13,7 @@ from typing import Any
 
 from evaltex_cli import __version__
 from evaltex_cli.breakdown import PROPERTIES
-from evaltex_cli.errors import InputError
+from evaltex_cli.errors import InputError, counted
 from evaltex_cli.evaluation import Progress
 from evaltex_cli.protocols.base import MATCH_TYPES
 from evaltex_cli.report.content import Result, image_content, image_names, protocol_content, read_results
@@ -29,14 +29,16 @@ CHUNK_IMAGES = 50
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What was written: the file's size, the images in it, and how many of them have a picture."""
+    """What was written: the file's size, the images in it, how many of them have a picture, results without images."""
 
     bytes: int
     images: int
     pictures: int
+    without_images: tuple[Path, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.bytes / 1e6:.1f} MB, {self.images} images, {self.pictures} pictures"
+        images, pictures = counted(self.images, "{count} image[s]"), counted(self.pictures, "{count} picture[s]")
+        return f"{self.bytes / 1e6:.1f} MB, {images}, {pictures}"
 
 
 def make(
@@ -110,7 +112,8 @@ def make(
                 if path is not None:
                     out.write(_island(f"picture-{k}", data_url(path)))
         out.write("</body>\n</html>\n")
-    return Made(file.stat().st_size, len(names), sum(path is not None for path in found))
+    bare = [path for k, path in enumerate(results) if not any(row[k].images for row in rows)]
+    return Made(file.stat().st_size, len(names), sum(path is not None for path in found), tuple(bare))
 
 
 def _labels(results: Sequence[Path]) -> list[str]:

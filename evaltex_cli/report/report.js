@@ -31,6 +31,7 @@
   const position = new Map(overview.images.map((name, k) => [name, k]));
 
   const title = (name) => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll("_", " ");
+  const number = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
   const shown = (value) => {
     if (value === null || value === undefined) return "–";
     if (typeof value !== "number") return String(value);
@@ -269,7 +270,7 @@
       return [compared ? h("h3", {}, bdi(systems[k])) : null, h("table", {}, h("tbody", {}, rows.map(([name, text]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "text" }, bdi(text)))))), system.warnings.length ? h("ul", {}, system.warnings.map((text) => h("li", {}, bdi(text)))) : null];
     };
     const warnings = data.systems.reduce((sum, system) => sum + system.warnings.length, 0);
-    return h("details", { id: "origin" }, h("summary", {}, `How this was made: signature, inputs, parameters${warnings ? `, ${warnings} warnings` : ""}`), data.systems.map(one));
+    return h("details", { id: "origin" }, h("summary", {}, `How this was made: signature, inputs, parameters${warnings ? `, ${number(warnings, "warning")}` : ""}`), data.systems.map(one));
   }
 
   // ---------------------------------------------------------------- table of images
@@ -327,7 +328,7 @@
       table.page = Math.min(table.page, pages - 1);
       const start = table.page * table.rows;
       body.replaceChildren(...table.order.slice(start, start + table.rows).map((image) => imageRow(k, image, columns)));
-      count.textContent = `${table.order.length} of ${overview.images.length} images`;
+      count.textContent = `${table.order.length} of ${number(overview.images.length, "image")}`;
       const turn = (label, to, off) => h("button", { type: "button", disabled: off, "data-turn": label, onclick: () => { table.page = to; draw(); (pager.querySelector(`[data-turn="${label}"]:enabled`) || pager.querySelector("button:enabled"))?.focus(); } }, label);
       pager.replaceChildren(turn("First", 0, !table.page), turn("Previous", table.page - 1, !table.page), h("span", { "aria-live": "polite" }, `Page ${table.page + 1} of ${pages}`), turn("Next", table.page + 1, table.page >= pages - 1), turn("Last", pages - 1, table.page >= pages - 1));
     };

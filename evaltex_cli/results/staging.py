@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
+from evaltex_cli import signals
 from evaltex_cli.errors import InputError
 
 INSIDE = ".evaltex-staging"
@@ -48,6 +49,7 @@ def staged(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] |
         run is writing to it.
     """
     made: list[Path] = []
+    is_placed = False
     try:
         refuse_foreign(res_dir, names, is_own)
         _make_missing(res_dir.parent, made)
@@ -59,6 +61,9 @@ def staged(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] |
                 _replace(folder, res_dir, names)
             else:
                 new.rename(res_dir)
+            is_placed = True
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{res_dir} is complete" if is_placed else "") from None
     except OSError as error:
         raise _unwritable(res_dir, error) from error
     finally:
@@ -170,21 +175,20 @@ def _held(folder: Path, target: Path) -> Iterator[Path]:
     """Hold a staging folder, made if missing, against other runs; give it empty and remove it in the end."""
     if folder in _held_here:
         raise _busy(folder, target)
-    lock = _locked(folder, target)
-    _held_here.add(folder)
+    lock = None
     try:
+        with signals.waiting():
+            lock = _locked(folder, target)
+        _held_here.add(folder)
         _finish(folder, target)
         _clear(folder)
         yield folder
     finally:
-        try:
-            _remove(folder)
-        except KeyboardInterrupt:
-            _remove(folder)
-            raise
-        finally:
-            _held_here.discard(folder)
-            os.close(lock)
+        if lock is not None:
+            with signals.waiting():
+                _remove(folder)
+                _held_here.discard(folder)
+                os.close(lock)
 
 
 def _locked(folder: Path, target: Path) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 
 from evaltex_cli import __version__
-from evaltex_cli.errors import quote
+from evaltex_cli.errors import counted, quote
 from evaltex_cli.validate import Pair, Problem, SideSummary, Validation
 
 SCHEMA = 1
@@ -36,7 +36,7 @@ def text(validation: Validation, limit: int | None, all_pairs: bool) -> str:
         if problems:
             lines += ["", f"{level}s", *(f"  {_problem(problem)}" for problem in problems[:limit])]
             if limit is not None and len(problems) > limit:
-                lines.append(f"  ... and {len(problems) - limit} more {level}s")
+                lines.append(counted(len(problems) - limit, f"  ... and {{count}} more {level}[s]"))
     lines += ["", *_counts(validation)]
     return "\n".join(lines) + "\n"
 
@@ -64,17 +64,17 @@ def _side(title: str, side: SideSummary) -> Iterator[str]:
     yield f"{title}: {_printable(side.file)}"
     yield f"  format {side.format} ({side.reason})"
     counts = {
-        "images": side.images,
-        "objects": side.objects,
-        "don't care": side.dont_care,
-        "transcriptions": side.transcriptions,
-        "images without objects": side.empty,
-        "images of don't care only": side.all_dont_care,
-        "invalid polygons": side.invalid_polygons,
-        "objects without area": side.zero_area,
+        "{count} image[s]": side.images,
+        "{count} object[s]": side.objects,
+        "{count} don't care": side.dont_care,
+        "{count} transcription[s]": side.transcriptions,
+        "{count} image[s] without objects": side.empty,
+        "{count} image[s] of don't care only": side.all_dont_care,
+        "{count} invalid polygon[s]": side.invalid_polygons,
+        "{count} object[s] without area": side.zero_area,
     }
-    always = ("images", "objects")
-    yield "  " + ", ".join(f"{count} {what}" for what, count in counts.items() if count or what in always)
+    always = ("{count} image[s]", "{count} object[s]")
+    yield "  " + ", ".join(counted(count, what) for what, count in counts.items() if count or what in always)
 
 
 def _pairing(pairs: Sequence[Pair], all_pairs: bool) -> Iterator[str]:
@@ -95,7 +95,8 @@ def _pairing(pairs: Sequence[Pair], all_pairs: bool) -> Iterator[str]:
         head = ["ground truth", "detections", "paired by", "objects", "detected"]
         yield from _aligned([head, *(_pair_cells(pair) for pair in shown)])
     if len(shown) < len(pairs):
-        yield f"  ({len(pairs) - len(shown)} images that pair by name are not listed; --pairs does)"
+        left_out = "({count} image[s] that pair[s|] by name [is|are] not listed; --pairs does)"
+        yield f"  {counted(len(pairs) - len(shown), left_out)}"
 
 
 def _pair_cells(pair: Pair) -> list[str]:
@@ -125,7 +126,7 @@ def _counts(validation: Validation) -> Iterator[str]:
     for level in ("error", "warning"):
         listed = ", ".join(f"{count} {kind}" for (of, kind), count in kinds.items() if of == level)
         total = sum(count for (of, _), count in kinds.items() if of == level)
-        yield f"{total} {level}{'' if total == 1 else 's'}" + (f": {listed}" if listed else "")
+        yield counted(total, f"{{count}} {level}[s]") + (f": {listed}" if listed else "")
 
 
 def _printable(text: str) -> str:

@@ -18,16 +18,16 @@ from evaltex_cli.records import Objects
 from evaltex_cli.results.staging import written
 from evaltex_cli.writers.base import Block, Job, Writer, extent, known_or_smallest_size, vertices_of
 
-REGIONS_LOST = "{count} objects lost their region: COCO JSON holds none"
-IDS_LOST = "{count} objects are numbered anew: COCO JSON numbers them through all images"
-RESULT_IDS_LOST = "{count} objects are numbered anew: COCO results hold no IDs"
-SIZE_GUESSED = "{count} images of unknown size got the smallest that holds their objects"
-SIZES_LOST = "{count} image sizes left out: COCO results hold none"
-EMPTY_LOST = "{count} images without objects left out: COCO results hold none"
-NO_CONFIDENCE = "{count} objects without confidence got none; COCO's tools ask for one"
-CONFIDENCES_LOST = "{count} confidences of ground truth left out"
-SHORT = "{count} objects of fewer than three vertices left out"
-ROUNDED = "{count} boxes moved by rounding: COCO JSON holds width and height"
+REGIONS_LOST = "{count} object[s] lost [its|their] region: COCO JSON holds none"
+IDS_LOST = "{count} object[s] [is|are] numbered anew: COCO JSON numbers [it|them] through all images"
+RESULT_IDS_LOST = "{count} object[s] [is|are] numbered anew: COCO results hold no IDs"
+SIZE_GUESSED = "{count} image[s] of unknown size got the smallest that holds [its|their] objects"
+SIZES_LOST = "{count} image size[s] left out: COCO results hold none"
+EMPTY_LOST = "{count} image[s] without objects left out: COCO results hold none"
+NO_CONFIDENCE = "{count} object[s] without confidence got none; COCO's tools ask for one"
+CONFIDENCES_LOST = "{count} confidence[s] of ground truth left out"
+SHORT = "{count} object[s] of fewer than three vertices left out"
+ROUNDED = "{count} box[es] moved by rounding: COCO JSON holds width and height"
 _CATEGORY = {"id": 1, "name": "text"}
 _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,17})")
 

@@ -12,11 +12,11 @@ from evaltex_cli.records import Objects
 from evaltex_cli.results.staging import written
 from evaltex_cli.writers.base import Block, Job, Writer, extent, known_or_smallest_size, number, one_line, vertices_of
 
-WITHOUT_AREA = "{count} objects without area left out: an EvaLTex file cannot hold them"
-SIZE_GUESSED = "{count} images of unknown size got the smallest that holds their objects"
-NO_CONFIDENCES = "{count} confidences left out: an EvaLTex file cannot hold them"
-LINE_BREAKS = "{count} transcriptions got blanks for line breaks"
-ROUNDED = "{count} boxes moved by rounding: an EvaLTex file holds width and height"
+WITHOUT_AREA = "{count} object[s] without area left out: an EvaLTex file cannot hold [it|them]"
+SIZE_GUESSED = "{count} image[s] of unknown size got the smallest that holds [its|their] objects"
+NO_CONFIDENCES = "{count} confidence[s] left out: an EvaLTex file cannot hold [it|them]"
+LINE_BREAKS = "{count} transcription[s] got blanks for line breaks"
+ROUNDED = "{count} box[es] moved by rounding: an EvaLTex file holds width and height"
 
 
 def _write(job: Job, blocks: Iterable[Block]) -> None:

@@ -23,16 +23,18 @@ from evaltex_cli.results.staging import written
 from evaltex_cli.writers.base import Block, Job, Writer, number, vertices_of
 
 PREFIX = {"gt": "gt_", "det": "res_"}
-WORDS_LOST = "{count} transcriptions of don't-care objects left out: " + f"{DONT_CARE} stands in their place"
-BECAME_DONT_CARE = "{count} objects became don't care: their transcription is " + DONT_CARE
-REGIONS_LOST = "{count} objects lost their region: an ICDAR-style file holds none"
-IDS_LOST = "{count} objects are numbered anew: an ICDAR-style file holds no IDs"
-SIZES_LOST = "{count} image sizes left out: an ICDAR-style file holds none"
-SHORT = "{count} objects of fewer than three vertices left out"
-LINE_BREAKS = "{count} transcriptions got blanks for line breaks"
-CONFIDENCES_LOST = "{count} confidences left out: not all objects have one in [0, 1]"
-BOXED = "{count} polygons written as their bounding boxes"
-MIXED = "{count} objects are polygons of other than four corners; read the archive with the format polygon"
+WORDS_LOST = "{count} transcription[s] of don't-care objects left out: " + f"{DONT_CARE} stands in [its|their] place"
+BECAME_DONT_CARE = "{count} object[s] became don't care: [its|their] transcription is " + DONT_CARE
+REGIONS_LOST = "{count} object[s] lost [its|their] region: an ICDAR-style file holds none"
+IDS_LOST = "{count} object[s] [is|are] numbered anew: an ICDAR-style file holds no IDs"
+SIZES_LOST = "{count} image size[s] left out: an ICDAR-style file holds none"
+SHORT = "{count} object[s] of fewer than three vertices left out"
+LINE_BREAKS = "{count} transcription[s] got blanks for line breaks"
+CONFIDENCES_LOST = "{count} confidence[s] left out: not all objects have one in [0, 1]"
+BOXED = "{count} polygon[s] written as [its bounding box|their bounding boxes]"
+MIXED = (
+    "{count} object[s] [is a polygon|are polygons] of other than four corners; read the archive with the format polygon"
+)
 FEW = 0.05
 _TIMESTAMP = (1980, 1, 1, 0, 0, 0)
 _MODE = 0o100644 << 16
