@@ -439,6 +439,26 @@ def test_an_interrupt_before_and_after_the_work_is_silent(module: str) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("file", ["gt.txt", "det.txt"])
+def test_input_that_is_written_to_meanwhile_is_refused(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the same length, so that nothing else would tell: scores would be of one file, and the SHA-256 of another."""
+    real = evaluation.open_sources
+
+    def changing(*arguments: Any) -> Any:
+        opened = real(*arguments)
+        Path("new").write_text(Path(file).read_text().replace(",20,", ",21,"))
+        Path("new").replace(file)
+        return opened
+
+    monkeypatch.setattr(evaluation, "open_sources", changing)
+    result = run("gt.txt", "det.txt", "res", "-a")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"evaltex: error: {file}: changed while it was read; run again when nothing writes to it\n"
+    )
+    assert not Path("res").exists()
+
+
 def test_a_bug_shows_itself_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluation, "scored", lambda *_: {}["x"])
     monkeypatch.setenv("EVALTEX_DEBUG", "1")

@@ -282,7 +282,7 @@ def _evaluated(
 
     from evaltex_cli import jobs
     from evaltex_cli.evaluation import evaluate_sources, open_sources
-    from evaltex_cli.formats import refuse_packed
+    from evaltex_cli.formats import refuse_changed, refuse_packed, stamps
     from evaltex_cli.results.writer import image_files, log_unfit_names
 
     if request.cluster is not None:
@@ -291,6 +291,7 @@ def _evaluated(
         in_order = stack.enter_context(
             jobs.processes(request.jobs) if request.cluster is None else jobs.cluster(request.cluster, request.paths)
         )
+        before = stamps(request.paths)
         sources = open_sources(
             request.gt,
             request.det,
@@ -311,9 +312,11 @@ def _evaluated(
         is_seen = request.cluster is None and not request.resume
         sink = partial(image_files, writer.folder if is_seen else None) if request.per_image else None
         progress = stack.enter_context(progress_bar(request.quiet))
-        return sources, evaluate_sources(
+        evaluations = evaluate_sources(
             *sources, runs, masks, sink, progress, request.invalid, in_order, writer.take, kept
         )
+        refuse_changed(before)
+        return sources, evaluations
 
 
 def _runs(request: Request) -> tuple[list[Run], dict[str, str]]:

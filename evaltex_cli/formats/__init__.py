@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,6 +97,27 @@ def open_source(path: Path, side: Side, faults: FaultLog, format_name: str | Non
         f"{path}: no known format; expected an EvaLTex .txt, a folder or .zip of ICDAR-style .txt files, or a data"
         f" set's JSON, XML or .mat (formats: {', '.join(FORMATS)})"
     )
+
+
+def stamps(paths: Iterable[Path]) -> dict[Path, tuple[int, int, int]]:
+    """Return what tells a file from what stands in its place later; folders and what is not there are left out."""
+    return {
+        path: (status.st_size, status.st_mtime_ns, status.st_ino)
+        for path in paths
+        if path.is_file() and (status := path.stat())
+    }
+
+
+def refuse_changed(before: Mapping[Path, tuple[int, int, int]]) -> None:
+    """Refuse files that have been written to since their `stamps` were taken.
+
+    Raises
+    ------
+    InputError
+    """
+    for path, stamp in stamps(before).items():
+        if stamp != before[path]:
+            raise InputError(f"{path}: changed while it was read; run again when nothing writes to it")
 
 
 def is_packed(path: Path) -> bool:
