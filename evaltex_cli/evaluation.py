@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import typing
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -37,6 +38,7 @@ from evaltex_cli.records import Ints
 from evaltex_cli.runs import Evaluation, ImageResult, InputSummary, Run, Sink, image_results
 from evaltex_cli.signature import INVALID_POLYGONS, signature
 
+_CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 Progress: TypeAlias = Callable[[int, int], None]
 
 
@@ -326,6 +328,8 @@ def _found(
                 journal.add(*cut, found)
             yield cut, found
     except FailedError as failed:
+        if isinstance(failed.__cause__, OSError) and failed.__cause__.errno in _CANNOT_BE_WRITTEN:
+            raise failed.__cause__ from failed
         names = failed.item.names
         others = len(names[SHOWN_IMAGES:])
         shown = ", ".join(map(quote, names[:SHOWN_IMAGES])) + (f" and {others} more" if others else "")

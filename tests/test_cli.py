@@ -265,6 +265,10 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
             "clash.txt:3: image name 'a' makes the file 'a.txt', which is a folder of image 'a.txt/b'; expected files"
             " and folders that differ; rename one of the images, or leave out -a",
         ),
+        (
+            ["/dev/null", "det.txt", "res"],
+            "/dev/null: is a pipe or device, and input is read more than once; write it to",
+        ),
         (["", "det.txt", "res"], "'GT': is empty; give a path"),
         (["gt.txt", "det.txt", ""], "'RES_DIR': is empty; give a path"),
         (["gt.txt", "det.txt", "res", "--junit", ""], "'--junit': is empty; give a path"),

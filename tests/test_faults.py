@@ -315,8 +315,9 @@ def tiny_disk(here: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(place)], check=True)
 
 
-def test_a_file_system_that_is_full(tiny_disk: Path) -> None:
-    status, stderr = run("gt.txt", "det.txt", "disk/res", "-a", "--protocol", "all")
+@pytest.mark.parametrize("jobs", [["--jobs", "1"], ["--jobs", "2"]], ids=" ".join)
+def test_a_file_system_that_is_full(tiny_disk: Path, jobs: list[str]) -> None:
+    status, stderr = run("gt.txt", "det.txt", "disk/res", "-a", "--protocol", "all", *jobs)
     assert status == 2
     assert "disk/res: cannot be written (No space left on device" in stderr
     assert tree(tiny_disk) == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -79,10 +80,12 @@ def open_source(path: Path, side: Side, faults: FaultLog, format_name: str | Non
     if files != [path]:
         return _open_shards(path, files, side, faults, format_name)
     try:
-        path.stat()
+        mode = path.stat().st_mode
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{path}: cannot be read ({reason}); give an existing file or folder") from error
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise InputError(f"{path}: is a pipe or device, and input is read more than once; write it to a file")
     if format_name is not None:
         return load(format_name).index(path, side, faults)
     if _is_plain_text(path):  # and spare the import of all the others
