@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evaltex_cli.errors import counted
 from evaltex_cli.records import Bools, Floats, Ints, Objects
 
 PIXEL = 1.0
@@ -110,7 +111,8 @@ def counter_clockwise(objects: Objects) -> Iterator[Finding]:
     for k in np.unique(images[turned]).tolist():
         rows = turned[images[turned] == k].tolist()
         listed = ", ".join(str(objects.ids[row]) for row in rows[:_LISTED]) + (", ..." if len(rows) > _LISTED else "")
-        found = f"{len(rows)} of {(images[quads] == k).sum()} quadrilaterals are counter-clockwise (objects {listed})"
+        of_all = counted(int((images[quads] == k).sum()), "{count} quadrilateral[s]")
+        found = counted(len(rows), f"{{count}} of {of_all} [is|are] counter-clockwise (object[s] ") + f"{listed})"
         yield Finding("orientation", rows[0], found, "harmless here; the RRC's own scripts want them clockwise")
 
 

@@ -292,9 +292,7 @@ def cluster(address: str, paths: Sequence[Path] = ()) -> Iterator[InOrder]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            distributed.comm.get_address_host_port(
-                address
-            )  # a client that fails at it cannot be cleared away in silence
+            distributed.comm.get_address_host_port(address)  # a client that fails at it is not cleared away in silence
             client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
             raise InputError(f"cluster {address}: cannot be reached ({error}); give a scheduler's address") from error

@@ -259,7 +259,7 @@ def test_an_image_without_lines_or_without_mention_has_no_detections(tmp_path: P
     found = evaluate(tmp_path / "gt.txt", tmp_path / "det.txt")
     assert (found.totals["gt_objects"], found.totals["detections"], found.totals["missed"]) == (3, 0, 2)
     assert (found.det.missing, found.det.empty, found.gt.empty) == (1, 2, 1)
-    assert found.warnings == ["1 of 3 images have no detections in det.txt"]
+    assert found.warnings == ["1 of 3 images has no detections in det.txt"]
 
 
 @pytest.mark.parametrize("empty", ["", "\n\n", "\ufeff", "\r\n"])

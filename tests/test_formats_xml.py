@@ -245,7 +245,7 @@ def test_each_is_told_by_content_in_folder_and_archive(tmp_path: Path, name: str
     for one in found:
         assert (one.source.format, one.source.names, one.faults) == (name, ["img_2", "img_10"], [])
         assert one.texts == found[0].texts and len(one.texts) in (2, 4, 6)
-    assert "1 files that are not .xml were left out: 'readme.txt'" in found[0].source.warnings[0]
+    assert "1 file that is not .xml was left out: 'readme.txt'" in found[0].source.warnings[0]
     scores = evaluate(folder, archived, gt_format=name, det_format=name).scores
     assert scores["recall"] == scores["precision"] == 1
 

@@ -135,9 +135,7 @@ def test_an_object_that_crosses_itself_is_left_out_with_a_warning() -> None:
     accumulator.update(image_objects(polygons=[BOW_TIE]), image_objects(polygons=[BOW_TIE]))
     found = accumulator.compute()
     assert (found.totals["counted_gt_objects"], found.totals["counted_detections"]) == (0, 1)
-    assert (
-        len(found.warnings) == 1 and "1 objects left out because their polygons cross themselves" in found.warnings[0]
-    )
+    assert len(found.warnings) == 1 and "1 object left out because its polygon crosses itself" in found.warnings[0]
 
 
 def test_it_counts_if_asked_to() -> None:

@@ -375,7 +375,7 @@ def test_an_invalid_polygon_is_never_passed_over_in_silence(tmp_path, policy, pr
     assert found.scores["precision"] == pytest.approx(precision)
     assert (found.det.repaired, found.det.dropped) == counts
     assert f"|invalid:{policy}|" in found.signature
-    assert any("1 invalid polygons" in warning for warning in found.warnings)
+    assert any("1 invalid polygon " in warning for warning in found.warnings)
 
 
 def test_an_invalid_polygon_is_an_error_where_that_is_asked_for(tmp_path):
@@ -397,7 +397,7 @@ def test_both_orientations_count_alike_and_are_told(tmp_path):
     reversed_quads = {k: ",".join(line.split(",")[i] for i in (6, 7, 4, 5, 2, 3, 0, 1)) for k, line in QUADS.items()}
     det = det_zip(tmp_path, reversed_quads)
     assert scores(gt_zip(tmp_path), det) == ALL
-    assert "1 of 1 quadrilaterals are counter-clockwise (objects 1)" in validated(gt_zip(tmp_path), det)[1]
+    assert "1 of 1 quadrilateral is counter-clockwise (object 1)" in validated(gt_zip(tmp_path), det)[1]
 
 
 def test_plain_command_tells_of_names_too(tmp_path):

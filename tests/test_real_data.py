@@ -101,7 +101,7 @@ def test_what_was_read_is_summarised() -> None:
     )
     assert (det.format, det.images, det.objects, det.missing, det.empty) == ("polygon", 300, 2098, 0, 2)
     assert found.warnings[:2] == [
-        "ground truth: 1 invalid polygons repaired, every lobe kept",
+        "ground truth: 1 invalid polygon repaired, every lobe kept",
         "ground truth: 2 objects without area; they match nothing",
     ]
 

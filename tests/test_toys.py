@@ -158,7 +158,7 @@ def test_boxes_too_small_to_cut_are_left_out_and_told(tmp_path: Path) -> None:
     gt = tmp_path / "gt.txt"
     gt.write_text('a\n9,9\n1,1,"x",f,0,0,1,5\n\n', encoding="utf-8")
     (note,) = write_toys(gt, tmp_path / "out", ["split2"]).notes
-    assert note.startswith("1 detections without area left out")
+    assert note.startswith("1 detection without area left out")
 
 
 def test_boxes_among_polygons_become_quadrilaterals(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_sound_inputs(files):
     status, text = run(*files())
     assert status == 0
     assert "format evaltex (one text file of many images)" in text
-    assert "2 images, 3 objects, 1 don't care, 3 transcriptions, 1 images of don't care only" in text
+    assert "2 images, 3 objects, 1 don't care, 3 transcriptions, 1 image of don't care only" in text
     assert text.endswith("0 errors\n1 warning: 1 empty-image\n")
 
 
@@ -350,7 +350,7 @@ def test_dropping_keeps_what_belongs_to_the_others(files):
     assert (found.det.objects, found.det.dropped) == (1, 1)
     assert [one["id"] for one in found.images[0].objects] == [2, 3]
     assert found.scores["hmean"] == 1
-    assert "ground truth: 1 invalid polygons left out, as if they were not in the file" in found.warnings
+    assert "ground truth: 1 invalid polygon left out, as if it was not in the file" in found.warnings
 
 
 def test_zero_area_is_told_apart_from_what_was_dropped(tmp_path):
@@ -456,7 +456,7 @@ def test_pictures_tell_sizes_that_the_ground_truth_lacks_or_has_wrong(files, tmp
     found = validate(boxes, images=pictures)
     assert places(found, "outside-picture") == [("img_1.txt", 2, 11, "img_1", 2)]
     (told,) = [problem for problem in found.problems if problem.kind == "picture"]
-    assert "1 of 2 images have no picture that can be read: 'img_3'" in told.found
+    assert "1 of 2 images has no picture that can be read: 'img_3'" in told.found
 
 
 # Names ---------------------------------------------------------------------------------------------------------------
