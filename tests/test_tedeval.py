@@ -234,3 +234,12 @@ def test_characters_of_a_curved_word_follow_it() -> None:
 def test_many_members_of_a_merge() -> None:
     words = [box(10 * k, 0, 10 * k + 8, 10, "ab") for k in range(1500)]
     assert score(words, [box(0, 0, 15000, 10)])["recall"] == 1
+
+
+def test_an_outline_without_diagonals_is_near_nothing() -> None:
+    """Its opposite corners are the same; the distance of centres is told as a share of the diagonals."""
+    ring = [(0, 0), (30, 0), (0, 20), (0, 0), (10, 30), (0, 20)]
+    twisted = image_objects(None, [ring], texts=["word"])
+    accumulator = Accumulator("tedeval")
+    accumulator.update(twisted, twisted)
+    assert accumulator.compute().scores["recall"] == 0

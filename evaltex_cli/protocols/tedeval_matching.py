@@ -155,7 +155,9 @@ def _near(gt: Ints, det: Ints, scene: Scene, gt_outlines: Outlines, det_outlines
 
         centre[cut] = shapely.get_coordinates(geos.centroid(scene.cut[det[cut]]))
     distance = length(gt_outlines.centre[gt] - centre)
-    return np.asarray(distance / (gt_outlines.diagonal[gt] + det_outlines.diagonal[det]) * 2 < center)
+    diagonals = gt_outlines.diagonal[gt] + det_outlines.diagonal[det]
+    apart = np.divide(distance, diagonals, out=np.full(len(distance), np.inf), where=diagonals > 0)
+    return np.asarray(apart * 2 < center)
 
 
 def _grouped(candidate: Bools, one: Ints, share: Floats, threshold: float, many: Ints, outlines: Outlines) -> Bools:
