@@ -74,6 +74,14 @@ def test_all_others_are_left_to_zipfile(tmp_path: Path, given: dict[str, object]
     assert zip_directory._usual(path) is None
 
 
+def test_a_version_of_the_format_that_zipfile_refuses_is_left_to_it(tmp_path: Path) -> None:
+    path = packed(tmp_path / "a.zip", NAMES)
+    content = bytearray(path.read_bytes())
+    content[content.rindex(b"PK\x01\x02") + 6] = 64
+    path.write_bytes(bytes(content))
+    assert zip_directory._usual(path) is None
+
+
 @settings(deadline=None, derandomize=True, max_examples=1500)
 @given(st.data())
 def test_whatever_is_changed_both_read_the_same(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
