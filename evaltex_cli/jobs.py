@@ -175,7 +175,7 @@ def prepare(jobs: int, modules: Sequence[str]) -> None:
     from multiprocessing import forkserver
 
     forkserver.set_forkserver_preload(list(modules))
-    forkserver.ensure_running()
+    _start_servers()
 
 
 @contextmanager

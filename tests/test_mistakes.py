@@ -117,7 +117,7 @@ def test_an_archive_in_the_archive(tmp_path):
     inner = det_zip(tmp_path)
     status, text = validated(gt_zip(tmp_path), archive(tmp_path / "submit.zip", {"det.zip": inner.read_bytes()}))
     assert status == 0
-    assert "1 files that are not .txt were left out: 'det.zip'" in text
+    assert "1 file that is not .txt was left out: 'det.zip'" in text
     assert "no .txt file in the detections; every object counts as missed" in text
 
 

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evaltex_cli.formats import decimals
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT
 from evaltex_cli.records import Bools, Floats, Ints, offsets_of
 
-_NEWLINE, _QUOTE, _COMMA = 10, 34, 44
+_NEWLINE, _QUOTE, _COMMA, _MINUS, _DOT = 10, 34, 44, 45, 46
 _SEPARATOR, _DIGIT, _SIGN, _OTHER = 0, 1, 2, 3
 _LARGEST_ID = 2.0**53
 _MOST_DIGITS = 18
@@ -135,7 +136,6 @@ def _numbers(
 
     The transcription and the reject flag are cut out; what stays must be numbers between commas.
     """
-    lines = len(starts)
     text = _without_transcriptions(data, starts, opening, closing + (4 if side == "gt" else 2), ends)
     kind = _KIND[text]
     separator = np.flatnonzero(kind == _SEPARATOR)
@@ -155,7 +155,8 @@ def _numbers(
         plain[line[(kind[unusual] == _OTHER) | (unusual < last_id[line])]] = False
     if not plain.all():
         return plain, np.zeros(0), fields
-    return _parse(text, fields, leading, lines)
+    values = _values(text, kind, separator, unusual)
+    return (_sound(values, fields, leading) if len(values) else plain & False), values, fields
 
 
 def _without_transcriptions(
@@ -170,18 +171,30 @@ def _without_transcriptions(
     return kept
 
 
-def _parse(text: NDArray[np.uint8], fields: Ints, leading: int, lines: int) -> tuple[Bools, Floats, Ints]:
+def _values(text: NDArray[np.uint8], kind: NDArray[np.uint8], separator: Ints, unusual: Ints) -> Floats:
+    """The numbers of a text that holds nothing else; none where one is no number after all."""
+    if _are_decimals(text, kind, separator, unusual):
+        start = np.concatenate([np.zeros(1, np.int64), separator[:-1] + 1])[: len(separator)]
+        return decimals.parse(text, start, separator)
     numbers = text.copy()
-    numbers[numbers == _NEWLINE] = _COMMA
+    numbers[separator] = _COMMA
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", DeprecationWarning)
-            values = np.fromstring(numbers[:-1].tobytes(), dtype=np.float64, sep=",") if lines else np.zeros(0)
+            values = np.fromstring(numbers[:-1].tobytes(), dtype=np.float64, sep=",")
     except (DeprecationWarning, ValueError):
-        values = np.zeros(0)
-    if len(values) != fields.sum():
-        return np.zeros(lines, dtype=bool), values, fields
-    return _sound(values, fields, leading), values, fields
+        return np.zeros(0)
+    return values if len(values) == len(separator) else np.zeros(0)
+
+
+def _are_decimals(text: NDArray[np.uint8], kind: NDArray[np.uint8], separator: Ints, unusual: Ints) -> bool:
+    """Whether all signs are minus signs before digits, and dots between digits, one a number at most."""
+    before, after = kind[np.maximum(unusual - 1, 0)], kind[unusual + 1]
+    before[unusual == 0] = _SEPARATOR
+    is_dot = text[unusual] == _DOT
+    is_minus = text[unusual] == _MINUS
+    fits = (after == _DIGIT) & np.where(is_dot, before == _DIGIT, is_minus & (before == _SEPARATOR))
+    return bool(fits.all()) and bool((np.diff(np.searchsorted(separator, unusual[is_dot])) > 0).all())
 
 
 def _sound(values: Floats, fields: Ints, leading: int) -> Bools:
