@@ -269,6 +269,10 @@ def _own_values(entry: Mapping[str, Any]) -> dict[str, float | None]:
     return {name: value for name, value in entry.items() if name not in ("id", "match", "detections")}
 
 
+def _objects(image: Image) -> tuple[str, list[int]]:
+    return image["name"], [entry["id"] for entry in image["objects"]]
+
+
 def _refuse_unlike(systems: Sequence[System]) -> None:
     first = systems[0]
     for system in systems[1:]:
@@ -277,6 +281,12 @@ def _refuse_unlike(systems: Sequence[System]) -> None:
                 f"{first.label} and {system.label} cannot be compared under {first.protocol.name}:"
                 f" {what} is {one} and {other}; evaluate both in the same way"
             )
+        for one_image, image in zip(first.images, system.images, strict=False):
+            if _objects(one_image) != _objects(image) or len(first.images) != len(system.images):
+                raise InputError(
+                    f"{first.label} and {system.label} list other objects of image {quote(str(image['name']))}, though"
+                    " their ground truth is the same; make the damaged result again"
+                )
 
 
 def evaluated(

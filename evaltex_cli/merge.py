@@ -20,6 +20,7 @@ from evaltex_cli.errors import InputError, quote
 from evaltex_cli.protocols import PROTOCOLS, load
 from evaltex_cli.protocols.base import ExactSums
 from evaltex_cli.results import json_file
+from evaltex_cli.results.writer import ImageFiles, of_images
 from evaltex_cli.runs import Evaluation, ImageResult, InputSummary, Run
 from evaltex_cli.signature import signature
 
@@ -161,6 +162,22 @@ def _summary(parts: Sequence[Mapping[str, Any]]) -> InputSummary:
         sha256=hashlib.sha256(listing.encode("utf-8", "replace")).hexdigest(),
         **{name: sum(part[name] for part in parts) for name in counts},
     )
+
+
+def files_of_images(run: Run, merged: Merged) -> ImageFiles:
+    """Return what the result files say of the images.
+
+    Raises
+    ------
+    InputError
+        When a value is missing that they say.
+    """
+    try:
+        return of_images(run, merged.images)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"a result of {run.protocol.name} is damaged (images: {quote(str(error))}); make it again"
+        ) from error
 
 
 def runs(merged: Sequence[Merged]) -> Iterator[tuple[Run, Merged]]:

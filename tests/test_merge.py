@@ -118,7 +118,7 @@ def test_what_does_not_go_together_is_refused() -> None:
     assert "version is " in refusal("res-0", "res-1")
     assert "version 9" in refusal("res-1")
     Path("res-1/evaltex.json").write_text(text.replace('"detections":', '"detection":'))
-    assert "is damaged" in refusal("res-0", "res-1")
+    assert "a damaged result" in refusal("res-0", "res-1")
     Path("empty").mkdir()
     assert "no result to merge" in refusal("empty")
 

@@ -19,10 +19,10 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
     is that of one run over all images, to the last bit.
     """
     with told_errors():
-        from evaltex_cli.merge import merge, runs
+        from evaltex_cli.merge import files_of_images, merge, runs
         from evaltex_cli.results.staging import staged
         from evaltex_cli.results.table import table
-        from evaltex_cli.results.writer import ResultWriter, is_result, of_images, result_names
+        from evaltex_cli.results.writer import ResultWriter, is_result, result_names
 
         merged = merge(results)
         evaluations = [one.evaluation for one in merged]
@@ -30,7 +30,7 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
         with staged(res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
             for run, one in runs(merged):
                 if one.images:
-                    writer.take(run, of_images(run, one.images))
+                    writer.take(run, files_of_images(run, one))
                 writer.finish(one.evaluation)
         warn([warning for evaluation in evaluations for warning in evaluation.warnings])
         if not quiet:

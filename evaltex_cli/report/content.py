@@ -100,24 +100,10 @@ def _by_protocol(path: Path, label: str) -> dict[str, Result]:
         if document["images"]:
             system = compare.stored(file, label)[0]
             document["images"] = system.images
-            if not all(map(_is_whole, system.images)):
-                raise InputError(f"{file}: is a damaged result (images); make it again")
         results[document["protocol"]] = Result(label, load(document["protocol"]), document, system)
     if not results:
         raise InputError(f"{path}: holds no results; expected PROTOCOL.json ({', '.join(PROTOCOLS)})")
     return results
-
-
-def _is_whole(image: Mapping[str, Any]) -> bool:
-    """Whether an image has all that the report shows of it."""
-    return isinstance(image.get("scores"), dict) and all(
-        isinstance(entries, list)
-        and all(
-            entry.get("match") in _CODE and "id" in entry and isinstance(entry.get(other), list) for entry in entries
-        )
-        and len({frozenset(entry) for entry in entries}) <= 1
-        for entries, other in ((image.get("objects"), "detections"), (image.get("detections"), "objects"))
-    )
 
 
 def _refuse_mixed(path: Path, results: Sequence[Result]) -> None:

@@ -5,25 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from evaltex_cli import __version__
 from evaltex_cli.errors import InputError, quote
+from evaltex_cli.results.damage import damaged_parts
 from evaltex_cli.results.staging import settle
 from evaltex_cli.runs import Evaluation, ImageResult
 
 SCHEMA = 1
+_SHOWN_PARTS = 5
 _HEAD_BYTES = 256
-_KINDS = {
-    "protocol": str,
-    "signature": str,
-    "parameters": dict,
-    "inputs": dict,
-    "totals": dict,
-    "scores": dict,
-    "images": list,
-}
 
 
 def files(path: Path) -> list[Path]:
@@ -119,9 +113,9 @@ def read(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: is no result of evaltex; expected the .json of an earlier run")
     if document.get("schema") != SCHEMA:
         raise InputError(f"{path}: has schema {quote(str(document.get('schema')))}; this version reads {SCHEMA}")
-    missing = [name for name, kind in _KINDS.items() if not isinstance(document.get(name), kind)]
-    if missing or any(not isinstance(document["inputs"].get(side), dict) for side in ("gt", "det")):
-        raise InputError(f"{path}: is a damaged result ({', '.join(missing or ['inputs'])}); make it again")
+    parts = list(islice(damaged_parts(document), _SHOWN_PARTS))
+    if parts:
+        raise InputError(f"{path}: is a damaged result ({', '.join(parts)}); make it again")
     return document
 
 
