@@ -137,7 +137,7 @@ def text_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
     ours, theirs = time_in_turn([command, baseline], sizes.runs)
     count = f"{sizes.images * OBJECTS:,}"
     this = Measured(f"evaltex, {count} objects, as many detections", ours)
-    return [Ratio(this, Measured("splitting their lines into fields", theirs), 4.0)]
+    return [Ratio(this, Measured("splitting their lines into fields", theirs), 3.0)]
 
 
 def archive_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
@@ -180,11 +180,12 @@ def jobs_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
     if cores() < 2:
         return []
     gt, det = make_data.make_texts(folder, sizes.images, OBJECTS, "boxes")
-    masks = make_data.make_masks(folder / "masks", sizes.mask_images, MASK_OBJECTS)
+    mask_images = 3 * sizes.mask_images  # some seconds of work, which workers are for
+    masks = make_data.make_masks(folder / "masks", mask_images, MASK_OBJECTS)
     ratios = []
     for what, given, limit in (
         (f"{sizes.images:,} images of boxes", (gt, det, folder / "results"), 0.75),
-        (f"{2 * sizes.mask_images:,} label pictures", (*masks[:2], folder / "results", *masks[2:]), None),
+        (f"{2 * mask_images:,} label pictures", (*masks[:2], folder / "results", *masks[2:]), 1 / 1.7),
     ):
         two, one = (partial(process, "-m", "evaltex_cli", *given, "--quiet", "--jobs", jobs) for jobs in ("2", "1"))
         twofold, alone = time_in_turn([two, one], sizes.runs)

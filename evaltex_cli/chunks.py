@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -32,10 +32,11 @@ BATCH_IMAGES = 8192
 MASK_BATCH_IMAGES = 8
 Read: TypeAlias = Callable[[FaultLog], ReadImages]
 MAX_PIXELS = 100_000_000
+_KEPT_BYTES = 31 << 20
+"""Once a block of this size was freed, glibc keeps what is freed later, where else each page is cleared anew."""
 
 
-@dataclass(frozen=True, slots=True)
-class MaskFolders:
+class MaskFolders(NamedTuple):
     """Where the label pictures are, and the largest picture that is decoded."""
 
     gt: Path
@@ -43,8 +44,7 @@ class MaskFolders:
     max_pixels: int = MAX_PIXELS
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """Some images, with what reads them, fit to be sent to another process.
 
     Attributes
@@ -101,7 +101,7 @@ class Counts:
         )
 
     def __add__(self, other: Counts) -> Counts:
-        return Counts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+        return Counts(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
 
     def summary(self, source: Source, missing: int) -> InputSummary:
         """Return the counts as those of a whole input."""
@@ -159,6 +159,7 @@ def measure(bare: Sequence[Run], masks: MaskFolders | None, invalid: str, sink: 
     bare : sequence of Run
         Runs that have summed nothing yet.
     """
+    np.empty(_KEPT_BYTES, np.uint8)
     faults = FaultLog()
     refused: list[Refused] = []
     gt_read = _settled(chunk.gt(faults), "gt", chunk.names, invalid, refused)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from evaltex_cli.errors import ConfigError, nearest, quote
 from evaltex_cli.protocols import PROTOCOLS, load
@@ -16,8 +16,7 @@ DEFAULT_SECTION = "evaltex"
 _BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "on": True, "off": False, "1": True, "0": False}
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One parameter as the user wrote it; `place` begins the message if it is wrong."""
 
     place: str

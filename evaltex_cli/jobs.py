@@ -200,7 +200,10 @@ def processes(jobs: int) -> Iterator[InOrder]:
 
     def pool() -> Executor:
         _start_servers()
-        return ProcessPoolExecutor(jobs, context, _begin_worker, folder)
+        executor = ProcessPoolExecutor(jobs, context, _begin_worker, folder)
+        with signals.waiting():
+            threading.Thread(target=_start_workers, args=(executor, jobs), daemon=True).start()
+        return executor
 
     workers = _Workers(pool, jobs, transient)
     try:
@@ -219,6 +222,13 @@ def _start_servers() -> None:
         resource_tracker.ensure_running()  # and it lets signals through again
     with signals.waiting():
         forkserver.ensure_running()
+
+
+def _start_workers(executor: Executor, jobs: int) -> None:
+    """Let an executor start its workers, which it does for what is submitted, beside what this process does."""
+    with suppress(RuntimeError):  # whoever submits work next is told
+        for _ in range(jobs):
+            executor.submit(os.getpid)
 
 
 def _abandon(executor: Executor) -> None:

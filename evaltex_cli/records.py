@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -110,8 +110,7 @@ class Convention:
     truncated: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelRuns:
+class LabelRuns(NamedTuple):
     """Label pictures of a batch as runs: maximal stretches of one label in one row.
 
     Attributes
@@ -167,8 +166,7 @@ class ImageBatch:
         return self.gt_runs is not None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Overlaps:
+class Overlaps(NamedTuple):
     """Pairs of one image's objects whose intersection has an area above 0, sorted by (gt, det).
 
     Attributes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -206,15 +206,12 @@ def _evaluate(request: Request) -> list[Verdict]:
         wanted = PROTOCOLS if ALL in request.protocols else request.protocols
         modules = [*PRELOAD, *(PROTOCOLS[name] for name in wanted)]
         jobs.prepare(request.jobs, [*modules, PRELOAD_FOR_MASKS] if request.gt_img_dir else modules)
-    from evaltex_cli import gate
     from evaltex_cli.chunks import MaskFolders
     from evaltex_cli.protocols import load
     from evaltex_cli.results.staging import staged, write_file
     from evaltex_cli.results.table import table
     from evaltex_cli.results.writer import ResultWriter, is_result, result_names
 
-    gates = [gate.parse(expression) for expression in request.fail_if]
-    baselines = gate.read_baselines(request.baselines)
     runs, left_out = _runs(request)
     masks = (
         MaskFolders(request.gt_img_dir, request.det_img_dir, request.max_pixels)
@@ -223,8 +220,7 @@ def _evaluate(request: Request) -> list[Verdict]:
     )
     owned = [file for name in [*(run.protocol.name for run in runs), *left_out] for file in result_names(load(name))]
     owned.append(REPORT)
-    gate.refuse_replaced_baselines(request.baselines, [request.res_dir / name for name in owned])
-    gate.refuse_undecidable(gates, runs, baselines)
+    decide = _gates(request, runs, owned) if request.fail_if or request.baselines else None
     with staged(request.res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
         sources, evaluations = _evaluated(request, runs, masks, writer)
         if ALL in request.protocols and not evaluations[0].det.transcriptions:
@@ -236,8 +232,7 @@ def _evaluate(request: Request) -> list[Verdict]:
             from evaltex_cli import misreading
 
             evaluations = misreading.explained(evaluations, *sources[:2])
-        gate.refuse_other_baselines(evaluations, baselines)
-        verdicts = gate.verdicts(gates, evaluations, baselines)
+        verdicts = [] if decide is None else decide(evaluations)
         intervals = _intervals(request, evaluations)
         _write(writer, request, evaluations, intervals, verdicts)
         if request.report:
@@ -271,6 +266,24 @@ def _evaluate(request: Request) -> list[Verdict]:
         lines.append(_places(request, [evaluation.protocol.name for evaluation in evaluations]))
     say(lines, to_stderr=request.quiet)
     return verdicts
+
+
+def _gates(
+    request: Request, runs: Sequence[Run], owned: Sequence[str]
+) -> Callable[[Sequence[Evaluation]], list[Verdict]]:
+    """Refuse gates and baselines that can be refused before any work; return what decides them."""
+    from evaltex_cli import gate
+
+    gates = [gate.parse(expression) for expression in request.fail_if]
+    baselines = gate.read_baselines(request.baselines)
+    gate.refuse_replaced_baselines(request.baselines, [request.res_dir / name for name in owned])
+    gate.refuse_undecidable(gates, runs, baselines)
+
+    def decide(evaluations: Sequence[Evaluation]) -> list[Verdict]:
+        gate.refuse_other_baselines(evaluations, baselines)
+        return gate.verdicts(gates, evaluations, baselines)
+
+    return decide
 
 
 def _evaluated(

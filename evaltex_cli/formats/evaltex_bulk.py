@@ -7,7 +7,7 @@ all others are left to `evaltex_lines`, which accepts the same language and more
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,7 @@ _KIND[np.frombuffer(b"0123456789", np.uint8)] = _DIGIT
 _KIND[np.frombuffer(b"+-.eE", np.uint8)] = _SIGN
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BulkLines:
+class BulkLines(NamedTuple):
     """The plain lines of a buffer, in columns.
 
     Attributes

@@ -6,7 +6,7 @@ then height and width in digits) and says which lines it leaves: `evaltex_index`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ _KIND[np.frombuffer(b" .-\n", np.uint8)] = _INNER
 _KIND[ord("/")] = _SLASH
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PlainImages:
+class PlainImages(NamedTuple):
     """The images of a block that begin in the plain form, and the lines that are left.
 
     Attributes

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,7 @@ class _Head:
     size: tuple[float, float] = (0.0, 0.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Images:
+class Images(NamedTuple):
     """Where images stand.
 
     Attributes

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evaltex_cli.errors import quote
 from evaltex_cli.formats.base import Side
@@ -39,8 +39,7 @@ class LineFault(Exception):
         self.expected = expected
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectLine:
+class ObjectLine(NamedTuple):
     """One parsed object line; `coordinates` are x, y, width, height or the vertices of a polygon."""
 
     id: int

@@ -15,7 +15,17 @@ from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats import evaltex_bulk as bulk
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex_lines import LineFault, ObjectLine, parse_object_line
-from evaltex_cli.records import Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, Texts, offsets_of
+from evaltex_cli.records import (
+    Floats,
+    Geometries,
+    GeometryCounts,
+    Ints,
+    Objects,
+    ReadImages,
+    Texts,
+    distinct,
+    offsets_of,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +54,8 @@ class Reader:
     def part(self, positions: Ints) -> Callable[[FaultLog], ReadImages]:
         """See `Source.part`."""
         start, weights, line = (column[positions] for column in (self.start, self.weights, self.line))
-        used, file = np.unique(self.file[positions], return_inverse=True)
+        of_each = self.file[positions]
+        used = distinct(of_each.astype(np.int64))
         part = Reader(
             [self.names[k] for k in used.tolist()],
             [self.files[k] for k in used.tolist()],
@@ -53,7 +64,7 @@ class Reader:
             start,
             weights,
             line,
-            file.astype(np.int32),
+            np.searchsorted(used, of_each).astype(np.int32),
         )
         return partial(part.read, np.arange(len(positions)))
 

@@ -36,8 +36,6 @@ from evaltex_cli.records import Bools, Floats, Ints, LabelRuns
 SUFFIXES = (".tif", ".tiff", ".png", ".bmp", ".gif")
 FORMATS = ("PNG", "TIFF", "BMP", "GIF")
 LISTED_IDS = 5
-_KEPT_BYTES = 31 << 20
-"""Once a block of this size was freed, glibc keeps what is freed later, where else each page is cleared anew."""
 _TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 _TIFF_GREY_RGB_PALETTE = (1, 2, 3)
 _STRETCHED_BY = {"L;2": 85, "L;4": 17}
@@ -110,8 +108,6 @@ def read_runs(
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; expected a folder of label pictures, {' '.join(SUFFIXES)}")
-
-    np.empty(_KEPT_BYTES, np.uint8)
 
     def read(k: int) -> tuple[PictureRuns, Ints] | Fault | None:
         path: Path | None = None

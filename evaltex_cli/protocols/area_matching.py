@@ -10,7 +10,7 @@ twice and no score exceeds 1, thresholds of 0 included.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -178,7 +178,7 @@ def scene(
     left_out : (G,) bool
         Objects that are not there: neither counted, nor don't care.
     """
-    shares = replace(overlaps, det_area=overlaps.det_area + rules.dont_care_margin)
+    shares = overlaps._replace(det_area=overlaps.det_area + rules.dont_care_margin)
     gt_counts = ~(batch.gt.dont_care | left_out)
     det_counts = ~ignored_detections(batch, shares, dont_care_overlap)
     gt, det = overlaps.gt, overlaps.det

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,7 @@ Scores: TypeAlias = dict[str, Any]
 SHOWN_IMAGES = 3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SideMatches:
+class SideMatches(NamedTuple):
     """What each object of one side was matched with, and as what.
 
     Attributes
@@ -52,8 +51,7 @@ class SideMatches:
     values: Mapping[str, Floats]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Matches:
+class Matches(NamedTuple):
     """Per-object results of a batch."""
 
     gt: SideMatches
@@ -100,8 +98,7 @@ def remark(text: str, batch: ImageBatch, objects: Bools) -> tuple[Remark, ...]:
     return (Remark(text, int(objects.sum()), tuple(names[:SHOWN_IMAGES]), len(names[SHOWN_IMAGES:])),)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
+class Evidence(NamedTuple):
     """Evidence of a batch: one row an image, one column a summable quantity.
 
     Attributes
@@ -123,8 +120,7 @@ class Evidence:
         return {name: column[image].tolist() for name, column in self.columns.items()}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EvidenceRows:
+class EvidenceRows(NamedTuple):
     """The evidence of a whole data set: the columns of `Evidence`, and the images they are of."""
 
     names: Sequence[str]

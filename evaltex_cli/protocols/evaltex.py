@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,8 +83,7 @@ class Parameters:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Scene:
+class _Scene(NamedTuple):
     """The shapes of a batch, and the module that measures them: `shapes` (boxes, polygons) or `label_runs` (masks)."""
 
     measure: ModuleType
@@ -96,8 +95,7 @@ class _Scene:
     shrunk: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Local:
+class _Local(NamedTuple):
     """Local scores: (G,) coverage without split, accuracy, split; accuracy is NaN for a missed object."""
 
     coverage: Floats

@@ -11,7 +11,6 @@ from typing import Any
 
 from evaltex_cli import __version__
 from evaltex_cli.errors import InputError, quote
-from evaltex_cli.results.damage import damaged_parts
 from evaltex_cli.results.staging import settle
 from evaltex_cli.runs import Evaluation, ImageResult
 
@@ -101,6 +100,8 @@ def read(path: Path) -> dict[str, Any]:
     InputError
         When it cannot be read, or is no result of this tool.
     """
+    from evaltex_cli.results.damage import damaged_parts
+
     try:
         document = json.loads(path.read_bytes())
     except OSError as error:

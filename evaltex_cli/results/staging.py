@@ -240,9 +240,12 @@ def _clear(folder: Path) -> None:
 
 
 def _remove_tree(folder: Path) -> None:
-    import shutil
+    try:
+        folder.rmdir()  # which most are fit for, and spares an import
+    except OSError:
+        import shutil
 
-    shutil.rmtree(folder)
+        shutil.rmtree(folder)
 
 
 def _remove(folder: Path) -> None:
