@@ -237,8 +237,9 @@ def _abandon(executor: Executor) -> None:
     Its own thread may wait for what dead workers have half written, or half read (CPython issue 94777): so it is told
     that nobody writes any more, and what nobody reads is read here.
     """
-    for process in dict(getattr(executor, "_processes", None) or {}).values():
-        process.kill()
+    processes: dict[int, Any] = getattr(executor, "_processes", None) or {}
+    killed: set[int] = set()
+    _kill_new(processes, killed)
     results, calls = getattr(executor, "_result_queue", None), getattr(executor, "_call_queue", None)
     thread = getattr(executor, "_executor_manager_thread", None)
     executor.shutdown(wait=False, cancel_futures=True)
@@ -246,10 +247,18 @@ def _abandon(executor: Executor) -> None:
         return
     results._writer.close()
     while thread.is_alive():
+        _kill_new(processes, killed)  # one may have been under way
         with suppress(OSError):
             if calls._reader.poll(0.01):
                 os.read(calls._reader.fileno(), 1 << 16)
         thread.join(0.001)
+
+
+def _kill_new(processes: dict[int, Any], killed: set[int]) -> None:
+    for number, process in list(processes.items()):
+        if number not in killed:
+            killed.add(number)
+            process.kill()
 
 
 def _begin_worker(folder: str) -> None:
