@@ -119,14 +119,7 @@ def seconds_of_a_run(*more: str) -> float:
 # kill -9 -------------------------------------------------------------------------------------------------------------
 
 
-def job_options() -> list[list[str]]:
-    shown = subprocess.run(
-        [sys.executable, "-m", "evaltex_cli", "--help"], capture_output=True, text=True, check=True, cwd=ROOT
-    ).stdout
-    return [[], *([["--jobs", "2"]] if "--jobs" in shown else [])]
-
-
-JOBS = job_options()
+JOBS: list[list[str]] = [[], ["--jobs", "2"]]
 
 
 @pytest.mark.parametrize("fresh", [False, True], ids=["over results", "into a new folder"])
@@ -159,7 +152,6 @@ def test_kill_at_any_moment_leaves_old_results_or_new(
     assert not leftovers(here)
 
 
-@pytest.mark.skipif(len(JOBS) < 2, reason="evaltex has no option --jobs")
 def test_workers_end_with_the_run_that_is_killed() -> None:
     process = new_run("--jobs", "2")
     time.sleep(0.5 * seconds_of_a_run("--jobs", "2"))
