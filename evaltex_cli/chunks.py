@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -51,18 +52,15 @@ class Chunk(NamedTuple):
     ----------
     names : sequence of str
         Of the ground truth.
-    det_names : sequence of str
-        The same images but those that the detections lack.
     present : (images,) bool
         Whether the detections name the image.
     gt, det : callable
-        Read the images of `names`, and those of `det_names`.
+        Read the images of `names`, and those of them that are present.
     is_counted : bool
         Whether anybody wants the evidence, not only the faults.
     """
 
     names: Sequence[str]
-    det_names: Sequence[str]
     present: Bools
     gt: Read
     det: Read
@@ -163,7 +161,7 @@ def measure(bare: Sequence[Run], masks: MaskFolders | None, invalid: str, sink: 
     faults = FaultLog()
     refused: list[Refused] = []
     gt_read = _settled(chunk.gt(faults), "gt", chunk.names, invalid, refused)
-    det_read = _settled(chunk.det(faults), "det", chunk.det_names, invalid, refused)
+    det_read = _settled(chunk.det(faults), "det", list(compress(chunk.names, chunk.present)), invalid, refused)
     batch = ImageBatch(
         chunk.names,
         gt_read.sizes,
@@ -186,11 +184,9 @@ def measure(bare: Sequence[Run], masks: MaskFolders | None, invalid: str, sink: 
 
 
 def chunk_of(gt: Source, det: Source, paired: Ints, start: int, stop: int, is_counted: bool) -> Chunk:
-    names = gt.names[start:stop]
     present = paired[start:stop] != pairing.NO_DETECTIONS
     return Chunk(
-        names,
-        [name for name, is_present in zip(names, present.tolist(), strict=True) if is_present],
+        gt.names[start:stop],
         present,
         gt.reader(np.arange(start, stop)),
         det.reader(paired[start:stop][present]),

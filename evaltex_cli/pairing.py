@@ -50,7 +50,7 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
 
 def _paired_by_hash(gt: Sequence[str], det: Sequence[str]) -> Ints | None:
     """Pair names in the memory of their hashes, millions of them; None where hashes do not tell all names apart."""
-    ours, theirs = hashes(gt), hashes(det)
+    ours, theirs = hashes(gt, det)
     order = np.argsort(theirs)
     if (np.diff(theirs[order]) == 0).any() or (np.diff(np.sort(ours)) == 0).any():
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -98,7 +99,9 @@ def test_bulk_says_what_the_exact_parser_says(side: Side, data: st.DataObject) -
         assert found == exactly(texts[line], side), texts[line]
     buffer = np.frombuffer("".join(f"{text}\n" for text in texts).encode(), np.uint8)
     starts = np.concatenate([[0], evaltex_bulk.line_ends(buffer)[:-1] + 1])
+    at_a_glance = re.compile('[0-9]{1,18},[0-9]{1,18},"' if side == "gt" else '[0-9]{1,18},"')
     for text, usual in zip(texts, evaltex_bulk.usual_object_lines(buffer, starts, side).tolist(), strict=True):
+        assert usual == bool(at_a_glance.match(text)), text
         assert not usual or is_object_line(text.strip(), side), text
 
 

@@ -152,6 +152,14 @@ def test_packed_names_are_as_a_list(names: list[str], part: slice) -> None:
         found[len(names)]
 
 
+def test_hashes_tell_names_apart_however_long_and_many() -> None:
+    names = [f"{k}{'x' * (k % 3) * 900}{k % 7}" for k in range(5000)]
+    assert not packed(names).repeat()
+    assert packed([*names, names[0]]).repeat()
+    assert (packed(names[::-1]).hashes()[::-1] == packed(names).hashes()).all()
+    assert not packed(["ab", "ba", "a", "b", ""]).repeat()
+
+
 @settings(deadline=None, derandomize=True, max_examples=150)
 @given(st.lists(st.integers(0, 20), unique=True), st.lists(st.integers(0, 20), unique=True))
 def test_names_are_paired_in_any_order(ours: list[int], theirs: list[int]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.records import Ints, ReadImages
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 Side = Literal["gt", "det"]
 _BLOCK_NAMES = 4096
+_WEIGHTS = np.frombuffer(os.urandom(1 << 13), np.uint64)  # nobody can choose names whose hashes are the same
 
 
 class Names(Sequence[str]):
@@ -64,14 +67,29 @@ class Names(Sequence[str]):
 
     def repeat(self) -> bool:
         """Whether two may be the same; seldom wrong, never where they are."""
-        found = hashes(self)
+        found = self.hashes()
         found.sort()
         return bool((found[1:] == found[:-1]).any())
 
+    def hashes(self) -> NDArray[np.uint64]:
+        """(n,) a hash of each name, the same only within this process: the sum of its bytes, weighted by place."""
+        found = [np.zeros(0, np.uint64)]
+        for first in range(0, len(self), _BLOCK_NAMES):
+            stop = self.stop[first : first + _BLOCK_NAMES] + np.int64(1)
+            begin = int(self.stop[first - 1]) + 1 if first else 0
+            data = np.frombuffer(self.buffer, np.uint8, int(stop[-1]) - begin, begin)
+            start = np.concatenate([np.zeros(1, np.int64), stop[:-1] - begin])
+            place = np.arange(len(data)) - np.repeat(start, np.diff(start, append=len(data)))
+            found.append(np.add.reduceat(_WEIGHTS[place % len(_WEIGHTS)] * data, start))
+        return np.concatenate(found)
 
-def hashes(names: Sequence[str]) -> Ints:
-    """(n,) int64 a hash of each name, the same only within this process."""
-    return np.fromiter(map(hash, names), np.int64, len(names))
+
+def hashes(gt: Sequence[str], det: Sequence[str]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return (n,) a hash of each name of both sides, the same only within this process."""
+    if isinstance(gt, Names) and isinstance(det, Names):
+        return gt.hashes(), det.hashes()
+    ours, theirs = (np.fromiter(map(hash, names), np.int64, len(names)) for names in (gt, det))
+    return ours, theirs
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT
 from evaltex_cli.records import Bools, Floats, Ints, offsets_of
 
-_NEWLINE, _QUOTE, _COMMA, _MINUS, _DOT = 10, 34, 44, 45, 46
+_NEWLINE, _QUOTE, _COMMA, _MINUS, _DOT, _ZERO = 10, 34, 44, 45, 46, 48
 _SEPARATOR, _DIGIT, _SIGN, _OTHER = 0, 1, 2, 3
 _LARGEST_ID = 2.0**53
 _MOST_DIGITS = 18
@@ -61,8 +61,20 @@ def line_ends(data: NDArray[np.uint8]) -> Ints:
 
 def usual_object_lines(data: NDArray[np.uint8], starts: Ints, side: Side) -> Bools:
     """(lines,) whether a line begins ``digits,digits,"`` (ground truth) or ``digits,"``: an object line at a glance."""
-    position = starts
-    usual = np.ones(len(starts), dtype=bool)
+    shortest = b'1,1,"' if side == "gt" else b'1,"'
+    if len(data) < len(shortest):
+        return np.zeros(len(starts), dtype=bool)
+    usual = starts <= len(data) - len(shortest)
+    begin = starts * usual
+    for k, byte in enumerate(shortest):
+        usual &= data[begin + k] - np.uint8(_ZERO) < 10 if byte == shortest[0] else data[begin + k] == byte
+    others = np.flatnonzero(~usual)
+    usual[others] = _are_usual(data, starts[others], side)
+    return usual
+
+
+def _are_usual(data: NDArray[np.uint8], position: Ints, side: Side) -> Bools:
+    usual = np.ones(len(position), dtype=bool)
     last = len(data) - 1
     for _ in range(2 if side == "gt" else 1):
         begin = position

@@ -75,32 +75,37 @@ def plain_images(
         Whether the line before the block is an object's at a glance.
     """
     usual = usual_object_lines(data, starts, side)
-    stops = ends - (data[ends - 1] == _RETURN)
-    other = np.flatnonzero(~usual & (stops > starts))
-    objects = np.flatnonzero(usual)
-    gap = np.searchsorted(objects, other)  # the gaps between object lines, by how many of these are before
-    count = np.bincount(gap, minlength=len(objects) + 1)
+    unusual = np.flatnonzero(~usual)
+    stops = ends[unusual]
+    stops -= data[stops - 1] == _RETURN
+    is_blank = stops <= starts[unusual]
+    usual_before = unusual - np.arange(len(unusual))
+    other, stops, gap = (column[~is_blank] for column in (unusual, stops, usual_before))
+    first = np.flatnonzero(np.diff(gap, prepend=-1))  # of each gap between object lines
+    count = np.diff(first, append=len(gap))
     lines = 2 if side == "gt" else 1
-    is_plain = (count > 0) & (count % lines == 0) & in_bulk
-    is_plain[0] = False
-    taken = is_plain[gap]
-    owner, name, last = gap[taken][::lines], other[taken][::lines], other[taken][lines - 1 :: lines]
-    names, name_stop = _lines(data, starts[name], stops[name])
-    is_plain[owner[~_are_plain_names(names, name_stop)]] = False
+    is_plain = (count % lines == 0) & (gap[first] > 0) & in_bulk
+    taken = np.repeat(is_plain, count)
+    owner = np.repeat(np.arange(len(first)), count)[taken][::lines]
+    name, last = other[taken][::lines], other[taken][lines - 1 :: lines]
+    name_stop, last_stop = stops[taken][::lines], stops[taken][lines - 1 :: lines]
+    names, newlines = _lines(data, starts[name], name_stop)
+    is_plain[owner[~_are_plain_names(names, newlines)]] = False
     sizes = np.zeros((len(name), 2), np.int64)
     if side == "gt":
-        sizes, are_sizes = _plain_sizes(data, starts[last], stops[last])
+        sizes, are_sizes = _plain_sizes(data, starts[last], last_stop)
         is_plain[owner[~are_sizes]] = False
     kept = is_plain[owner]
     if not kept.all():
         name, last, sizes = name[kept], last[kept], sizes[kept]
-        names, _ = _lines(data, starts[name], stops[name])
-    is_left = np.zeros(len(starts), dtype=bool)
-    is_left[other[~is_plain[gap]]] = True
-    is_left[objects[((count > 0) & ~is_plain)[:-1]]] = True
+        names, _ = _lines(data, starts[name], name_stop[kept])
+    is_left = np.zeros(len(starts) + 1, dtype=bool)
+    is_left[other[~np.repeat(is_plain, count)]] = True
+    after = unusual[np.searchsorted(usual_before, gap[first[~is_plain]], side="right") - 1] + 1
+    is_left[after] = True
     before = int(name[0]) if len(name) else len(starts)  # no image may have begun
     is_left[:before] |= usual[:before] & np.diff(usual[:before], prepend=after_usual)
-    left = np.flatnonzero(is_left)
+    left = np.flatnonzero(is_left[:-1])
     return PlainImages(names.tobytes(), name, last, sizes, left, usual[left], bool(usual[-1]))
 
 

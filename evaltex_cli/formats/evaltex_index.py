@@ -22,7 +22,7 @@ from evaltex_cli.formats.names import leaves_result_folder
 from evaltex_cli.records import Ints
 
 _SIZE_ATTEMPT = re.compile(r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]*,\s*\d[^,]*")
-PART_BYTES = 1 << 19
+PART_BYTES = 1 << 20
 _NUMBERS, _SIZES = "Hiq", "Hfd"
 
 Column: TypeAlias = NDArray[Any]
@@ -94,9 +94,13 @@ class Index:
         self._path, self._in_image, self._awaits_size = str(path), False, False
         self._images.append(0)
 
-    def take_block(self, block: bytes, position: int, line: int) -> None:
-        """Take whole lines that begin at this byte and line of the file; only its last may lack the newline."""
-        if not block.endswith(b"\n"):
+    def take_block(self, block: bytes, position: int, line: int) -> int:
+        """Take whole lines that begin at this byte and line of the file; return how many newlines end them.
+
+        Only the file's last line may lack its newline.
+        """
+        first, lacks_newline = line, not block.endswith(b"\n")
+        if lacks_newline:
             block += b"\n"
         if not block.isascii():
             self._check_utf8(block, line)
@@ -106,6 +110,7 @@ class Index:
             stop = block.find(b"\n", start + PART_BYTES) + 1 or len(block)
             line += self._take_part(np.frombuffer(block, np.uint8, stop - start, start), position + start, line)
             start = stop
+        return line - first - lacks_newline
 
     def _take_part(self, data: NDArray[np.uint8], position: int, line: int) -> int:
         """Take some lines; return how many."""

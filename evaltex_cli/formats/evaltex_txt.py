@@ -78,9 +78,8 @@ def _index_files(files: Sequence[Path], readable: Sequence[Path], found: Index) 
         found.begin_file(path)
         for block in _blocks(place):
             digest.update(block)
-            found.take_block(block, position, line)
+            line += found.take_block(block, position, line)
             position += len(block)
-            line += block.count(b"\n")
         found.end_file(position, line)
         hashes.append(digest.hexdigest())
     return found.images(), hashes
