@@ -146,6 +146,8 @@ def open_sources(
     except FailedError as failed:
         raise InputError(f"{failed.item[0]}: given up after three attempts ({failed.reason})") from failed
     faults.extend(more)
+    if gt_source.names == det_source.names:
+        det_source = replace(det_source, names=gt_source.names)  # else they are in memory twice
     if min_confidence is not None:
         det_source = only_confident(det_source, min_confidence)
     if images is not None:

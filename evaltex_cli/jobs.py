@@ -31,6 +31,7 @@ CONNECT_SECONDS = 10
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _MACHINE_FAULTS = (OSError, MemoryError)
+_OF_WORKERS = ("concurrent.futures.process", "multiprocessing.popen_forkserver", "multiprocessing.synchronize", "runpy")
 
 
 class InOrder(Protocol):
@@ -174,7 +175,7 @@ def prepare(jobs: int, modules: Sequence[str]) -> None:
         return
     from multiprocessing import forkserver
 
-    forkserver.set_forkserver_preload(list(modules))
+    forkserver.set_forkserver_preload([*_OF_WORKERS, *modules])
     _start_servers()
 
 

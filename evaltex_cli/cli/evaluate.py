@@ -45,15 +45,6 @@ if TYPE_CHECKING:
 MAX_PIXELS = 100_000_000
 GATE_NOT_MET = 1
 REPORT = "report.html"
-PRELOAD = (
-    "evaltex_cli.evaluation",
-    "evaltex_cli.results.writer",
-    "evaltex_cli.formats.evaltex_txt",
-    "evaltex_cli.formats.icdar_txt",
-    "evaltex_cli.cli",
-)
-"""What worker processes find imported."""
-PRELOAD_FOR_MASKS = "evaltex_cli.formats.label_pictures"
 
 
 class _Level(click.FloatRange):
@@ -203,9 +194,7 @@ def _evaluate(request: Request) -> list[Verdict]:
     from evaltex_cli import jobs
 
     if request.cluster is None:
-        wanted = PROTOCOLS if ALL in request.protocols else request.protocols
-        modules = [*PRELOAD, *(PROTOCOLS[name] for name in wanted)]
-        jobs.prepare(request.jobs, [*modules, PRELOAD_FOR_MASKS] if request.gt_img_dir else modules)
+        jobs.prepare(request.jobs, _modules_of_work(request))
     from evaltex_cli.chunks import MaskFolders
     from evaltex_cli.protocols import load
     from evaltex_cli.results.staging import staged, write_file
@@ -284,6 +273,18 @@ def _gates(
         return gate.verdicts(gates, evaluations, baselines)
 
     return decide
+
+
+def _modules_of_work(request: Request) -> list[str]:
+    """What the work most probably needs, for workers to find imported."""
+    wanted = PROTOCOLS if ALL in request.protocols else request.protocols
+    modules = ["evaltex_cli.cli", "evaltex_cli.chunks", *(PROTOCOLS[name] for name in wanted)]
+    modules.append(f"evaltex_cli.formats.{'icdar_txt' if request.gt.is_dir() else 'evaltex_txt'}")
+    if request.gt_img_dir:
+        modules.append("evaltex_cli.formats.label_pictures")
+    if request.per_image:
+        modules.append("evaltex_cli.results.writer")
+    return modules
 
 
 def _evaluated(

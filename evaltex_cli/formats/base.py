@@ -73,15 +73,15 @@ class Names(Sequence[str]):
 
     def hashes(self) -> NDArray[np.uint64]:
         """(n,) a hash of each name, the same only within this process: the sum of its bytes, weighted by place."""
-        found = [np.zeros(0, np.uint64)]
+        found = np.empty(len(self), np.uint64)
         for first in range(0, len(self), _BLOCK_NAMES):
             stop = self.stop[first : first + _BLOCK_NAMES] + np.int64(1)
             begin = int(self.stop[first - 1]) + 1 if first else 0
             data = np.frombuffer(self.buffer, np.uint8, int(stop[-1]) - begin, begin)
             start = np.concatenate([np.zeros(1, np.int64), stop[:-1] - begin])
             place = np.arange(len(data)) - np.repeat(start, np.diff(start, append=len(data)))
-            found.append(np.add.reduceat(_WEIGHTS[place % len(_WEIGHTS)] * data, start))
-        return np.concatenate(found)
+            found[first : first + len(start)] = np.add.reduceat(_WEIGHTS[place % len(_WEIGHTS)] * data, start)
+        return found
 
 
 def hashes(gt: Sequence[str], det: Sequence[str]) -> tuple[NDArray[Any], NDArray[Any]]:
