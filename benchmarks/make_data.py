@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,33 @@ from PIL import Image
 
 CELL_HEIGHT, CELL_WIDTH = 60, 160
 COLUMNS = 6
-STROKE = 6  # pixels of a stroke, and of the gap to the next, in label pictures
 IMAGES_AT_ONCE = 4096
 KINDS = ("boxes", "polygons", "masks")
+
+
+@dataclass(frozen=True)
+class MaskKind:
+    """What label pictures are like.
+
+    Attributes
+    ----------
+    suffix : str
+        Of the files, with the dot.
+    mode : {'L', 'P', 'RGB', 'I;16'}
+        Of the pixels, as Pillow names it; 'L' becomes 'I;16' where 8 bits do not suffice.
+    compression : str or None
+        Of TIFF files, as Pillow names it.
+    objects : int
+        Of an image.
+    stroke : int
+        Pixels of a stroke, and of the gap to the next.
+    """
+
+    suffix: str = ".png"
+    mode: str = "L"
+    compression: str | None = None
+    objects: int = 20
+    stroke: int = 6
 
 
 def image_size(objects: int) -> tuple[int, int]:
@@ -101,30 +126,37 @@ def make_archive(folder: Path, images: int, objects: int, kind: str, seed: int =
     return path
 
 
-def make_masks(folder: Path, images: int, objects: int, suffix: str = ".png", seed: int = 1) -> list[Path]:
+def make_masks(folder: Path, images: int, kind: MaskKind = MaskKind(), seed: int = 1) -> list[Path]:
     """Write gt.txt, det.txt and the folders gt and det of label pictures; return these four paths.
 
     Words are upright strokes under a bar, so that a row of a word is many runs; detections are words a little off.
     """
     rng = np.random.default_rng(seed)
-    words = random_words(rng, images, objects)
+    words = random_words(rng, images, kind.objects)
     found = np.clip(words + rng.integers(-3, 4, words.shape), 0, None)
     for name, boxes in (("gt", words), ("det", found)):
         (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.txt").write_text(lines_of(boxes, 0, name == "gt"), newline="\n")
         for k in range(images):
-            Image.fromarray(label_picture(boxes[k])).save(folder / name / f"img_{k}{suffix}")
+            label_picture(boxes[k], kind).save(folder / name / f"img_{k}{kind.suffix}", compression=kind.compression)
     return [folder / "gt.txt", folder / "det.txt", folder / "gt", folder / "det"]
 
 
-def label_picture(boxes: NDArray[np.int64]) -> NDArray[np.generic]:
-    """The label picture of an image's boxes (objects, 4), 8 bits where they suffice, else 16."""
-    labels = np.zeros(image_size(len(boxes)), np.uint8 if len(boxes) < 256 else np.uint16)
+def label_picture(boxes: NDArray[np.int64], kind: MaskKind) -> Image.Image:
+    """The label picture of an image's boxes (objects, 4)."""
+    labels = np.zeros(image_size(len(boxes)), np.uint16)
     for k, (x, y, width, height) in enumerate(boxes.tolist(), start=1):
         part = labels[y : y + height, x : x + width]
-        part[:, np.arange(part.shape[1]) % (2 * STROKE) < STROKE] = k
-        part[:STROKE] = k
-    return labels
+        part[:, np.arange(part.shape[1]) % (2 * kind.stroke) < kind.stroke] = k
+        part[: kind.stroke] = k
+    if kind.mode == "I;16" or len(boxes) > 255:
+        return Image.fromarray(labels)
+    if kind.mode == "RGB":
+        return Image.fromarray(np.stack([labels, 0 * labels, 0 * labels], axis=2).astype(np.uint8))
+    picture = Image.fromarray(labels.astype(np.uint8))
+    if kind.mode == "P":
+        picture.putpalette(list(range(256)) * 3)
+    return picture
 
 
 def main() -> None:
@@ -134,10 +166,12 @@ def main() -> None:
     parser.add_argument("--objects", type=int, default=10, help="objects, and detections, of an image")
     parser.add_argument("--kind", choices=KINDS, default="boxes")
     parser.add_argument("--suffix", choices=(".png", ".tif"), default=".png", help="of label pictures")
+    parser.add_argument("--stroke", type=int, default=MaskKind.stroke, help="pixels of a stroke in label pictures")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     if given.kind == "masks":
-        make_masks(given.folder, given.images, given.objects, given.suffix, given.seed)
+        kind = MaskKind(given.suffix, objects=given.objects, stroke=given.stroke)
+        make_masks(given.folder, given.images, kind, given.seed)
     else:
         make_texts(given.folder, given.images, given.objects, given.kind, given.seed)
 

@@ -1,30 +1,34 @@
-"""Measures the speed of evaltex, as ratios to what cannot be avoided, so that figures of two machines compare.
+"""Measures speed and memory of evaltex, as ratios to what cannot be avoided, so that figures of two machines compare.
 
-    python benchmarks/run.py [--quick]
+    python benchmarks/run.py [--quick] [--only NAME]...
 
-Both sides of a ratio are run in turn, several times, and the fastest runs are compared: what is slower than them was
-something else on the machine. Exit status 1 when a ratio is beyond its limit; with --quick, where sizes are small, none
-is judged.
+Both sides of a ratio are run in turn, several times, and the least of each are compared: what is above was something
+else on the machine. A whole run writes the table of docs/performance.md. Exit status 1 when a ratio is beyond its
+limit; with --quick, where sizes are small, none is judged.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
-import subprocess
+import os
+import platform
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
 import make_data
+from measure import Measured, Ratio, can_measure_memory, peak_memory, process, time_in_turn
 
 from evaltex_cli import evaluate
 from evaltex_cli.jobs import cores
+from evaltex_cli.protocols import PROTOCOLS
 
+TABLE_FILE = Path(__file__).parents[1] / "docs" / "performance.md"
+TABLE_MARKS = ("<!-- benchmarks/run.py writes from here -->\n", "<!-- to here -->\n")
 READ_FIELDS = r"""
 import re, sys
 fields = re.compile(r'(?:(\d+),)?(\d+),"(.*)",(?:([tf]),)?([^,]+),([^,]+),([^,]+),([^,]+)$')
@@ -64,69 +68,41 @@ for folder in sys.argv[1:]:
             np.asarray(picture)
 """
 
-Work = Callable[[], object]
-
 
 @dataclass(frozen=True)
 class Sizes:
     """How much is measured, and how often."""
 
     images: int
-    scaling: tuple[int, int, int]
+    scaling: tuple[int, int]
+    memory: tuple[int, int]
     polygon_images: int
     mask_images: int
     runs: int
 
 
-FULL = Sizes(images=100_000, scaling=(1_000, 10_000, 100_000), polygon_images=10_000, mask_images=300, runs=5)
-QUICK = Sizes(images=100, scaling=(10, 30, 100), polygon_images=20, mask_images=3, runs=1)
+FULL = Sizes(
+    images=100_000,
+    scaling=(1_000, 100_000),
+    memory=(100_000, 1_000_000),
+    polygon_images=10_000,
+    mask_images=150,
+    runs=5,
+)
+QUICK = Sizes(images=100, scaling=(10, 100), memory=(10, 100), polygon_images=20, mask_images=2, runs=1)
 OBJECTS, MASK_OBJECTS = 10, 20  # of an image
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Seconds of one side of a ratio, run by run; divided by `share`, where the sides differ in size."""
-
-    name: str
-    seconds: list[float]
-    share: float = 1
-
-    def row(self, indent: str = "") -> str:
-        return f"{indent + self.name:<56} {min(self.seconds):8.3f} {statistics.median(self.seconds):8.3f}"
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """The fastest run of one side over that of the other."""
-
-    this: Measured
-    other: Measured
-    limit: float | None
-
-    @property
-    def value(self) -> float:
-        return min(self.this.seconds) / self.this.share / (min(self.other.seconds) / self.other.share)
-
-    @property
-    def within_limit(self) -> bool:
-        return self.limit is None or self.value <= self.limit
-
-
-def process(*arguments: object, folder: Path | None = None) -> None:
-    """Run this Python with some arguments to its end."""
-    subprocess.run([sys.executable, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL, cwd=folder)
-
-
-def time_in_turn(works: Sequence[Work], runs: int) -> list[list[float]]:
-    """Seconds of every work, run by run, after a run that is not counted."""
-    seconds: list[list[float]] = [[] for _ in works]
-    for run in range(runs + 1):
-        for work, found in zip(works, seconds, strict=True):
-            began = time.perf_counter()
-            work()
-            if run:
-                found.append(time.perf_counter() - began)
-    return seconds
+AT_LEAST = 1 / 1.7  # of the time of one job, what two jobs may take
+LABEL_PICTURES: tuple[tuple[str, make_data.MaskKind, float | None], ...] = (
+    ("PNG, 8 bits", make_data.MaskKind(), 1.5),
+    ("PNG, palette", make_data.MaskKind(mode="P"), 1.5),
+    ("PNG, RGB", make_data.MaskKind(mode="RGB"), 1.5),
+    ("TIFF, 8 bits", make_data.MaskKind(".tif"), 1.5),
+    ("TIFF, 16 bits", make_data.MaskKind(".tif", "I;16"), 1.5),
+    ("TIFF, 16 bits, LZW", make_data.MaskKind(".tif", "I;16", compression="tiff_lzw"), 1.5),
+    ("TIFF, 16 bits, deflated", make_data.MaskKind(".tif", "I;16", compression="tiff_adobe_deflate"), 1.5),
+    ("PNG, 8 bits, full of strokes", make_data.MaskKind(objects=70), 1.5),
+    ("PNG, 8 bits, full of thin strokes", make_data.MaskKind(objects=70, stroke=3), None),
+)
 
 
 def text_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
@@ -136,7 +112,7 @@ def text_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
     baseline = partial(process, "-c", READ_FIELDS, gt, det)
     ours, theirs = time_in_turn([command, baseline], sizes.runs)
     count = f"{sizes.images * OBJECTS:,}"
-    this = Measured(f"evaltex, {count} objects, as many detections", ours)
+    this = Measured(f"boxes: a run on {count} objects, as many detections", ours)
     return [Ratio(this, Measured("splitting their lines into fields", theirs), 3.0)]
 
 
@@ -154,25 +130,31 @@ def archive_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
 
 
 def scaling_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
-    """Time per object: with few and with many, against that in between."""
-    texts = [make_data.make_texts(folder / str(n), n, OBJECTS, "boxes") for n in sizes.scaling]
-    seconds = time_in_turn([partial(evaluate, *paths) for paths in texts], sizes.runs)
-    small, middle, large = (
-        Measured(f"evaluate(), {n * OBJECTS:,} objects, for each", found, n)
-        for n, found in zip(sizes.scaling, seconds, strict=True)
-    )
-    return [Ratio(small, middle, 1.5), Ratio(large, middle, 1.25)]
+    """Time per object by every protocol: with many objects against that with few."""
+    few, many = sizes.scaling
+    few_paths, many_paths = (make_data.make_texts(folder / str(n), n, OBJECTS, "boxes") for n in sizes.scaling)
+    ratios = []
+    for name in PROTOCOLS:
+        of_many, of_few = time_in_turn(
+            [partial(evaluate, *many_paths, name), partial(evaluate, *few_paths, name)], max(sizes.runs // 2, 1)
+        )
+        this = Measured(f"`{name}`, each of {many * OBJECTS:,} objects", of_many, many * OBJECTS)
+        ratios.append(Ratio(this, Measured(f"each of {few * OBJECTS:,}", of_few, few * OBJECTS), 1.2))
+    return ratios
 
 
-def mask_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
-    """A whole run on label pictures, against decoding them."""
-    gt, det, gt_folder, det_folder = make_data.make_masks(folder, sizes.mask_images, MASK_OBJECTS)
-    command = partial(process, "-m", "evaltex_cli", gt, det, folder / "results", gt_folder, det_folder, "--quiet")
-    baseline = partial(process, "-c", DECODE, gt_folder, det_folder)
-    ours, theirs = time_in_turn([command, baseline], sizes.runs)
-    height, width = make_data.image_size(MASK_OBJECTS)
-    this = Measured(f"evaltex, {2 * sizes.mask_images:,} label pictures of {width} x {height}", ours)
-    return [Ratio(this, Measured("decoding them", theirs), 1.5)]
+def mask_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
+    """Whole runs on label pictures, against decoding them."""
+    ratios = []
+    for k, (name, kind, limit) in enumerate(LABEL_PICTURES):
+        images = sizes.mask_images if k else 2 * sizes.mask_images
+        gt, det, gt_folder, det_folder = make_data.make_masks(folder / str(k), images, kind)
+        command = partial(process, "-m", "evaltex_cli", gt, det, folder / "results", gt_folder, det_folder, "--quiet")
+        ours, theirs = time_in_turn([command, partial(process, "-c", DECODE, gt_folder, det_folder)], sizes.runs)
+        height, width = make_data.image_size(kind.objects)
+        this = Measured(f"{2 * images:,} label pictures of {width} × {height}: {name}", ours)
+        ratios.append(Ratio(this, Measured("decoding them", theirs), limit))
+    return ratios
 
 
 def jobs_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
@@ -180,16 +162,16 @@ def jobs_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
     if cores() < 2:
         return []
     gt, det = make_data.make_texts(folder, sizes.images, OBJECTS, "boxes")
-    mask_images = 3 * sizes.mask_images  # some seconds of work, which workers are for
-    masks = make_data.make_masks(folder / "masks", mask_images, MASK_OBJECTS)
+    mask_images = 6 * sizes.mask_images  # some seconds of work, which workers are for
+    masks = make_data.make_masks(folder / "masks", mask_images)
     ratios = []
-    for what, given, limit in (
-        (f"{sizes.images:,} images of boxes", (gt, det, folder / "results"), 0.75),
-        (f"{2 * mask_images:,} label pictures", (*masks[:2], folder / "results", *masks[2:]), 1 / 1.7),
+    for what, given in (
+        (f"{sizes.images:,} images of boxes", (gt, det, folder / "results")),
+        (f"{2 * mask_images:,} label pictures", (*masks[:2], folder / "results", *masks[2:])),
     ):
         two, one = (partial(process, "-m", "evaltex_cli", *given, "--quiet", "--jobs", jobs) for jobs in ("2", "1"))
         twofold, alone = time_in_turn([two, one], sizes.runs)
-        ratios.append(Ratio(Measured(f"--jobs 2, {what}", twofold), Measured("--jobs 1", alone), limit))
+        ratios.append(Ratio(Measured(f"`--jobs 2`, {what}", twofold), Measured("`--jobs 1`", alone), AT_LEAST))
     return ratios
 
 
@@ -197,8 +179,30 @@ def start_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
     """A run on a few words, against importing what it cannot do without."""
     gt, det = make_data.make_texts(folder, 10, OBJECTS, "boxes")
     command = partial(process, "-m", "evaltex_cli", gt, det, folder / "results", "--quiet", folder=folder)
-    ours, theirs = time_in_turn([command, partial(process, "-c", "import numpy, click")], 2 * sizes.runs)
-    return [Ratio(Measured("evaltex, 100 objects", ours), Measured("import numpy, click", theirs), 1.5)]
+    ours, theirs = time_in_turn([command, partial(process, "-c", "import numpy, click")], 3 * sizes.runs)
+    return [Ratio(Measured("a run on 100 objects", ours), Measured("`import numpy, click`", theirs), 1.5)]
+
+
+def memory_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
+    """Peak memory with ten times the images; of the process that holds the index, and of all with two jobs."""
+    if not can_measure_memory():
+        return []
+    ratios = []
+    for objects in (OBJECTS, 2):
+        few, many = (
+            make_data.make_texts(folder / f"{images}-{objects}", images, objects, "boxes") for images in sizes.memory
+        )
+        for jobs in (1, 2):
+            of_many, of_few = (
+                peak_memory("-m", "evaltex_cli", *paths, folder / "results", "--quiet", "--jobs", jobs)
+                for paths in (many, few)
+            )
+            parts = ("one job",) if jobs == 1 else ("two jobs, the process that was started", "two jobs, all processes")
+            for part, large, small in zip(parts, of_many, of_few, strict=False):
+                name = f"memory, {sizes.memory[1]:,} images of {objects} objects, {part}"
+                this = Measured(name, [large], unit="MB")
+                ratios.append(Ratio(this, Measured(f"{sizes.memory[0]:,}", [small], unit="MB"), 2.0))
+    return ratios
 
 
 def polygon_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
@@ -208,27 +212,68 @@ def polygon_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
     )
     ours, theirs = time_in_turn([partial(evaluate, *polygons), partial(evaluate, *boxes)], sizes.runs)
     count = f"{sizes.polygon_images * OBJECTS:,}"
-    return [Ratio(Measured(f"evaluate(), {count} polygons", ours), Measured("as many boxes", theirs), None)]
+    return [
+        Ratio(Measured(f"`evaluate()`, {count} polygons of 8 vertices", ours), Measured("as many boxes", theirs), None)
+    ]
 
 
-MEASUREMENTS = (text_ratio, archive_ratios, scaling_ratios, mask_ratio, jobs_ratios, start_ratio, polygon_ratio)
+MEASUREMENTS: dict[str, Callable[[Path, Sizes], list[Ratio]]] = {
+    "text": text_ratio,
+    "archive": archive_ratios,
+    "masks": mask_ratios,
+    "jobs": jobs_ratios,
+    "start": start_ratio,
+    "memory": memory_ratios,
+    "scaling": scaling_ratios,
+    "polygons": polygon_ratio,
+}
+
+
+def table(ratios: list[Ratio]) -> str:
+    """Return the Markdown table of the ratios, under what they were measured with."""
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "shapely", "pillow", "tifffile"))
+    machine = f"{os.cpu_count()} processors, {platform.system()} {platform.machine()}"
+    lines = [
+        f"Python {platform.python_version()}, {packages}; {machine}.",
+        "",
+        "| what | | against | | ratio | limit |",
+        "| --- | --- | --- | --- | --- | --- |",
+        *(ratio.row() for ratio in ratios),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def write_table(path: Path, ratios: list[Ratio]) -> None:
+    """Put the table between the marks of a file."""
+    before, _, rest = path.read_text(encoding="utf-8").partition(TABLE_MARKS[0])
+    _, _, after = rest.partition(TABLE_MARKS[1])
+    path.write_text(f"{before}{TABLE_MARKS[0]}{table(ratios)}{TABLE_MARKS[1]}{after}", encoding="utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="small sizes, one run, no limits: does it work at all?")
-    sizes = QUICK if parser.parse_args().quick else FULL
+    parser.add_argument("--only", action="append", choices=MEASUREMENTS, help="measure this alone; repeatable")
+    given = parser.parse_args()
+    sizes = QUICK if given.quick else FULL
     ratios: list[Ratio] = []
-    print(f"Python {sys.version.split()[0]}, seconds of {sizes.runs} runs\n")
-    print(f"{'':<56} {'min':>8} {'median':>8} {'ratio':>6} {'limit':>6}")
-    for measure in MEASUREMENTS:
+    print(f"{'':<76} {'least':>10} {'median':>10} {'ratio':>6} {'limit':>6}")
+    for name in given.only or MEASUREMENTS:
         with tempfile.TemporaryDirectory() as folder:
-            for ratio in measure(Path(folder), sizes):
+            for ratio in MEASUREMENTS[name](Path(folder), sizes):
                 limit = "-" if ratio.limit is None else f"{ratio.limit:.2f}"
-                verdict = "" if sizes is QUICK or ratio.within_limit else "  beyond its limit"
-                print(f"{ratio.this.row()} {ratio.value:6.2f} {limit:>6}{verdict}\n{ratio.other.row('  ')}", flush=True)
+                verdict = "" if given.quick or ratio.within_limit else "  beyond its limit"
+                this, other = (
+                    f"{one.name:<76} {one.shown(one.least):>10} {one.shown(one.median):>10}"
+                    for one in (ratio.this, ratio.other)
+                )
+                print(f"{this} {ratio.value:6.2f} {limit:>6}{verdict}\n  {other}", flush=True)
                 ratios.append(ratio)
-    if sizes is not QUICK and not all(ratio.within_limit for ratio in ratios):
+    if given.quick:
+        return
+    if not given.only:
+        write_table(TABLE_FILE, ratios)
+    if not all(ratio.within_limit for ratio in ratios):
         sys.exit(1)
 
 

@@ -9,9 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from evaltex_cli import evaluate
 from evaltex_cli.jobs import cores
+from evaltex_cli.protocols import PROTOCOLS
 
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = ROOT / "benchmarks"
@@ -29,8 +31,36 @@ def test_quick_run_measures_every_ratio():
         [sys.executable, BENCHMARKS / "run.py", "--quick"], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-    rows = re.findall(r"^\S.* +\d+\.\d{3} +\d+\.\d{3} +\d+\.\d{2} +(?:\d+\.\d{2}|-)$", done.stdout, re.MULTILINE)
-    assert len(rows) == (10 if cores() > 1 else 8)
+    figure = r" +\d+(?:\.\d+)? (?:s|µs|MB)"
+    rows = re.findall(rf"^\S.*{figure}{figure} +\d+\.\d{{2}} +(?:\d+\.\d{{2}}|-)$", done.stdout, re.MULTILINE)
+    assert (
+        len(rows) == 3 + 9 + 2 * (cores() > 1) + 1 + 6 * Path("/proc/self/smaps_rollup").exists() + len(PROTOCOLS) + 1
+    )
+
+
+def test_memory_is_the_peak_of_a_process_and_of_all_it_starts(module):
+    child = "import time; held = bytearray(200 << 20); time.sleep(1)"
+    program = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    alone, together = module("measure").peak_memory("-c", program)
+    assert alone < 100 and 200 < together < 300
+    assert 200 < module("measure").peak_memory("-c", child)[0] < 300
+
+
+def test_a_whole_run_writes_its_table_and_leaves_the_rest(module, monkeypatch, tmp_path, capsys):
+    run = module("run")
+    ratio = run.Ratio(run.Measured("this", [4.0]), run.Measured("that", [2e-5]), None)
+    monkeypatch.setattr(run, "MEASUREMENTS", {"one": lambda folder, sizes: [ratio]})
+    monkeypatch.setattr(run, "TABLE_FILE", tmp_path / "performance.md")
+    begin, end = run.TABLE_MARKS
+    run.TABLE_FILE.write_text(f"before\n{begin}old\n{end}after\n")
+    for given in (["--quick"], ["--only", "one"], []):
+        assert "old" in run.TABLE_FILE.read_text()
+        monkeypatch.setattr(sys, "argv", ["run.py", *given])
+        run.main()
+    text = run.TABLE_FILE.read_text()
+    assert text.startswith(f"before\n{begin}Python ") and text.endswith(f"{end}after\n") and "old" not in text
+    assert "| this | 4.000 s | that | 20.0 µs | 200000.00 |  |\n" in text
+    assert set(run.TABLE_MARKS) <= set((ROOT / "docs" / "performance.md").read_text().splitlines(keepends=True))
 
 
 @pytest.mark.parametrize(("seconds", "status"), [([9.0, 4.0], None), ([4.1, 5.0], 1)])
@@ -38,8 +68,8 @@ def test_exit_status_tells_of_a_ratio_beyond_its_limit(seconds, status, module, 
     """The fastest run counts: 4/1 is within a limit of 4, 4.1/1 is not."""
     run = module("run")
     ratio = run.Ratio(run.Measured("this", seconds), run.Measured("that", [1.0, 2.0]), 4.0)
-    monkeypatch.setattr(run, "MEASUREMENTS", [lambda folder, sizes: [ratio]])
-    monkeypatch.setattr(sys, "argv", ["run.py"])
+    monkeypatch.setattr(run, "MEASUREMENTS", {"one": lambda folder, sizes: [ratio]})
+    monkeypatch.setattr(sys, "argv", ["run.py", "--only", "one"])
     if status is None:
         run.main()
     else:
@@ -61,10 +91,19 @@ def test_made_texts_are_what_was_asked_for(kind, module, tmp_path):
     assert 0 < totals["one_to_one"] < 91
 
 
-@pytest.mark.parametrize("suffix", [".png", ".tif"])
-def test_made_masks_are_what_was_asked_for(suffix, module, tmp_path):
-    gt, det, gt_folder, det_folder = module("make_data").make_masks(tmp_path, 2, 300, suffix)
-    assert len(list(gt_folder.glob(f"*{suffix}"))) == len(list(det_folder.glob(f"*{suffix}"))) == 2
+@pytest.mark.parametrize(
+    ("suffix", "mode", "objects", "found_mode"),
+    [(".png", "L", 300, "I;16"), (".tif", "L", 20, "L"), (".png", "P", 20, "P"), (".png", "RGB", 20, "RGB")],
+)
+def test_made_masks_are_what_was_asked_for(suffix, mode, objects, found_mode, module, tmp_path):
+    make_data = module("make_data")
+    kind = make_data.MaskKind(suffix, mode, objects=objects)
+    gt, det, gt_folder, det_folder = make_data.make_masks(tmp_path, 2, kind)
+    pictures = [*gt_folder.glob(f"*{suffix}"), *det_folder.glob(f"*{suffix}")]
+    assert len(pictures) == 4
+    for path in pictures:
+        with Image.open(path) as picture:
+            assert picture.mode == found_mode
     found = evaluate(gt, det, gt_images=gt_folder, det_images=det_folder)
-    assert (found.totals["gt_objects"], found.totals["detections"]) == (600, 600)
+    assert (found.totals["gt_objects"], found.totals["detections"]) == (2 * objects, 2 * objects)
     assert 0.5 < found.scores["recall"] < 1
