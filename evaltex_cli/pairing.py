@@ -8,7 +8,8 @@ from operator import eq
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, nearest, quote
-from evaltex_cli.formats.base import Source, hashes
+from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.packed_names import hashes, taken
 from evaltex_cli.records import Ints
 
 NO_DETECTIONS = -1
@@ -38,8 +39,8 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
     else:
         is_extra = np.ones(len(det.names), dtype=bool)
         is_extra[paired[paired != NO_DETECTIONS]] = False
-        extra = [det.names[k] for k in np.flatnonzero(is_extra).tolist()]
-    unclaimed = [gt.names[k] for k in np.flatnonzero(paired == NO_DETECTIONS)[:10_000].tolist()] if extra else []
+        extra = list(taken(det.names, np.flatnonzero(is_extra)))
+    unclaimed = list(taken(gt.names, np.flatnonzero(paired == NO_DETECTIONS)[:10_000])) if extra else []
     for shown, name in enumerate(extra):
         hint = nearest(name, unclaimed or gt.names[:10_000]) if shown < 20 else ""
         faults.add(
@@ -59,5 +60,5 @@ def _paired_by_hash(gt: Sequence[str], det: Sequence[str]) -> Ints | None:
     paired = order[np.minimum(np.searchsorted(theirs, ours, sorter=order), len(order) - 1)]
     paired[theirs[paired] != ours] = NO_DETECTIONS
     present = paired != NO_DETECTIONS
-    same = map(eq, (gt[k] for k in np.flatnonzero(present).tolist()), (det[k] for k in paired[present].tolist()))
+    same = map(eq, taken(gt, np.flatnonzero(present)), taken(det, paired[present]))
     return paired if all(same) else None

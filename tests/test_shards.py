@@ -7,6 +7,7 @@ import os
 import tempfile
 import zipfile
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -17,8 +18,8 @@ from hypothesis import strategies as st
 from evaltex_cli import chunks, evaluate
 from evaltex_cli.cli import main
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.formats import open_source, shards
-from evaltex_cli.formats.base import Names
+from evaltex_cli.formats import open_source, packed_names, shards
+from evaltex_cli.formats.packed_names import Names
 from evaltex_cli.pairing import NO_DETECTIONS, pair_images
 
 IMAGES = 30
@@ -131,22 +132,28 @@ def test_a_file_named_like_a_pattern_is_that_file() -> None:
 
 
 def packed(names: list[str]) -> Names:
-    encoded = [name.encode() for name in names]
-    stop = np.cumsum([len(name) + 1 for name in encoded], dtype=np.int64) - 1
-    return Names(b"".join(name + b"\n" for name in encoded), stop)
+    return Names("".join(f"{name}\n" for name in names).encode())
 
 
 texts = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=6), max_size=12)
 
 
 @settings(deadline=None, derandomize=True, max_examples=150)
-@given(texts, st.slices(12))
-def test_packed_names_are_as_a_list(names: list[str], part: slice) -> None:
-    found = packed(names)
-    assert list(found) == names and found == names and found == packed(names) and len(found) == len(names)
-    assert found[part] == names[part]
-    assert [found[k] for k in range(-len(names), len(names))] == names + names
-    assert found.repeat() == (len(set(names)) < len(names))
+@given(
+    texts, st.integers(1, 30), st.slices(200), st.lists(st.integers(0, 10**6), max_size=9), st.sampled_from([7, 1000])
+)
+def test_packed_names_are_as_a_list(names: list[str], times: int, part: slice, places: list[int], block: int) -> None:
+    """However the buffer is gone through, and however many groups of names it has."""
+    repeat = len(set(names)) < len(names) or (times > 1 and len(names) > 0)
+    names = names * times
+    with patch.object(packed_names, "_BLOCK_BYTES", block):
+        found = packed(names)
+        assert list(found) == names and found == names and found == packed(names) and len(found) == len(names)
+        assert found[part] == names[part]
+        assert [found[k] for k in range(-len(names), len(names))] == names + names
+        positions = np.array([k % len(names) for k in places if names], dtype=np.int64)
+        assert list(found.taken(positions)) == [names[k] for k in positions]
+        assert found.repeat() == repeat
     assert found != [*names, "x"]
     with pytest.raises(IndexError):
         found[len(names)]

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import eq
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal
 
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.records import Ints, ReadImages
@@ -20,76 +15,6 @@ if TYPE_CHECKING:
     from evaltex_cli.formats.collected import CollectedImage
 
 Side = Literal["gt", "det"]
-_BLOCK_NAMES = 4096
-_WEIGHTS = np.frombuffer(os.urandom(1 << 13), np.uint64)  # nobody can choose names whose hashes are the same
-
-
-class Names(Sequence[str]):
-    """Names as stretches of one UTF-8 buffer, each followed by a newline; a list of millions would fill memory.
-
-    Parameters
-    ----------
-    buffer : bytes or bytearray
-    stop : (n,) integers
-        Where the newlines are.
-    """
-
-    __slots__ = ("buffer", "stop")
-
-    def __init__(self, buffer: bytes | bytearray, stop: Ints) -> None:
-        self.buffer, self.stop = buffer, stop
-
-    def __len__(self) -> int:
-        return len(self.stop)
-
-    def __getitem__(self, index: Any) -> Any:
-        if not isinstance(index, slice):
-            found = self[index : index + 1 or None]
-            if not found:
-                raise IndexError(index)
-            return found[0]
-        start, stop, step = index.indices(len(self))
-        if step != 1 or stop <= start:
-            return [self[k] for k in range(start, stop, step)]
-        first = int(self.stop[start - 1]) + 1 if start else 0
-        return self.buffer[first : int(self.stop[stop - 1])].decode().split("\n")
-
-    def __iter__(self) -> Iterator[str]:
-        for start in range(0, len(self), _BLOCK_NAMES):
-            yield from self[start : start + _BLOCK_NAMES]
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Names):
-            return self.buffer == other.buffer
-        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def repeat(self) -> bool:
-        """Whether two may be the same; seldom wrong, never where they are."""
-        found = self.hashes()
-        found.sort()
-        return bool((found[1:] == found[:-1]).any())
-
-    def hashes(self) -> NDArray[np.uint64]:
-        """(n,) a hash of each name, the same only within this process: the sum of its bytes, weighted by place."""
-        found = np.empty(len(self), np.uint64)
-        for first in range(0, len(self), _BLOCK_NAMES):
-            stop = self.stop[first : first + _BLOCK_NAMES] + np.int64(1)
-            begin = int(self.stop[first - 1]) + 1 if first else 0
-            data = np.frombuffer(self.buffer, np.uint8, int(stop[-1]) - begin, begin)
-            start = np.concatenate([np.zeros(1, np.int64), stop[:-1] - begin])
-            place = np.arange(len(data)) - np.repeat(start, np.diff(start, append=len(data)))
-            found[first : first + len(start)] = np.add.reduceat(_WEIGHTS[place % len(_WEIGHTS)] * data, start)
-        return found
-
-
-def hashes(gt: Sequence[str], det: Sequence[str]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return (n,) a hash of each name of both sides, the same only within this process."""
-    if isinstance(gt, Names) and isinstance(det, Names):
-        return gt.hashes(), det.hashes()
-    ours, theirs = (np.fromiter(map(hash, names), np.int64, len(names)) for names in (gt, det))
-    return ours, theirs
 
 
 @dataclass(frozen=True, slots=True, eq=False)

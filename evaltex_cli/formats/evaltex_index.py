@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.errors import FaultLog, quote
-from evaltex_cli.formats.base import Names, Side
+from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex_bulk import line_ends
 from evaltex_cli.formats.evaltex_heads import PlainImages, plain_images
 from evaltex_cli.formats.evaltex_lines import LineFault, is_object_line, parse_size_line
 from evaltex_cli.formats.names import leaves_result_folder
+from evaltex_cli.formats.packed_names import Names
 from evaltex_cli.records import Ints
 
 _SIZE_ATTEMPT = re.compile(r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]*,\s*\d[^,]*")
@@ -83,7 +84,6 @@ class Index:
     _heads: list[_Head] = field(default_factory=list)
     _images: list[int] = field(default_factory=list)
     _names: bytearray = field(default_factory=bytearray)
-    _name_stop: array[Any] = field(default_factory=partial(array, "i"))
     _sizes: array[Any] = field(default_factory=partial(array, "H"))
     _start: array[Any] = field(default_factory=partial(array, "i"))
     _weights: array[Any] = field(default_factory=partial(array, "H"))
@@ -150,7 +150,7 @@ class Index:
         """Return what was found."""
         count = len(self._start)
         return Images(
-            Names(self._names, np.asarray(self._name_stop)),
+            Names(self._names),
             np.asarray(self._sizes).reshape(-1, 2) if self._sizes else np.broadcast_to(np.uint16(0), (count, 2)),
             np.asarray(self._start),
             np.asarray(self._weights),
@@ -174,7 +174,6 @@ class Index:
             sizes = np.concatenate([sizes, [head.size for head in heads]])[order]
         if not len(begin):
             return
-        self._name_stop = _extended(self._name_stop, len(self._names) + line_ends(np.frombuffer(names, np.uint8)))
         self._names += names
         stop = begin if self._images[-1] else begin[1:]
         before = np.concatenate([self._start[-1:] if self._images[-1] else start[:0], start[:-1]])
