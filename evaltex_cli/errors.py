@@ -65,24 +65,31 @@ class Fault:
 
 
 class FaultLog:
-    """Collects faults so that a user sees all of a file's at once, not one a run."""
+    """Collects faults so that a user sees all of a file's at once, not one a run.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    most : int
+        How many are kept; beyond them only the count grows.
+    """
+
+    def __init__(self, most: int = SHOWN_FAULTS) -> None:
         self.shown: list[Fault] = []
         self.count = 0
+        self._most = most
 
     def add(
         self, file: str, line: int | None, found: str, expected: str, column: int | None = None, where: Steps = ()
     ) -> None:
-        """Record one fault; beyond the first twenty only the count grows."""
+        """Record one fault."""
         self.count += 1
-        if len(self.shown) < SHOWN_FAULTS:
+        if len(self.shown) < self._most:
             self.shown.append(Fault(file, line, found, expected, column, where))
 
     def extend(self, other: FaultLog) -> None:
         """Record the faults of another log after one's own."""
         self.count += other.count
-        self.shown += other.shown[: SHOWN_FAULTS - len(self.shown)]
+        self.shown += other.shown[: self._most - len(self.shown)]
 
     def raise_if_any(self) -> None:
         """Raise one `InputError` that lists the faults recorded so far.

@@ -25,3 +25,13 @@ def test_one_fault_too_many() -> None:
         faults.add("gt.txt", line, "x", "y")
     with pytest.raises(InputError, match=r"\n\.\.\. and 1 more fault$"):
         faults.raise_if_any()
+
+
+@pytest.mark.parametrize(("most", "shown"), [(20, 20), (1000, 60)])
+def test_how_many_faults_a_log_keeps(most: int, shown: int) -> None:
+    log, other = FaultLog(most), FaultLog(most)
+    for line in range(30):
+        log.add("gt.txt", line, "x", "y")
+        other.add("det.txt", line, "x", "y")
+    log.extend(other)
+    assert (log.count, len(log.shown)) == (60, shown)

@@ -54,6 +54,8 @@ ORDER = [
     "results.diagnosis",
     "sides",
     "misreading",
+    "problems",
+    "inspection",
     "validate",
     "results.validation",
     "report",

@@ -14,7 +14,8 @@ from samples import SAMPLES, Sample, in_archive, written
 
 from evaltex_cli.formats import safe_json
 from evaltex_cli.places import _coordinate_column
-from evaltex_cli.validate import Problem, validate
+from evaltex_cli.problems import Problem
+from evaltex_cli.validate import validate
 
 AT_COORDINATE = {
     "evaltex": "50,20\n",

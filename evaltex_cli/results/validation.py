@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from evaltex_cli import __version__
 from evaltex_cli.errors import counted, quote
-from evaltex_cli.validate import Pair, Problem, SideSummary, Validation
+from evaltex_cli.problems import Pair, Problem, SideSummary, Validation
 
 SCHEMA = 1
 FEW_PAIRS = 20

@@ -1,0 +1,235 @@
+"""One input looked at as an evaluation would read it: its summary, and everything wrong or suspicious about it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from evaltex_cli import checks, formats, places
+from evaltex_cli.errors import FaultLog, InputError, counted, inside, quote
+from evaltex_cli.formats import archive
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.problems import Level, Problem, SideSummary
+from evaltex_cli.records import Floats, GeometryCounts, Ints, ReadImages, count_texts
+
+BLOCK_IMAGES = 8192
+_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_LEADING_NUMBERS = re.compile(rf"\s*(?:{_NUMBER}(?:\s*,\s*|\s+|\s*\Z))*")
+_ONE_NUMBER = re.compile(_NUMBER)
+_INVERTED_BOX = re.compile(r"a box from \(")
+
+
+@dataclass(slots=True)
+class Inspection:
+    """One side while it is looked at.
+
+    Attributes
+    ----------
+    faults : FaultLog
+        All that the reader refuses.
+    invalid : {'repair', 'drop', 'error'}
+        The policy for invalid polygons.
+    object_counts : (images,) int64
+        Objects of each image, 0 before it is read.
+    reason : str
+        Why the input is taken for its format.
+    """
+
+    side: Side
+    source: Source
+    faults: FaultLog
+    invalid: str
+    object_counts: Ints
+    dont_care: int = 0
+    transcriptions: int = 0
+    all_dont_care: int = 0
+    mended: GeometryCounts = field(default_factory=GeometryCounts)
+    reason: str = ""
+
+    def problem(
+        self, level: Level, kind: str, found: str, advice: str, image: str | None = None, place: str | None = None
+    ) -> Problem:
+        """A problem of the input as a whole, or of an image."""
+        return Problem(level, kind, self.side, place or self.source.path, None, None, image, None, found, advice)
+
+    def problem_at(
+        self,
+        place: places.ImagePlace | places.ObjectPlace,
+        level: Level,
+        kind: str,
+        found: str,
+        advice: str,
+        image: str,
+        object_id: int | None = None,
+    ) -> Problem:
+        """A problem of an image, or of an object of it, that stands somewhere."""
+        line, column = place.at or (None, None)
+        return Problem(level, kind, self.side, place.file, line, column, image, object_id, found, advice)
+
+    def summary(self) -> SideSummary:
+        """What was read."""
+        return SideSummary(
+            file=self.source.path,
+            format=self.source.format,
+            reason=self.reason,
+            images=len(self.source.names),
+            objects=int(self.object_counts.sum()),
+            dont_care=self.dont_care,
+            transcriptions=self.transcriptions,
+            empty=int((self.object_counts == 0).sum()),
+            all_dont_care=self.all_dont_care,
+            invalid_polygons=self.mended.repaired,
+            zero_area=self.mended.zero_area,
+        )
+
+
+def open_input(
+    side: Side, path: Path, format_name: str | None, invalid: str, problems: list[Problem]
+) -> Inspection | None:
+    """Index an input; None where it cannot be read, and `problems` gets why."""
+    faults = FaultLog(most=sys.maxsize)
+    try:
+        source = formats.open_source(path, side, faults, format_name)
+        reason = _reason(path, source.format, format_name)
+    except InputError as error:
+        problems.append(_unreadable(side, str(path), error))
+        return None
+    opened = Inspection(side, source, faults, invalid, np.zeros(len(source.names), np.int64), reason=reason)
+    problems += [
+        opened.problem("warning", "input", text.removeprefix(f"{path}: ").removeprefix(f"{path.name}: "), "")
+        for text in source.warnings
+    ]
+    return opened
+
+
+def _unreadable(side: Side, path: str, error: InputError) -> Problem:
+    """The problem that an error tells of; its text begins with the file, perhaps with the line."""
+    told = re.fullmatch(rf"({re.escape(path)}.*?)(?::([0-9]+))?: (.*)", str(error), re.DOTALL)
+    if told is None:
+        return Problem("error", "input", side, path, None, None, None, None, str(error), "")
+    at = places.of_misfit(path, told[1], error.__cause__)
+    line, column = at or (int(told[2]) if told[2] else None, None)
+    return Problem("error", "input", side, told[1], line, column, None, None, told[3], "")
+
+
+def _reason(path: Path, name: str, given: str | None) -> str:
+    """Why an input is taken for the format of this name."""
+    if given is not None:
+        return "as was given"
+    if name == "evaltex":
+        return "one text file of many images"
+    if not archive.is_archive(path):
+        return "told by its content"
+    entries = archive.open_entries(path)
+    lines: Counter[int] = Counter()
+    for data in entries.read_many(entries.entries):
+        for line in data.decode("utf-8", "replace").split("\n"):
+            bare = line.lstrip("\ufeff").strip()
+            if bare:
+                leading = _LEADING_NUMBERS.match(bare)
+                lines[len(_ONE_NUMBER.findall(leading[0])) if leading else 0] += 1
+    usual = ", ".join(f"{count} with {numbers}" for numbers, count in lines.most_common(3))
+    rest = ", ..." if len(lines) > 3 else ""
+    if not lines:
+        return "no line to tell it by"
+    return counted(lines.total(), f"numbers at the start of {{count}} line[s]: {usual}{rest}")
+
+
+def picture_sizes(ours: Inspection, folder: Path | None, problems: list[Problem]) -> Floats:
+    """(images, 2) heights and widths of the pictures in a folder; 0 where unknown, and `problems` gets of which."""
+    names = ours.source.names
+    if folder is None:
+        return np.zeros((len(names), 2))
+    from evaltex_cli.pictures import sizes_from_pictures
+
+    sizes = sizes_from_pictures(folder, names)
+    missing = [name for name, size in zip(names, sizes, strict=True) if not size.all()]
+    if missing:
+        shown = ", ".join(map(quote, missing[:3])) + (", ..." if len(missing) > 3 else "")
+        of_all = f"{{count}} of {counted(len(names), '{count} image[s]')} [has|have] no picture that can be read"
+        found = f"{counted(len(missing), of_all)}: {shown}"
+        problems.append(ours.problem("warning", "picture", found, "one of the image's name", place=str(folder)))
+    return sizes
+
+
+def read_all(one: Inspection, sizes: Floats, problems: list[Problem]) -> Floats:
+    """Read and check all images of a side.
+
+    Parameters
+    ----------
+    sizes : (images, 2) float64
+        Heights and widths of the pictures, 0 where unknown; those that the input states take their place.
+    problems : list of Problem
+        Gets what is found.
+
+    Returns
+    -------
+    (images, 2) float64
+        `sizes`.
+    """
+    names = one.source.names
+    for start in range(0, len(names), BLOCK_IMAGES):
+        stop = min(start + BLOCK_IMAGES, len(names))
+        try:
+            read = one.source.read(np.arange(start, stop), one.faults)
+        except InputError as error:
+            problems.append(_unreadable(one.side, one.source.path, error))
+            break
+        problems += _size_problems(one, names[start:stop], read.sizes, sizes[start:stop])
+        known = (read.sizes > 0).all(axis=1)
+        sizes[start:stop][known] = read.sizes[known]
+        _count(one, start, read)
+        problems += _object_problems(one, names[start:stop], read, sizes[start:stop])
+    problems += _faults(one)
+    return sizes
+
+
+def _count(one: Inspection, start: int, read: ReadImages) -> None:
+    objects = read.objects
+    counts = np.diff(objects.offsets)
+    one.object_counts[start : start + len(counts)] = counts
+    one.dont_care += int(objects.dont_care.sum())
+    one.transcriptions += count_texts(objects.texts)
+    one.all_dont_care += int(checks.all_dont_care(objects).sum())
+    one.mended += read.mended
+
+
+def _size_problems(one: Inspection, names: Sequence[str], stated: Floats, pictures: Floats) -> Iterator[Problem]:
+    both = (stated > 0).all(axis=1) & (pictures > 0).all(axis=1)
+    other = np.flatnonzero(both & (stated != pictures).any(axis=1)).tolist()
+    found_at = places.of_images(one.source, one.side, [names[k] for k in other])
+    for k in other:
+        (height, width), (picture_height, picture_width) = stated[k].tolist(), pictures[k].tolist()
+        swapped = " (height and width are swapped)" if [width, height] == pictures[k].tolist() else ""
+        found = f"image {quote(names[k])}: height,width {height:g},{width:g}"
+        advice = f"{picture_height:g},{picture_width:g}, as its picture has{swapped}"
+        yield one.problem_at(found_at[names[k]], "warning", "picture", found, advice, names[k])
+
+
+def _object_problems(one: Inspection, names: Sequence[str], read: ReadImages, sizes: Floats) -> Iterator[Problem]:
+    findings = list(checks.check(read.objects, sizes))
+    rows = [(finding.row, finding.coordinate) for finding in findings]
+    where = places.of_objects(one.source, one.side, names, read.objects, rows, one.faults.shown)
+    for finding, place in zip(findings, where, strict=True):
+        level: Level = "error" if finding.kind == "invalid-polygon" and one.invalid == "error" else "warning"
+        object_id = None if finding.kind == "orientation" else place.id
+        yield one.problem_at(place, level, finding.kind, finding.found, finding.advice, place.image, object_id)
+
+
+def _faults(one: Inspection) -> Iterator[Problem]:
+    """What the reader refused, and what many such faults together say."""
+    faults = one.faults.shown
+    for fault, at in zip(faults, places.of_faults(one.source, faults), strict=True):
+        line, column = at or (None, None)
+        found, expected = inside(fault.where) + fault.found, f"expected {fault.expected}"
+        yield Problem("error", "input", one.side, fault.file, line, column, None, None, found, expected)
+    inverted = sum(_INVERTED_BOX.match(fault.found) is not None for fault in faults)
+    if 2 * inverted >= inverted + one.object_counts.sum() > 0:
+        found = f"{inverted} boxes end left of or above where they begin"
+        yield one.problem("warning", "coordinates", found, "x0,y0,x1,y1; these look like x,y,width,height")
