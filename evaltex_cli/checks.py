@@ -108,11 +108,13 @@ def counter_clockwise(objects: Objects) -> Iterator[Finding]:
     corners = vertices[offsets[quads, None] + np.arange(4)]
     turned = quads[_signed_area(corners) < 0]
     images = objects.image
-    for k in np.unique(images[turned]).tolist():
-        rows = turned[images[turned] == k].tolist()
-        listed = ", ".join(str(objects.ids[row]) for row in rows[:_LISTED]) + (", ..." if len(rows) > _LISTED else "")
-        of_all = counted(int((images[quads] == k).sum()), "{count} quadrilateral[s]")
-        found = counted(len(rows), f"{{count}} of {of_all} [is|are] counter-clockwise (object[s] ") + f"{listed})"
+    owners, starts, counts = np.unique(images[turned], return_index=True, return_counts=True)
+    every = np.bincount(images[quads], minlength=len(objects.offsets) - 1)
+    for k, start, count in zip(owners.tolist(), starts.tolist(), counts.tolist(), strict=True):
+        rows = turned[start : start + count].tolist()
+        listed = ", ".join(str(objects.ids[row]) for row in rows[:_LISTED]) + (", ..." if count > _LISTED else "")
+        of_all = counted(int(every[k]), "{count} quadrilateral[s]")
+        found = counted(count, f"{{count}} of {of_all} [is|are] counter-clockwise (object[s] ") + f"{listed})"
         yield Finding("orientation", rows[0], found, "harmless here; the RRC's own scripts want them clockwise")
 
 

@@ -23,7 +23,7 @@ from evaltex_cli.evaluation import open_sources
 from evaltex_cli.geometry import polygons
 from evaltex_cli.memory import image_objects
 from evaltex_cli.pictures import find_pictures, picture_size, sizes_from_pictures
-from evaltex_cli.records import GeometryCounts, ImageBatch, ReadImages
+from evaltex_cli.records import GeometryCounts, ImageBatch, ReadImages, concatenate
 from evaltex_cli.validate import validate
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -287,6 +287,19 @@ def test_checks_against_plain_ones(boxes, rings):
     found = kinds(checks.check(objects, np.array([[height, width]], float)))
     assert [one for one in found if one[0] != "orientation"] == expected
     assert [row for kind, row in found if kind == "orientation"] == turned[:1]
+
+
+def test_what_is_counter_clockwise_is_told_image_by_image():
+    clockwise = np.array([[0, 0], [9, 0], [9, 9], [0, 9]])
+    images = [
+        image_objects(polygons=[clockwise[::-1] if turned else clockwise for turned in drawn])
+        for drawn in ([True, False, True], [False], [], [False, True])
+    ]
+    alone = [finding.found for objects in images for finding in checks.counter_clockwise(objects)]
+    together = list(checks.counter_clockwise(concatenate(images)))
+    assert [finding.found for finding in together] == alone
+    assert alone[0] == "2 of 3 quadrilaterals are counter-clockwise (objects 1, 3)"
+    assert [finding.row for finding in together] == [0, 5]
 
 
 @pytest.mark.parametrize(("ring", "told"), [([0, 1, 2, 3], False), ([3, 2, 1, 0], True), ([2, 3, 0, 1], False)])
