@@ -165,6 +165,11 @@ class ImageBatch:
         """Whether areas are pixel counts of label pictures."""
         return self.gt_runs is not None
 
+    @property
+    def named_in_detections(self) -> Bools:
+        """(images,) `in_detections`, where all are named too."""
+        return np.ones(len(self.names), dtype=bool) if self.in_detections is None else self.in_detections
+
 
 class Overlaps(NamedTuple):
     """Pairs of one image's objects whose intersection has an area above 0, sorted by (gt, det).

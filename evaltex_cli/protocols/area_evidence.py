@@ -16,11 +16,11 @@ from evaltex_cli.protocols.base import (
     ONE_TO_MANY,
     ONE_TO_ONE,
     Matches,
-    SideMatches,
     Totals,
-    group_by,
+    object_counts,
     per_image,
 )
+from evaltex_cli.protocols.relations import side_matches
 from evaltex_cli.records import Bools, ImageBatch, Ints
 
 
@@ -31,21 +31,14 @@ def columns_of(batch: ImageBatch, found: Scene, credits: Credits) -> dict[str, N
     split, merged = relation == ONE_TO_MANY, relation == MANY_TO_ONE
     pair_image = gt_image[found.pairs.gt]
     return {
-        "gt_objects": np.diff(batch.gt.offsets),
-        "counted_gt_objects": per_image(found.gt_counts, gt_image, images),
-        "detections": np.diff(batch.det.offsets),
-        "counted_detections": per_image(found.det_counts, det_image, images),
+        **object_counts(batch, found.gt_counts, found.det_counts),
         "recall_credit": per_image(credits.gt, gt_image, images),
         "precision_credit": per_image(credits.det, det_image, images),
         "one_to_one": per_image(relation == ONE_TO_ONE, pair_image, images),
         "one_to_many": per_image(split & _is_first(split, found.pairs.gt), pair_image, images),
         "many_to_one": per_image(merged & _is_first(merged, found.pairs.det), pair_image, images),
-        "named_in_detections": _named_in_detections(batch).astype(np.int64),
+        "named_in_detections": batch.named_in_detections.astype(np.int64),
     }
-
-
-def _named_in_detections(batch: ImageBatch) -> Bools:
-    return np.ones(len(batch.names), dtype=bool) if batch.in_detections is None else batch.in_detections
 
 
 def empty_image_scores(totals: Totals) -> tuple[float, float]:
@@ -76,9 +69,6 @@ def described(found: Scene, credits: Credits) -> Matches:
         types = np.full(len(counts), none, np.uint8)
         types[own] = kind
         types[~counts] = IGNORED
-        offsets, partners = group_by(own, other, len(counts))
         share = np.minimum(np.bincount(own, weights=ratio, minlength=len(counts)), 1.0)
-        values = {"credit": credit_of, name: share}
-        values = {key: np.where(counts, column, np.nan) for key, column in values.items()}
-        sides.append(SideMatches(types, offsets, partners, values))
+        sides.append(side_matches(types, own, other, counts, {"credit": credit_of, name: share}))
     return Matches(*sides)

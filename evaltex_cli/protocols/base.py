@@ -233,6 +233,17 @@ def per_image(values: NDArray[Any], image: Ints, images: int) -> NDArray[Any]:
     return np.bincount(image, weights=values, minlength=images).astype(np.int64)
 
 
+def object_counts(batch: ImageBatch, gt_counts: Bools, det_counts: Bools) -> dict[str, NDArray[Any]]:
+    """Columns of evidence: all objects and detections, and those that count, (G,) and (D,) bool."""
+    images = len(batch.names)
+    return {
+        "gt_objects": np.diff(batch.gt.offsets),
+        "counted_gt_objects": per_image(gt_counts, batch.gt.image, images),
+        "detections": np.diff(batch.det.offsets),
+        "counted_detections": per_image(det_counts, batch.det.image, images),
+    }
+
+
 def group_by(key: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
     """Return offsets (groups + 1,) and the values sorted by (key, value)."""
     order = np.lexsort((values, key))

@@ -35,7 +35,7 @@ from evaltex_cli.protocols.area_evidence import columns_of, described, empty_ima
 from evaltex_cli.protocols.area_matching import Rules, Thresholds, Weights
 from evaltex_cli.protocols.area_sweep import credits_by_setting
 from evaltex_cli.protocols.base import Evidence, Plot, Protocol, Scores, Totals, harmonic_mean, mean_of, ratio
-from evaltex_cli.protocols.rrc import recall_precision
+from evaltex_cli.protocols.rrc import recall_precision, scores_of
 from evaltex_cli.records import Convention, Floats, Geometries, ImageBatch, Ints, Objects, Overlaps
 
 RULES = {
@@ -202,7 +202,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     taken, left_out = np.ones(images, dtype=bool), np.zeros(batch.gt.count, dtype=bool)
     center = None if parameters.variant == "totaltext" else parameters.center
     if parameters.variant == "totaltext":
-        taken = taken if batch.in_detections is None else batch.in_detections
+        taken = batch.named_in_detections
         left_out = ~taken[batch.gt.image]
         if not batch.has_masks:
             overlaps = _with_plain_areas(batch, overlaps)
@@ -300,12 +300,7 @@ def _overall(totals: Totals, parameters: Parameters, gt: float, det: float) -> S
 
 
 def _point(totals: Totals, series: str, index: int) -> Scores:
-    return recall_precision(
-        totals[f"{series}_recall_credit"][index],
-        totals["counted_gt_objects"],
-        totals[f"{series}_precision_credit"][index],
-        totals["counted_detections"],
-    )
+    return scores_of(totals, totals[f"{series}_recall_credit"][index], totals[f"{series}_precision_credit"][index])
 
 
 def _curve_rows(totals: Totals, parameters: Parameters) -> Iterator[Scores]:

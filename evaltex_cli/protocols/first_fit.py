@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.protocols.base import Remark, Scores, Totals, divide, per_image, remark
-from evaltex_cli.protocols.rrc import ignored_detections, recall_precision
+from evaltex_cli.protocols.base import Remark, divide, remark
+from evaltex_cli.protocols.rrc import ignored_detections
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
 
 
@@ -132,22 +132,6 @@ def first_fit(gt: Ints, det: Ints) -> Bools:
             paired_det.add(j)
             chosen[k] = True
     return chosen
-
-
-def counts(batch: ImageBatch, gt_counts: Bools, det_counts: Bools) -> dict[str, NDArray[Any]]:
-    """Columns of evidence: all objects and detections, and those that count."""
-    images = len(batch.names)
-    return {
-        "gt_objects": np.diff(batch.gt.offsets),
-        "counted_gt_objects": per_image(gt_counts, batch.gt.image, images),
-        "detections": np.diff(batch.det.offsets),
-        "counted_detections": per_image(det_counts, batch.det.image, images),
-    }
-
-
-def scores_of(totals: Totals, recall_credit: float, precision_credit: float) -> Scores:
-    """Recall, precision and their harmonic mean from summed credits."""
-    return recall_precision(recall_credit, totals["counted_gt_objects"], precision_credit, totals["counted_detections"])
 
 
 def spread(values: Mapping[str, NDArray[Any]], index: Ints, count: int) -> dict[str, NDArray[Any]]:

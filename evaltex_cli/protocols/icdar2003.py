@@ -18,27 +18,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evaltex_cli.geometry import shapes
-from evaltex_cli.protocols.base import (
-    FALSE_POSITIVE,
-    IGNORED,
-    MANY_TO_MANY,
-    MANY_TO_ONE,
-    MISSED,
-    ONE_TO_MANY,
-    ONE_TO_ONE,
-    Evidence,
-    Matches,
-    Protocol,
-    Scores,
-    SideMatches,
-    Totals,
-    group_by,
-    mean_of,
-    per_image,
-    ratio,
-)
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, mean_of, object_counts, per_image, ratio
+from evaltex_cli.protocols.relations import matches
 from evaltex_cli.protocols.rrc import ignored_detections
-from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps
+from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +64,18 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     gt_best, det_best = np.zeros(batch.gt.count), np.zeros(batch.det.count)
     np.maximum.at(gt_best, gt, quality)
     np.maximum.at(det_best, det, quality)
-    images, gt_image, det_image = len(batch.names), batch.gt.image, batch.det.image
+    images = len(batch.names)
     columns = {
-        "gt_objects": np.diff(batch.gt.offsets),
-        "counted_gt_objects": per_image(gt_counts, gt_image, images),
-        "detections": np.diff(batch.det.offsets),
-        "counted_detections": per_image(det_counts, det_image, images),
-        "recall_credit": per_image(gt_best, gt_image, images),
-        "precision_credit": per_image(det_best, det_image, images),
+        **object_counts(batch, gt_counts, det_counts),
+        "recall_credit": per_image(gt_best, batch.gt.image, images),
+        "precision_credit": per_image(det_best, batch.det.image, images),
     }
     if not with_matches:
         return Evidence(columns)
+    # Partners are those that either side has as its best.
     best = (quality == gt_best[gt]) | (quality == det_best[det])
-    return Evidence(columns, _matches(gt[best], det[best], gt_best, det_best, gt_counts, det_counts))
+    gt_values, det_values = {"best_match": gt_best}, {"best_match": det_best}
+    return Evidence(columns, matches(gt[best], det[best], gt_counts, det_counts, gt_values, det_values))
 
 
 def _quality(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Floats:
@@ -104,27 +86,6 @@ def _quality(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> F
     a, b = (shapes.of(side, convention(parameters)).boxes for side in (batch.gt, batch.det))
     around = np.maximum(a[gt, 2:], b[det, 2:]) - np.minimum(a[gt, :2], b[det, :2])
     return np.asarray(np.minimum(overlaps.area / around.prod(axis=1), 1.0))
-
-
-def _matches(gt: Ints, det: Ints, gt_best: Floats, det_best: Floats, gt_counts: Bools, det_counts: Bools) -> Matches:
-    """Partners are those that either side has as its best."""
-    splits, merges = np.bincount(gt, minlength=len(gt_best)), np.bincount(det, minlength=len(det_best))
-    sides = []
-    for own, other, links, others, best, counts, several, shared, none in (
-        (gt, det, splits, merges, gt_best, gt_counts, ONE_TO_MANY, MANY_TO_ONE, MISSED),
-        (det, gt, merges, splits, det_best, det_counts, MANY_TO_ONE, ONE_TO_MANY, FALSE_POSITIVE),
-    ):
-        has_shared = np.zeros(len(best), dtype=bool)
-        has_shared[own[others[other] > 1]] = True
-        types = np.select(
-            [~counts, links == 0, (links > 1) & has_shared, links > 1, has_shared],
-            [IGNORED, none, MANY_TO_MANY, several, shared],
-            default=ONE_TO_ONE,
-        )
-        offsets, partners = group_by(own, other, len(best))
-        values = {"best_match": np.where(counts, best, np.nan)}
-        sides.append(SideMatches(types.astype(np.uint8), offsets, partners, values))
-    return Matches(*sides)
 
 
 def scores(totals: Totals, parameters: Parameters) -> Scores:

@@ -22,7 +22,7 @@ from evaltex_cli.protocols import area_matching as matching
 from evaltex_cli.protocols.area_evidence import columns_of, described, empty_image_scores
 from evaltex_cli.protocols.area_matching import Rules, Thresholds, Weights
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, harmonic_mean, mean_of
-from evaltex_cli.protocols.rrc import recall_precision
+from evaltex_cli.protocols.rrc import scores_of
 from evaltex_cli.records import Convention, ImageBatch, Overlaps
 
 RULES = Rules(lone_overlap=False, several_overlaps=False, dont_care_rivals=True, lone=matching.LONE_IS_MANY)
@@ -78,12 +78,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
 
 def scores(totals: Totals, parameters: Parameters) -> Scores:
     """Recall, precision and their harmonic mean."""
-    return recall_precision(
-        totals["recall_credit"],
-        totals["counted_gt_objects"],
-        totals["precision_credit"],
-        totals["counted_detections"],
-    )
+    return scores_of(totals, totals["recall_credit"], totals["precision_credit"])
 
 
 def image_scores(totals: Totals, parameters: Parameters) -> Scores:

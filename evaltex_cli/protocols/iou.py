@@ -15,19 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, mean_of
-from evaltex_cli.protocols.first_fit import (
-    Parameters,
-    convention,
-    counting,
-    counts,
-    iou,
-    pair,
-    scores_of,
-    spread,
-)
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, mean_of, object_counts
+from evaltex_cli.protocols.first_fit import Parameters, convention, counting, iou, pair, spread
 from evaltex_cli.protocols.relations import matches
-from evaltex_cli.protocols.rrc import image_scores_by
+from evaltex_cli.protocols.rrc import image_scores_by, scores_of
 from evaltex_cli.records import ImageBatch, Overlaps
 
 
@@ -37,7 +28,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     similarity = iou(overlaps)
     pairs = pair(overlaps, similarity, gt_counts, det_counts, parameters)
     gt, det = overlaps.gt[pairs], overlaps.det[pairs]
-    columns = counts(batch, gt_counts, det_counts)
+    columns = object_counts(batch, gt_counts, det_counts)
     columns["one_to_one"] = np.bincount(batch.gt.image[gt], minlength=len(batch.names))
     if not with_matches:
         return Evidence(columns, warnings=warnings)

@@ -18,18 +18,20 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from evaltex_cli.protocols import first_fit
-from evaltex_cli.protocols.base import Evidence, Protocol, Remark, Scores, Totals, mean_of, per_image, remark
-from evaltex_cli.protocols.first_fit import (
-    convention,
-    counting,
-    counts,
-    iou,
-    pair,
-    scores_of,
-    spread,
+from evaltex_cli.protocols.base import (
+    Evidence,
+    Protocol,
+    Remark,
+    Scores,
+    Totals,
+    mean_of,
+    object_counts,
+    per_image,
+    remark,
 )
+from evaltex_cli.protocols.first_fit import convention, counting, iou, pair, spread
 from evaltex_cli.protocols.relations import matches
-from evaltex_cli.protocols.rrc import image_scores_by
+from evaltex_cli.protocols.rrc import image_scores_by, scores_of
 from evaltex_cli.records import Bools, ImageBatch, Ints, Overlaps
 
 PUNCTUATION = "'!?.:,*\"()·[]/"
@@ -65,7 +67,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     gt, det = overlaps.gt[pairs], overlaps.det[pairs]
     correct = _correctly_read(batch, gt, det, parameters)
     image = batch.gt.image[gt]
-    columns = counts(batch, gt_counts, det_counts)
+    columns = object_counts(batch, gt_counts, det_counts)
     columns["one_to_one"] = np.bincount(image, minlength=len(batch.names))
     columns["correctly_read"] = per_image(correct, image, len(batch.names))
     warnings += _textless(batch, gt_counts)

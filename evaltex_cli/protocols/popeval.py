@@ -35,6 +35,7 @@ from evaltex_cli.protocols.base import (
     divide,
     harmonic_mean,
     mean_of,
+    object_counts,
     per_image,
     quotient,
 )
@@ -111,11 +112,8 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     gt, det, crossed = np.array(pairs, np.int64).reshape(-1, 3).T
     images = len(batch.names)
     columns: dict[str, NDArray[Any]] = {
-        "compared_images": _compared(batch).astype(np.int64),
-        "gt_objects": np.diff(batch.gt.offsets),
-        "counted_gt_objects": per_image(scene.gt_counts, batch.gt.image, images),
-        "detections": np.diff(batch.det.offsets),
-        "counted_detections": per_image(scene.det_counts, batch.det.image, images),
+        "compared_images": batch.named_in_detections.astype(np.int64),
+        **object_counts(batch, scene.gt_counts, scene.det_counts),
         "gt_characters": per_image(np.where(scene.gt_counts, gt_lengths, 0).astype(np.int64), batch.gt.image, images),
         "det_characters": per_image(
             np.where(scene.det_counts, det_lengths, 0).astype(np.int64), batch.det.image, images
@@ -140,11 +138,6 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
 # Who meets whom ------------------------------------------------------------------------------------------------------
 
 
-def _compared(batch: ImageBatch) -> Bools:
-    """(images,) the images that both sides have."""
-    return np.ones(len(batch.names), dtype=bool) if batch.in_detections is None else batch.in_detections
-
-
 def _scene(batch: ImageBatch, parameters: Parameters, has_text: Bools) -> _Scene:
     gt_hulls, det_hulls = _hulls(batch.gt), _hulls(batch.det)
     gt_area, det_area = shapes.area(gt_hulls), shapes.area(det_hulls)
@@ -153,7 +146,7 @@ def _scene(batch: ImageBatch, parameters: Parameters, has_text: Bools) -> _Scene
     precision = divide(shapes.pair_area(gt_hulls, dc_gt, det_hulls, dc_det), det_area[dc_det])
     det_counts = np.ones(batch.det.count, dtype=bool)
     det_counts[dc_det[precision > parameters.dont_care_overlap]] = False
-    gt_counts = ~batch.gt.dont_care & has_text & _compared(batch)[batch.gt.image]
+    gt_counts = ~batch.gt.dont_care & has_text & batch.named_in_detections[batch.gt.image]
     kept = gt_counts[gt] & det_counts[det]
     gt, det = gt[kept], det[kept]
     share = quotient(shapes.pair_area(det_hulls, det, gt_hulls, gt), gt_area[gt])

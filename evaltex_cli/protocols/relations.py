@@ -44,8 +44,8 @@ def matches(
     """
     gt_type, det_type = types(gt, det, gt_counts, det_counts)
     return Matches(
-        _side(gt_type, gt, det, gt_counts, gt_values),
-        _side(det_type, det, gt, det_counts, det_values),
+        side_matches(gt_type, gt, det, gt_counts, gt_values),
+        side_matches(det_type, det, gt, det_counts, det_values),
     )
 
 
@@ -69,8 +69,21 @@ def _relation(is_split: Bools, is_merged: Bools) -> Ints:
     )
 
 
-def _side(
+def side_matches(
     kinds: NDArray[np.uint8], own: Ints, other: Ints, counts: Bools, values: Mapping[str, NDArray[Any]]
 ) -> SideMatches:
+    """One side's results, of n objects.
+
+    Parameters
+    ----------
+    kinds : (n,) uint8
+        Indices into `MATCH_TYPES`.
+    own, other : (p,) int64
+        Matched pairs, in any order: the object of this side, and that of the other.
+    counts : (n,) bool
+        Objects that count; the values of the others are undefined.
+    values : mapping of (n,)
+        The protocol's own values.
+    """
     shown: dict[str, Floats] = {name: np.where(counts, value, np.nan) for name, value in values.items()}
     return SideMatches(kinds, *group_by(own, other, len(kinds)), shown)

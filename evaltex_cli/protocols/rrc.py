@@ -27,6 +27,11 @@ def recall_precision(recall_credit: float, gt: float, precision_credit: float, d
     return {"recall": recall, "precision": precision, "hmean": harmonic_mean(recall, precision)}
 
 
+def scores_of(totals: Totals, recall_credit: float, precision_credit: float) -> Scores:
+    """Recall, precision and their harmonic mean from summed credits, over the objects and detections that count."""
+    return recall_precision(recall_credit, totals["counted_gt_objects"], precision_credit, totals["counted_detections"])
+
+
 def image_scores_by(scores: Callable[[Totals, Any], Scores]) -> Callable[[Totals, Any], Scores]:
     """Return a protocol's `image_scores`: as its `scores`, or what the scripts give for an image without objects.
 

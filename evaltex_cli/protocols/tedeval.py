@@ -28,11 +28,12 @@ from evaltex_cli.protocols.base import (
     Totals,
     divide,
     mean_of,
+    object_counts,
     per_image,
     remark,
 )
 from evaltex_cli.protocols.relations import matches
-from evaltex_cli.protocols.rrc import image_scores_by, recall_precision
+from evaltex_cli.protocols.rrc import image_scores_by, scores_of
 from evaltex_cli.protocols.tedeval_characters import contains, edges, members, outlines_of, pseudo_centres
 from evaltex_cli.protocols.tedeval_matching import TRUNCATED, match, scene_of
 from evaltex_cli.records import Convention, ImageBatch, Overlaps
@@ -92,10 +93,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     gt_counts, det_counts = ~batch.gt.dont_care, ~scene.ignored
     images = len(batch.names)
     columns: dict[str, NDArray[Any]] = {
-        "gt_objects": np.diff(batch.gt.offsets),
-        "counted_gt_objects": per_image(gt_counts, batch.gt.image, images),
-        "detections": np.diff(batch.det.offsets),
-        "counted_detections": per_image(det_counts, batch.det.image, images),
+        **object_counts(batch, gt_counts, det_counts),
         "recall_credit": per_image(recall, batch.gt.image, images),
         "precision_credit": per_image(precision, batch.det.image, images),
     }
@@ -116,12 +114,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
 
 def scores(totals: Totals, parameters: Parameters) -> Scores:
     """Recall, precision and their harmonic mean: credits over the numbers of objects that count; 0/0 is 0."""
-    return recall_precision(
-        totals["recall_credit"],
-        totals["counted_gt_objects"],
-        totals["precision_credit"],
-        totals["counted_detections"],
-    )
+    return scores_of(totals, totals["recall_credit"], totals["precision_credit"])
 
 
 PROTOCOL = Protocol(

@@ -27,18 +27,10 @@ from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.overlaps import touching_boxes
 from evaltex_cli.protocols import first_fit
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, divide, mean_of, per_image
-from evaltex_cli.protocols.first_fit import (
-    convention,
-    counting,
-    counts,
-    iou,
-    pair,
-    scores_of,
-    spread,
-)
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, divide, mean_of, object_counts, per_image
+from evaltex_cli.protocols.first_fit import convention, counting, iou, pair, spread
 from evaltex_cli.protocols.relations import matches
-from evaltex_cli.protocols.rrc import image_scores_by
+from evaltex_cli.protocols.rrc import image_scores_by, scores_of
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps
 
 FOUND = 0.5
@@ -118,7 +110,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     tiou_precision = siou_precision * _discount(divide(foreign, overlaps.det_area[det]), parameters)
 
     images, gt_image, det_image = len(batch.names), batch.gt.image, batch.det.image
-    columns = counts(batch, gt_counts, det_counts) | {
+    columns = object_counts(batch, gt_counts, det_counts) | {
         "one_to_one": np.bincount(gt_image[overlaps.gt[pairs]], minlength=images),
         "lines": np.bincount(det_image[lines.det], minlength=images),
     }
@@ -128,8 +120,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         ("tiou_recall", tiou_recall, gt_image[gt]),
         ("tiou_precision", tiou_precision, det_image[det]),
     ):
-        # Of nothing at all, numpy's sums are integers.
-        columns[f"{name}_credit"] = per_image(credit, image, images).astype(np.float64)
+        columns[f"{name}_credit"] = per_image(credit, image, images)
     if not with_matches:
         return Evidence(columns, warnings=warnings)
     gt_values = spread({"siou_recall": siou_recall, "tiou_recall": tiou_recall}, gt, batch.gt.count)
