@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from evaltex_cli.formats import icdar_txt
 from evaltex_cli.formats.icdar_lines import Syntax
 from evaltex_cli.geometry import polygons, quads
+from evaltex_cli.memory import image_objects
 from evaltex_cli.records import GeometryCounts
 
 SQUARE = [(0, 0), (4, 0), (4, 4), (0, 4)]
@@ -50,6 +51,17 @@ def test_what_is_convex_is_valid_and_has_an_area(corners: np.ndarray) -> None:
     drawn = shapely.polygons(shapely.linearrings(corners))
     convex = quads.are_convex(corners)
     assert shapely.is_valid(drawn)[convex].all() and (shapely.area(drawn)[convex] > 0).all()
+
+
+@settings(deadline=None, derandomize=True, max_examples=200)
+@given(quadrilaterals, st.lists(st.tuples(grid, grid), min_size=3, max_size=6))
+def test_what_crosses_itself_is_as_drawn(corners: np.ndarray, other: list[tuple[float, float]]) -> None:
+    drawn = [shapely.polygons(shapely.linearrings(np.array(ring))) for ring in [*corners, other]]
+    objects = image_objects(boxes=[[0, 0, 9, 9]], polygons=[*corners, np.array(other)])
+    crossing, found = polygons.self_crossing(objects)
+    expected = {1 + i: shapely.to_wkb(ring) for i, ring in enumerate(drawn) if not shapely.is_valid(ring)}
+    assert dict(zip(crossing.tolist(), map(shapely.to_wkb, found), strict=True)) == expected
+    assert polygons.self_crossing(image_objects(boxes=[[0, 0, 9, 9]]))[0].tolist() == []
 
 
 @settings(deadline=None, derandomize=True, max_examples=300)

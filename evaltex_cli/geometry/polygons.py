@@ -12,7 +12,7 @@ import shapely
 
 from evaltex_cli.errors import counted
 from evaltex_cli.geometry import geos, quads
-from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, ReadImages, take
+from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, take
 
 MITRE_LIMIT = 5.0
 _REASON = re.compile(r"(.*?)\[(\S+) (\S+)\]")
@@ -38,7 +38,7 @@ def from_vertices(vertices: Floats, vertex_offsets: Ints) -> tuple[Geometries, G
     """
     geometries, invalid = _rings(vertices, vertex_offsets)
     mended = np.zeros(len(geometries), dtype=bool)
-    crossing = np.flatnonzero(invalid & ~shapely.is_empty(geometries))
+    crossing = _crossing(geometries, invalid)
     geometries[crossing] = repair(geometries[crossing])
     mended[crossing] = True
     flat = shapely.area(geometries) == 0
@@ -65,6 +65,19 @@ def _rings(vertices: Floats, vertex_offsets: Ints) -> tuple[Geometries, Bools]:
     invalid: Bools = (counts > 0) & (counts < 3)
     invalid[others] = ~geos.is_valid(geometries[others])
     return geometries, invalid
+
+
+def _crossing(geometries: Geometries, invalid: Bools) -> Ints:
+    return np.flatnonzero(invalid & ~shapely.is_empty(geometries))
+
+
+def self_crossing(objects: Objects) -> tuple[Ints, Geometries]:
+    """Return the objects whose polygon, as read, crosses or touches itself or has no area; and these as drawn."""
+    if objects.vertices is None or objects.vertex_offsets is None:
+        return np.zeros(0, np.int64), np.zeros(0, dtype=object)
+    geometries, invalid = _rings(objects.vertices, objects.vertex_offsets)
+    crossing = _crossing(geometries, invalid)
+    return crossing, geometries[crossing]
 
 
 def describe_invalid(vertices: Floats, vertex_offsets: Ints) -> dict[int, str]:

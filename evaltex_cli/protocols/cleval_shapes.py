@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry.chains import rings
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.overlaps import touching_boxes
 from evaltex_cli.records import Bools, Convention, Floats, Geometries, Ints, Objects, Overlaps, expanded, offsets_of
@@ -70,9 +71,9 @@ def side_of(objects: Objects, convention: Convention, all_polygons: bool) -> Sid
     all_polygons : bool
         Whether four vertices are a polygon too.
     """
-    vertices, counts = _vertices(objects)
+    vertices, starts = rings(objects.boxes, objects.vertices, objects.vertex_offsets)
+    counts = np.diff(starts)
     is_polygon = np.full(objects.count, all_polygons) | (counts != 4)
-    starts = offsets_of(counts)
     if (counts == 3).any():
         first = starts[:-1][counts == 3]
         fourth = np.stack([vertices[first, 0], vertices[first + 2, 1]], axis=1)
@@ -99,24 +100,6 @@ def side_of(objects: Objects, convention: Convention, all_polygons: bool) -> Sid
     return Side(objects.offsets, is_polygon, vertices, starts, outlines, taken, area, len(other) > 0)
 
 
-def _vertices(objects: Objects) -> tuple[Floats, Ints]:
-    """Return all vertices and how many each object has; a box has its corners."""
-    corners = objects.boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
-    four = np.full(objects.count, 4)
-    if objects.vertices is None or objects.vertex_offsets is None:
-        return corners, four
-    counts = np.diff(objects.vertex_offsets)
-    is_box = counts == 0
-    if not is_box.any():
-        return objects.vertices, counts
-    counts = np.where(is_box, four, counts)
-    of_box = np.repeat(is_box, counts)
-    vertices = np.empty((len(of_box), 2))
-    vertices[of_box] = corners[np.repeat(is_box, 4)]
-    vertices[~of_box] = objects.vertices
-    return vertices, counts
-
-
 def _shoelace(vertices: Floats, starts: Ints) -> Floats:
     """(n,) areas of rings, the lobes of a crossed one cancelling each other."""
     if not len(vertices):
@@ -138,8 +121,8 @@ def _buffered(vertices: Floats, starts: Ints, which: Ints) -> Geometries:
     geometries: Any = np.full(len(which), shapely.Polygon(), dtype=object)
     usable = np.flatnonzero(counts >= 3)
     owner, place = expanded(counts[usable])
-    rings = vertices[starts[which[usable]][owner] + place]
-    geometries[usable] = geos.buffer(geos.polygons(geos.linearrings(rings, indices=owner)), 0)
+    loops = vertices[starts[which[usable]][owner] + place]
+    geometries[usable] = geos.buffer(geos.polygons(geos.linearrings(loops, indices=owner)), 0)
     return np.asarray(geometries, dtype=object)
 
 

@@ -36,7 +36,7 @@ from evaltex_cli.protocols.area_matching import Rules, Thresholds, Weights
 from evaltex_cli.protocols.area_sweep import credits_by_setting
 from evaltex_cli.protocols.base import Evidence, Plot, Protocol, Scores, Totals, harmonic_mean, mean_of, ratio
 from evaltex_cli.protocols.rrc import recall_precision, scores_of
-from evaltex_cli.records import Convention, Floats, Geometries, ImageBatch, Ints, Objects, Overlaps
+from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps
 
 RULES = {
     "wolf": Rules(single_precision=True),
@@ -205,8 +205,10 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         taken = batch.named_in_detections
         left_out = ~taken[batch.gt.image]
         if not batch.has_masks:
+            from evaltex_cli.geometry.polygons import self_crossing
+
             overlaps = _with_plain_areas(batch, overlaps)
-            left_out[_invalid_outlines(batch.gt)[0]] = True
+            left_out[self_crossing(batch.gt)[0]] = True
     found = matching.scene(
         batch,
         overlaps,
@@ -230,23 +232,11 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     return Evidence(columns, described(found, credits) if with_matches else None)
 
 
-def _invalid_outlines(objects: Objects) -> tuple[Ints, Geometries]:
-    """Objects whose outline, as read, touches or crosses itself, and these outlines."""
-    if objects.vertices is None or objects.vertex_offsets is None:
-        return np.zeros(0, np.int64), np.zeros(0, dtype=object)
-    from evaltex_cli.geometry import geos
-
-    counts = np.diff(objects.vertex_offsets)
-    rings = np.flatnonzero(counts >= 3)
-    vertices = objects.vertices[np.repeat(counts >= 3, counts)]
-    outlines: Any = geos.polygons(geos.linearrings(vertices, indices=np.repeat(np.arange(len(rings)), counts[rings])))
-    invalid = ~geos.is_valid(outlines)
-    return rings[invalid], outlines[invalid]
-
-
 def _with_plain_areas(batch: ImageBatch, overlaps: Overlaps) -> Overlaps:
     """Give invalid detections the areas of the script: their own by the signed sum, in pairs those of buffer(0)."""
-    invalid, outlines = _invalid_outlines(batch.det)
+    from evaltex_cli.geometry.polygons import self_crossing
+
+    invalid, outlines = self_crossing(batch.det)
     if not len(invalid):
         return overlaps
     import shapely

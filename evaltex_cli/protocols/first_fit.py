@@ -68,17 +68,12 @@ def counting(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> t
 def _crosses_itself(objects: Objects) -> Bools:
     """(n,) bool: polygons that are not valid as they are drawn, less those without area, which nothing can mend."""
     result = np.zeros(objects.count, dtype=bool)
-    if objects.vertices is None or objects.vertex_offsets is None or objects.polygons is None:
+    if objects.polygons is None:
         return result
-    import shapely
+    from evaltex_cli.geometry import polygons
 
-    from evaltex_cli.geometry import geos
-
-    vertices = np.diff(objects.vertex_offsets)
-    polygons = np.flatnonzero(vertices >= 3)
-    points = objects.vertices[np.repeat(vertices >= 3, vertices)]
-    rings: Any = geos.linearrings(points, indices=np.repeat(np.arange(len(polygons)), vertices[polygons]))
-    result[polygons] = ~geos.is_valid(geos.polygons(rings)) & (shapely.area(objects.polygons[polygons]) > 0)
+    crossing, _ = polygons.self_crossing(objects)
+    result[crossing] = polygons.area(objects.polygons[crossing]) > 0
     return result
 
 
