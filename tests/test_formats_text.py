@@ -17,7 +17,7 @@ from evaltex_cli import formats
 from evaltex_cli.confidence import at_least
 from evaltex_cli.convert import convert
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.formats import archive, icdar_bulk, icdar_txt
+from evaltex_cli.formats import archive, icdar_bulk, icdar_survey, icdar_txt
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject, columns
 from evaltex_cli.formats.evaltex_lines import LineFault
@@ -322,8 +322,8 @@ def test_bulk_survey_is_the_exact_one(contents: list[str]) -> None:
             shape, is_spaced = survey_line(line)
             expected[shape] = expected.get(shape, 0) + 1
             spaced += is_spaced
-    buffer = b"".join(icdar_txt._whole_lines(content.encode()) for content in contents)
-    assert icdar_txt._survey_block(buffer) == (expected, spaced)
+    buffer = b"".join(icdar_survey.whole_lines(content.encode()) for content in contents)
+    assert icdar_survey.survey_block(buffer) == (expected, spaced)
 
 
 SYNTAXES = [
@@ -375,13 +375,13 @@ def test_bulk_reading_is_the_exact_one(
 @settings(deadline=None, derandomize=True, max_examples=100)
 @given(st.lists(texts(), min_size=1, max_size=3), st.sampled_from(SYNTAXES), st.integers(1, 60))
 def test_where_the_text_is_cut_does_not_matter(contents: list[str], syntax: Syntax, stretch: int) -> None:
-    buffer = b"".join(icdar_txt._whole_lines(content.encode()) for content in contents)
+    buffer = b"".join(icdar_survey.whole_lines(content.encode()) for content in contents)
     data = np.frombuffer(buffer, np.uint8)
     ends = icdar_bulk.line_ends(data)
-    whole = icdar_txt._survey_block(buffer), icdar_bulk.read(data, ends, syntax)
+    whole = icdar_survey.survey_block(buffer), icdar_bulk.read(data, ends, syntax)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(icdar_bulk, "STRETCH_BYTES", stretch)
-        cut = icdar_txt._survey_block(buffer), icdar_bulk.read(data, ends, syntax)
+        cut = icdar_survey.survey_block(buffer), icdar_bulk.read(data, ends, syntax)
     assert cut[0] == whole[0]
     for found, expected in zip(cut[1], whole[1], strict=True):
         assert found.dtype == expected.dtype and found.tobytes() == expected.tobytes()

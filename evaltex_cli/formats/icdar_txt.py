@@ -33,29 +33,13 @@ is UTF-8 (byte order marks at the start of any line are dropped), lines end in L
 Coordinates are continuous and stand as they are. A box's corners are in order, though it may have no area. A polygon
 has three vertices or more; one of text ``###`` may have fewer (Total-Text has two such), and then no area.
 
-What no single line tells is told by all lines of the archive together, in one pass (`_Survey`):
-
-- The format, unless the user names it. A line's leading numbers vote: 4 or 5 for `LTRB`, 8 or 9 for `QUAD`, 6, 7, 10
-  and more for `POLYGON`, fewer for none. Where 5 % of the lines or more go on with something that is no number, only
-  these vote; so a transcription ``60,000`` does not count as a vertex. `LTRB` needs half of the votes; of the rest 5 %
-  make a `POLYGON`, a single one where all lines are numbers and nothing else. Without any vote it is `LTRB`, whose
-  reader then says what is wrong.
-- Confidences (detections). 95 % of the lines or more have a number in [0, 1] after their coordinates, and either
-  something after that on each of these, or a decimal point in at least one of these numbers. Then a line without one
-  is a fault.
-- Transcriptions (detections, and polygons in ground truth). Half of the lines or more have something after coordinates
-  and confidence. Otherwise a surplus number is a fault, not a transcription.
-- Where polygons end. The coordinates are the longest even run of leading numbers that leaves a field for confidence or
-  transcription. So ``...,1996`` is a transcription, and one that begins with a number and a comma may need quotes.
+What no single line tells is told by all lines of the archive together (`icdar_survey`).
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -65,98 +49,20 @@ from evaltex_cli.formats import archive
 from evaltex_cli.formats import icdar_bulk as bulk
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.evaltex_lines import LineFault
-from evaltex_cli.formats.garbage import garbage_kept
-from evaltex_cli.formats.icdar_lines import (
-    COORDINATES,
-    DONT_CARE,
-    Line,
-    LineShape,
-    Syntax,
-    bare_line,
-    parse_line,
-    survey_line,
-)
+from evaltex_cli.formats.icdar_lines import COORDINATES, DONT_CARE, Line, Syntax, parse_line
+from evaltex_cli.formats.icdar_survey import decoded, not_blank, recognises, survey, whole_lines
 from evaltex_cli.geometry import quads
-from evaltex_cli.records import Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, Texts
-
-FEW = 0.05
-"""Share of the lines that may differ from what the others say."""
-WRAPPED = 0.1
-"""Share of the lines that must begin a record of Total-Text's: longer ones are wrapped."""
-SURVEY_BYTES = 1 << 20
-
-_LINE_END = re.compile(rb"(?<!\r)\r++\n")
-_UTF8_BOM = b"\xef\xbb\xbf"
-
-
-@dataclass(frozen=True, slots=True)
-class _Survey:
-    """One pass over an archive: its entries, its SHA-256, and how many lines are of each shape."""
-
-    entries: archive.Entries
-    sha256: str
-    lines: Counter[LineShape]
-    spaced_dont_care: int
-
-    def count(self, holds: Callable[[LineShape], bool]) -> int:
-        """Number of lines of which this holds."""
-        return sum(count for shape, count in self.lines.items() if holds(shape))
-
-    def format(self) -> str:
-        """Name of the format that the lines vote for."""
-        return self._marked_format() or self._voted_format()
-
-    def _marked_format(self) -> str | None:
-        """The format of which nearly all lines are; Total-Text's go over several lines."""
-        marks: Counter[str] = Counter()
-        for shape, count in self.lines.items():
-            marks[shape.mark.split(" ")[0]] += count
-        if marks["totaltext"] >= WRAPPED * marks.total() > 0:
-            return "totaltext"
-        name, count = max(marks.items(), key=lambda item: item[1], default=("", 0))
-        only_difficult = name == "rctw" and not self.count(lambda shape: shape.mark == "rctw easy")
-        return None if only_difficult or count < (1 - FEW) * marks.total() else name or None
-
-    def _voted_format(self) -> str:
-        with_text = self.count(lambda shape: shape.goes_on)
-        only_these = with_text >= FEW * self.lines.total() > 0
-        votes: Counter[str] = Counter()
-        for shape, count in self.lines.items():
-            if shape.numbers >= 4 and (shape.goes_on or not only_these):
-                votes[{4: "ltrb", 5: "ltrb", 8: "quad", 9: "quad"}.get(shape.numbers, "polygon")] += count
-        if 2 * votes["ltrb"] >= votes.total():
-            return "ltrb"
-        needed = FEW * (votes["quad"] + votes["polygon"]) if with_text else 1
-        return "polygon" if votes["polygon"] >= needed else "quad"
-
-    def syntax(self, name: str, side: Side) -> Syntax:
-        """What the lines hold, read as this format."""
-        if Syntax(name, side).own_tail:
-            return Syntax(name, side)
-        coordinates, total = COORDINATES[name], self.lines.total()
-        bearing = self.count(lambda shape: shape.confidence(coordinates) > 0)
-        decimal = self.count(lambda shape: shape.confidence(coordinates) == 2)
-        followed = self.count(lambda shape: shape.confidence(coordinates) > 0 and shape.goes_beyond(coordinates, True))
-        confidences = side == "det" and bearing >= (1 - FEW) * total > 0 and (decimal > 0 or followed == bearing)
-        beyond = self.count(lambda shape: shape.goes_beyond(coordinates, confidences))
-        always = side == "gt" and coordinates is not None
-        return Syntax(name, side, confidences, always or 2 * beyond >= total > 0)
-
-
-def recognises(name: str, path: Path) -> bool:
-    """Whether a path is a folder or archive whose lines vote for the format of this name.
-
-    Raises
-    ------
-    InputError
-        When it is an archive that cannot be read, is damaged or too large.
-    """
-    return archive.is_archive(path) and _survey(path, archive.state(path)).format() == name
-
-
-def is_empty(path: Path) -> bool:
-    """Whether a folder or archive has no .txt file; raises as `recognises`."""
-    return not _survey(path, archive.state(path)).entries.entries
+from evaltex_cli.records import (
+    Floats,
+    Geometries,
+    GeometryCounts,
+    Ints,
+    Objects,
+    ReadImages,
+    Texts,
+    expanded,
+    offsets_of,
+)
 
 
 def index(name: str, path: Path, side: Side, faults: FaultLog) -> Source:
@@ -167,108 +73,33 @@ def index(name: str, path: Path, side: Side, faults: FaultLog) -> Source:
     InputError
         When it cannot be read, is damaged or too large, or is ground truth without any .txt file.
     """
-    survey = _survey(path, archive.state(path))
-    entries = survey.entries
+    found = survey(path)
+    entries = found.entries
     warnings = list(entries.warnings)
     if not entries.entries:
         if side == "gt":
             raise InputError(f"{path}: no .txt file in it; expected one for each image (gt_img_1.txt, say)")
         warnings.append(f"{path.name}: no .txt file in the detections; every object counts as missed")
-    if side == "gt" and survey.spaced_dont_care:
+    if side == "gt" and found.spaced_dont_care:
         warnings.append(
-            f"{path.name}: {survey.spaced_dont_care} transcriptions are {DONT_CARE} with blanks around,"
+            f"{path.name}: {found.spaced_dont_care} transcriptions are {DONT_CARE} with blanks around,"
             " which is not don't care; delete the blanks where it should be"
         )
     entries.refuse_bad_names(faults)
     return Source(
         path=str(path),
         format=name,
-        sha256=survey.sha256,
+        sha256=found.sha256,
         names=[entry.image for entry in entries.entries],
         weights=np.array([entry.size for entry in entries.entries], np.int64),
-        read=partial(_read, entries, survey.syntax(name, side)),
+        read=partial(_read, entries, found.syntax(name, side)),
         warnings=tuple(warnings),
-        part=partial(_part, entries, survey.syntax(name, side)),
+        part=partial(_part, entries, found.syntax(name, side)),
     )
 
 
 def _part(entries: archive.Entries, syntax: Syntax, positions: Ints) -> Callable[[FaultLog], ReadImages]:
     return partial(_read, entries.only(positions), syntax, np.arange(len(positions)))
-
-
-@lru_cache(maxsize=4)
-def _survey(path: Path, state: int) -> _Survey:
-    """Pass once over what stands at a path in this state (`archive.state`)."""
-    with garbage_kept():
-        entries = archive.open_entries(path)
-    fingerprint = archive.Fingerprint(entries)
-    shapes: Counter[LineShape] = Counter()
-    spaced = 0
-    for block in _blocks(entries, fingerprint):
-        found, spaced_here = _survey_block(block)
-        shapes += found
-        spaced += spaced_here
-    return _Survey(entries, fingerprint.hexdigest(), shapes, spaced)
-
-
-def _blocks(entries: archive.Entries, fingerprint: archive.Fingerprint) -> Iterator[bytes]:
-    """Yield the text of all entries, many at a time."""
-    parts: list[bytes] = []
-    size = 0
-    for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
-        fingerprint.add(entry, data)
-        parts.append(_whole_lines(data))
-        size += len(data)
-        if size >= SURVEY_BYTES:
-            yield b"".join(parts)
-            parts, size = [], 0
-    if parts:
-        yield b"".join(parts)
-
-
-def _whole_lines(data: bytes) -> bytes:
-    """The text of an entry, each line ended by a bare newline, without a byte order mark at its start."""
-    lines = data.removeprefix(_UTF8_BOM) + b"\n"
-    return _LINE_END.sub(b"\n", lines) if b"\r\n" in lines else lines
-
-
-def _survey_block(buffer: bytes) -> tuple[Counter[LineShape], int]:
-    data = np.frombuffer(buffer, np.uint8)
-    ends = bulk.line_ends(data)
-    shapes: Counter[LineShape] = Counter()
-    spaced = 0
-    for first, last in bulk.stretches(data, ends):
-        start, stop = int(ends[first - 1]) + 1 if first else 0, int(ends[last - 1]) + 1
-        found, spaced_here = _survey_stretch(buffer[start:stop], data[start:stop], ends[first:last] - start)
-        shapes += found
-        spaced += spaced_here
-    return shapes, spaced
-
-
-def _survey_stretch(buffer: bytes, data: bulk.Bytes, ends: Ints) -> tuple[Counter[LineShape], int]:
-    plain = bulk.plain_lines(data)
-    shapes, special, spaced_plain = bulk.survey(buffer, data, plain)
-    spaced = len(spaced_plain)
-    is_odd = _not_blank(ends)
-    is_odd[plain.line] = False
-    is_odd[plain.line[special]] = True
-    for line in _decoded(buffer, ends, np.flatnonzero(is_odd)):
-        if line:
-            shape, is_spaced = survey_line(line)
-            shapes[shape] += 1
-            spaced += is_spaced
-    return shapes, spaced
-
-
-def _not_blank(ends: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    return np.diff(ends, prepend=-1) > 1
-
-
-def _decoded(buffer: bytes, ends: Ints, lines: Ints) -> Iterator[str]:
-    """Yield these lines of a buffer as text, blank ones empty."""
-    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
-    for start, stop in zip(starts[lines].tolist(), ends[lines].tolist(), strict=True):
-        yield bare_line(buffer[start:stop].decode("utf-8", "replace"))
 
 
 def _read(entries: archive.Entries, syntax: Syntax, positions: Ints, faults: FaultLog) -> ReadImages:
@@ -280,19 +111,19 @@ def _read(entries: archive.Entries, syntax: Syntax, positions: Ints, faults: Fau
         error = _utf8_error(text)
         if error:
             not_utf8[k] = error
-        parts.append(b"\n" if error else _whole_lines(text))
+        parts.append(b"\n" if error else whole_lines(text))
     buffer = b"".join(parts)
     data = np.frombuffer(buffer, np.uint8)
     ends = bulk.line_ends(data)
     stops = np.searchsorted(ends, np.cumsum([len(part) for part in parts], dtype=np.int64))
     plain = bulk.read(data, ends, syntax)
-    is_odd = _not_blank(ends)
+    is_odd = not_blank(ends)
     is_odd[plain.line] = False
     is_odd[stops[list(not_utf8)] - 1] = True
     odd: dict[int, Line] = {}
     lines = np.flatnonzero(is_odd)
     owners = np.searchsorted(stops, lines, side="right").tolist()
-    for line, owner, bare in zip(lines.tolist(), owners, _decoded(buffer, ends, lines), strict=True):
+    for line, owner, bare in zip(lines.tolist(), owners, decoded(buffer, ends, lines), strict=True):
         if owner in not_utf8:
             _add_utf8_fault(entries.place(chosen[owner]), not_utf8[owner], faults)
         elif bare:
@@ -331,7 +162,7 @@ def _columns(
     line = np.concatenate([plain.line, np.fromiter(odd, np.int64, len(odd))])
     order = np.argsort(line, kind="stable") if odd else np.arange(len(line))
     offsets = np.concatenate([np.zeros(1, np.int64), np.searchsorted(line[order], stops)])
-    ids = np.arange(1, len(line) + 1) - np.repeat(offsets[:-1], np.diff(offsets))
+    ids = expanded(np.diff(offsets))[1] + 1
 
     def merged(columns: np.ndarray, values: Sequence[object] | Ints) -> np.ndarray:
         return np.concatenate([columns, np.array(values, dtype=columns.dtype)])[order] if odd else columns
@@ -371,7 +202,7 @@ def _shapes(
         flat = (boxes[:, 2:] == boxes[:, :2]).any(axis=1)
         return boxes, None, None, None, GeometryCounts(zero_area=int(flat.sum()))
     vertices = coordinates.reshape(-1, 2)
-    vertex_offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts // 2)])
+    vertex_offsets = offsets_of(counts // 2)
     if (counts == 8).all():
         corners = vertices.reshape(-1, 4, 2)
         boxes = quads.bounds(corners)

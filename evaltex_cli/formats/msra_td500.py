@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evaltex_cli.errors import FaultLog, Position, quote
-from evaltex_cli.formats import archive, icdar_txt, text_files
+from evaltex_cli.formats import archive, icdar_survey, text_files
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.collected import CollectedObject, Misfit
 from evaltex_cli.formats.evaltex_lines import LineFault, parse_number
@@ -71,7 +71,7 @@ def _has_gt_files(path: Path) -> bool:
 def _recognises(path: Path) -> bool:
     if not archive.is_archive(path):
         return False
-    return icdar_txt.recognises("msra-td500", path) or (icdar_txt.is_empty(path) and _has_gt_files(path))
+    return icdar_survey.recognises("msra-td500", path) or (icdar_survey.is_empty(path) and _has_gt_files(path))
 
 
 def _index(path: Path, side: Side, faults: FaultLog) -> Source:

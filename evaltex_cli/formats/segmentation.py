@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, InputError, Position, quote
-from evaltex_cli.formats import archive, collected, icdar_txt
+from evaltex_cli.formats import archive, collected, icdar_survey
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject
 from evaltex_cli.formats.evaltex_lines import LineFault, parse_number
@@ -175,7 +175,7 @@ def _labels(path: Path, names: list[str], colours: list[dict[int, int]], positio
 def _format(name: str, what: str, by_character: bool) -> Format:
     told = "icdar2013-seg" if not by_character else ""
     title = f"folder or .zip of ICDAR 2013 segmentation, colour pictures with .txt files, by {what}"
-    return Format(name, title, partial(icdar_txt.recognises, told), partial(_index, name, by_character), True)
+    return Format(name, title, partial(icdar_survey.recognises, told), partial(_index, name, by_character), True)
 
 
 WORDS = _format("icdar2013-seg", "word", False)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from evaltex_cli.errors import Position, quote
-from evaltex_cli.formats import icdar_txt, text_files
+from evaltex_cli.formats import icdar_survey, text_files
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.collected import CollectedObject, Misfit, polygon
 from evaltex_cli.formats.evaltex_lines import LineFault, parse_number
@@ -68,6 +68,6 @@ def _character(escape: re.Match[str]) -> str:
 FORMAT = Format(
     "totaltext",
     "folder or .zip of Total-Text's own .txt files: x: [[...]], y: [[...]], ornt: [...], transcriptions: [...]",
-    partial(icdar_txt.recognises, "totaltext"),
+    partial(icdar_survey.recognises, "totaltext"),
     partial(text_files.index, "totaltext", _parse, ".txt"),
 )
