@@ -112,6 +112,13 @@ def inside(where: Steps) -> str:
     return f"{''.join(steps).removeprefix('.')}: " if steps else ""
 
 
+def not_utf8(error: UnicodeDecodeError) -> tuple[int, str, str]:
+    """Return, of text that is not UTF-8, the line of the first such byte, what stands there and what is expected."""
+    line = error.object.count(b"\n", 0, error.start) + 1
+    found = f"byte 0x{error.object[error.start]:02x}, which is not UTF-8"
+    return line, found, "text in UTF-8 (save the file in that encoding)"
+
+
 def quote(text: str, limit: int = 80) -> str:
     """Return `text` fit for a message: control characters escaped, long text cut."""
     shown = text if len(text) <= limit else text[:limit] + "..."

@@ -6,7 +6,6 @@ import copy
 import gzip
 import json
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reading import read
 
 from evaltex_cli import InputError, evaluate, formats
 from evaltex_cli.convert import convert
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats import archive, documents, safe_json
-from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.collected import Misfit
-from evaltex_cli.records import Objects, ReadImages
 
 QUAD = [[10, 10], [60, 12.5], [60, 30], [10, 28]]
 CURVE = [[100, 100], [120, 90], [140, 100], [140, 120], [120, 110], [100, 120]]
@@ -145,39 +143,9 @@ SAMPLES: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class Read:
-    """What came of an input."""
-
-    source: Source
-    images: ReadImages
-    faults: list[str]
-
-    @property
-    def objects(self) -> Objects:
-        return self.images.objects
-
-    @property
-    def texts(self) -> list[str]:
-        return list(self.objects.texts)
-
-    def rings(self) -> list[list[list[float]]]:
-        """The vertices of each object; none of a box."""
-        if self.objects.vertices is None or self.objects.vertex_offsets is None:
-            return [[]] * self.objects.count
-        return [part.tolist() for part in np.split(self.objects.vertices, self.objects.vertex_offsets[1:-1])]
-
-
 def written(path: Path, document: Any) -> Path:
     path.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
     return path
-
-
-def read(path: Path, side: Side = "gt", format_name: str | None = None) -> Read:
-    log = FaultLog()
-    source = formats.open_source(path, side, log, format_name)
-    images = source.read(np.arange(len(source.names)), log)
-    return Read(source, images, [str(fault).removeprefix(f"{path}: ") for fault in log.shown])
 
 
 def changed(document: Any, *where: Any, to: Any) -> Any:
@@ -200,7 +168,7 @@ def test_art(tmp_path: Path) -> None:
     assert found.objects.offsets.tolist() == [0, 2, 3, 3]
     assert found.objects.dont_care.tolist() == [False, True, False]
     assert found.texts == ["one, two", "###", "日本"]
-    assert found.rings() == [QUAD, CURVE, QUAD]
+    assert found.rings == [QUAD, CURVE, QUAD]
     assert found.objects.ids.tolist() == found.objects.regions.tolist() == [1, 2, 1]
     det = read(written(tmp_path / "det.json", ART_RESULTS), "det")
     assert det.source.names == ["1", "20"]
@@ -220,7 +188,7 @@ def test_coco(tmp_path: Path) -> None:
     assert found.images.sizes.tolist() == [[480, 640], [240, 320], [24, 32]]
     assert found.objects.ids.tolist() == found.objects.regions.tolist() == [0, 4, 5, 12]
     assert found.objects.dont_care.tolist() == [False, True, True, False]
-    assert found.rings() == [QUAD, [], [], []]
+    assert found.rings == [QUAD, [], [], []]
     assert found.objects.boxes.tolist() == [[10, 10, 60, 30], [1, 2, 4, 6], [100, 2, 103, 6], [5, 6, 12, 14.5]]
     assert found.texts == ["", "", "", "box"]
     (warning,) = found.source.warnings
@@ -269,12 +237,12 @@ def test_coco_text_reads_val_or_train(tmp_path: Path) -> None:
     assert (found.source.format, found.source.names, found.faults) == ("coco-text", ["5"], [])
     assert found.objects.ids.tolist() == [45346, 45347]
     assert found.objects.dont_care.tolist() == [False, True]
-    assert found.rings() == [QUAD, []]
+    assert found.rings == [QUAD, []]
     assert found.texts == ["the", ""]
     assert found.images.sizes.tolist() == [[480, 640]]
     assert "1 image that is not of the set 'val' was left out" in found.source.warnings[0]
     train = read(path, "gt", "coco-text-train")
-    assert (train.source.names, train.rings()) == (["6"], [CURVE])
+    assert (train.source.names, train.rings) == (["6"], [CURVE])
     whole = read(written(path, changed(COCO_TEXT, "imgs", "5", "set", to="test")))
     assert (whole.source.names, whole.source.warnings) == (["5", "6"], ())
 
@@ -284,7 +252,7 @@ def test_textocr(tmp_path: Path, key: str | None) -> None:
     document = changed(TEXTOCR, "imgToAnns", to=...) | ({key: {}} if key else {})
     found = read(written(tmp_path / "gt.json", document))
     assert (found.source.format, found.source.names, found.faults) == ("textocr", ["a4ea"], [])
-    assert found.rings() == [QUAD, CURVE]
+    assert found.rings == [QUAD, CURVE]
     assert found.objects.ids.tolist() == [1, 2]
     assert found.objects.dont_care.tolist() == [False, True]
 
@@ -330,7 +298,7 @@ def test_labelme(tmp_path: Path) -> None:
     assert found.texts == ["word", "Café", "###", "hard"]
     assert found.objects.boxes[1].tolist() == [70, 60, 90, 80]
     assert found.objects.dont_care.tolist() == [False, False, True, True]
-    assert found.rings() == [QUAD, [], CURVE, []]
+    assert found.rings == [QUAD, [], CURVE, []]
     assert "1 file that is not .json was left out: 'classes.txt'" in found.source.warnings[0]
     single = read(folder / "img_10.json")
     assert (single.source.names, single.texts) == (["img_10"], found.texts)

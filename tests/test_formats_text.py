@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,17 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from reading import folder, read
 
-from evaltex_cli import formats
 from evaltex_cli.confidence import at_least
 from evaltex_cli.convert import convert
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats import archive, icdar_bulk, icdar_survey, icdar_txt
-from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject, columns
+from evaltex_cli.formats.evaltex_bulk import line_ends
 from evaltex_cli.formats.evaltex_lines import LineFault
 from evaltex_cli.formats.icdar_lines import Line, LineShape, Syntax, lines_of, parse_line, survey_line
-from evaltex_cli.records import Objects, ReadImages
+from evaltex_cli.records import Objects
 
 QUAD = "10,20,30,20,30,40,10,40"
 CURVE = ",".join(
@@ -31,49 +31,13 @@ CURVE = ",".join(
 OFFSETS = "100,200,160,209," + CURVE
 
 
-@dataclass(frozen=True)
-class Read:
-    """What came of a source."""
-
-    source: Source
-    images: ReadImages
-    faults: list[str]
-
-    @property
-    def objects(self) -> Objects:
-        return self.images.objects
-
-    @property
-    def texts(self) -> list[str]:
-        return list(self.objects.texts)
-
-    @property
-    def rings(self) -> list[list[float]]:
-        assert self.objects.vertices is not None and self.objects.vertex_offsets is not None
-        return [ring.ravel().tolist() for ring in np.split(self.objects.vertices, self.objects.vertex_offsets[1:-1])]
-
-
-def read(path: Path, side: Side = "gt", format_name: str | None = None) -> Read:
-    log = FaultLog()
-    source = formats.open_source(path, side, log, format_name)
-    images = source.read(np.arange(len(source.names)), log)
-    return Read(source, images, [str(fault).removeprefix(f"{path}/") for fault in log.shown])
-
-
-def folder(path: Path, *files: str | bytes, suffix: str = ".txt") -> Path:
-    path.mkdir(exist_ok=True)
-    for number, content in enumerate(files, 1):
-        (path / f"{number}{suffix}").write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
 def test_mlt(tmp_path: Path) -> None:
     lines = f'\ufeff{QUAD},Latin,word\r\n{QUAD},None,###\r\n{QUAD},Arabic,"as, it stands"\r\n{QUAD}, Symbols,50,5\r\n'
     found = read(folder(tmp_path / "a", lines))
     assert (found.source.format, found.faults) == ("mlt", [])
     assert found.texts == ["word", "###", '"as, it stands"', "50,5"]
     assert found.objects.dont_care.tolist() == [False, True, False, False]
-    assert found.rings == [[10, 20, 30, 20, 30, 40, 10, 40]] * 4
+    assert found.flat_rings == [[10, 20, 30, 20, 30, 40, 10, 40]] * 4
 
 
 @pytest.mark.parametrize("other", [1, 2])
@@ -102,7 +66,7 @@ def test_ctw1500(tmp_path: Path) -> None:
     found = read(folder(tmp_path / "a", f"{CURVE},####one, two\n{CURVE},#######\n{CURVE},####\n"))
     assert (found.source.format, found.faults) == ("ctw1500", [])
     assert found.texts == ["one, two", "###", ""] and found.objects.dont_care.tolist() == [False, True, False]
-    assert found.rings == [[float(value) for value in CURVE.split(",")]] * 3
+    assert found.flat_rings == [[float(value) for value in CURVE.split(",")]] * 3
 
 
 @pytest.mark.parametrize("side", ["gt", "det"])
@@ -110,7 +74,7 @@ def test_ctw1500_offsets(tmp_path: Path, side: Side) -> None:
     found = read(folder(tmp_path / "a", f"{OFFSETS}\n{OFFSETS}\n"), side)
     assert (found.source.format, found.faults) == ("ctw1500-offsets", [])
     expected = [float(value) + (100, 200)[k % 2] for k, value in enumerate(CURVE.split(","))]
-    assert found.rings == [expected] * 2 and found.objects.boxes[0].tolist() == [100, 200, 160, 209]
+    assert found.flat_rings == [expected] * 2 and found.objects.boxes[0].tolist() == [100, 200, 160, 209]
     absolute = ",".join(f"{value:g}" for value in [*expected, *expected[-4:]])
     assert read(folder(tmp_path / "b", absolute), side).source.format == "polygon"
 
@@ -120,7 +84,7 @@ def test_popeval(tmp_path: Path, side: Side) -> None:
     blanks = QUAD.replace(",", " ")
     found = read(folder(tmp_path / "a", f"{blanks}##::word\n{blanks} ##::###\n{QUAD}##::a##::b, c\n"), side)
     assert (found.source.format, found.faults) == ("popeval", [])
-    assert found.texts == ["word", "###", "a##::b, c"] and found.rings == [[10, 20, 30, 20, 30, 40, 10, 40]] * 3
+    assert found.texts == ["word", "###", "a##::b, c"] and found.flat_rings == [[10, 20, 30, 20, 30, 40, 10, 40]] * 3
     assert found.objects.dont_care.tolist() == [False, side == "gt", False]
 
 
@@ -165,7 +129,7 @@ def test_total_text(tmp_path: Path) -> None:
     assert (found.source.format, found.faults) == ("totaltext", [])
     assert found.texts == ["the", "it's", ",", "#", "café ’\\ é", "a']b"]
     assert found.objects.dont_care.tolist() == [False, False, False, True, False, False]
-    assert found.rings[:2] == [
+    assert found.flat_rings[:2] == [
         [153, 347, 161, 323, 179, 305, 195, 315, 184, 331, 177, 357],
         [80, 1, 100, 2, 120, 3, 80, 4],
     ]
@@ -197,16 +161,21 @@ def test_msra_td500(tmp_path: Path, suffix: str) -> None:
     lines = "0 0 10 20 40 10 0.0\n1 1 10 20 40 10 1.5707963267948966\n"
     found = read(folder(tmp_path / "a", lines, suffix=suffix))
     assert (found.source.format, found.source.names, found.faults) == ("msra-td500", ["1"], [])
-    assert found.rings[0] == [10, 20, 50, 20, 50, 30, 10, 30]
-    assert found.rings[1] == pytest.approx([35, 5, 35, 45, 25, 45, 25, 5])
+    assert found.flat_rings[0] == [10, 20, 50, 20, 50, 30, 10, 30]
+    assert found.flat_rings[1] == pytest.approx([35, 5, 35, 45, 25, 45, 25, 5])
     assert found.objects.dont_care.tolist() == [False, True]
+
+
+def test_the_place_of_what_is_not_utf8_after_a_byte_order_mark(tmp_path: Path) -> None:
+    found = read(folder(tmp_path / "a", b"\xef\xbb\xbf0 0 1 2 3 4 0\n\xff", suffix=".gt"))
+    assert [fault.split("; ")[0] for fault in found.faults] == ["1.gt:2: byte 0xff, which is not UTF-8"]
 
 
 def test_msra_td500_results(tmp_path: Path) -> None:
     path = folder(tmp_path / "a", f"10,20,50,30,{math.pi / 2},None\n10,20,50,30,0,###\n10,20,50,30,-0.5")
     found = read(path, "gt", "msra-td500")
     assert found.texts == ["", "###", ""] and found.objects.dont_care.tolist() == [False, True, False]
-    assert found.rings[0] == pytest.approx([35, 5, 35, 45, 25, 45, 25, 5])
+    assert found.flat_rings[0] == pytest.approx([35, 5, 35, 45, 25, 45, 25, 5])
     bad = read(folder(tmp_path / "b", "1,2,3,4\n5,2,3,4,0\n0 2 1 1 1 1 0"), "det", "msra-td500")
     assert [fault.split("; ")[0] for fault in bad.faults] == [
         "1.txt:1: 4 fields in '1,2,3,4'",
@@ -377,7 +346,7 @@ def test_bulk_reading_is_the_exact_one(
 def test_where_the_text_is_cut_does_not_matter(contents: list[str], syntax: Syntax, stretch: int) -> None:
     buffer = b"".join(icdar_survey.whole_lines(content.encode()) for content in contents)
     data = np.frombuffer(buffer, np.uint8)
-    ends = icdar_bulk.line_ends(data)
+    ends = line_ends(data)
     whole = icdar_survey.survey_block(buffer), icdar_bulk.read(data, ends, syntax)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(icdar_bulk, "STRETCH_BYTES", stretch)

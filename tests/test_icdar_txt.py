@@ -3,56 +3,22 @@
 from __future__ import annotations
 
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reading import folder, read
 
 from evaltex_cli import formats
 from evaltex_cli.errors import SHOWN_FAULTS, FaultLog, InputError
-from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.records import Objects, ReadImages
+from evaltex_cli.formats.base import Side
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 
 LTRB, QUAD, POLYGON = "10,20,30,40", "10,20,30,20,30,40,10,40", "10,20,30,20,30,40,20,50,10,40"
 COORDINATES = {"ltrb": LTRB, "quad": QUAD, "polygon": POLYGON}
-
-
-@dataclass(frozen=True)
-class Read:
-    """What came of a folder."""
-
-    source: Source
-    images: ReadImages
-    faults: list[str]
-    fault_count: int
-
-    @property
-    def objects(self) -> Objects:
-        return self.images.objects
-
-    @property
-    def texts(self) -> list[str]:
-        return list(self.objects.texts)
-
-
-def read(path: Path, side: Side = "gt", format_name: str | None = None) -> Read:
-    log = FaultLog()
-    source = formats.open_source(path, side, log, format_name)
-    images = source.read(np.arange(len(source.names)), log)
-    return Read(source, images, [str(fault).removeprefix(f"{path}/") for fault in log.shown], log.count)
-
-
-def folder(path: Path, *files: str | bytes) -> Path:
-    """A folder of 1.txt, 2.txt, ... of these contents."""
-    path.mkdir(exist_ok=True)
-    for number, content in enumerate(files, 1):
-        (path / f"{number}.txt").write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ Bytes = NDArray[np.uint8]
 
 STRETCH_BYTES = 1 << 18
 """Bytes that are worked on at once, few enough for the processor's cache."""
-_NEWLINE, _QUOTE, _HASH, _COMMA, _ZERO, _ONE, _BACKSLASH = b'\n"#,01\\'
+_QUOTE, _HASH, _COMMA, _ZERO, _ONE, _BACKSLASH = b'"#,01\\'
 _IS_NEWLINE, _IS_COMMA, _IS_DIGIT, _IS_MINUS, _IS_DOT, _IS_BLANK, _IS_OTHER = range(7)
 _KIND = np.full(256, _IS_OTHER, np.uint8)
 for _characters, _kind in (
@@ -120,11 +120,6 @@ class ReadLines(NamedTuple):
     text_start: Ints
     text_stop: Ints
     dont_care: Bools
-
-
-def line_ends(data: Bytes) -> Ints:
-    """Positions of the newlines of a buffer that ends with one."""
-    return np.flatnonzero(data == _NEWLINE)
 
 
 def stretches(data: Bytes, ends: Ints) -> Iterator[tuple[int, int]]:

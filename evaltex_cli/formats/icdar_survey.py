@@ -30,6 +30,7 @@ import numpy as np
 from evaltex_cli.formats import archive
 from evaltex_cli.formats import icdar_bulk as bulk
 from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.evaltex_bulk import line_ends
 from evaltex_cli.formats.garbage import garbage_kept
 from evaltex_cli.formats.icdar_lines import COORDINATES, LineShape, Syntax, bare_line, survey_line
 from evaltex_cli.records import Bools, Ints
@@ -46,7 +47,10 @@ _UTF8_BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """One pass over an archive: its entries, its SHA-256, and how many lines are of each shape."""
+    """One pass over an archive: its entries, its SHA-256, and how many lines are of each shape.
+
+    `spaced_dont_care` counts the transcriptions that are ``###`` with blanks around.
+    """
 
     entries: archive.Entries
     sha256: str
@@ -157,7 +161,7 @@ def whole_lines(data: bytes) -> bytes:
 
 def survey_block(buffer: bytes) -> tuple[Counter[LineShape], int]:
     data = np.frombuffer(buffer, np.uint8)
-    ends = bulk.line_ends(data)
+    ends = line_ends(data)
     shapes: Counter[LineShape] = Counter()
     spaced = 0
     for first, last in bulk.stretches(data, ends):

@@ -44,10 +44,11 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.errors import FaultLog, InputError, not_utf8
 from evaltex_cli.formats import archive
 from evaltex_cli.formats import icdar_bulk as bulk
 from evaltex_cli.formats.base import Format, Side, Source
+from evaltex_cli.formats.evaltex_bulk import line_ends
 from evaltex_cli.formats.evaltex_lines import LineFault
 from evaltex_cli.formats.icdar_lines import COORDINATES, DONT_CARE, Line, Syntax, parse_line
 from evaltex_cli.formats.icdar_survey import decoded, not_blank, recognises, survey, whole_lines
@@ -106,26 +107,26 @@ def _read(entries: archive.Entries, syntax: Syntax, positions: Ints, faults: Fau
     """Read the images at these positions; see `Source.read`."""
     chosen = [entries.entries[k] for k in positions.tolist()]
     parts: list[bytes] = []
-    not_utf8: dict[int, UnicodeDecodeError] = {}
+    undecodable: dict[int, UnicodeDecodeError] = {}
     for k, text in enumerate(entries.read_many(chosen)):
         error = _utf8_error(text)
         if error:
-            not_utf8[k] = error
+            undecodable[k] = error
         parts.append(b"\n" if error else whole_lines(text))
     buffer = b"".join(parts)
     data = np.frombuffer(buffer, np.uint8)
-    ends = bulk.line_ends(data)
+    ends = line_ends(data)
     stops = np.searchsorted(ends, np.cumsum([len(part) for part in parts], dtype=np.int64))
     plain = bulk.read(data, ends, syntax)
     is_odd = not_blank(ends)
     is_odd[plain.line] = False
-    is_odd[stops[list(not_utf8)] - 1] = True
+    is_odd[stops[list(undecodable)] - 1] = True
     odd: dict[int, Line] = {}
     lines = np.flatnonzero(is_odd)
     owners = np.searchsorted(stops, lines, side="right").tolist()
     for line, owner, bare in zip(lines.tolist(), owners, decoded(buffer, ends, lines), strict=True):
-        if owner in not_utf8:
-            _add_utf8_fault(entries.place(chosen[owner]), not_utf8[owner], faults)
+        if owner in undecodable:
+            faults.add(entries.place(chosen[owner]), *not_utf8(undecodable[owner]))
         elif bare:
             try:
                 odd[line] = parse_line(bare, syntax)
@@ -143,12 +144,6 @@ def _utf8_error(data: bytes) -> UnicodeDecodeError | None:
         except UnicodeDecodeError as error:
             return error
     return None
-
-
-def _add_utf8_fault(place: str, error: UnicodeDecodeError, faults: FaultLog) -> None:
-    found = f"byte 0x{error.object[error.start]:02x}, which is not UTF-8"
-    number = error.object.count(b"\n", 0, error.start) + 1
-    faults.add(place, number, found, "text in UTF-8 (save the file in that encoding)")
 
 
 def _columns(

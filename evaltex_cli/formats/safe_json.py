@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from evaltex_cli.errors import Position, Steps, quote
+from evaltex_cli.errors import Position, Steps, not_utf8, quote
 from evaltex_cli.formats.collected import Misfit
 from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT
 
@@ -47,9 +47,8 @@ def parse(data: bytes) -> Any:
     try:
         value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=record)
     except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        found = f"byte 0x{error.object[error.start]:02x}, which is not UTF-8"
-        raise Misfit(found, "text in UTF-8 (save the file in that encoding)", at=Position(line)) from error
+        line, found, expected = not_utf8(error)
+        raise Misfit(found, expected, at=Position(line)) from error
     except json.JSONDecodeError as error:
         found = f"{error.msg} at column {error.colno}"
         raise Misfit(found, "one well-formed JSON document", at=Position(error.lineno, error.colno)) from error

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.errors import FaultLog, InputError, not_utf8
 from evaltex_cli.formats import archive, collected
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit
@@ -35,9 +35,7 @@ def index(format_name: str, parse: Parser, suffix: str, path: Path, side: Side, 
         try:
             text = data.decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
-            line = data.count(b"\n", 0, error.start) + 1
-            found = f"byte 0x{data[error.start]:02x}, which is not UTF-8"
-            faults.add(image.place, line, found, "text in UTF-8 (save the file in that encoding)")
+            faults.add(image.place, *not_utf8(error))
             continue
         for one in parse(text, side):
             if isinstance(one, Misfit):
