@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats import archive
+from evaltex_cli.formats.names import natural_key
 
 CENTRAL_HEADER = b"PK\x01\x02"
 FLAGS, METHOD, CRC, PACKED_SIZE, SIZE, OFFSET = (8, "<H"), (10, "<H"), (16, "<I"), (20, "<I"), (24, "<I"), (42, "<I")
@@ -88,7 +89,7 @@ def test_order_is_natural_and_does_not_depend_on_the_archive(names: list[str]) -
     expected = [
         "999999999999999999999", "a", "b2c10", "b10c2", "img_1", "img_2", "img_010", "img_10", "img_10a",
     ]  # fmt: skip
-    assert sorted(names, key=lambda name: (archive._natural_key(name), name)) == expected
+    assert sorted(names, key=lambda name: (natural_key(name), name)) == expected
 
 
 @pytest.mark.parametrize(

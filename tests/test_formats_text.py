@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -230,6 +231,24 @@ def test_segmentation_becomes_label_pictures(tmp_path: Path) -> None:
     expected[10:19, 20:29] = 2
     with Image.open(tmp_path / "masks" / "100.tif") as picture:
         assert np.asarray(picture).tolist() == expected.tolist()
+
+
+def test_an_archive_of_pictures_is_listed_once_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = segmented(tmp_path / "a")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+        for number in range(1, 6):
+            for ending in ("bmp", "txt"):
+                file.write(folder / f"100_GT.{ending}", f"{number}_GT.{ending}")
+    listed: list[str] = []
+    open_entries = archive.open_entries
+
+    def counting(path: Path, suffix: str = ".txt", *others: Any) -> archive.Entries:
+        listed.append(suffix)
+        return open_entries(path, suffix, *others)
+
+    monkeypatch.setattr(archive, "open_entries", counting)
+    assert read(tmp_path / "a.zip").images.sizes.tolist() == [[30, 40]] * 5
+    assert listed.count(".bmp") == 1
 
 
 def test_segmentation_faults(tmp_path: Path) -> None:

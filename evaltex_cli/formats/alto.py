@@ -15,9 +15,10 @@ from functools import partial
 from typing import Literal
 
 from evaltex_cli.errors import FaultLog, quote
-from evaltex_cli.formats import documents, safe_xml
-from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats import safe_xml
+from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, box, polygon
+from evaltex_cli.formats.documents import xml_format
 from evaltex_cli.formats.safe_xml import Element
 
 Level = Literal["word", "line"]
@@ -77,26 +78,14 @@ def _object(element: Element, scale: float) -> CollectedObject:
         text = " ".join(string.attributes.get("CONTENT", "") for string in element.all("String"))
     shape = element.child("Shape")
     outline = shape.child("Polygon") if shape else None
-    try:
+    with safe_xml.about(element):
         if outline:
             coordinates = polygon(safe_xml.points(outline, "POINTS"), dont_care=False)
         else:
             coordinates = box(*(element.number(name) for name in ("HPOS", "VPOS", "WIDTH", "HEIGHT")))
-    except Misfit as misfit:
-        misfit.at = element.at
-        raise
     confidence = element.confidence("WC") if "WC" in element.attributes else float("nan")
     return CollectedObject([value * scale for value in coordinates], text, confidence=confidence, at=element.at)
 
 
-def _format(name: str, level: Level) -> Format:
-    return Format(
-        name,
-        f"ALTO, {level}s",
-        (lambda path: documents.has_root(path, "alto")) if level == "word" else (lambda _: False),
-        partial(documents.index_each, name, ".xml", partial(_parse, level)),
-    )
-
-
-WORDS = _format("alto", "word")
-LINES = _format("alto-line", "line")
+WORDS = xml_format("alto", "ALTO, words", "alto", partial(_parse, "word"))
+LINES = xml_format("alto-line", "ALTO, lines", None, partial(_parse, "line"))

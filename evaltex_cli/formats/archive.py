@@ -25,7 +25,14 @@ from typing import BinaryIO, NamedTuple
 from evaltex_cli.errors import FaultLog, InputError, counted, quote
 from evaltex_cli.formats import zip_directory
 from evaltex_cli.formats.garbage import garbage_kept
-from evaltex_cli.formats.names import is_plain, leaves_result_folder
+from evaltex_cli.formats.names import (
+    image_names,
+    is_plain,
+    is_unicode,
+    leaves_result_folder,
+    natural_key,
+    parts_of,
+)
 from evaltex_cli.formats.zip_directory import Stored
 from evaltex_cli.records import Ints
 
@@ -44,9 +51,7 @@ _LARGEST_OFFSET = 1 << 62
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _READ_AHEAD = 1 << 16
 _SLASH = re.compile(r"[/\\]")
-_PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det)_", re.IGNORECASE)
 _MAY_BE_CLUTTER = re.compile(r"\._|__MACOSX|\.ds_store|thumbs\.db", re.IGNORECASE)
-_DIGITS = re.compile(r"([0-9]+)")
 
 
 class Entry(NamedTuple):
@@ -132,8 +137,8 @@ class Entries:
             return
         claimed: dict[str, Entry] = {}
         for entry in self.entries:
-            name = "/".join(_parts(entry.name))
-            if leaves_result_folder(name) or leaves_result_folder(entry.image) or not _is_unicode(name):
+            name = "/".join(parts_of(entry.name))
+            if leaves_result_folder(name) or leaves_result_folder(entry.image) or not is_unicode(name):
                 expected = "a name in UTF-8 without '..', leading slash, drive letter or control character; rename it"
                 faults.add(self.place(entry), None, f"entry name {quote(entry.name)}", expected)
             first = claimed.setdefault(entry.image, entry)
@@ -282,7 +287,7 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
     _refuse_large(path, chosen, largest)
     images = image_names([name for name, _, _ in chosen], suffix)
     entries = [Entry(name, image, size, stored) for (name, size, stored), image in zip(chosen, images, strict=True)]
-    entries.sort(key=lambda entry: (_natural_key(entry.image), entry.image, entry.name))
+    entries.sort(key=lambda entry: (natural_key(entry.image), entry.image, entry.name))
     return Entries(str(path), is_zip, tuple(entries), _warnings(path, sorted(others), suffix))
 
 
@@ -373,48 +378,11 @@ def _times(status: os.stat_result) -> tuple[int, int, int, int]:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
-def _parts(name: str) -> list[str]:
-    return [part for part in _SLASH.split(name) if part != "."]
-
-
-def _is_unicode(name: str) -> bool:
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _is_clutter(name: str) -> bool:
     if not _MAY_BE_CLUTTER.search(name):
         return False
     *folders, last = _SLASH.split(name)
     return "__MACOSX" in folders or last.startswith("._") or last.lower() in (".ds_store", "thumbs.db")
-
-
-def without_prefix(stem: str) -> str:
-    """Return a file's or image's name without ``gt_``, ``res_`` and the like."""
-    return _PREFIX.sub("", stem)
-
-
-def image_names(names: list[str], suffix: str) -> list[str]:
-    """Name the images of files of this ending, as `open_entries` says."""
-    paths = [_parts(name) for name in names]
-    stems = [without_prefix(path[-1][: len(path[-1]) - len(suffix)]) for path in paths]
-    if len(set(stems)) == len(stems):
-        return stems
-    levels = itertools.takewhile(lambda level: len(set(level)) == 1, zip(*(path[:-1] for path in paths), strict=False))
-    shared = sum(1 for _ in levels)
-    return ["/".join([*path[shared:-1], stem]) for path, stem in zip(paths, stems, strict=True)]
-
-
-def _natural_key(name: str) -> list[str | tuple[int, str]]:
-    """Text and numbers in turn; numbers compare by value, however long."""
-    parts: list[str | tuple[int, str]] = list(_DIGITS.split(name))
-    for k in range(1, len(parts), 2):
-        digits = str(parts[k]).lstrip("0")
-        parts[k] = (len(digits), digits)
-    return parts
 
 
 def _warnings(path: Path, others: list[str], suffix: str) -> tuple[str, ...]:

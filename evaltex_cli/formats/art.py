@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from evaltex_cli.errors import FaultLog, Steps
-from evaltex_cli.formats import archive, documents, safe_json
+from evaltex_cli.formats import documents, safe_json
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, polygon
+from evaltex_cli.formats.icdar_lines import DONT_CARE
+from evaltex_cli.formats.names import without_prefix
 
 
 def _collect(document: Any, place: str, side: Side, faults: FaultLog) -> tuple[list[CollectedImage], tuple[str, ...]]:
     images = []
     for key, words in safe_json.record(document).items():
-        image = CollectedImage(archive.without_prefix(key), place, (key,))
+        image = CollectedImage(without_prefix(key), place, (key,))
         images.append(image)
         if not isinstance(words, list):
             image.fault(faults, safe_json.shown(words), "a list [...] of words")
@@ -34,7 +36,7 @@ def _collect(document: Any, place: str, side: Side, faults: FaultLog) -> tuple[l
 
 def _object(word: safe_json.Record, side: Side, at: Steps) -> CollectedObject:
     text = safe_json.text(word, "transcription")
-    dont_care = side == "gt" and (safe_json.flag(word, "illegibility") or text == "###")
+    dont_care = side == "gt" and (safe_json.flag(word, "illegibility") or text == DONT_CARE)
     vertices = safe_json.vertices(word, "points")
     with safe_json.under("points"):
         coordinates = polygon(vertices, dont_care)

@@ -17,9 +17,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from evaltex_cli.errors import FaultLog, Steps, counted, quote
-from evaltex_cli.formats import archive, documents, safe_json
+from evaltex_cli.formats import documents, safe_json
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, box, polygon
+from evaltex_cli.formats.names import image_names
 from evaltex_cli.formats.safe_json import Record
 
 _Collected = tuple[list[CollectedImage], tuple[str, ...]]
@@ -71,7 +72,7 @@ def _name_by_file(images: dict[str, CollectedImage], records: list[Any], place: 
             misfit.log(faults, place, "images", k)
         except (AttributeError, KeyError, ValueError):
             continue
-    for (image, _), name in zip(named, archive.image_names([name for _, name in named], ""), strict=True):
+    for (image, _), name in zip(named, image_names([name for _, name in named], ""), strict=True):
         image.name = name
 
 

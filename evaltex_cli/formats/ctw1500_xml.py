@@ -6,15 +6,13 @@ is don't care. A box without ``segs`` is the rectangle of its ``left, top, width
 
 from __future__ import annotations
 
-from functools import partial
-
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats import documents, safe_xml
-from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats import safe_xml
+from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, box, polygon
+from evaltex_cli.formats.documents import xml_format
+from evaltex_cli.formats.icdar_lines import DONT_CARE
 from evaltex_cli.formats.safe_xml import Element
-
-DONT_CARE = "###"
 
 
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
@@ -35,20 +33,12 @@ def _object(element: Element, side: Side) -> CollectedObject:
     label, outline = element.child("label"), element.child("segs")
     text = label.text.strip() if label else ""
     dont_care = side == "gt" and text == DONT_CARE
-    try:
+    with safe_xml.about(outline or element):
         if outline:
             coordinates = polygon(safe_xml.numbers(outline.text, "segs", outline), dont_care)
         else:
             coordinates = box(*(element.number(name) for name in ("left", "top", "width", "height")))
-    except Misfit as misfit:
-        misfit.at = (outline or element).at
-        raise
     return CollectedObject(coordinates, text, dont_care, at=element.at)
 
 
-FORMAT = Format(
-    "ctw1500-xml",
-    "CTW1500: XML, one an image",
-    lambda path: documents.has_root(path, "Annotations"),
-    partial(documents.index_each, "ctw1500-xml", ".xml", _parse),
-)
+FORMAT = xml_format("ctw1500-xml", "CTW1500: XML, one an image", "Annotations", _parse)

@@ -20,10 +20,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.formats import archive, safe_json, safe_xml
-from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats import archive, safe_json, safe_xml, shards
+from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.collected import CollectedImage, Misfit, columns, refuse_bad_names, source
 from evaltex_cli.formats.garbage import garbage_kept
+from evaltex_cli.formats.names import without_prefix
 from evaltex_cli.records import Ints, ReadImages
 
 MAX_BYTES = 1 << 30
@@ -33,7 +34,6 @@ HEAVIEST = 1 << 16
 
 _HEAD_BYTES = 1 << 14
 _BOM = b"\xef\xbb\xbf"
-_GZIP_MAGIC = b"\x1f\x8b"
 _JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[{\]])')
 
 Collect: TypeAlias = Callable[[Any, str, Side, FaultLog], tuple[list[CollectedImage], tuple[str, ...]]]
@@ -70,14 +70,7 @@ def head(path: Path) -> bytes:
     """Return the first bytes of a file, of its content where gzip packed it; nothing of a folder or archive."""
     if not path.is_file() or archive.is_archive(path):
         return b""
-    with path.open("rb") as file:
-        start = file.read(_HEAD_BYTES)
-    if start.startswith(_GZIP_MAGIC):
-        try:
-            start = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(start, _HEAD_BYTES)
-        except zlib.error:
-            return b""
-    return start.removeprefix(_BOM)
+    return shards.beginning(path, _HEAD_BYTES).removeprefix(_BOM)
 
 
 def looks_like_json(path: Path) -> bool:
@@ -131,7 +124,7 @@ def _json_document(path: Path, state: int) -> JsonDocument:
 
 def unpacked(path: Path, data: bytes) -> bytes:
     """Return a file's content where gzip packed it, else the bytes themselves; raises `InputError` as `read_file`."""
-    if not data.startswith(_GZIP_MAGIC):
+    if not data.startswith(shards.GZIP_MAGIC):
         return data
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
@@ -200,7 +193,7 @@ def index_each(
         data = read_file(path)
         if largest is not None and len(data) > largest:
             raise InputError(f"{path}: larger than {largest} bytes")
-        stem = archive.without_prefix(PurePosixPath(path.name.removesuffix(".gz")).stem)
+        stem = without_prefix(PurePosixPath(path.name.removesuffix(".gz")).stem)
         images = [_parsed(parse, unpacked(path, data), str(path), stem, side, faults)]
         refuse_bad_names(images, faults)
         return source(str(path), name, hashlib.sha256(data).hexdigest(), images)
@@ -280,10 +273,16 @@ def _first_entry(path: Path, ending: str, state: int) -> bytes:
     return entries.read(entries.entries[0])[:_HEAD_BYTES].removeprefix(_BOM)
 
 
-def has_root(path: Path, *names: str) -> bool:
-    """Whether a path holds XML whose first element has one of these names."""
+def has_root(path: Path, name: str) -> bool:
+    """Whether a path holds XML whose first element has this name."""
     start = first_bytes(path, ".xml").lstrip()
-    return start.startswith(b"<") and safe_xml.root_name(start) in names
+    return start.startswith(b"<") and safe_xml.root_name(start) == name
+
+
+def xml_format(name: str, title: str, root: str | None, parse: Parse, four_corners: bool = False) -> Format:
+    """Return a format of XML, one document an image, told by the name of its first element; by nothing where None."""
+    recognises = (lambda _: False) if root is None else (lambda path: has_root(path, root))
+    return Format(name, title, recognises, partial(index_each, name, ".xml", parse), four_corners)
 
 
 def kind_of(path: Path) -> str | None:

@@ -14,6 +14,7 @@ from evaltex_cli.errors import FaultLog, Steps, quote
 from evaltex_cli.formats import documents, safe_json
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, polygon
+from evaltex_cli.formats.icdar_lines import DONT_CARE
 
 _FLAGS = ("difficult", "ignore")
 
@@ -33,7 +34,7 @@ def _object(shape: safe_json.Record, side: Side, at: Steps) -> CollectedObject:
     label, text = safe_json.text(shape, "label"), safe_json.text(shape, "description", "label")
     flags = safe_json.records(shape, "flags") if shape.get("flags") else {}
     flagged = any(safe_json.flag(where, name) for where in (shape, flags) for name in _FLAGS)
-    dont_care = side == "gt" and (flagged or "###" in (label, text))
+    dont_care = side == "gt" and (flagged or DONT_CARE in (label, text))
     confidence = safe_json.confidence(shape, "score")
     return CollectedObject(_coordinates(shape, dont_care), text or label, dont_care, confidence=confidence, at=at)
 

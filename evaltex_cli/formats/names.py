@@ -1,4 +1,4 @@
-"""Which image names are safe to use as names of result files."""
+"""Names of images: of which files they are, how they are sorted, and which are safe as names of result files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from pathlib import Path
 
 from evaltex_cli.errors import quote
@@ -15,8 +15,49 @@ MOST_FOLDERS = 100
 """Before a name: what makes and removes folders within folders goes down by recursion."""
 _SURELY_SHORT = 50
 _LEAVES_FOLDER = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.{0,2}(?:[/\\]|$)|[\x00-\x1f\x7f]")
-
 _PLAIN = re.compile(r"\w[\w .-]*")
+_SLASH = re.compile(r"[/\\]")
+_PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det)_", re.IGNORECASE)
+_DIGITS = re.compile(r"([0-9]+)")
+
+
+def without_prefix(stem: str) -> str:
+    """Return a file's or image's name without ``gt_``, ``res_`` and the like."""
+    return _PREFIX.sub("", stem)
+
+
+def image_names(names: list[str], suffix: str) -> list[str]:
+    """Name the images of files of this ending, as `archive.open_entries` says."""
+    paths = [parts_of(name) for name in names]
+    stems = [without_prefix(path[-1][: len(path[-1]) - len(suffix)]) for path in paths]
+    if len(set(stems)) == len(stems):
+        return stems
+    levels = takewhile(lambda level: len(set(level)) == 1, zip(*(path[:-1] for path in paths), strict=False))
+    shared = sum(1 for _ in levels)
+    return ["/".join([*path[shared:-1], stem]) for path, stem in zip(paths, stems, strict=True)]
+
+
+def natural_key(name: str) -> list[str | tuple[int, str]]:
+    """Return what sorts a name by its text and numbers in turn; numbers compare by value, however long."""
+    parts: list[str | tuple[int, str]] = list(_DIGITS.split(name))
+    for k in range(1, len(parts), 2):
+        digits = str(parts[k]).lstrip("0")
+        parts[k] = (len(digits), digits)
+    return parts
+
+
+def parts_of(name: str) -> list[str]:
+    """Return folders and file name of an entry's name, whatever slash is between them."""
+    return [part for part in _SLASH.split(name) if part != "."]
+
+
+def is_unicode(name: str) -> bool:
+    """Whether a name has no byte that is not UTF-8."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def is_plain(name: str) -> bool:

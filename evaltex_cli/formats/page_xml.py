@@ -11,9 +11,10 @@ from functools import partial
 from typing import Literal
 
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats import documents, safe_xml
-from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats import safe_xml
+from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, polygon
+from evaltex_cli.formats.documents import xml_format
 from evaltex_cli.formats.safe_xml import Element
 
 Level = Literal["word", "line", "region"]
@@ -56,11 +57,8 @@ def _object(element: Element) -> CollectedObject:
     equivalent = min(equivalents, key=lambda one: one.number("index", 0.0), default=None)
     text = equivalent.child("Unicode") if equivalent else None
     vertices = _vertices(coordinates)
-    try:
+    with safe_xml.about(coordinates):
         ring = polygon(vertices, dont_care=False)
-    except Misfit as misfit:
-        misfit.at = coordinates.at
-        raise
     return CollectedObject(
         ring, text.text if text else "", confidence=_confidence(coordinates, equivalent), at=element.at
     )
@@ -80,15 +78,6 @@ def _confidence(*elements: Element | None) -> float:
     return float("nan")
 
 
-def _format(name: str, level: Level) -> Format:
-    return Format(
-        name,
-        f"PAGE XML, {level}s",
-        (lambda path: documents.has_root(path, "PcGts")) if level == "word" else (lambda _: False),
-        partial(documents.index_each, name, ".xml", partial(_parse, level)),
-    )
-
-
-WORDS = _format("page", "word")
-LINES = _format("page-line", "line")
-REGIONS = _format("page-region", "region")
+WORDS = xml_format("page", "PAGE XML, words", "PcGts", partial(_parse, "word"))
+LINES = xml_format("page-line", "PAGE XML, lines", None, partial(_parse, "line"))
+REGIONS = xml_format("page-region", "PAGE XML, regions", None, partial(_parse, "region"))

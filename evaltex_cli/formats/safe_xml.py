@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
@@ -71,6 +71,16 @@ class Element:
             found = f"{attribute} = {quote(self.attributes[attribute])}"
             raise Misfit(found, "a confidence in [0, 1]", at=self.at)
         return value
+
+
+@contextmanager
+def about(element: Element) -> Iterator[None]:
+    """Say of any `Misfit` raised inside that it is about this element."""
+    try:
+        yield
+    except Misfit as misfit:
+        misfit.at = element.at
+        raise
 
 
 def points(element: Element, attribute: str) -> list[float]:

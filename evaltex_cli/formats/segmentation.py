@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -142,16 +142,23 @@ def _picture(path: Path, text_name: str) -> Any:
                     continue
                 data = found.read_bytes()
             else:
-                listed = archive.open_entries(path, suffix)
-                entry = next((one for one in listed.entries if one.name == stem + suffix), None)
+                pictures, entry_of = _packed_pictures(path, suffix, archive.state(path))
+                entry = entry_of.get(stem + suffix)
                 if entry is None:
                     continue
-                data = listed.read(entry)
+                data = pictures.read(entry)
             picture = Image.open(io.BytesIO(data), formats=("BMP", "PNG"))
         if picture.width * picture.height > MAX_PIXELS:
             raise InputError(f"{path}/{stem}{suffix}: more than {MAX_PIXELS} pixels")
         return picture
     return None
+
+
+@lru_cache(maxsize=len(_SUFFIXES))
+def _packed_pictures(path: Path, suffix: str, state: int) -> tuple[archive.Entries, dict[str, archive.Entry]]:
+    """The pictures of an ending in an archive in this state (`archive.state`), and by name the first of each."""
+    found = archive.open_entries(path, suffix)
+    return found, {entry.name: entry for entry in reversed(found.entries)}
 
 
 def _labels(path: Path, names: list[str], colours: list[dict[int, int]], position: int) -> Ints:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
-import re
 import zlib
 from pathlib import Path
 
 from evaltex_cli.errors import InputError
+from evaltex_cli.formats.names import natural_key
 
 GZIP_MAGIC = b"\x1f\x8b"
 MOST_UNPACKED = 200
 """Annotations pack to a fifth or a tenth; what unpacks to more than this many times its size is made to fill disks."""
 _BLOCK_BYTES = 1 << 20
-_NUMBER = re.compile(r"([0-9]+)")
 
 
 def files_of(path: Path) -> list[Path]:
@@ -28,15 +27,10 @@ def files_of(path: Path) -> list[Path]:
     """
     if not glob.has_magic(str(path)) or os.path.lexists(path):
         return [path]
-    found = sorted(filter(os.path.isfile, glob.glob(str(path), recursive=True)), key=_natural_key)  # noqa: PTH207
+    found = sorted(filter(os.path.isfile, glob.glob(str(path), recursive=True)), key=natural_key)  # noqa: PTH207
     if not found:
         raise InputError(f"{path}: matches no file; give an existing file or folder, or a pattern in quotes")
     return [Path(name) for name in found]
-
-
-def _natural_key(name: str) -> list[tuple[int, str]]:
-    parts = enumerate(_NUMBER.split(name))
-    return [(len(part.lstrip("0")), part.lstrip("0")) if k % 2 else (0, part) for k, part in parts]
 
 
 def is_packed(path: Path) -> bool:

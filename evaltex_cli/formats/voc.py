@@ -5,12 +5,11 @@ Corners stand as they are, without VOC's + 1; ``name`` is a class, not a transcr
 
 from __future__ import annotations
 
-from functools import partial
-
 from evaltex_cli.errors import FaultLog, quote
-from evaltex_cli.formats import documents, safe_xml
-from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats import safe_xml
+from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit
+from evaltex_cli.formats.documents import xml_format
 from evaltex_cli.formats.safe_xml import Element
 
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
@@ -46,10 +45,4 @@ def _number(element: Element) -> float:
     return safe_xml.number(element.text, element.name, element)
 
 
-FORMAT = Format(
-    "voc",
-    "Pascal VOC: XML, one an image",
-    lambda path: documents.has_root(path, "annotation"),
-    partial(documents.index_each, "voc", ".xml", _parse),
-    four_corners=True,
-)
+FORMAT = xml_format("voc", "Pascal VOC: XML, one an image", "annotation", _parse, four_corners=True)

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli.errors import quote
-from evaltex_cli.formats import archive
 from evaltex_cli.formats.icdar_lines import DONT_CARE
-from evaltex_cli.formats.names import leaves_result_folder
+from evaltex_cli.formats.names import image_names, leaves_result_folder
 from evaltex_cli.records import Objects
 from evaltex_cli.results.staging import written
 from evaltex_cli.writers.base import Block, Job, Writer, number, vertices_of
@@ -63,7 +62,7 @@ def _write(as_boxes: bool, job: Job, blocks: Iterable[Block]) -> None:
 
 def _refuse_unreadable_names(job: Job) -> None:
     """The reader must find the images' names again."""
-    read_back = archive.image_names([f"{PREFIX[job.side]}{name}.txt" for name in job.names], ".txt")
+    read_back = image_names([f"{PREFIX[job.side]}{name}.txt" for name in job.names], ".txt")
     for name, again in zip(job.names, read_back, strict=True):
         if name != again or leaves_result_folder(name):
             expected = "a name without slashes that can be a file's; rename the image"
