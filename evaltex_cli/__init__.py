@@ -30,7 +30,7 @@ __all__ = [
 _HOMES = {
     "Accumulator": "memory",
     "image_objects": "memory",
-    "Evaluation": "evaluation",
+    "Evaluation": "runs",
     "evaluate": "evaluation",
     "ConfigError": "errors",
     "EvaltexError": "errors",

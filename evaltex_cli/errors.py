@@ -135,6 +135,11 @@ def counted(count: int, sentence: str) -> str:
     return chosen.replace("{count}", str(count))
 
 
+def unknown(what: str, name: str, known: Sequence[str]) -> str:
+    """Return the message that a name is none of those known: the one most like it, and all of them."""
+    return f"unknown {what} {quote(name)}{nearest(name, known)}; known: {', '.join(known)}"
+
+
 def nearest(name: str, candidates: Sequence[str]) -> str:
     """Return ` (did you mean 'x'?)` for the candidate most like `name`, or nothing."""
     import difflib

@@ -22,7 +22,7 @@ from evaltex_cli.protocols.base import ExactSums
 from evaltex_cli.results import json_file
 from evaltex_cli.results.writer import ImageFiles, of_images
 from evaltex_cli.runs import Evaluation, ImageResult, InputSummary, Run
-from evaltex_cli.signature import signature
+from evaltex_cli.signature import parts_of, signature
 
 _SIGNED = ("revision", "masks", "invalid", "min_confidence", "version")
 
@@ -103,7 +103,7 @@ def _refuse_unlike(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
 
 
 def _setting(document: Mapping[str, Any]) -> dict[str, Any]:
-    signed = dict(part.partition(":")[::2] for part in document["signature"].split("|"))
+    signed = parts_of(document["signature"])
     return {key: signed.get(key) for key in _SIGNED} | {
         f"parameter {name}": value for name, value in document["parameters"].items()
     }

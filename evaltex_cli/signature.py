@@ -11,6 +11,11 @@ INVALID_POLYGONS = ("repair", "drop", "error")
 """What may become of invalid polygons (`geometry.polygons.settle`); the first is the default."""
 
 
+def parts_of(line: str) -> dict[str, str]:
+    """Return the parts of a `signature`, by their names."""
+    return dict(part.partition(":")[::2] for part in line.split("|"))
+
+
 def signature(
     protocol: str,
     protocol_version: int,

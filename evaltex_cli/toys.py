@@ -35,10 +35,11 @@ from pathlib import Path
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.errors import FaultLog, InputError, counted, nearest, quote
+from evaltex_cli.errors import FaultLog, InputError, counted, nearest, quote, unknown
 from evaltex_cli.geometry import chains
 from evaltex_cli.records import Floats, ReadImages
 from evaltex_cli.results.staging import staged
+from evaltex_cli.writers.base import number, one_line, quoted
 
 CROPS, SPLITS, OVERLAPS, EDITS = (81, 80, 60, 40), (2, 3, 4), (10, 20, 30), (1, 2, 3)
 SETS = (
@@ -124,7 +125,7 @@ def write_toys(
     faults.raise_if_any()
     layout = layout or ("txt" if source.format in ("evaltex", "icdar-xml") else "zip")
     if layout not in LAYOUTS:
-        raise InputError(f"unknown layout {quote(layout)}{nearest(layout, list(LAYOUTS))}; known: {', '.join(LAYOUTS)}")
+        raise InputError(unknown("layout", layout, LAYOUTS))
     images = _words(read)
     words = list(chain.from_iterable(images))
     if not words:
@@ -287,11 +288,8 @@ def _write_zip(path: Path, entries: Sequence[str], images: Sequence[Sequence[Wor
 
 def _icdar_line(found: Word, only_boxes: bool, recipe: _Recipe) -> str:
     points = _corners(found.points) if found.is_box and not only_boxes else found.points
-    line = ",".join(map(_number, points.ravel().tolist()))
-    if recipe.edit is None:
-        return line
-    escaped = found.text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'{line},"{escaped}"'
+    line = ",".join(map(number, points.ravel().tolist()))
+    return line if recipe.edit is None else f"{line},{quoted(found.text)}"
 
 
 def _corners(box: Floats) -> Floats:
@@ -305,7 +303,7 @@ def _write_evaltex(path: Path, names: Sequence[str], images: Sequence[Sequence[W
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for name, words in zip(names, images, strict=True):
             file.write(f"{name}\n")
-            number = 0
+            written = 0
             for found in _detections(words, recipe):
                 coordinates = found.points.ravel().tolist()
                 if found.is_box:
@@ -314,12 +312,7 @@ def _write_evaltex(path: Path, names: Sequence[str], images: Sequence[Sequence[W
                     if x1 <= x0 or y1 <= y0:
                         without_area += 1
                         continue
-                number += 1
-                text = " ".join(found.text.splitlines())
-                file.write(f'{number},"{text}",{",".join(map(_number, coordinates))}\n')
+                written += 1
+                file.write(f'{written},"{one_line(found.text)}",{",".join(map(number, coordinates))}\n')
             file.write("\n")
     return without_area
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if value == int(value) else repr(value)

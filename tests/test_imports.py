@@ -59,8 +59,8 @@ ORDER = [
     "validate",
     "results.validation",
     "report",
-    "toys",
     "writers",
+    "toys",
     "convert",
     "cli",
 ]

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaltex_cli.errors import FaultLog, InputError, nearest
+from evaltex_cli.errors import FaultLog, InputError, unknown
 
 if TYPE_CHECKING:
     from evaltex_cli.formats.base import Format, Side, Source
@@ -60,7 +60,7 @@ def load(name: str) -> Format:
         When the registry has none of that name.
     """
     if name not in FORMATS:
-        raise InputError(f"unknown format '{name}'{nearest(name, list(FORMATS))}; known: {', '.join(FORMATS)}")
+        raise InputError(unknown("format", name, list(FORMATS)))
     module, attribute = FORMATS[name]
     found: Format = getattr(import_module(module), attribute)
     return found

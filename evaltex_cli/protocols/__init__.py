@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from evaltex_cli.errors import ConfigError, nearest
+from evaltex_cli.errors import ConfigError, unknown
 
 if TYPE_CHECKING:
     from evaltex_cli.protocols.base import Protocol
@@ -36,7 +36,6 @@ def load(name: str) -> Protocol:
         When the registry has none of that name.
     """
     if name not in PROTOCOLS:
-        hint = nearest(name, list(PROTOCOLS))
-        raise ConfigError(f"unknown protocol '{name}'{hint}; known: {', '.join(PROTOCOLS)}")
+        raise ConfigError(unknown("protocol", name, list(PROTOCOLS)))
     protocol: Protocol = import_module(PROTOCOLS[name]).PROTOCOL
     return protocol

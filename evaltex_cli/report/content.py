@@ -12,7 +12,7 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.protocols import PROTOCOLS, load
 from evaltex_cli.protocols.base import MATCH_TYPES, Protocol
 from evaltex_cli.results import json_file
-from evaltex_cli.signature import INVALID_POLYGONS
+from evaltex_cli.signature import INVALID_POLYGONS, parts_of
 
 DECIMALS = 5
 """Of what is shown of images and objects; the results' .json has full precision."""
@@ -63,7 +63,7 @@ class Result:
 
     @property
     def _signed(self) -> dict[str, str]:
-        return dict(part.partition(":")[::2] for part in self.document["signature"].split("|"))
+        return parts_of(self.document["signature"])
 
 
 def read_results(paths: Sequence[Path], labels: Sequence[str]) -> list[list[Result]]:

@@ -13,6 +13,7 @@ from evaltex_cli import __version__
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.results.staging import settle
 from evaltex_cli.runs import Evaluation, ImageResult
+from evaltex_cli.signature import parts_of
 
 SCHEMA = 1
 _SHOWN_PARTS = 5
@@ -122,7 +123,7 @@ def read(path: Path) -> dict[str, Any]:
 
 def provenance(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return all that two documents must agree in for their scores to be comparable, by what it is called."""
-    signed = dict(part.partition(":")[::2] for part in document["signature"].split("|"))
+    signed = parts_of(document["signature"])
     gt = document["inputs"]["gt"]
     return {
         "ground truth (SHA-256)": gt["sha256"],

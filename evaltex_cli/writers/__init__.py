@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaltex_cli.errors import InputError, nearest
+from evaltex_cli.errors import InputError, unknown
 
 if TYPE_CHECKING:
     from evaltex_cli.writers.base import Writer
@@ -32,7 +32,7 @@ def load(name: str) -> Writer:
         When the registry has none of that name.
     """
     if name not in WRITERS:
-        raise InputError(f"unknown target format '{name}'{nearest(name, list(WRITERS))}; known: {', '.join(WRITERS)}")
+        raise InputError(unknown("target format", name, list(WRITERS)))
     module, attribute = WRITERS[name]
     found: Writer = getattr(import_module(module), attribute)
     return found

@@ -12,7 +12,7 @@ import numpy as np
 
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.base import Side
-from evaltex_cli.records import Objects, ReadImages
+from evaltex_cli.records import Objects, ReadImages, expanded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +76,12 @@ def vertices_of(objects: Objects, i: int) -> list[float] | None:
     return vertices.ravel().tolist() if len(vertices) else None
 
 
+def numbered_anew(objects: Objects) -> int:
+    """How many objects bear another ID than their number in their image."""
+    _, before = expanded(np.diff(objects.offsets))
+    return int((objects.ids != before + 1).sum())
+
+
 def known_or_smallest_size(images: ReadImages, k: int) -> tuple[float, float, bool]:
     """Height and width of an image, and whether they were known; else the smallest that holds its objects."""
     height, width = images.sizes[k].tolist()
@@ -99,6 +105,11 @@ def extent(start: float, stop: float) -> float:
 def number(value: float) -> str:
     """The shortest text that reads back as this value."""
     return str(int(value)) if value == int(value) else repr(value)
+
+
+def quoted(text: str) -> str:
+    """A transcription in double quotes, as ICDAR-style files have it."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def one_line(text: str) -> str:

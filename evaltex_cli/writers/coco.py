@@ -16,7 +16,7 @@ import numpy as np
 
 from evaltex_cli.records import Objects
 from evaltex_cli.results.staging import written
-from evaltex_cli.writers.base import Block, Job, Writer, extent, known_or_smallest_size, vertices_of
+from evaltex_cli.writers.base import Block, Job, Writer, extent, known_or_smallest_size, numbered_anew, vertices_of
 
 REGIONS_LOST = "{count} object[s] lost [its|their] region: COCO JSON holds none"
 IDS_LOST = "{count} object[s] [is|are] numbered anew: COCO JSON numbers [it|them] through all images"
@@ -106,8 +106,7 @@ def _results(job: Job, blocks: Iterable[Block], by_number: bool) -> Iterator[dic
         objects = block.images.objects
         job.lost[SIZES_LOST] += int((block.images.sizes > 0).all(axis=1).sum())
         job.lost[EMPTY_LOST] += int((np.diff(objects.offsets) == 0).sum())
-        number_in_image = np.arange(1, objects.count + 1) - np.repeat(objects.offsets[:-1], np.diff(objects.offsets))
-        job.lost[RESULT_IDS_LOST] += int((objects.ids != number_in_image).sum())
+        job.lost[RESULT_IDS_LOST] += numbered_anew(objects)
         for k, name in enumerate(block.names):
             for i, shape in _shapes(job, objects, k):
                 record = {"image_id": int(name) if by_number else name, "category_id": _CATEGORY["id"], **shape}

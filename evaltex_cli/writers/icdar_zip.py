@@ -19,7 +19,7 @@ from evaltex_cli.formats.icdar_lines import DONT_CARE
 from evaltex_cli.formats.names import image_names, leaves_result_folder
 from evaltex_cli.records import Objects
 from evaltex_cli.results.staging import written
-from evaltex_cli.writers.base import Block, Job, Writer, number, vertices_of
+from evaltex_cli.writers.base import Block, Job, Writer, number, numbered_anew, quoted, vertices_of
 
 PREFIX = {"gt": "gt_", "det": "res_"}
 WORDS_LOST = "{count} transcription[s] of don't-care objects left out: " + f"{DONT_CARE} stands in [its|their] place"
@@ -88,8 +88,7 @@ def _have_confidences(job: Job, blocks: Sequence[Block]) -> bool:
 
 def _count_lost(job: Job, block: Block, as_boxes: bool) -> None:
     objects = block.images.objects
-    number_in_image = np.arange(1, objects.count + 1) - np.repeat(objects.offsets[:-1], np.diff(objects.offsets))
-    job.lost[IDS_LOST] += int((objects.ids != number_in_image).sum())
+    job.lost[IDS_LOST] += numbered_anew(objects)
     job.lost[SIZES_LOST] += int((block.images.sizes > 0).all(axis=1).sum())
     if job.side == "gt":
         job.lost[REGIONS_LOST] += int((objects.regions != objects.ids).sum())
@@ -139,7 +138,7 @@ def _transcription(job: Job, text: str, dont_care: bool) -> str:
         job.lost[BECAME_DONT_CARE] += text == DONT_CARE
     if not _NEEDS_QUOTES.match(text):
         return text
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return quoted(text)
 
 
 POLYGONS = Writer("icdar2015", "ICDAR-style .zip of quadrilaterals or polygons", partial(_write, False))
