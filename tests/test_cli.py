@@ -589,3 +589,17 @@ def test_names_of_files_that_are_not_unicode() -> None:
         json.loads(Path(os.fsdecode(b"res\xff\xc3\xa9"), "evaltex.json").read_bytes())["inputs"]["gt"]["file"]
         == "gt?.txt"
     )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
+@pytest.mark.parametrize(
+    ("command", "form"),
+    [("compare", "table"), ("compare", "csv"), ("compare", "json"), ("diagnose", "json"), ("validate", "json")],
+)
+def test_a_file_gets_what_stdout_gets_of_names_that_are_not_unicode(command: str, form: str) -> None:
+    odd = os.fsdecode(b"det\xff.txt")
+    Path("det.txt").rename(odd)
+    arguments = [command, "gt.txt", *([odd, odd] if command == "compare" else [odd]), "--format", form]
+    shown, written = shell(*arguments, encoding="utf-8"), shell(*arguments, "--output", "out")
+    assert (shown.returncode, written.returncode, written.stdout) == (0, 0, "")
+    assert Path("out").read_text(encoding="utf-8") == shown.stdout

@@ -92,7 +92,18 @@ resamples_option = click.option(
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the bootstrap."
 )
+output_option = click.option("--output", type=PATH, help="Write to this file instead of stdout.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+
+
+def form_option(*forms: str, told: str = "Form of the output.") -> Callable[[Any], Any]:
+    """Return the option of the output's form; the first is the default."""
+    return click.option("--format", "form", type=click.Choice(forms), default=forms[0], show_default=True, help=told)
+
+
+def chosen_protocols(given: Sequence[str]) -> list[str]:
+    """Return the protocols that the user named, each once; every one for `all`."""
+    return list(PROTOCOLS) if ALL in given else list(dict.fromkeys(given))
 
 
 def read_settings(config_path: Path | None, arguments: Sequence[str]) -> list[Setting]:
@@ -205,6 +216,16 @@ def say(lines: Sequence[str], to_stderr: bool = False) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         _abandon_stdout()
+
+
+def give(text: str, output: Path | None) -> None:
+    """Write what a command makes to a file, or to stdout."""
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    from evaltex_cli.results.staging import write_file
+
+    write_file(output, text)
 
 
 def _abandon_stdout() -> None:

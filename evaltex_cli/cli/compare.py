@@ -9,10 +9,14 @@ import click
 from evaltex_cli.cli.common import (
     ALL,
     PATH,
+    chosen_protocols,
     config_option,
     det_format_option,
+    form_option,
+    give,
     gt_format_option,
     min_confidence_option,
+    output_option,
     read_settings,
     resamples_option,
     seed_option,
@@ -50,16 +54,9 @@ from evaltex_cli.protocols import PROTOCOLS
     show_default=True,
     help="Level of the intervals.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json", "csv", "markdown", "latex"]),
-    default="table",
-    show_default=True,
-    help="Form of the output.",
-)
+@form_option("table", "json", "csv", "markdown", "latex")
 @click.option("--worst", type=click.IntRange(min=0), default=10, show_default=True, help="Images and objects to list.")
-@click.option("--output", type=PATH, help="Write to this file instead of stdout.")
+@output_option
 def command(
     paths: tuple[Path, ...],
     protocols: tuple[str, ...],
@@ -85,7 +82,6 @@ def command(
     with told_errors():
         from evaltex_cli import compare, config
         from evaltex_cli.results import comparison
-        from evaltex_cli.results.staging import write_file
 
         stored = [compare.is_result(path) for path in paths]
         detectors = paths if stored[0] else paths[1:]
@@ -99,7 +95,7 @@ def command(
                 "results have their parameters; leave out --set, --config and --min-confidence, or give the detections"
                 " themselves"
             )
-        wanted = dict.fromkeys(PROTOCOLS if ALL in protocols else protocols or ("evaltex",))
+        wanted = chosen_protocols(protocols or ("evaltex",))
         given = read_settings(config_path, settings)
         parameters = {name: config.parameters_of(name, given) for name in wanted}
         systems = [
@@ -117,10 +113,7 @@ def command(
         warn([f"left out: {name} ({reason})" for name, reason in left_out.items()])
         comparisons = [compare.compare(group, resamples=resamples, seed=seed, level=confidence) for group in groups]
         text = comparison.FORMATS[form](comparisons, worst, confidence)
-        if output is None:
-            click.echo(text, nl=False)
-        else:
-            write_file(output, text)
+        give(text, output)
 
 
 def _labels(paths: tuple[Path, ...]) -> list[str]:

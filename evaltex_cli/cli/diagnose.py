@@ -7,12 +7,15 @@ from pathlib import Path
 import click
 
 from evaltex_cli.cli.common import (
-    ALL,
     PATH,
+    chosen_protocols,
     config_option,
     det_format_option,
+    form_option,
+    give,
     gt_format_option,
     min_confidence_option,
+    output_option,
     protocol_option,
     read_settings,
     set_option,
@@ -20,7 +23,6 @@ from evaltex_cli.cli.common import (
     told_errors,
     warn,
 )
-from evaltex_cli.protocols import PROTOCOLS
 
 EDGES = "EDGE,EDGE,..."
 
@@ -43,15 +45,8 @@ EDGES = "EDGE,EDGE,..."
 @click.option("--heights", metavar=EDGES, default="8,16,32,64,128", show_default=True, help="Bins of height, pixels.")
 @click.option("--aspect-ratios", metavar=EDGES, default="0.5,1,2,4,8", show_default=True, help="Bins of width/height.")
 @click.option("--lengths", metavar=EDGES, default="1,2,4,7,11", show_default=True, help="Bins of transcription length.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json", "csv"]),
-    default="table",
-    show_default=True,
-    help="Form of the output.",
-)
-@click.option("--output", type=PATH, help="Write to this file instead of stdout.")
+@form_option("table", "json", "csv")
+@output_option
 def command(
     gt: Path,
     det: Path,
@@ -85,14 +80,12 @@ def command(
         from evaltex_cli.diagnose import diagnosed
         from evaltex_cli.mistakes import Thresholds
         from evaltex_cli.results import diagnosis
-        from evaltex_cli.results.staging import write_file
 
         given = read_settings(config_path, settings)
-        wanted = dict.fromkeys(PROTOCOLS if ALL in protocols else protocols)
         diagnoses = diagnosed(
             gt,
             det,
-            {name: config.parameters_of(name, given) for name in wanted},
+            {name: config.parameters_of(name, given) for name in chosen_protocols(protocols)},
             Thresholds(overlap=overlap, tight=tight, loose=loose, surplus=surplus),
             Edges(_edges("--heights", heights), _edges("--aspect-ratios", aspect_ratios), _edges("--lengths", lengths)),
             gt_format,
@@ -101,10 +94,7 @@ def command(
         )
         warn([warning for one in diagnoses for warning in one.warnings])
         text = diagnosis.FORMATS[form](diagnoses)
-        if output is None:
-            click.echo(text, nl=False)
-        else:
-            write_file(output, text)
+        give(text, output)
 
 
 def _edges(option: str, text: str) -> tuple[float, ...]:

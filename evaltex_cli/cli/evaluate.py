@@ -14,6 +14,7 @@ from evaltex_cli import __version__
 from evaltex_cli.cli.common import (
     ALL,
     PATH,
+    chosen_protocols,
     config_option,
     det_format_option,
     diagnose_option,
@@ -277,8 +278,8 @@ def _gates(
 
 def _modules_of_work(request: Request) -> list[str]:
     """What the work most probably needs, for workers to find imported."""
-    wanted = PROTOCOLS if ALL in request.protocols else request.protocols
-    modules = ["evaltex_cli.cli", "evaltex_cli.chunks", *(PROTOCOLS[name] for name in wanted)]
+    protocols = (PROTOCOLS[name] for name in chosen_protocols(request.protocols))
+    modules = ["evaltex_cli.cli", "evaltex_cli.chunks", *protocols]
     modules.append(f"evaltex_cli.formats.{'icdar_txt' if request.gt.is_dir() else 'evaltex_txt'}")
     if request.gt_img_dir:
         modules.append("evaltex_cli.formats.label_pictures")
@@ -340,8 +341,7 @@ def _runs(request: Request) -> tuple[list[Run], dict[str, str]]:
     from evaltex_cli.runs import Run
 
     given = read_settings(request.config_path, request.settings)
-    wanted = dict.fromkeys(PROTOCOLS if ALL in request.protocols else request.protocols)
-    keep_rows = request.confidence is not None
+    wanted, keep_rows = chosen_protocols(request.protocols), request.confidence is not None
     runs = [Run(load(name), config.parameters_of(name, given), keep_rows) for name in wanted]
     if ALL not in request.protocols or request.gt_img_dir is None:
         return runs, {}

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.common import PATH, det_format_option, gt_format_option, told_errors
+from evaltex_cli.cli.common import (
+    PATH,
+    det_format_option,
+    form_option,
+    give,
+    gt_format_option,
+    output_option,
+    told_errors,
+)
 from evaltex_cli.signature import INVALID_POLYGONS
 
 NOT_VALID = 2
@@ -29,15 +37,8 @@ NOT_VALID = 2
 @click.option(
     "--limit", type=click.IntRange(min=0), help="Show no more than this many errors and warnings.  [default: all]"
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Form of the output; JSON holds everything.",
-)
-@click.option("--output", type=PATH, help="Write to this file instead of stdout.")
+@form_option("text", "json", told="Form of the output; JSON holds everything.")
+@output_option
 def command(
     gt: Path,
     det: Path | None,
@@ -57,14 +58,10 @@ def command(
     """
     with told_errors():
         from evaltex_cli.results import validation
-        from evaltex_cli.results.staging import write_file
         from evaltex_cli.validate import validate
 
         found = validate(gt, det, gt_format=gt_format, det_format=det_format, images=images, invalid=invalid)
         text = validation.FORMATS[form](found, limit, pairs)
-        if output is None:
-            click.echo(text, nl=False)
-        else:
-            write_file(output, text)
+        give(text, output)
         if not found.passed:
             sys.exit(NOT_VALID)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from evaltex_cli import __version__
 from evaltex_cli.compare import Comparison, ImageChange, ObjectChange, ScoreComparison
+from evaltex_cli.results.forms import aligned, json_document, printable
 
-SCHEMA = 1
 _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
 )
@@ -24,7 +22,7 @@ def table(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
     blocks = []
     for comparison in comparisons:
         lines = [f"{comparison.protocol}  ({level:.0%} intervals; differences to {comparison.systems[0]})"]
-        lines += _aligned([_heads(comparison), *(_cells(comparison, score) for score in comparison.scores)])
+        lines += aligned([_heads(comparison), *(_cells(comparison, score) for score in comparison.scores)])
         lines += ["", *_changes(comparison, worst)]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
@@ -92,15 +90,8 @@ def latex(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
 
 def document(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
     """Everything, as JSON; all changed images and objects."""
-    content = {
-        "schema": SCHEMA,
-        "tool": "evaltex",
-        "version": __version__,
-        "kind": "comparison",
-        "level": level,
-        "protocols": [_fields(comparison) for comparison in comparisons],
-    }
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    protocols = [_fields(comparison) for comparison in comparisons]
+    return json_document("comparison", {"level": level, "protocols": protocols})
 
 
 FORMATS: dict[str, Callable[[Sequence[Comparison], int, float], str]] = {
@@ -143,36 +134,43 @@ def _with_interval(value: float | None, interval: tuple[float, float] | None, si
     return f"{value:{sign}.4f}" + (f" [{interval[0]:{sign}.4f}, {interval[1]:{sign}.4f}]" if interval else "")
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-
-
 def _changes(comparison: Comparison, worst: int) -> Iterator[str]:
     images, objects = comparison.images, comparison.objects
     worse, better = sum(image.change < 0 for image in images), sum(image.change > 0 for image in images)
     yield f"images: {worse} worse, {better} better"
     if images[:worst]:
-        head = ["  image", "detector", images[0].score, "was", "change"]
-        yield from _aligned([head, *(["  " + cells[0], *cells[1:]] for cells in map(_image_cells, images[:worst]))])
+        head = ["image", "detector", images[0].score, "was", "change"]
+        yield from _listed([head, *map(_image_cells, images[:worst])])
     worse, better = sum(one.change < 0 for one in objects), sum(one.change > 0 for one in objects)
     yield f"ground-truth objects: {worse} worse, {better} better"
     if objects[:worst]:
-        head = ["  image", "object", "detector", "match", "was", "change"]
-        yield from _aligned([head, *(["  " + cells[0], *cells[1:]] for cells in map(_object_cells, objects[:worst]))])
+        head = ["image", "object", "detector", "match", "was", "change"]
+        yield from _listed([head, *map(_object_cells, objects[:worst])])
+
+
+def _listed(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    return (f"  {row}" for row in aligned(rows))
 
 
 def _image_cells(image: ImageChange) -> list[str]:
-    return [_printable(image.image), image.system, f"{image.after:.4f}", f"{image.before:.4f}", f"{image.change:+.4f}"]
+    return [
+        printable(image.image),
+        image.system,
+        f"{image.after:.4f}",
+        f"{image.before:.4f}",
+        f"{image.change:+.4f}",
+    ]
 
 
 def _object_cells(one: ObjectChange) -> list[str]:
-    return [_printable(one.image), str(one.id), one.system, one.match_after, one.match_before, f"{one.change:+.4f}"]
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in text)
+    return [
+        printable(one.image),
+        str(one.id),
+        one.system,
+        one.match_after,
+        one.match_before,
+        f"{one.change:+.4f}",
+    ]
 
 
 def _formula_safe(label: str) -> str:

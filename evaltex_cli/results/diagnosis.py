@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from evaltex_cli import __version__
 from evaltex_cli.breakdown import OF_GT, PROPERTIES, Bin
 from evaltex_cli.diagnose import Diagnosis
+from evaltex_cli.results.forms import aligned, json_document
 
-SCHEMA = 1
 SHOWN_DECIMALS = 4
 
 
@@ -36,14 +34,7 @@ def csv_rows(diagnoses: Sequence[Diagnosis]) -> str:
 
 def document(diagnoses: Sequence[Diagnosis]) -> str:
     """Everything, as JSON."""
-    content = {
-        "schema": SCHEMA,
-        "tool": "evaltex",
-        "version": __version__,
-        "kind": "diagnosis",
-        "protocols": [fields(diagnosis) for diagnosis in diagnoses],
-    }
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return json_document("diagnosis", {"protocols": [fields(diagnosis) for diagnosis in diagnoses]})
 
 
 FORMATS: dict[str, Callable[[Sequence[Diagnosis]], str]] = {"table": table, "json": document, "csv": csv_rows}
@@ -90,7 +81,7 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
         rows.append([row, "", "", *(_units(shown[name][k], "+") for name in names)])
     rows.append(["= loss", "", "", *(_units(losses[name]) for name in names)])
     rows.append(["1 - loss", "", "", *(_units(scores[name]) for name in names)])
-    yield from _aligned(rows, texts=(0, 2))
+    yield from aligned(rows, texts=(0, 2))
     for name, bins in diagnosis.breakdowns.items():
         yield ""
         values = list(bins[0].means)
@@ -99,7 +90,7 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
             numbers = [str(one.objects), str(one.found), _number(one.recall)]
             matches = [str(one.matches[match]) for match in OF_GT]
             rows.append([_range(one), *numbers, *matches, *(_number(one.means[value]) for value in values)])
-        yield from _aligned(rows, texts=(0,))
+        yield from aligned(rows, texts=(0,))
     yield ""
     yield from (f"{name}: {meaning}" for name, meaning in PROPERTIES.items())
 
@@ -127,14 +118,3 @@ def _range(one: Bin) -> str:
     if one.low is None:
         return "all" if one.high is None else f"below {one.high:g}"
     return f"from {one.low:g}" if one.high is None else f"{one.low:g} to {one.high:g}"
-
-
-def _aligned(rows: Sequence[Sequence[str]], texts: Sequence[int]) -> Iterator[str]:
-    """Columns of text to the left, of numbers to the right."""
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    for row in rows:
-        cells = [
-            cell.ljust(width) if k in texts else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        yield "  ".join(cells).rstrip()

@@ -98,9 +98,9 @@ def written(path: Path) -> Iterator[IO[str]]:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a whole text file at once; raises as `written`."""
+    """Write a whole text file at once, what is no Unicode in names of files escaped; raises as `written`."""
     with written(path) as file:
-        file.write(text)
+        file.write(text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 def settle(res_dir: Path) -> None:

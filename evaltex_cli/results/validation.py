@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 
-from evaltex_cli import __version__
 from evaltex_cli.errors import counted, quote
 from evaltex_cli.problems import Pair, Problem, SideSummary, Validation
+from evaltex_cli.results.forms import aligned, json_document, printable
 
-SCHEMA = 1
 FEW_PAIRS = 20
 """A pairing table of no more rows is printed as a whole."""
 
@@ -44,24 +42,20 @@ def text(validation: Validation, limit: int | None, all_pairs: bool) -> str:
 def document(validation: Validation, limit: int | None, all_pairs: bool) -> str:
     """JSON of everything, whatever the limit."""
     content = {
-        "schema": SCHEMA,
-        "tool": "evaltex",
-        "version": __version__,
-        "kind": "validation",
         "passed": validation.passed,
         "errors": validation.count("error"),
         "warnings": validation.count("warning"),
         **asdict(validation),
     }
-    encoded = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-    return encoded.encode("utf-8", "replace").decode("utf-8")  # names of files need not be Unicode
+    document = json_document("validation", content)
+    return document.encode("utf-8", "replace").decode("utf-8")  # names of files need not be Unicode
 
 
 FORMATS: dict[str, Callable[[Validation, int | None, bool], str]] = {"text": text, "json": document}
 
 
 def _side(title: str, side: SideSummary) -> Iterator[str]:
-    yield f"{title}: {_printable(side.file)}"
+    yield f"{title}: {printable(side.file)}"
     yield f"  format {side.format} ({side.reason})"
     counts = {
         "{count} image[s]": side.images,
@@ -93,7 +87,7 @@ def _pairing(pairs: Sequence[Pair], all_pairs: bool) -> Iterator[str]:
     shown = [pair for pair in pairs if everything or pair.by != "name"]
     if shown:
         head = ["ground truth", "detections", "paired by", "objects", "detected"]
-        yield from _aligned([head, *(_pair_cells(pair) for pair in shown)])
+        yield from (f"  {row}" for row in aligned([head, *(_pair_cells(pair) for pair in shown)]))
     if len(shown) < len(pairs):
         left_out = "({count} image[s] that pair[s|] by name [is|are] not listed; --pairs does)"
         yield f"  {counted(len(pairs) - len(shown), left_out)}"
@@ -101,14 +95,8 @@ def _pairing(pairs: Sequence[Pair], all_pairs: bool) -> Iterator[str]:
 
 def _pair_cells(pair: Pair) -> list[str]:
     by = {"name": "name", "stem": "(stem)", "number": "(number)", None: "-"}[pair.by]
-    names = [_printable(name) if name is not None else "-" for name in (pair.gt, pair.det)]
+    names = [printable(name) if name is not None else "-" for name in (pair.gt, pair.det)]
     return [*names, by, *("-" if count is None else str(count) for count in (pair.objects, pair.detections))]
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def _problem(problem: Problem) -> str:
@@ -118,7 +106,7 @@ def _problem(problem: Problem) -> str:
         told = f"image {quote(problem.image)}, object {problem.object}: {told}"
     elif problem.image is not None and quote(problem.image) not in told:
         told = f"image {quote(problem.image)}: {told}"
-    return _printable(f"{place}: {told}{f'; {problem.advice}' if problem.advice else ''}")
+    return printable(f"{place}: {told}{f'; {problem.advice}' if problem.advice else ''}")
 
 
 def _counts(validation: Validation) -> Iterator[str]:
@@ -127,7 +115,3 @@ def _counts(validation: Validation) -> Iterator[str]:
         listed = ", ".join(f"{count} {kind}" for (of, kind), count in kinds.items() if of == level)
         total = sum(count for (of, _), count in kinds.items() if of == level)
         yield counted(total, f"{{count}} {level}[s]") + (f": {listed}" if listed else "")
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in text)
