@@ -38,19 +38,29 @@ def find_pictures(folder: Path, names: Sequence[str]) -> list[Path | None]:
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; give the folder of the images' pictures")
-    listed = [Path(root, file) for root, _, files in os.walk(folder) for file in files]
-    pictures = sorted(
-        (path for path in listed if path.suffix.lower() in SUFFIXES),
-        key=lambda path: (len(path.parts), SUFFIXES.index(path.suffix.lower()), path.as_posix()),
-    )
-    found: dict[str, Path] = {}
+    pictures = list_pictures(folder, SUFFIXES)
+    found = by_name(folder, pictures)
     by_stem: dict[str, Path] = {}
+    for path in pictures:
+        by_stem.setdefault(stem(path.name), path)
+    return [found.get(name) or by_stem.get(stem(name)) for name in names]
+
+
+def list_pictures(folder: Path, suffixes: Sequence[str]) -> list[Path]:
+    """Return the pictures in a folder and below it, the nearest first, of one level in the order of `suffixes`."""
+    listed = (Path(root, file) for root, _, files in os.walk(folder) for file in files)
+    known = (path for path in listed if path.suffix.lower() in suffixes)
+    return sorted(known, key=lambda path: (len(path.parts), suffixes.index(path.suffix.lower()), path.as_posix()))
+
+
+def by_name(folder: Path, pictures: Sequence[Path]) -> dict[str, Path]:
+    """Return the first picture of each name: the path from the folder, or the file's name, with or without ending."""
+    found: dict[str, Path] = {}
     for path in pictures:
         relative = path.relative_to(folder)
         for name in (relative.as_posix(), relative.with_suffix("").as_posix(), path.name, path.stem):
             found.setdefault(name, path)
-        by_stem.setdefault(stem(path.name), path)
-    return [found.get(name) or by_stem.get(stem(name)) for name in names]
+    return found
 
 
 def picture_size(picture: Path) -> tuple[int, int] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -187,27 +187,13 @@ def _confidences(det: Objects) -> Floats:
 def _cut(det: _Outlines, j: Ints, gt: _Outlines, i: Ints) -> list[Floats]:
     """Outlines of the intersections of detections and objects."""
     low, high = np.maximum(det.boxes[j, :2], gt.boxes[i, :2]), np.minimum(det.boxes[j, 2:], gt.boxes[i, 2:])
-    result = list(np.concatenate([low, high], axis=1))
-    which = np.flatnonzero(det.is_polygon[j] | gt.is_polygon[i])
-    if len(which):
-        from evaltex_cli.geometry import geos
-
-        overlay: Any = geos.intersection(det.geometries(j[which]), gt.geometries(i[which]))
-        _overlaid(result, overlay, which, det, j, gt, i)
-    return result
+    return _overlaid("intersection", np.concatenate([low, high], axis=1), det, j, gt, i)
 
 
 def _grown(det: _Outlines, j: Ints, gt: _Outlines, i: Ints) -> list[Floats]:
     """Outlines of detections joined with objects."""
     low, high = np.minimum(det.boxes[j, :2], gt.boxes[i, :2]), np.maximum(det.boxes[j, 2:], gt.boxes[i, 2:])
-    result = list(np.concatenate([low, high], axis=1))
-    which = np.flatnonzero(det.is_polygon[j] | gt.is_polygon[i])
-    if len(which):
-        from evaltex_cli.geometry import geos
-
-        overlay: Any = geos.union(det.geometries(j[which]), gt.geometries(i[which]))
-        _overlaid(result, overlay, which, det, j, gt, i)
-    return result
+    return _overlaid("union", np.concatenate([low, high], axis=1), det, j, gt, i)
 
 
 def _replaced(det: _Outlines, j: Ints, gt: _Outlines, i: Ints) -> list[Floats]:
@@ -215,21 +201,31 @@ def _replaced(det: _Outlines, j: Ints, gt: _Outlines, i: Ints) -> list[Floats]:
 
 
 def _overlaid(
-    result: list[Floats], overlay: Geometries, which: Ints, det: _Outlines, j: Ints, gt: _Outlines, i: Ints
-) -> None:
-    """Put overlays' outlines into a list; where an overlay is the object or the detection, its outline as it was."""
+    how: Literal["intersection", "union"], boxes: Floats, det: _Outlines, j: Ints, gt: _Outlines, i: Ints
+) -> list[Floats]:
+    """Boxes, and the outlines of overlays for them where a side is a polygon.
+
+    Where an overlay is the object or the detection, its outline is as it was.
+    """
+    result = list(boxes)
+    which = np.flatnonzero(det.is_polygon[j] | gt.is_polygon[i])
+    if not len(which):
+        return result
     import shapely
 
-    area: Any = shapely.area(overlay)
-    objects: Any = shapely.area(gt.geometries(i[which]))
-    detections: Any = shapely.area(det.geometries(j[which]))
+    from evaltex_cli.geometry import geos
+
+    detections, objects = det.geometries(j[which]), gt.geometries(i[which])
+    overlay: Any = getattr(geos, how)(detections, objects)
+    area, det_area, gt_area = (shapely.area(side) for side in (overlay, detections, objects))
     for k, (at, geometry) in enumerate(zip(which.tolist(), overlay, strict=True)):
-        if abs(area[k] - objects[k]) <= SAME_AREA * objects[k]:
+        if abs(area[k] - gt_area[k]) <= SAME_AREA * gt_area[k]:
             result[at] = gt[int(i[at])]
-        elif abs(area[k] - detections[k]) <= SAME_AREA * detections[k]:
+        elif abs(area[k] - det_area[k]) <= SAME_AREA * det_area[k]:
             result[at] = det[int(j[at])]
         else:
             result[at] = _ring(geometry)
+    return result
 
 
 def _ring(geometry: Any) -> Floats:

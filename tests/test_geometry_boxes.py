@@ -1,4 +1,4 @@
-"""Unions of boxes, against a grid of unit cells."""
+"""Unions of boxes, against a grid of unit cells; boxes around groups, against plain ones."""
 
 import numpy as np
 import pytest
@@ -17,6 +17,19 @@ def union_by_cells(grouped, group):
         if owner == group:
             cells[y0:y1, x0:x1] = True
     return cells.sum()
+
+
+@settings(deadline=None, derandomize=True, max_examples=50)
+@given(st.lists(st.lists(st.tuples(SIDE, SIDE, SIDE, SIDE), min_size=1, max_size=4), max_size=5))
+def test_boxes_around_groups(groups):
+    corners = np.array([box for group in groups for box in group], np.float64).reshape(-1, 4)
+    starts = np.array([sum(map(len, groups[:k])) for k in range(len(groups))], np.int64)
+    found = boxes.around(corners[:, :2], corners[:, 2:], starts)
+    expected = [
+        [pick(box[side] for box in group) for pick, side in ((min, 0), (min, 1), (max, 2), (max, 3))]
+        for group in groups
+    ]
+    assert found.shape == (len(groups), 4) and found.tolist() == expected
 
 
 @settings(deadline=None, derandomize=True, max_examples=200)

@@ -70,7 +70,7 @@ def _name_by_file(images: dict[str, CollectedImage], records: list[Any], place: 
             named.append((images[safe_json.identifier(record, "id")], str(PurePosixPath(name).with_suffix(""))))
         except Misfit as misfit:
             misfit.log(faults, place, "images", k)
-        except (AttributeError, KeyError, ValueError):
+        except (AttributeError, KeyError, ValueError):  # no object or of no image, as `_images` has told, or no name
             continue
     for (image, _), name in zip(named, image_names([name for _, name in named], ""), strict=True):
         image.name = name

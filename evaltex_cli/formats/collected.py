@@ -12,6 +12,7 @@ import numpy as np
 from evaltex_cli.errors import Fault, FaultLog, Position, Steps, quote
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.names import leaves_result_folder
+from evaltex_cli.geometry.boxes import around
 from evaltex_cli.records import Floats, GeometryCounts, Ints, Objects, ReadImages, concatenate_texts, offsets_of
 
 BYTES_PER_OBJECT = 64
@@ -196,7 +197,5 @@ def _shapes(objects: Sequence[CollectedObject]) -> tuple[Floats, dict[str, Any],
     vertices = np.array([value for ring in rings for value in ring], np.float64).reshape(-1, 2)
     offsets = offsets_of([0 if len(one.coordinates) == 4 else len(one.coordinates) // 2 for one in objects])
     geometries, mended = polygons.from_vertices(vertices, offsets)
-    first = offsets[:-1][~is_box]
-    boxes[~is_box, :2] = np.minimum.reduceat(vertices, first)
-    boxes[~is_box, 2:] = np.maximum.reduceat(vertices, first)
+    boxes[~is_box] = around(vertices, vertices, offsets[:-1][~is_box])
     return boxes, {"polygons": geometries, "vertices": vertices, "vertex_offsets": offsets}, mended + flat_boxes

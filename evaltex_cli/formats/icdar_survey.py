@@ -160,6 +160,7 @@ def whole_lines(data: bytes) -> bytes:
 
 
 def survey_block(buffer: bytes) -> tuple[Counter[LineShape], int]:
+    """Count the shapes of some lines, and the transcriptions that are ``###`` with blanks around."""
     data = np.frombuffer(buffer, np.uint8)
     ends = line_ends(data)
     shapes: Counter[LineShape] = Counter()
@@ -188,6 +189,7 @@ def _survey_stretch(buffer: bytes, data: bulk.Bytes, ends: Ints) -> tuple[Counte
 
 
 def not_blank(ends: Ints) -> Bools:
+    """(lines,) whether a line has any byte; newlines stand at `ends`."""
     return np.diff(ends, prepend=-1) > 1
 
 

@@ -53,6 +53,7 @@ from evaltex_cli.formats.evaltex_lines import LineFault
 from evaltex_cli.formats.icdar_lines import COORDINATES, DONT_CARE, Line, Syntax, parse_line
 from evaltex_cli.formats.icdar_survey import decoded, not_blank, recognises, survey, whole_lines
 from evaltex_cli.geometry import quads
+from evaltex_cli.geometry.boxes import around
 from evaltex_cli.records import (
     Floats,
     Geometries,
@@ -204,8 +205,7 @@ def _shapes(
         if quads.are_convex(corners).all():
             return boxes, quads.later(corners), vertices, vertex_offsets, GeometryCounts()
     else:
-        low, high = (extreme.reduceat(vertices, vertex_offsets[:-1]) for extreme in (np.minimum, np.maximum))
-        boxes = np.concatenate([low, high], axis=1)
+        boxes = around(vertices, vertices, vertex_offsets[:-1])
     from evaltex_cli.geometry.polygons import from_vertices
 
     geometries, mended = from_vertices(vertices, vertex_offsets)

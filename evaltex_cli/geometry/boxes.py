@@ -28,6 +28,25 @@ def intersection(a: Floats, b: Floats) -> Floats:
     return result
 
 
+def around(low: Floats, high: Floats, starts: Ints) -> Floats:
+    """Boxes around groups of consecutive points, or of boxes.
+
+    Parameters
+    ----------
+    low, high : (n, 2) float64
+        Upper left and lower right corners; the same for points.
+    starts : (k,) int64
+        The row in which each group begins, in ascending order; none is empty.
+
+    Returns
+    -------
+    (k, 4) float64
+    """
+    if not len(starts):
+        return np.zeros((0, 4))
+    return np.concatenate([np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)], axis=1)
+
+
 def offset(boxes: Floats, margin: Floats) -> Floats:
     """Grow (margin > 0) or shrink (margin < 0) each box by its margin on every side (EvaLTex Eq. 7, 8)."""
     moved: Floats = boxes + margin[:, None] * np.array([-1.0, -1.0, 1.0, 1.0])

@@ -61,6 +61,7 @@ class Scene:
 
 
 def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Scene:
+    """Take a batch as CLEval does: its outlines, the characters of its objects, and what they lie in."""
     taken = convention(parameters)
     all_polygons = parameters.annotation == "polygon"
     gt, det = side_of(batch.gt, taken, all_polygons), side_of(batch.det, taken, all_polygons)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry.boxes import around
 from evaltex_cli.geometry.chains import rings
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.overlaps import touching_boxes
@@ -233,12 +234,9 @@ def centres_inside(owner: Ints, points: Floats, gt_offsets: Ints, objects: int, 
     counts = np.bincount(owner, minlength=objects)
     starts = offsets_of(counts)
     bearing = np.flatnonzero(counts > 0)
-    bounds = np.empty((len(bearing), 4))
-    if len(bearing):
-        bounds[:, :2] = np.minimum.reduceat(points, starts[bearing]) - 1
-        bounds[:, 2:] = np.maximum.reduceat(points, starts[bearing]) + 1
+    margin = np.array([-1.0, -1.0, 1.0, 1.0])
+    bounds, boxes = around(points, points, starts[bearing]) + margin, det.shapes.boxes + margin
     bearing_offsets = np.searchsorted(bearing, gt_offsets)
-    boxes = det.shapes.boxes + np.array([-1.0, -1.0, 1.0, 1.0])
     i, j = touching_boxes(bounds, bearing_offsets, boxes, det.offsets)
     i = bearing[i]
     pair, place = expanded(counts[i])

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry.boxes import around
 from evaltex_cli.protocols.base import divide, quotient
 from evaltex_cli.protocols.evaltex_parameters import Parameters, convention
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, distinct
@@ -173,6 +174,5 @@ def _regions(batch: ImageBatch, grown: shapes.Shapes) -> tuple[Ints, shapes.Shap
     first = np.concatenate([np.ones(1, dtype=bool), (np.diff(region[order]) != 0) | (np.diff(image[order]) != 0)])
     region_of = np.empty(len(order), np.int64)
     region_of[order] = np.cumsum(first) - 1
-    boxes, starts = grown.boxes[order], np.flatnonzero(first)
-    low, high = np.minimum.reduceat(boxes[:, :2], starts), np.maximum.reduceat(boxes[:, 2:], starts)
-    return region_of, shapes.Shapes(np.concatenate([low, high], axis=1))
+    boxes = grown.boxes[order]
+    return region_of, shapes.Shapes(around(boxes[:, :2], boxes[:, 2:], np.flatnonzero(first)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry.boxes import around
 from evaltex_cli.geometry.chains import along_each, chains, rings
 from evaltex_cli.protocols.base import quotient
 from evaltex_cli.records import Bools, Floats, Geometries, Ints, Objects, expanded
@@ -46,6 +47,7 @@ class Outlines:
 
 
 def outlines_of(objects: Objects) -> Outlines:
+    """Cut the vertices of objects to integers, and find their corners and centroids."""
     points, offsets = rings(objects.boxes, objects.vertices, objects.vertex_offsets, truncated=True)
     first, count = offsets[:-1], np.diff(offsets)
     top_end = np.maximum(count // 2, 1) - 1
@@ -70,8 +72,8 @@ def pseudo_centres(outlines: Outlines, characters: Ints, needed: Ints) -> Floats
     """(c, 2) pseudo character centres of all objects; those of polygons only where needed, else on a straight line."""
     corners, offsets = outlines.corners, outlines.offsets
     count = np.diff(offsets)
-    width, height = _extent(outlines.points, offsets).T
-    ratio = quotient(height, width)
+    x0, y0, x1, y1 = around(outlines.points, outlines.points, offsets[:-1]).T
+    ratio = quotient(y1 - y0, x1 - x0)
     downwards = ((count == 4) & (ratio > VERTICAL))[:, None, None]
     corners = np.where(downwards, corners[:, [3, 0, 1, 2]], corners)
     start, stop = (corners[:, 0] + corners[:, 3]) / 2, (corners[:, 1] + corners[:, 2]) / 2
@@ -89,13 +91,6 @@ def pseudo_centres(outlines: Outlines, characters: Ints, needed: Ints) -> Floats
         top, bottom = (along_each(chain, polygon, shares) for chain in chains(rings))
         result[first[i][polygon] + k] = (top + bottom) / 2
     return np.asarray(result)
-
-
-def _extent(points: Floats, offsets: Ints) -> Floats:
-    if len(offsets) == 1:
-        return np.zeros((0, 2))
-    low, high = (extreme.reduceat(points, offsets[:-1], axis=0) for extreme in (np.minimum, np.maximum))
-    return np.asarray(high - low)
 
 
 def edges(outlines: Outlines, cut: Geometries) -> tuple[Floats, Ints]:
@@ -137,4 +132,5 @@ def members(objects: Ints, counts: Ints) -> tuple[Ints, Ints]:
 
 
 def length(vectors: Floats) -> Floats:
+    """(...) lengths of vectors (..., 2)."""
     return np.asarray(np.sqrt((vectors * vectors).sum(axis=-1)))

@@ -24,6 +24,7 @@ import numpy as np
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry.boxes import around
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.overlaps import touching_boxes
 from evaltex_cli.protocols import first_fit
@@ -228,12 +229,8 @@ def _outlines(batch: ImageBatch, gt: Shapes) -> tuple[Ints, Shapes, Ints]:
     words = np.argsort(line_of, kind="stable")[np.count_nonzero(line_of == NO_LINE) :]
     line, boxes = line_of[words], gt.boxes[words]
     starts = np.searchsorted(line, np.arange(len(several)))
-    low, high = (
-        extreme.reduceat(corner, starts) if len(starts) else corner
-        for extreme, corner in ((np.minimum, boxes[:, :2]), (np.maximum, boxes[:, 2:]))
-    )
-    offsets = np.searchsorted(image[first[several]], np.arange(len(batch.names) + 1))
-    return line_of, Shapes(np.concatenate([low, high], axis=1), _hulls(gt, words, line, len(several))), offsets
+    outlines = Shapes(around(boxes[:, :2], boxes[:, 2:], starts), _hulls(gt, words, line, len(several)))
+    return line_of, outlines, np.searchsorted(image[first[several]], np.arange(len(batch.names) + 1))
 
 
 def _hulls(gt: Shapes, words: Ints, line: Ints, lines: int) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote as quote_url
 
 from evaltex_cli.errors import InputError, quote
+from evaltex_cli.pictures import by_name, list_pictures
 
 KINDS = {
     ".png": "image/png",
@@ -37,14 +38,7 @@ def find_pictures(folder: Path, names: Sequence[str]) -> list[Path | None]:
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: is no folder; give the folder of the images' pictures")
-    found: dict[str, Path] = {}
-    order = list(KINDS)
-    listed = [Path(root, file) for root, _, files in os.walk(folder) for file in files]
-    known = [path for path in listed if path.suffix.lower() in KINDS]
-    for path in sorted(known, key=lambda p: (len(p.parts), order.index(p.suffix.lower()), p.as_posix())):
-        relative = path.relative_to(folder)
-        for name in (relative.as_posix(), relative.with_suffix("").as_posix(), path.name, path.stem):
-            found.setdefault(name, path)
+    found = by_name(folder, list_pictures(folder, list(KINDS)))
     pictures = [found.get(name) for name in names]
     if names and not any(pictures):
         raise InputError(
