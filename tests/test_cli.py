@@ -177,7 +177,7 @@ def test_parameters_from_where() -> None:
     assert border("--set", "det_border=0.2", "--set", "evaltex.det_border=0.3") == 0.3
 
 
-def test_quiet_prints_nothing_but_errors() -> None:
+def test_quiet_prints_nothing_but_warnings_and_errors() -> None:
     assert run("gt.txt", "det.txt", "res", "--quiet").output == ""
     assert run("gt.txt", "none.txt", "res", "--quiet").stderr.startswith("evaltex: error: none.txt: cannot be read")
 

@@ -93,7 +93,7 @@ seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the bootstrap."
 )
 output_option = click.option("--output", type=PATH, help="Write to this file instead of stdout.")
-quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
 
 
 def form_option(*forms: str, told: str = "Form of the output.") -> Callable[[Any], Any]:

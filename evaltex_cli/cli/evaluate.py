@@ -171,8 +171,8 @@ class Request(NamedTuple):
 def command(**options: Any) -> None:
     """Evaluate the text detections DET against the ground truth GT; write results to RES_DIR.
 
-    GT and DET are EvaLTex .txt files, folders or .zip archives of ICDAR-style .txt files, or ICDAR XML. With GT_IMG_DIR
-    and DET_IMG_DIR, objects are the labelled masks in these folders' pictures.
+    GT and DET are EvaLTex .txt files, folders or .zip archives of ICDAR-style .txt files, or a data set's XML, JSON or
+    .mat files. With GT_IMG_DIR and DET_IMG_DIR, objects are the labelled masks in these folders' pictures.
 
     Results: RES_DIR/PROTOCOL.txt and .json; with -a also RES_DIR/PROTOCOL/IMAGE.txt.
     """
