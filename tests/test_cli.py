@@ -180,6 +180,11 @@ def test_parameters_from_where() -> None:
 def test_quiet_prints_nothing_but_warnings_and_errors() -> None:
     assert run("gt.txt", "det.txt", "res", "--quiet").output == ""
     assert run("gt.txt", "none.txt", "res", "--quiet").stderr.startswith("evaltex: error: none.txt: cannot be read")
+    Path("det.txt").write_text(DET.partition("img_1")[0])
+    assert (
+        run("gt.txt", "det.txt", "res", "--quiet").output
+        == "evaltex: warning: 1 of 2 images has no detections in det.txt\n"
+    )
 
 
 def test_warnings_go_to_stderr_once() -> None:
