@@ -346,23 +346,29 @@ def stored(path: Path, label: str) -> list[System]:
     InputError
         When one is no result, or was made without ``-a`` and so holds no images.
     """
-    systems = []
-    for file in json_file.files(path):
-        if path.is_dir() and not json_file.is_document(file):
-            continue
-        document = json_file.read(file)
-        images = document["images"]
-        if not images:
-            raise InputError(f"{file}: holds no images' results; run that evaluation again with -a")
-        try:
-            rows = EvidenceRows(
-                [image["name"] for image in images],
-                {name: np.array([image["totals"][name] for image in images]) for name in images[0]["totals"]},
-            )
-            systems.append(_system(label, document, rows, images))
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{file}: is a damaged result ({quote(str(error))}); make it again") from error
-    return systems
+    files = (file for file in json_file.files(path) if not path.is_dir() or json_file.is_document(file))
+    return [of_document(file, json_file.read(file), label) for file in files]
+
+
+def of_document(file: Path, document: Mapping[str, Any], label: str) -> System:
+    """Return what a result says, whose .json was read.
+
+    Raises
+    ------
+    InputError
+        When it is damaged, or was made without ``-a`` and so holds no images.
+    """
+    images = document["images"]
+    if not images:
+        raise InputError(f"{file}: holds no images' results; run that evaluation again with -a")
+    try:
+        rows = EvidenceRows(
+            [image["name"] for image in images],
+            {name: np.array([image["totals"][name] for image in images]) for name in images[0]["totals"]},
+        )
+        return _system(label, document, rows, images)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{file}: is a damaged result ({quote(str(error))}); make it again") from error
 
 
 def _system(label: str, document: Mapping[str, Any], rows: EvidenceRows, images: Sequence[Image]) -> System:

@@ -86,11 +86,13 @@ def merge(paths: Sequence[Path]) -> list[Merged]:
 def _refuse_unlike(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
     """Refuse parts that are not of one protocol in one setting, or share images."""
     (first_file, first), *others = parts
+    expected = _setting(first)
     for file, part in others:
-        for what, value in _setting(first).items():
-            if _setting(part).get(what) != value:
+        found = _setting(part)
+        for what, value in expected.items():
+            if found.get(what) != value:
                 raise InputError(
-                    f"{first_file} and {file} cannot be merged: {what} is {value} and {_setting(part).get(what)};"
+                    f"{first_file} and {file} cannot be merged: {what} is {value} and {found.get(what)};"
                     " evaluate all parts in the same way"
                 )
     seen: dict[str, Path] = {}

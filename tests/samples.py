@@ -105,6 +105,11 @@ def ltrb(box: Box) -> str:
     return comma(list(box))
 
 
+def confident(shape: Any) -> Any:
+    """What makes a detection's line: its shape, then its confidence."""
+    return lambda box, confidence: f"{shape(box)},{confidence}"
+
+
 def lines(name: str, gt: Any, det: Any) -> dict[str, dict[str, str]]:
     """Files of one line an object, made by ``gt(box, text)`` and ``det(box, confidence)``."""
     return {
@@ -410,7 +415,7 @@ def _samples() -> dict[str, Sample]:
             **lines(
                 "{}.txt",
                 lambda box, text: f'{ltrb(box).replace(",", " ")} "{text}"',
-                lambda box, confidence: f"{ltrb(box)},{confidence}",
+                confident(ltrb),
             ),
             has_confidences=True,
         ),
@@ -433,7 +438,7 @@ def _samples() -> dict[str, Sample]:
             **lines(
                 "{}.txt",
                 lambda box, text: f"{quad(box)},Latin,{text}",
-                lambda box, confidence: f"{quad(box)},{confidence}",
+                confident(quad),
             ),
             has_confidences=True,
         ),
@@ -441,7 +446,7 @@ def _samples() -> dict[str, Sample]:
             **lines(
                 "{}.txt",
                 lambda box, text: f'{quad(box)},{int(text == "###")},"{text}"',
-                lambda box, confidence: f"{quad(box)},{confidence}",
+                confident(quad),
             ),
             has_confidences=True,
         ),

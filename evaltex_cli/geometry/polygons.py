@@ -1,4 +1,4 @@
-"""Polygons by shapely. The only place that decides what becomes of an invalid one, and that calls shapely's overlay."""
+"""Polygons by shapely, and the only place that decides what becomes of an invalid one."""
 
 from __future__ import annotations
 

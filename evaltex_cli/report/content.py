@@ -96,10 +96,7 @@ def _by_protocol(path: Path, label: str) -> dict[str, Result]:
         if file not in present:
             continue
         document = json_file.read(file)
-        system = None
-        if document["images"]:
-            system = compare.stored(file, label)[0]
-            document["images"] = system.images
+        system = compare.of_document(file, document, label) if document["images"] else None
         results[document["protocol"]] = Result(label, load(document["protocol"]), document, system)
     if not results:
         raise InputError(f"{path}: holds no results; expected PROTOCOL.json ({', '.join(PROTOCOLS)})")
