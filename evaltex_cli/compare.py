@@ -13,8 +13,8 @@ from evaltex_cli import bootstrap, config, formats
 from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation import evaluate_sources, open_sources
 from evaltex_cli.protocols import PROTOCOLS, load
-from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores, Totals
-from evaltex_cli.records import Floats
+from evaltex_cli.protocols.base import Evidence, EvidenceRows, Protocol, Scores, Totals
+from evaltex_cli.records import Floats, ImageBatch
 from evaltex_cli.results import json_file
 from evaltex_cli.runs import Run, image_results
 
@@ -315,7 +315,7 @@ def evaluated(
     runs = [Run(load(name), parameters, keep_rows=True) for name, parameters in protocols.items()]
     images: dict[str, list[Image]] = {name: [] for name in protocols}
 
-    def keep(run: Run, batch: Any, evidence: Any) -> None:
+    def keep(run: Run, batch: ImageBatch, evidence: Evidence) -> None:
         images[run.protocol.name] += [json_file.image_fields(found) for found in image_results(run, batch, evidence)]
 
     systems = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
@@ -285,8 +285,7 @@ def _repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> dict[str,
 
 
 def _refuse_bad(thresholds: Thresholds, edges: Edges) -> None:
-    for name in Thresholds.__dataclass_fields__:
-        value = getattr(thresholds, name)
+    for name, value in asdict(thresholds).items():
         if not 0 <= value <= 1:
             raise ConfigError(f"threshold {name} is {value}; expected a number from 0 to 1")
     for name in PROPERTIES:

@@ -8,7 +8,7 @@ rounded once in each part, so it may differ from that of one run by half a unit 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,11 @@ class Merged:
 
     evaluation: Evaluation
     images: list[ImageResult]
+
+    @property
+    def run(self) -> Run:
+        """The run that would have made it."""
+        return Run(self.evaluation.protocol, self.evaluation.parameters)
 
 
 def merge(paths: Sequence[Path]) -> list[Merged]:
@@ -166,7 +171,7 @@ def _summary(parts: Sequence[Mapping[str, Any]]) -> InputSummary:
     )
 
 
-def files_of_images(run: Run, merged: Merged) -> ImageFiles:
+def files_of_images(merged: Merged) -> ImageFiles:
     """Return what the result files say of the images.
 
     Raises
@@ -175,14 +180,8 @@ def files_of_images(run: Run, merged: Merged) -> ImageFiles:
         When a value is missing that they say.
     """
     try:
-        return of_images(run, merged.images)
+        return of_images(merged.run, merged.images)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"a result of {run.protocol.name} is damaged (images: {quote(str(error))}); make it again"
+            f"a result of {merged.evaluation.protocol.name} is damaged (images: {quote(str(error))}); make it again"
         ) from error
-
-
-def runs(merged: Sequence[Merged]) -> Iterator[tuple[Run, Merged]]:
-    """Yield each with the run that would have made it."""
-    for one in merged:
-        yield Run(one.evaluation.protocol, one.evaluation.parameters), one

@@ -19,7 +19,7 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
     is that of one run over all images, to the last bit.
     """
     with told_errors():
-        from evaltex_cli.merge import files_of_images, merge, runs
+        from evaltex_cli.merge import files_of_images, merge
         from evaltex_cli.results.staging import staged
         from evaltex_cli.results.table import table
         from evaltex_cli.results.writer import ResultWriter, is_result, result_names
@@ -28,9 +28,9 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
         evaluations = [one.evaluation for one in merged]
         owned = [file for evaluation in evaluations for file in result_names(evaluation.protocol)]
         with staged(res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
-            for run, one in runs(merged):
+            for one in merged:
                 if one.images:
-                    writer.take(run, files_of_images(run, one))
+                    writer.take(one.run, files_of_images(one))
                 writer.finish(one.evaluation)
         warn([warning for evaluation in evaluations for warning in evaluation.warnings])
         if not quiet:

@@ -24,7 +24,7 @@ Empty cases: 0/0 is 0 in the dataset; in an image scores are as the variant's pr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -169,7 +169,7 @@ def _curve_settings(parameters: Parameters) -> Thresholds:
     t, (t_r, t_p) = steps(parameters), fixed_thresholds(parameters)
     over_r = thresholds_at(parameters, t, np.full(len(t), t_p), True, False)
     over_p = thresholds_at(parameters, np.full(len(t), t_r), t, False, True)
-    names = Thresholds.__slots__
+    names = (field.name for field in fields(Thresholds))
     return Thresholds(*(np.concatenate([getattr(over_r, name), getattr(over_p, name)]) for name in names))
 
 
