@@ -279,7 +279,7 @@ def _gates(
 def _modules_of_work(request: Request) -> list[str]:
     """What the work most probably needs, for workers to find imported."""
     protocols = (PROTOCOLS[name] for name in chosen_protocols(request.protocols))
-    modules = ["evaltex_cli.cli", "evaltex_cli.chunks", *protocols]
+    modules = ["evaltex_cli.chunks", *protocols]
     modules.append(f"evaltex_cli.formats.{'icdar_txt' if request.gt.is_dir() else 'evaltex_txt'}")
     if request.gt_img_dir:
         modules.append("evaltex_cli.formats.label_pictures")
