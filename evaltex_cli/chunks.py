@@ -5,7 +5,6 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -117,7 +116,6 @@ class Refused(typing.NamedTuple):
     """Objects of one side, by row, with the reason; lines are looked for where the source is."""
 
     side: Side
-    names: Sequence[str]
     objects: Objects
     reasons: Mapping[int, str]
 
@@ -160,8 +158,8 @@ def measure(bare: Sequence[Run], masks: MaskFolders | None, invalid: str, sink: 
     np.empty(_KEPT_BYTES, np.uint8)
     faults = FaultLog()
     refused: list[Refused] = []
-    gt_read = _settled(chunk.gt(faults), "gt", chunk.names, invalid, refused)
-    det_read = _settled(chunk.det(faults), "det", list(compress(chunk.names, chunk.present)), invalid, refused)
+    gt_read = _settled(chunk.gt(faults), "gt", invalid, refused)
+    det_read = _settled(chunk.det(faults), "det", invalid, refused)
     batch = ImageBatch(
         chunk.names,
         gt_read.sizes,
@@ -205,7 +203,7 @@ def are_polygons(objects: Objects) -> bool:
     return bool(((counts != 0) & (counts != 4)).any())
 
 
-def _settled(read: ReadImages, side: Side, names: Sequence[str], invalid: str, refused: list[Refused]) -> ReadImages:
+def _settled(read: ReadImages, side: Side, invalid: str, refused: list[Refused]) -> ReadImages:
     """Apply the policy for invalid polygons."""
     if invalid == INVALID_POLYGONS[0] or read.objects.vertices is None:
         return read
@@ -213,7 +211,7 @@ def _settled(read: ReadImages, side: Side, names: Sequence[str], invalid: str, r
 
     settled, reasons = settle(read, invalid)
     if reasons:
-        refused.append(Refused(side, names, settled.objects, reasons))
+        refused.append(Refused(side, settled.objects, reasons))
     return settled
 
 

@@ -215,9 +215,9 @@ def evaluate_sources(
     has_polygons = partial(_has_polygons, gt, det, paired, cuts, in_order)
     runs = [replace(run, parameters=run.protocol.decided(run.parameters, has_polygons)) for run in runs]
     work = partial(measure, [run.empty() for run in runs], masks, invalid, sink)
-    for (_, done), found in _found(work, cuts, gt, det, paired, faults, in_order, journal):
+    for (start, done), found in _found(work, cuts, gt, det, paired, faults, in_order, journal):
         faults.extend(found.faults)
-        _log_refused(gt, det, found.refused, faults)
+        _log_refused(gt, det, paired, (start, done), found.refused, faults)
         if found.refusal is not None and not faults.count:
             raise found.refusal
         gt_count += found.gt
@@ -353,14 +353,17 @@ def _refuse_with_masks(runs: Sequence[Run], invalid: str, min_confidence: float 
             raise InputError(f"protocol {run.protocol.name} does not work on label pictures; leave out their folders")
 
 
-def _log_refused(gt: Source, det: Source, refused: Sequence[Refused], faults: FaultLog) -> None:
+def _log_refused(
+    gt: Source, det: Source, paired: Ints, cut: tuple[int, int], refused: Sequence[Refused], faults: FaultLog
+) -> None:
     if not refused:
         return
     from evaltex_cli import places
 
+    of_gt, of_det = np.arange(*cut), paired[slice(*cut)]
     for one in refused:
-        source = gt if one.side == "gt" else det
-        for fault in places.refused(source, one.side, one.names, one.objects, one.reasons):
+        source, positions = (gt, of_gt) if one.side == "gt" else (det, of_det[of_det != pairing.NO_DETECTIONS])
+        for fault in places.refused(source, one.side, positions.tolist(), one.objects, one.reasons):
             faults.add(fault.file, fault.line, fault.found, fault.expected, fault.column)
 
 

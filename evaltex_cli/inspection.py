@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,6 +39,8 @@ class Inspection:
         Objects of each image, 0 before it is read.
     reason : str
         Why the input is taken for its format.
+    faulty : set of (str, int)
+        Files and lines of the faults.
     """
 
     side: Side
@@ -51,6 +53,7 @@ class Inspection:
     all_dont_care: int = 0
     mended: GeometryCounts = field(default_factory=GeometryCounts)
     reason: str = ""
+    faulty: set[tuple[str, int | None]] = field(default_factory=set)
 
     def problem(
         self, level: Level, kind: str, found: str, advice: str, image: str | None = None, place: str | None = None
@@ -173,19 +176,21 @@ def read_all(one: Inspection, sizes: Floats, problems: list[Problem]) -> Floats:
     (images, 2) float64
         `sizes`.
     """
-    names = one.source.names
-    for start in range(0, len(names), BLOCK_IMAGES):
-        stop = min(start + BLOCK_IMAGES, len(names))
+    images, logged = len(one.source.names), 0
+    for start in range(0, images, BLOCK_IMAGES):
+        stop = min(start + BLOCK_IMAGES, images)
         try:
             read = one.source.read(np.arange(start, stop), one.faults)
         except InputError as error:
             problems.append(_unreadable(one.side, one.source.path, error))
             break
-        problems += _size_problems(one, names[start:stop], read.sizes, sizes[start:stop])
+        one.faulty.update((fault.file, fault.line) for fault in one.faults.shown[logged:])
+        logged = len(one.faults.shown)
+        problems += _size_problems(one, range(start, stop), read.sizes, sizes[start:stop])
         known = (read.sizes > 0).all(axis=1)
         sizes[start:stop][known] = read.sizes[known]
         _count(one, start, read)
-        problems += _object_problems(one, names[start:stop], read, sizes[start:stop])
+        problems += _object_problems(one, range(start, stop), read, sizes[start:stop])
     problems += _faults(one)
     return sizes
 
@@ -200,22 +205,23 @@ def _count(one: Inspection, start: int, read: ReadImages) -> None:
     one.mended += read.mended
 
 
-def _size_problems(one: Inspection, names: Sequence[str], stated: Floats, pictures: Floats) -> Iterator[Problem]:
+def _size_problems(one: Inspection, positions: range, stated: Floats, pictures: Floats) -> Iterator[Problem]:
     both = (stated > 0).all(axis=1) & (pictures > 0).all(axis=1)
     other = np.flatnonzero(both & (stated != pictures).any(axis=1)).tolist()
-    found_at = places.of_images(one.source, one.side, [names[k] for k in other])
+    found_at = places.of_images(one.source, one.side, [positions[k] for k in other])
     for k in other:
         (height, width), (picture_height, picture_width) = stated[k].tolist(), pictures[k].tolist()
         swapped = " (height and width are swapped)" if [width, height] == pictures[k].tolist() else ""
-        found = f"image {quote(names[k])}: height,width {height:g},{width:g}"
+        name = one.source.names[positions[k]]
+        found = f"image {quote(name)}: height,width {height:g},{width:g}"
         advice = f"{picture_height:g},{picture_width:g}, as its picture has{swapped}"
-        yield one.problem_at(found_at[names[k]], "warning", "picture", found, advice, names[k])
+        yield one.problem_at(found_at[positions[k]], "warning", "picture", found, advice, name)
 
 
-def _object_problems(one: Inspection, names: Sequence[str], read: ReadImages, sizes: Floats) -> Iterator[Problem]:
+def _object_problems(one: Inspection, positions: range, read: ReadImages, sizes: Floats) -> Iterator[Problem]:
     findings = list(checks.check(read.objects, sizes))
     rows = [(finding.row, finding.coordinate) for finding in findings]
-    where = places.of_objects(one.source, one.side, names, read.objects, rows, one.faults.shown)
+    where = places.of_objects(one.source, one.side, positions, read.objects, rows, one.faulty)
     for finding, place in zip(findings, where, strict=True):
         level: Level = "error" if finding.kind == "invalid-polygon" and one.invalid == "error" else "warning"
         object_id = None if finding.kind == "orientation" else place.id

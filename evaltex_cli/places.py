@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,40 +47,44 @@ class ObjectPlace(NamedTuple):
     id: int
 
 
-def of_images(source: Source, side: Side, names: Iterable[str]) -> dict[str, ImagePlace]:
-    """Return where each of some images stands; without positions in what is no text (.mat)."""
-    wanted = set(names)
-    found = {name: ImagePlace(source.path, None, []) for name in wanted}
-    if not wanted:
+def of_images(source: Source, side: Side, positions: Sequence[int]) -> dict[int, ImagePlace]:
+    """Return where each of some images stands, by position; without lines in what is no text (.mat)."""
+    wanted = np.array(positions, np.int64)
+    found = {k: ImagePlace(source.path, None, []) for k in positions}
+    if not positions:
         return found
     if source.collect is not None:
-        positions = [k for k, name in enumerate(source.names) if name in wanted]
-        return found | _of_collected(source, source.collect(np.array(positions, np.int64)))
-    path = Path(source.path)
-    if not archive.is_archive(path):
-        _find_in_text(source, side, found)
-        return found
-    entries = archive.open_entries(path)
-    chosen = [entry for entry in entries.entries if entry.image in wanted]
-    for entry, data in zip(chosen, entries.read_many(chosen), strict=True):
-        lines = [ObjectText(Position(k), line) for k, line in enumerate(_lines(data), 1) if line.strip()]
-        found[entry.image] = ImagePlace(entries.place(entry), None, lines)
+        return dict(zip(positions, _of_collected(source, source.collect(wanted)), strict=True))
+    if source.texts is not None:
+        of_image = _of_evaltex if source.format == "evaltex" else _of_file
+        for k, (file, first, text) in zip(positions, source.texts(wanted), strict=True):
+            found[k] = of_image(file, list(enumerate(_lines(text), first)), source.names[k], side)
     return found
 
 
-def _of_collected(source: Source, images: Sequence[CollectedImage]) -> dict[str, ImagePlace]:
+def _of_file(file: str, lines: Sequence[tuple[int, str]], name: str, side: Side) -> ImagePlace:
+    return ImagePlace(file, None, [ObjectText(Position(number), line) for number, line in lines if line.strip()])
+
+
+def _of_evaltex(file: str, lines: Sequence[tuple[int, str]], name: str, side: Side) -> ImagePlace:
+    head = next((k for k, (_, line) in enumerate(lines) if line.strip() == name), 0)
+    texts = [
+        ObjectText(Position(number), line) for number, line in lines[head + 1 :] if is_object_line(line.strip(), side)
+    ]
+    return ImagePlace(file, Position(lines[head][0], 1), texts)
+
+
+def _of_collected(source: Source, images: Sequence[CollectedImage]) -> Iterator[ImagePlace]:
     ways = [(image.place, at) for image in images for at in [image.at, *(one.at for one in image.objects)] if at]
     in_json = _in_json(source.path, ways)
 
     def position(file: str, at: Position | Steps) -> Position | None:
         return at if isinstance(at, Position) else in_json.get((file, at))
 
-    found = {}
     for image in images:
         objects = [position(image.place, one.at) for one in image.objects]
         texts = [ObjectText(at) for at in objects if at is not None]
-        found[image.name] = ImagePlace(image.place, position(image.place, image.at), texts)
-    return found
+        yield ImagePlace(image.place, position(image.place, image.at), texts)
 
 
 def _in_json(path: str, wanted: Iterable[tuple[str, Position | Steps]]) -> dict[tuple[str, Steps], Position]:
@@ -97,48 +101,31 @@ def _in_json(path: str, wanted: Iterable[tuple[str, Position | Steps]]) -> dict[
     return found
 
 
-def _find_in_text(source: Source, side: Side, found: dict[str, ImagePlace]) -> None:
-    every = set(source.names)
-    for file in shards.files_of(Path(source.path)):
-        lines: list[ObjectText] = []
-        with shards.unpacked(file).open("rb") as opened:
-            for number, data in enumerate(opened, 1):
-                text = data.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r\n")
-                line = text.strip()
-                if line in every:
-                    lines = []
-                    if line in found:
-                        found[line] = ImagePlace(str(file), Position(number, 1), lines)
-                elif is_object_line(line, side):
-                    lines.append(ObjectText(Position(number), text))
-
-
 def of_objects(
     source: Source,
     side: Side,
-    names: Sequence[str],
+    positions: Sequence[int],
     objects: Objects,
     found: Iterable[tuple[int, int]],
-    faults: Iterable[Fault] = (),
+    faulty: Collection[tuple[str, int | None]] = (),
 ) -> Iterator[ObjectPlace]:
     """Yield where each of some objects stands.
 
     Parameters
     ----------
-    names : sequence of str
-        The images that `objects` holds.
+    positions : sequence of int
+        Of the images that `objects` holds, in `source`.
     found : iterable of (int, int)
         Row of `objects`, and which of its coordinates x0, y0, x1, y1 or x1, y1, x2, y2, ... is meant.
-    faults : iterable of Fault
-        Their lines are of no object.
+    faulty : collection of (str, int)
+        Files and lines that are of no object.
     """
     wanted = list(found)
     images = (np.searchsorted(objects.offsets, [row for row, _ in wanted], side="right") - 1).tolist()
-    places = of_images(source, side, {names[k] for k in images})
-    faulty = {(fault.file, fault.line) for fault in faults}
+    places = of_images(source, side, [positions[k] for k in dict.fromkeys(images)])
     for (row, coordinate), k in zip(wanted, images, strict=True):
         start, stop = objects.offsets[k : k + 2].tolist()
-        file, _, texts = places[names[k]]
+        file, _, texts = places[positions[k]]
         if len(texts) != stop - start:
             texts = [text for text in texts if (file, text.at.line) not in faulty]
         at = None
@@ -146,7 +133,7 @@ def of_objects(
             at, line = texts[row - start]
             if line:
                 at = Position(at.line, _coordinate_column(line, source.format, _coordinates(objects, row), coordinate))
-        yield ObjectPlace(file, at, names[k], int(objects.ids[row]))
+        yield ObjectPlace(file, at, source.names[positions[k]], int(objects.ids[row]))
 
 
 def _coordinates(objects: Objects, row: int) -> int:
@@ -166,10 +153,10 @@ def _coordinate_column(line: str, format_name: str, count: int, coordinate: int)
 
 
 def refused(
-    source: Source, side: Side, names: Sequence[str], objects: Objects, found: Mapping[int, str]
+    source: Source, side: Side, positions: Sequence[int], objects: Objects, found: Mapping[int, str]
 ) -> Iterator[Fault]:
     """Yield a fault for each object that is refused; `found` says why, by row."""
-    places = of_objects(source, side, names, objects, ((row, 0) for row in found))
+    places = of_objects(source, side, positions, objects, ((row, 0) for row in found))
     for place, what in zip(places, found.values(), strict=True):
         told = f"image {quote(place.image)}, object {place.id}: {what}"
         expected = "a valid polygon; mend it, or have it repaired or dropped"

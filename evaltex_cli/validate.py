@@ -95,24 +95,26 @@ def _pairing_problems(ours: Inspection, theirs: Inspection, paired: Ints, also: 
     gt, det = ours.source.names, theirs.source.names
     alike = {det[k]: gt[i] for i, k in enumerate(also.tolist()) if k >= 0}
     known = set(gt)
-    extra = [name for name in det if name not in known]
+    extra = [k for k, name in enumerate(det) if name not in known]
     missing = [gt[i] for i in np.flatnonzero((paired < 0) & (also < 0)).tolist()]
-    empty = [name for name, count in zip(det, theirs.object_counts.tolist(), strict=True) if not count]
+    empty = np.flatnonzero(theirs.object_counts == 0).tolist()
     at = places.of_images(theirs.source, "det", [*extra, *empty])
-    for k, name in enumerate(extra):
+    for k, position in enumerate(extra):
+        name = det[position]
         advice = f"rename it to {quote(alike[name])}" if name in alike else "only names of the ground truth's images"
         hint = "" if name in alike or k >= MOST_HINTS else nearest(name, missing or gt)
         found = f"image {quote(name)}, which the ground truth lacks{hint}"
-        yield theirs.problem_at(at[name], "error", "extra-image", found, advice, name)
+        yield theirs.problem_at(at[position], "error", "extra-image", found, advice, name)
     if det:
         for k, name in enumerate(missing):
-            hint = nearest(name, extra) if k < MOST_HINTS else ""
+            hint = nearest(name, [det[position] for position in extra]) if k < MOST_HINTS else ""
             found = f"no image {quote(name)} in the detections{hint}"
             yield theirs.problem("warning", "missing-image", found, "its objects count as missed", name)
-    for name in empty:
+    for position in empty:
+        name = det[position]
         if name in known:
             found, advice = f"image {quote(name)} has no detections", "its objects count as missed"
-            yield theirs.problem_at(at[name], "warning", "empty-image", found, advice, name)
+            yield theirs.problem_at(at[position], "warning", "empty-image", found, advice, name)
 
 
 def _coordinate_problems(ours: Inspection, theirs: Inspection, paired: Ints, sizes: Floats) -> Iterator[Problem]:

@@ -112,6 +112,28 @@ def test_bulk_finds_what_single_lines_say(
     assert_same_one_by_one(paths, side)
 
 
+@pytest.mark.parametrize("side", ["gt", "det"])
+@given(data=st.data())
+@settings(deadline=None, derandomize=True, max_examples=100)
+def test_the_lines_of_all_images_are_the_files(
+    tmp_path_factory: pytest.TempPathFactory, side: Side, data: st.DataObject
+) -> None:
+    """Each image's lines, its name among them, follow those of the image before."""
+    paths, expected = [], {}
+    for k, content in enumerate(data.draw(st.lists(files(side), min_size=1, max_size=2))):
+        paths.append(tmp_path_factory.getbasetemp() / f"{side}-{k}.txt")
+        paths[-1].write_bytes(content)
+        expected[str(paths[-1])] = content
+    source = evaltex_txt.index_files(paths[0], paths, side, FaultLog())
+    found: dict[str, bytes] = {}
+    for name, (file, number, text) in zip(source.names, source.texts(np.arange(len(source.names))), strict=True):  # type: ignore[misc]
+        assert number == found.get(file, b"").count(b"\n") + 1
+        lines = text.decode("utf-8", "replace").split("\n")
+        assert name in [lines[0].removeprefix("\ufeff").strip(), *(line.strip() for line in lines)]
+        found[file] = found.get(file, b"") + text
+    assert found == {file: content for file, content in expected.items() if file in found}
+
+
 def test_an_odd_object_line_belongs_to_an_image_found_in_bulk(tmp_path: Path) -> None:
     """Though the file begins with objects of no image, and no name was taken as one line."""
     path = tmp_path / "det.txt"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -49,6 +49,9 @@ class Source:
     collect : callable or None
         ``collect(positions)`` returns these images as `collected.CollectedImage`, which know where they and their
         objects stand; None where each object has a line, which can be found again.
+    texts : callable or None
+        ``texts(positions)`` yields for each of these images the file as messages name it, the number of the first line
+        that is the image's, and all its lines; None where `collect` is there.
     """
 
     path: str
@@ -62,6 +65,7 @@ class Source:
     part: Callable[[Ints], Callable[[FaultLog], ReadImages]] | None = None
     min_confidence: float | None = None
     collect: Callable[[Ints], list[CollectedImage]] | None = None
+    texts: Callable[[Ints], Iterator[tuple[str, int, bytes]]] | None = None
 
     def reader(self, positions: Ints) -> Callable[[FaultLog], ReadImages]:
         """Return what reads the images at these positions, to be called here or in another process."""

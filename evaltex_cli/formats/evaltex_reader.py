@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -84,6 +84,18 @@ class Reader:
         objects, line, mended = _columns(buffer, plain, odd, image, len(positions), self.side)
         self._refuse_repeated_ids(objects, file[line], number[line], faults)
         return ReadImages(self.sizes[positions].astype(np.float64), objects, mended)
+
+    def texts(self, positions: Ints) -> Iterator[tuple[str, int, bytes]]:
+        """See `Source.texts`; an image's lines begin after the objects of the image before."""
+        for k in positions.tolist():
+            follows = k > 0 and self.file[k - 1] == self.file[k]
+            begin = int(self.start[k - 1]) + int(self.weights[k - 1]) if follows else 0
+            before = int(self.start[k]) - begin
+            with self.files[self.file[k]].open("rb") as file:
+                file.seek(begin)
+                text = file.read(before + int(self.weights[k]))
+            lines_before = text.count(b"\n", 0, before) + (len(text) < before)  # the last may lack its newline
+            yield self.names[self.file[k]], int(self.line[k]) - lines_before, text
 
     def _texts(self, positions: Ints) -> list[bytes]:
         """Each image's lines, all ended by a bare newline."""

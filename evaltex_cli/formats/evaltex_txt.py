@@ -66,6 +66,7 @@ def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog)
         read=reader.read,
         warnings=() if names or side == "gt" else empty,
         part=reader.part,
+        texts=reader.texts,
     )
 
 

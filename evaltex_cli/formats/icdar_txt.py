@@ -38,7 +38,7 @@ What no single line tells is told by all lines of the archive together (`icdar_s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -97,7 +97,14 @@ def index(name: str, path: Path, side: Side, faults: FaultLog) -> Source:
         read=partial(_read, entries, found.syntax(name, side)),
         warnings=tuple(warnings),
         part=partial(_part, entries, found.syntax(name, side)),
+        texts=partial(_texts, entries),
     )
+
+
+def _texts(entries: archive.Entries, positions: Ints) -> Iterator[tuple[str, int, bytes]]:
+    chosen = [entries.entries[k] for k in positions.tolist()]
+    for entry, data in zip(chosen, entries.read_many(chosen), strict=True):
+        yield entries.place(entry), 1, data
 
 
 def _part(entries: archive.Entries, syntax: Syntax, positions: Ints) -> Callable[[FaultLog], ReadImages]:

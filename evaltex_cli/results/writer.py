@@ -81,7 +81,9 @@ def log_unfit_names(folder: Path, runs: Sequence[Run], gt: Source, faults: Fault
         return
     from evaltex_cli import places
 
-    for name, place in places.of_images(gt, "gt", unfit).items():
+    found_at = places.of_images(gt, "gt", [k for k, name in enumerate(gt.names) if name in unfit])
+    for k, place in found_at.items():
+        name = gt.names[k]
         made, expected = unfit[name]
         line = None if place.at is None else place.at.line
         faults.add(place.file, line, f"image name {quote(name)} {made}", f"{expected}, or leave out -a")
