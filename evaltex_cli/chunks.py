@@ -182,6 +182,7 @@ def measure(bare: Sequence[Run], masks: MaskFolders | None, invalid: str, sink: 
 
 
 def chunk_of(gt: Source, det: Source, paired: Ints, start: int, stop: int, is_counted: bool) -> Chunk:
+    """Return the images from `start` to before `stop`; `paired` as `pairing.pair_images` returns it."""
     present = paired[start:stop] != pairing.NO_DETECTIONS
     return Chunk(
         gt.names[start:stop],
@@ -229,16 +230,14 @@ def cut(gt: Source, det: Source, paired: Ints, masks: MaskFolders | None) -> Ite
         start = stop
 
 
-def _spread(objects: Objects, present: np.ndarray[Any, np.dtype[np.bool_]]) -> Objects:
+def _spread(objects: Objects, present: Bools) -> Objects:
     """Give images without detections their empty share of the offsets."""
     counts = np.zeros(len(present), np.int64)
     counts[present] = np.diff(objects.offsets)
     return replace(objects, offsets=offsets_of(counts))
 
 
-def _with_masks(
-    batch: ImageBatch, masks: MaskFolders, present: np.ndarray[Any, np.dtype[np.bool_]], faults: FaultLog
-) -> ImageBatch:
+def _with_masks(batch: ImageBatch, masks: MaskFolders, present: Bools, faults: FaultLog) -> ImageBatch:
     from evaltex_cli.formats.label_pictures import read_runs
 
     for k in np.flatnonzero((batch.sizes <= 0).any(axis=1)).tolist():

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import FaultLog, quote
+from evaltex_cli.errors import FaultLog, not_utf8, quote
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex_bulk import line_ends
 from evaltex_cli.formats.evaltex_heads import PlainImages, plain_images
@@ -188,9 +188,8 @@ class Index:
         try:
             block.decode("utf-8")
         except UnicodeDecodeError as error:
-            line += block.count(b"\n", 0, error.start)
-            what = f"byte 0x{block[error.start]:02x}, which is not UTF-8"
-            self.faults.add(self._path, line, what, "text in UTF-8 (save the file in that encoding)")
+            line_of_block, found, expected = not_utf8(error)
+            self.faults.add(self._path, line + line_of_block - 1, found, expected)
 
     def _take(self, line: str, number: int, start: int, stop: int) -> None:
         """Take one line; `start`, `stop` are its bytes in the file."""

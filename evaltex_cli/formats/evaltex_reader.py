@@ -15,6 +15,7 @@ from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats import evaltex_bulk as bulk
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex_lines import LineFault, ObjectLine, parse_object_line
+from evaltex_cli.geometry.boxes import around
 from evaltex_cli.records import (
     Floats,
     Geometries,
@@ -212,7 +213,5 @@ def shapes_of(
     vertices = coordinates[~in_box].reshape(-1, 2)
     vertex_offsets = offsets_of(np.where(is_box, 0, counts // 2))
     geometries, mended = polygons.from_vertices(vertices, vertex_offsets)
-    first = vertex_offsets[:-1][~is_box]
-    boxes[~is_box, :2] = np.minimum.reduceat(vertices, first)
-    boxes[~is_box, 2:] = np.maximum.reduceat(vertices, first)
+    boxes[~is_box] = around(vertices, vertices, vertex_offsets[:-1][~is_box])
     return boxes, geometries, vertices, vertex_offsets, mended
