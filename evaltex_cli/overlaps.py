@@ -41,7 +41,7 @@ def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
     if batch.gt_runs is not None and batch.det_runs is not None:
         from evaltex_cli.geometry import label_runs
 
-        gt, det, area = label_runs.overlaps(batch.gt_runs, batch.gt.image, batch.det_runs, batch.det.image)
+        gt, det, area = label_runs.overlaps(batch.gt_runs, batch.det_runs)
         return Overlaps(gt, det, area, label_runs.area(batch.gt_runs), label_runs.area(batch.det_runs))
     gt_shapes, det_shapes = shapes.of(batch.gt, convention), shapes.of(batch.det, convention)
     gt, det = touching_boxes(gt_shapes.boxes, batch.gt.offsets, det_shapes.boxes, batch.det.offsets, batch.names)

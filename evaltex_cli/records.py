@@ -116,23 +116,20 @@ class LabelRuns(NamedTuple):
     Attributes
     ----------
     object : (r,) int64
-        Index of the run's object in the batch's `Objects`; runs are sorted by (object, row, start).
-    row : (r,) int64
-        Picture row, from 0.
+        Index of the run's object in the batch's `Objects`.
     start, stop : (r,) int64
-        First column, and the column after the last.
-    offsets : (objects + 1,) int64
-        Object i owns runs ``offsets[i]:offsets[i + 1]``.
-    reading : (r,) int64 or None
-        Indices of the runs as they stand in the pictures: by image, row, start. None for runs that no picture shows.
+        First pixel, and the one after the last; runs are sorted by them. The rows of all pictures, one below the other,
+        are numbered through as one picture of so many columns as the widest.
+    columns : int
+    objects : int
+        Objects in the batch.
     """
 
     object: Ints
-    row: Ints
     start: Ints
     stop: Ints
-    offsets: Ints
-    reading: Ints | None = None
+    columns: int
+    objects: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

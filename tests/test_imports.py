@@ -21,6 +21,7 @@ ORDER = [
     "geometry.quads",
     "geometry.polygons",
     "geometry.shapes",
+    "geometry.picture_runs",
     "geometry.label_runs",
     "geometry.chains",
     "formats",

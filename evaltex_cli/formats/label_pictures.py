@@ -30,7 +30,7 @@ from PIL import Image, TiffImagePlugin, UnidentifiedImageError
 
 from evaltex_cli.errors import Fault, FaultLog, InputError, quote
 from evaltex_cli.formats.names import leaves_result_folder
-from evaltex_cli.geometry.label_runs import NO_OBJECT, PictureRuns, find_runs, join, object_of
+from evaltex_cli.geometry.picture_runs import NO_OBJECT, PictureRuns, find_runs, join, object_of
 from evaltex_cli.records import Bools, Floats, Ints, LabelRuns
 
 SUFFIXES = (".tif", ".tiff", ".png", ".bmp", ".gif")
@@ -124,7 +124,12 @@ def read_runs(
     for result in results:
         if isinstance(result, Fault):
             faults.add(result.file, result.line, result.found, result.expected)
-    return join([result for result in results if isinstance(result, tuple)], len(ids))
+    pictures = [result if isinstance(result, tuple) else None for result in results]
+    shapes = np.minimum(sizes, max_pixels).astype(np.int64)
+    for k, picture in enumerate(pictures):
+        if picture is not None:
+            shapes[k] = picture[0].shape
+    return join(pictures, shapes, len(ids))
 
 
 def _missing(folder: Path, name: str) -> Fault:

@@ -1,128 +1,101 @@
 """Labelled masks behind the same functions as `shapes`: areas are pixel counts, everything is a sweep over runs.
 
-Rows of all objects are laid end to end on one line of integers, so that a run is an interval of that line and the
-geometry of any number of objects and pictures is that of sorted intervals (`_Line`).
+Runs stay as the pictures show them, disjoint and in order, so that areas, extents and overlaps sort nothing. Only
+objects that grow, shrink or must be told apart are taken out (`by_object`): their rows are laid end to end on one line
+of integers, so that a run is an interval of that line, and the geometry that of sorted intervals (`_Line`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaltex_cli.records import Bools, Floats, Ints, LabelRuns
 
-NO_OBJECT = -1
-_TABULATED = 1 << 16
-"""Labels below this are looked up in a table."""
+_STRIP_RUNS = 1 << 15
 _BEFORE = np.iinfo(np.int64).min
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PictureRuns:
-    """Runs of one picture in reading order: label (any numeric dtype), row, first column, column after the last."""
+class ObjectRuns(NamedTuple):
+    """Runs of objects, sorted by (object, row, start): (r,) object, row, first column, column after the last.
 
-    label: NDArray[Any]
+    Object i owns runs ``offsets[i]:offsets[i + 1]``. Rows count through all pictures of the batch.
+    """
+
+    object: Ints
     row: Ints
     start: Ints
     stop: Ints
+    offsets: Ints
 
 
-def find_runs(labels: NDArray[Any]) -> PictureRuns:
-    """Find the maximal stretches of one label in one row of a (height, width) picture; 0 is background."""
-    width = max(labels.shape[1], 1)
-    flat = labels.reshape(-1)
-    begins = np.empty(flat.size, dtype=bool)
-    np.not_equal(flat[1:], flat[:-1], out=begins[1:])
-    begins[::width] = True
-    edges = np.append(np.flatnonzero(begins), flat.size)
-    label = flat[edges[:-1]]
-    run = np.flatnonzero(label)
-    first, after = edges[run], edges[run + 1]
-    row = first // width
-    column = row * width
-    return PictureRuns(label[run], row, first - column, after - column)
+class Moved(NamedTuple):
+    """Objects of label pictures of which some are grown or shrunk; `moved` tells which, `runs` are theirs alone."""
+
+    pictures: LabelRuns
+    moved: Bools
+    runs: ObjectRuns
+
+    @property
+    def objects(self) -> int:
+        """Objects in the batch."""
+        return len(self.moved)
 
 
-def object_of(label: NDArray[Any], ids: Ints) -> Ints:
-    """(r,) index into `ids` of each label; `NO_OBJECT` where none bears it."""
-    if not len(ids):
-        return np.full(len(label), NO_OBJECT, np.int64)
-    if label.min(initial=0) >= 0 and label.max(initial=0) < _TABULATED:
-        table = np.full(int(label.max(initial=0)) + 1, NO_OBJECT)
-        known = np.flatnonzero((ids >= 0) & (ids < len(table)))
-        table[ids[known]] = known
-        return np.asarray(table[label])
-    order = np.argsort(ids, kind="stable")
-    at = order[np.minimum(np.searchsorted(ids[order], label), len(ids) - 1)]
-    return np.where(ids[at] == label, at, NO_OBJECT)
+Masks: TypeAlias = LabelRuns | Moved
 
 
-def join(pictures: Sequence[tuple[PictureRuns, Ints]], objects: int) -> LabelRuns:
-    """Join pictures to the runs of a batch.
-
-    Parameters
-    ----------
-    pictures : sequence of (PictureRuns, (r,) int64)
-        Each picture's runs, and the batch's object of each; all objects of a picture come after those of the
-        picture before.
-    objects : int
-        Objects in the batch.
-    """
-    columns: list[tuple[Ints, ...]] = [(np.zeros(0, np.int64),) * 5]
-    before = 0
-    for runs, owner in pictures:
-        order = _stable_order(owner)
-        reading = np.empty(len(order), np.int64)
-        reading[order] = np.arange(before, before + len(order))
-        columns.append((owner[order], runs.row[order], runs.start[order], runs.stop[order], reading))
-        before += len(order)
-    *joined, reading = (np.concatenate(column) for column in zip(*columns, strict=True))
-    return _label_runs(joined, objects, reading)
+def by_object(masks: Masks, index: Ints) -> ObjectRuns:
+    """Return the runs of some objects; the others have none."""
+    chosen = _is_among(index, masks.objects)
+    if isinstance(masks, Moved):
+        still, runs = by_object(masks.pictures, np.flatnonzero(chosen & ~masks.moved)), masks.runs
+        run = np.flatnonzero(chosen.take(runs.object))
+        columns = [np.concatenate([a, b.take(run)]) for a, b in zip(still[:4], runs[:4], strict=True)]
+        order = _stable_order(columns[0])
+        return _object_runs([column.take(order) for column in columns], masks.objects)
+    run = np.flatnonzero(chosen.take(masks.object))
+    run = run.take(_stable_order(masks.object.take(run)))
+    row, start = np.divmod(masks.start.take(run).astype(np.int64), masks.columns)
+    stop = masks.stop.take(run) - row * masks.columns
+    return _object_runs([masks.object.take(run), row, start, stop], masks.objects)
 
 
-def from_pictures(pictures: Sequence[NDArray[Any]], offsets: Ints, ids: Ints) -> LabelRuns:
-    """Encode label pictures.
-
-    Parameters
-    ----------
-    pictures : sequence of (height, width) integer arrays
-        One an image; labels that are no object's ID count as background.
-    offsets, ids : (images + 1,), (n,) int64
-        Image k's objects, as in `Objects`.
-    """
-    found = []
-    for picture, start, stop in zip(pictures, offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-        runs = find_runs(picture)
-        owner = object_of(runs.label.astype(np.int64), ids[start:stop])
-        known = owner != NO_OBJECT
-        runs = PictureRuns(runs.label[known], runs.row[known], runs.start[known], runs.stop[known])
-        found.append((runs, owner[known] + start))
-    return join(found, len(ids))
-
-
-def area(runs: LabelRuns) -> Floats:
+def area(masks: Masks) -> Floats:
     """(objects,) pixel counts."""
-    total = np.concatenate([np.zeros(1, np.int64), np.cumsum(runs.stop - runs.start)])
-    return np.diff(total[runs.offsets]).astype(np.float64)
+    runs = masks.runs if isinstance(masks, Moved) else masks
+    pixels = np.bincount(runs.object, weights=runs.stop - runs.start, minlength=masks.objects)
+    if isinstance(masks, Moved):
+        pixels = np.where(masks.moved, pixels, area(masks.pictures))
+    return pixels.astype(np.float64)  # of nothing at all, numpy's sums are integers
 
 
 def extent(runs: LabelRuns) -> tuple[Floats, Floats]:
     """Heights and widths (objects,) of the objects' bounding boxes in pixels; 0 for one without pixels."""
-    first, after = runs.offsets[:-1], runs.offsets[1:]
-    filled = after > first
-    height, width = np.zeros(len(first)), np.zeros(len(first))
-    first, after = first[filled], after[filled]
-    if len(first):
-        height[filled] = runs.row[after - 1] - runs.row[first] + 1
-        width[filled] = np.maximum.reduceat(runs.stop, first) - np.minimum.reduceat(runs.start, first)
-    return height, width
+    row = runs.start // runs.columns
+    begins = np.ones(len(row), dtype=bool)
+    begins[1:] = (runs.object[1:] != runs.object[:-1]) | (row[1:] != row[:-1])
+    first = np.flatnonzero(begins)
+    last = np.append(first, len(row))[1:] - 1
+    owner, row = runs.object.take(first), row.take(first).astype(np.int64)
+    start, stop = (ends - row * runs.columns for ends in (runs.start.take(first), runs.stop.take(last)))
+    return _span(owner, row, row + 1, runs.objects), _span(owner, start, stop, runs.objects)
 
 
-def grown(runs: LabelRuns, radius: Ints) -> LabelRuns:
+def _span(owner: Ints, low: Ints, high: Ints, objects: int) -> Floats:
+    lowest: Ints = np.full(objects, np.iinfo(np.int64).max)
+    highest = np.zeros(objects, np.int64)
+    np.minimum.at(lowest, owner, low)
+    np.maximum.at(highest, owner, high)
+    span: Floats = np.maximum(highest - lowest, 0).astype(np.float64)
+    return span
+
+
+def grown(runs: LabelRuns, radius: Ints) -> Masks:
     """Dilate each object by a square of 2 * radius + 1 pixels (EvaLTex Eq. 7); no picture border clips the result."""
     if not radius.any():
         return runs
@@ -133,10 +106,10 @@ def grown(runs: LabelRuns, radius: Ints) -> LabelRuns:
         shift = _window_shift(line, start, radius, step)
         start, stop = _joined(np.concatenate([start, start + shift]), np.concatenate([stop, stop + shift]))
         step *= 2
-    return _replaced(runs, line, start, stop, radius)
+    return Moved(runs, radius > 0, _from_line(line, start, stop, radius))
 
 
-def shrunk_or_same(runs: LabelRuns, radius: Ints) -> LabelRuns:
+def shrunk_or_same(runs: LabelRuns, radius: Ints) -> Masks:
     """Erode each object by a square of 2 * radius + 1 pixels (EvaLTex Eq. 8), all else being background.
 
     An object of which nothing would remain stays as it is.
@@ -152,69 +125,82 @@ def shrunk_or_same(runs: LabelRuns, radius: Ints) -> LabelRuns:
         a, b = _meetings(start, stop, start + shift, stop + shift)
         start, stop = np.maximum(start[a], start[b] + shift[b]), np.minimum(stop[a], stop[b] + shift[b])
         step *= 2
-    return _replaced(runs, line, start, stop, radius)
+    shrunk = _from_line(line, start, stop, radius)
+    return Moved(runs, np.diff(shrunk.offsets) > 0, shrunk)
 
 
-def pair_area(a: LabelRuns, i: Ints, b: LabelRuns, j: Ints) -> Floats:
-    """(p,) areas of the intersections of ``a[i[k]]`` and ``b[j[k]]``."""
-    if a is b and np.array_equal(i, j):
-        return area(a)[i]
-    line = _Line.around(a, b)
-    pair, run = _runs_of(a, i)
-    row = line.at(j[pair], a.row[run])
-    start, stop = _intervals(line, b)
+def pair_area(a: Masks, i: Ints, b: Masks, j: Ints) -> Floats:
+    """(p,) areas of the intersections of ``a[i[k]]`` and ``b[j[k]]``, two objects of one image."""
+    if a is b and isinstance(a, LabelRuns):
+        return np.where(i == j, area(a)[i], 0.0)
+    a_runs, b_runs = by_object(a, i), by_object(b, j)
+    line = _Line.around(a_runs, b_runs)
+    pair, run = _runs_of(a_runs, i)
+    row = line.at(j[pair], a_runs.row[run])
+    start, stop = _intervals(line, b_runs)
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(stop - start)])
     latest = np.concatenate([np.full(1, _BEFORE), stop])
 
     def covered_before(position: Ints) -> Ints:
-        at = np.searchsorted(start, position, side="right")
-        return np.asarray(before[at] - np.maximum(latest[at], position) + position)
+        at = _count_until(start, position)
+        return np.asarray(before.take(at) - np.maximum(latest.take(at), position) + position)
 
-    shared = covered_before(row + a.stop[run]) - covered_before(row + a.start[run])
+    shared = covered_before(row + a_runs.stop[run]) - covered_before(row + a_runs.start[run])
     return np.bincount(pair, weights=shared, minlength=len(i)).astype(np.float64)
 
 
-def overlaps(gt: LabelRuns, gt_image: Ints, det: LabelRuns, det_image: Ints) -> tuple[Ints, Ints, Floats]:
+def overlaps(gt: LabelRuns, det: LabelRuns) -> tuple[Ints, Ints, Floats]:
     """Find all pairs of one image's objects that share pixels.
-
-    Parameters
-    ----------
-    gt, det : LabelRuns
-        Of label pictures: the objects of one image are disjoint.
-    gt_image, det_image : (G,), (D,) int64
-        Image of each object.
 
     Returns
     -------
     gt, det, area : (p,)
         Indices of the objects and shared pixels, sorted by (gt, det).
     """
-    line = _Line.around(gt, det)
-    gt_object, gt_start, gt_stop = _as_read(line, gt, gt_image)
-    det_object, det_start, det_stop = _as_read(line, det, det_image)
+    found = [_overlaps_of_strip(gt, *gt_strip, det, *det_strip) for gt_strip, det_strip in _strips(gt, det)]
+    pair, shared = (np.concatenate(column) for column in zip(*found, strict=True))
+    gt_object, det_object = np.divmod(pair, max(det.objects, 1))
+    order = _stable_order(det_object)
+    order = order.take(_stable_order(gt_object.take(order)))
+    pair, shared = _summed(pair.take(order), shared.take(order))
+    return *np.divmod(pair, max(det.objects, 1)), shared.astype(np.float64)
+
+
+def _strips(gt: LabelRuns, det: LabelRuns) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Yield the first run of either side, and the one after the last, in strips of rows that fit a cache."""
+    rows = gt.start[_STRIP_RUNS::_STRIP_RUNS] // gt.columns * gt.columns
+    bounds = ([0, *np.searchsorted(runs.start, rows).tolist(), len(runs.start)] for runs in (gt, det))
+    return zip(*(itertools.pairwise(side) for side in bounds), strict=True)
+
+
+def _overlaps_of_strip(
+    gt: LabelRuns, gt_first: int, gt_after: int, det: LabelRuns, det_first: int, det_after: int
+) -> tuple[Ints, Ints]:
+    """Numbers ``gt * det.objects + det`` of pairs and pixels they share; a pair may come several times."""
+    gt_start, det_start = gt.start[gt_first:gt_after], det.start[det_first:det_after]
+    if not len(gt_start) or not len(det_start):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     start = np.concatenate([gt_start, det_start])
     order = np.argsort(start, kind="stable")
-    start = start[order]
-    # The latest run of each side, wherever a run starts; -1, which is far before, where there is none yet.
-    d = np.cumsum(order >= len(gt_start)) - 1
-    g = np.arange(len(order)) - d - 1
-    reach = np.minimum(np.append(gt_stop, _BEFORE)[g], np.append(det_stop, _BEFORE)[d])
-    meets = np.flatnonzero(reach > start)
-    pair = gt_object[g[meets]] * max(len(det_image), 1) + det_object[d[meets]]
-    pair, shared = _summed(pair, reach[meets] - start[meets])
-    order = np.argsort(pair, kind="stable")
-    pair, shared = _summed(pair[order], shared[order])
-    return *np.divmod(pair, max(len(det_image), 1)), shared.astype(np.float64)
+    # Wherever a run starts, the latest of each side; none meets another before both sides have begun.
+    both = int(max(np.searchsorted(gt_start, det_start[0], side="right"), np.searchsorted(det_start, gt_start[0])))
+    d = np.cumsum(order >= len(gt_start))[both:] - 1
+    g = np.arange(both - 1, len(order) - 1) - d
+    shared = np.minimum(gt.stop[gt_first:].take(g), det.stop[det_first:].take(d)) - start.take(order[both:])
+    meets = np.flatnonzero(shared > 0)
+    gt_object = gt.object[gt_first:].take(g.take(meets))
+    det_object = det.object[det_first:].take(d.take(meets))
+    return _summed(gt_object * det.objects + det_object, shared.take(meets))
 
 
 def _summed(key: Ints, values: Ints) -> tuple[Ints, Ints]:
     """Sum the values of each stretch of one key."""
     first = np.flatnonzero(np.diff(key, prepend=-1))
-    return key[first], np.add.reduceat(values, first) if len(first) else values
+    return key.take(first), np.add.reduceat(values, first, dtype=np.int64) if len(first) else values
 
 
 def union_area(
-    group: Ints, a: LabelRuns, i: Ints, b: LabelRuns, j: Ints, groups: int, pair_areas: Floats | None = None
+    group: Ints, a: Masks, i: Ints, b: Masks, j: Ints, groups: int, pair_areas: Floats | None = None
 ) -> Floats:
     """(groups,) areas of the union, within each group, of the intersections of ``a[i[k]]`` and ``b[j[k]]``.
 
@@ -226,28 +212,20 @@ def union_area(
     if alone.all():
         return result
     group, i, j = group[~alone], i[~alone], j[~alone]
-    line = _Line.around(a, b)
-    pair, run = _runs_of(a, i)
-    row = line.at(j[pair], a.row[run])
-    b_start, b_stop = _intervals(line, b)
-    a_run, b_run = _meetings(row + a.start[run], row + a.stop[run], b_start, b_stop)
+    a_runs, b_runs = by_object(a, i), by_object(b, j)
+    line = _Line.around(a_runs, b_runs)
+    pair, run = _runs_of(a_runs, i)
+    row = line.at(j[pair], a_runs.row[run])
+    b_start, b_stop = _intervals(line, b_runs)
+    a_run, b_run = _meetings(row + a_runs.start[run], row + a_runs.stop[run], b_start, b_stop)
     pair, run = pair[a_run], run[a_run]
-    row = line.at(group[pair], a.row[run])
-    start = row + np.maximum(a.start[run], b.start[b_run])
-    stop = row + np.minimum(a.stop[run], b.stop[b_run])
+    row = line.at(group[pair], a_runs.row[run])
+    start = row + np.maximum(a_runs.start[run], b_runs.start[b_run])
+    stop = row + np.minimum(a_runs.stop[run], b_runs.stop[b_run])
     order = np.argsort(start, kind="stable")
     start, stop, owner = start[order], stop[order], group[pair][order]
     new = np.maximum(stop - np.maximum(start, _reach_before(stop)), 0)
     return result + np.bincount(owner, weights=new, minlength=groups)
-
-
-def _as_read(line: _Line, runs: LabelRuns, image: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return object, start and stop of all runs as intervals, a band an image: disjoint and in order."""
-    if runs.reading is None:
-        raise ValueError("these runs are not those of pictures")
-    start = line.at(image, np.zeros_like(image))[runs.object] + runs.row * line.columns + runs.start
-    stop = start + (runs.stop - runs.start)
-    return runs.object[runs.reading], start[runs.reading], stop[runs.reading]
 
 
 # Intervals of the line -----------------------------------------------------------------------------------------------
@@ -266,7 +244,7 @@ class _Line:
     columns: int
 
     @staticmethod
-    def around(*sides: LabelRuns, margin: int = 0) -> _Line:
+    def around(*sides: ObjectRuns, margin: int = 0) -> _Line:
         """Return a line with room for the runs of all sides, and twice a margin more of rows and columns."""
         filled = [runs for runs in sides if len(runs.row)]
         if not filled:
@@ -280,7 +258,7 @@ class _Line:
         return (band * self.rows + (row - self.row)) * self.columns - self.column
 
 
-def _intervals(line: _Line, runs: LabelRuns) -> tuple[Ints, Ints]:
+def _intervals(line: _Line, runs: ObjectRuns) -> tuple[Ints, Ints]:
     """Runs as intervals, a band an object: disjoint and in order."""
     row = line.at(runs.object, runs.row)
     return row + runs.start, row + runs.stop
@@ -288,10 +266,19 @@ def _intervals(line: _Line, runs: LabelRuns) -> tuple[Ints, Ints]:
 
 def _meetings(a_start: Ints, a_stop: Ints, b_start: Ints, b_stop: Ints) -> tuple[Ints, Ints]:
     """Return indices of all intervals a and b that share something; those of b are disjoint and in order."""
-    first = np.searchsorted(b_stop, a_start, side="right")
-    partners = np.searchsorted(b_start, a_stop, side="left") - first
+    first = _count_until(b_stop, a_start)
+    partners = _count_until(b_start, a_stop - 1) - first
     a = np.repeat(np.arange(len(a_start)), partners)
     return a, first[a] + _count_within(partners)
+
+
+def _count_until(ordered: Ints, positions: Ints) -> Ints:
+    """How many of the ordered numbers are no greater than each position; quick for positions in order."""
+    order = np.argsort(np.concatenate([ordered, positions]), kind="stable")
+    at = np.flatnonzero(order >= len(ordered))
+    counts = np.empty(len(positions), np.int64)
+    counts[order.take(at) - len(ordered)] = at - np.arange(len(at))
+    return counts
 
 
 def _joined(start: Ints, stop: Ints) -> tuple[Ints, Ints]:
@@ -314,10 +301,9 @@ def _reach_before(stop: Ints) -> Ints:
 
 def _to_change(runs: LabelRuns, radius: Ints) -> tuple[_Line, Ints, Ints, Ints]:
     """Return a line with room for the change, the intervals on it of all objects to be changed, each one's radius."""
-    line = _Line.around(runs, margin=int(radius.max()))
-    changes = radius[runs.object] > 0
-    start, stop = (position[changes] for position in _intervals(line, runs))
-    return line, start, stop, radius[runs.object[changes]]
+    own = by_object(runs, np.flatnonzero(radius))
+    line = _Line.around(own, margin=int(radius.max()))
+    return line, *_intervals(line, own), radius.take(own.object)
 
 
 def _window_shift(line: _Line, start: Ints, radius: Ints, step: int) -> Ints:
@@ -326,31 +312,23 @@ def _window_shift(line: _Line, start: Ints, radius: Ints, step: int) -> Ints:
     return np.asarray(rows[start // (line.rows * line.columns)] * line.columns)
 
 
-def _replaced(runs: LabelRuns, line: _Line, start: Ints, stop: Ints, radius: Ints) -> LabelRuns:
-    """Put intervals, whose windows end 2 * radius rows below where they began, in place of their objects' runs."""
+def _from_line(line: _Line, start: Ints, stop: Ints, radius: Ints) -> ObjectRuns:
+    """Return intervals, whose windows end 2 * radius rows below where they began, as runs."""
     line_row, column = np.divmod(start, line.columns)
     owner, row = np.divmod(line_row, line.rows)
-    stays = ~_is_among(owner, len(radius))[runs.object]
     column += line.column
-    columns = (
-        np.concatenate([owner, runs.object[stays]]),
-        np.concatenate([row + line.row - radius[owner], runs.row[stays]]),
-        np.concatenate([column, runs.start[stays]]),
-        np.concatenate([column + (stop - start), runs.stop[stays]]),
-    )
-    order = np.argsort(columns[0], kind="stable")
-    return _label_runs([values[order] for values in columns], len(radius))
+    return _object_runs((owner, row + line.row - radius.take(owner), column, column + (stop - start)), len(radius))
 
 
 # Small things --------------------------------------------------------------------------------------------------------
 
 
-def _label_runs(columns: Sequence[Ints], objects: int, reading: Ints | None = None) -> LabelRuns:
+def _object_runs(columns: Sequence[Ints], objects: int) -> ObjectRuns:
     owner, row, start, stop = columns
-    return LabelRuns(owner, row, start, stop, np.searchsorted(owner, np.arange(objects + 1)), reading)
+    return ObjectRuns(owner, row, start, stop, np.searchsorted(owner, np.arange(objects + 1)))
 
 
-def _runs_of(runs: LabelRuns, index: Ints) -> tuple[Ints, Ints]:
+def _runs_of(runs: ObjectRuns, index: Ints) -> tuple[Ints, Ints]:
     """Expand objects to their runs: place in `index`, and run, of each."""
     counts = np.diff(runs.offsets)[index]
     place = np.repeat(np.arange(len(index)), counts)

@@ -125,12 +125,12 @@ def local_scores(
     `area` are those of the pairs' intersections, which hold for grown and shrunk objects too where there is no margin.
     """
     measure, objects = scene.measure, batch.gt.count
-    in_shrunk = area if scene.shrunk is scene.gt else None
+    in_shrunk = _known_areas(scene, scene.shrunk, gt, det, area)
     covered = measure.union_area(gt, scene.shrunk, gt, scene.det, det, objects, in_shrunk)
     coverage = divide(covered, measure.area(scene.shrunk))
     own = (splits[gt] > 1) | (merges[det] == 1)
     own_gt, own_det = gt[own], det[own]
-    in_grown = area[own] if scene.grown is scene.gt else None
+    in_grown = _known_areas(scene, scene.grown, own_gt, own_det, area[own])
     text = measure.union_area(own_gt, scene.grown, own_gt, scene.det, own_det, objects, in_grown)
     det_area = scene.det_area[own_det]
     detected = measure.union_area(own_gt, scene.det, own_det, scene.det, own_det, objects, det_area)
@@ -139,6 +139,21 @@ def local_scores(
     merged_accuracy = divide(_text_area(batch, scene, gt, det, merges, parameters), scene.det_area)
     accuracy[gt[shared]] = merged_accuracy[det[shared]]
     return Local(coverage, accuracy, split_penalty(splits, parameters.split_function))
+
+
+def _known_areas(scene: Scene, objects: Any, gt: Ints, det: Ints, area: Floats) -> Floats | None:
+    """Areas of pairs whose ground truth has grown or shrunk to `objects`, from those before; None for moved shapes.
+
+    Most masks are too thin to grow: only those that do are measured anew.
+    """
+    if objects is scene.gt:
+        return area
+    if scene.measure is shapes:
+        return None
+    moved = objects.moved[gt]
+    area = area.copy()
+    area[moved] = scene.measure.pair_area(objects, gt[moved], scene.det, det[moved])
+    return area
 
 
 def _text_area(batch: ImageBatch, scene: Scene, gt: Ints, det: Ints, merges: Ints, parameters: Parameters) -> Floats:
