@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli import Accumulator, InputError, image_objects
+from evaltex_cli.geometry import polygons
+from evaltex_cli.geometry.polygons import MAX_CROSSINGS
 from evaltex_cli.overlaps import MAX_PAIRS
 from evaltex_cli.protocols import PROTOCOLS, load
 from evaltex_cli.records import Objects
@@ -155,6 +158,57 @@ def test_polygons_of_thousands_of_vertices(protocol: str, vertices: int, dent: f
     det: Side = ([(50.0, 50.0, 150.0, 150.0)], [star(vertices, 99.0, dent)])
     evaluated(protocol, [(objects(gt, 1.0), objects(det, 1.0))])
     assert time.process_time() - began < LONGEST_SECONDS
+
+
+def tangles() -> dict[str, tuple[np.ndarray[Any, np.dtype[Any]], bool]]:
+    """Rings that cross themselves, and whether they do so too often."""
+    generator = np.random.default_rng(0)
+    turns = np.arange(10_001) * 2 * np.pi / 10_001
+    return {
+        "some crossings": (generator.integers(0, 1000, (60, 2)), False),
+        "two rounds": (np.stack([np.cos(2 * turns), np.sin(2 * turns)], axis=1) * 1000, False),
+        "one point over and over": (np.array([[5, 5]] * 10_000 + [[0, 0], [3, 9]]), False),
+        "anywhere": (generator.integers(0, 100_000, (20_000, 2)), True),
+        "there and back": (np.stack([generator.integers(0, 1000, 5000), np.zeros(5000)], axis=1), True),
+        "bow-ties in one place": (np.array([[0, 0], [100, 100], [100, 0], [0, 100]] * 2500), True),
+        "little, and dense": (generator.integers(0, 10**6, (150, 2)), True),
+    }
+
+
+@pytest.mark.parametrize("kind", tangles())
+def test_polygons_that_cross_themselves_too_often_are_refused(kind: str) -> None:
+    """GEOS would take minutes and gigabytes to make them valid."""
+    ring, is_refused = tangles()[kind]
+    began = time.process_time()
+    if is_refused:
+        x, y = ring[0].tolist()
+        most = max(MAX_CROSSINGS, len(ring))
+        told = (
+            rf"of {len(ring)} vertices, the first at \({x:g}, {y:g}\), crosses or touches itself more than {most} times"
+        )
+        with pytest.raises(InputError, match=told):
+            image_objects([], [ring])
+    else:
+        assert image_objects([], [ring]).count == 1
+    assert time.process_time() - began < LONGEST_SECONDS
+
+
+@given(rings)
+@few
+def test_sides_that_meet_are_found(ring: Ring) -> None:
+    """Against GEOS, on a grid where both are exact; sides of no length are not asked for."""
+    drawn = np.round(np.array(ring) * 8)
+    sides = np.stack([drawn, np.roll(drawn, -1, axis=0)], axis=1)
+    sides = sides[(sides[:, 0] != sides[:, 1]).any(axis=1)]
+    i, j = np.triu_indices(len(sides), 1)
+    lines = shapely.linestrings(sides)
+    near = shapely.intersects(shapely.envelope(lines[i]), shapely.envelope(lines[j]))
+    i, j = i[near], j[near]
+    at_ends = [
+        len({*map(tuple, sides[a].tolist()), *map(tuple, sides[b].tolist())}) < 4 for a, b in zip(i, j, strict=True)
+    ]
+    found = shapely.intersects(lines[i], lines[j]) & ~np.array(at_ends, dtype=bool)
+    assert (polygons._meet(sides[i], sides[j]) == found).all()
 
 
 def in_one_place(count: int, gap: float = 0.0) -> Objects:

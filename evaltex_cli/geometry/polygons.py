@@ -10,15 +10,19 @@ from typing import Any
 import numpy as np
 import shapely
 
-from evaltex_cli.errors import counted
+from evaltex_cli.errors import InputError, counted
 from evaltex_cli.geometry import geos, quads
 from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, take
 
 MITRE_LIMIT = 5.0
+MAX_CROSSINGS = 1000
+"""Most crossings of a polygon with itself, where it has no more vertices; with 10 of each, one takes GEOS minutes."""
 _REASON = re.compile(r"(.*?)\[(\S+) (\S+)\]")
 
 
-def from_vertices(vertices: Floats, vertex_offsets: Ints) -> tuple[Geometries, GeometryCounts]:
+def from_vertices(
+    vertices: Floats, vertex_offsets: Ints, refuse_tangled: bool = True
+) -> tuple[Geometries, GeometryCounts]:
     """Make valid polygons of rings given by their vertices.
 
     Parameters
@@ -27,6 +31,8 @@ def from_vertices(vertices: Floats, vertex_offsets: Ints) -> tuple[Geometries, G
         Vertices in drawing order, either orientation, the last not repeating the first (it may).
     vertex_offsets : (n + 1,) int64
         Ring i owns ``vertices[vertex_offsets[i]:vertex_offsets[i + 1]]``; a ring without vertices is a box.
+    refuse_tangled : bool
+        Raise for rings that take GEOS too long; not needed for what comes of rings that do not.
 
     Returns
     -------
@@ -35,10 +41,17 @@ def from_vertices(vertices: Floats, vertex_offsets: Ints) -> tuple[Geometries, G
         `shapely.make_valid`, which keeps the area of every lobe.
     GeometryCounts
         How many were repaired, and how many have no area.
+
+    Raises
+    ------
+    InputError
+        For a ring that crosses or touches itself more than `MAX_CROSSINGS` times, and more often than it has vertices.
     """
     geometries, invalid = _rings(vertices, vertex_offsets)
     mended = np.zeros(len(geometries), dtype=bool)
     crossing = _crossing(geometries, invalid)
+    for i in crossing.tolist() if refuse_tangled else ():
+        _refuse_tangled(vertices[vertex_offsets[i] : vertex_offsets[i + 1]])
     geometries[crossing] = repair(geometries[crossing])
     mended[crossing] = True
     flat = shapely.area(geometries) == 0
@@ -78,6 +91,42 @@ def self_crossing(objects: Objects) -> tuple[Ints, Geometries]:
     geometries, invalid = _rings(objects.vertices, objects.vertex_offsets)
     crossing = _crossing(geometries, invalid)
     return crossing, geometries[crossing]
+
+
+def _refuse_tangled(ring: Floats) -> None:
+    most = max(MAX_CROSSINGS, len(ring))
+    sides = np.stack([ring, np.roll(ring, -1, axis=0)], axis=1)
+    sides = sides[(sides[:, 0] != sides[:, 1]).any(axis=1)]
+    if len(sides) * (len(sides) - 1) // 2 <= most:
+        return
+    low, high = sides.min(axis=1), sides.max(axis=1)
+    tree = shapely.STRtree(shapely.box(*low.T, *high.T))
+    step = max(MAX_CROSSINGS * MAX_CROSSINGS // len(sides), 1)
+    found = 0
+    for start in range(0, len(sides), step):
+        i, j = tree.query(shapely.box(*low[start : start + step].T, *high[start : start + step].T))
+        i = i + start
+        found += int(_meet(sides[i[j > i]], sides[j[j > i]]).sum())
+        if found > most:
+            x, y = ring[0].tolist()
+            raise InputError(
+                f"a polygon of {len(ring)} vertices, the first at ({x:g}, {y:g}), crosses or touches itself more than"
+                f" {most} times; expected an outline: remove it, or put its vertices in order"
+            )
+
+
+def _meet(a: Floats, b: Floats) -> Bools:
+    """Whether sides a[k] and b[k], (n, 2, 2), of touching bounding boxes have a point in common, but no end."""
+
+    def turns(side: Floats, point: Floats) -> Floats:
+        (dx, dy), (x, y) = (side[:, 1] - side[:, 0]).T, (point - side[:, 0]).T
+        sign: Floats = np.sign(dx * y - dy * x)
+        return sign
+
+    at_ends: Bools = (a[:, :, None] == b[:, None]).all(axis=-1).any(axis=(1, 2))
+    across: Bools = turns(a, b[:, 0]) * turns(a, b[:, 1]) <= 0
+    back: Bools = turns(b, a[:, 0]) * turns(b, a[:, 1]) <= 0
+    return across & back & ~at_ends
 
 
 def describe_invalid(vertices: Floats, vertex_offsets: Ints) -> dict[int, str]:

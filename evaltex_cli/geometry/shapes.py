@@ -70,7 +70,7 @@ def _truncated(objects: Objects) -> tuple[Floats, Geometries | None]:
         return boxes, objects.polygons
     from evaltex_cli.geometry import polygons
 
-    return boxes, polygons.from_vertices(np.trunc(vertices), offsets)[0]
+    return boxes, polygons.from_vertices(np.trunc(vertices), offsets, refuse_tangled=False)[0]
 
 
 def area(shapes: Shapes) -> Floats:
