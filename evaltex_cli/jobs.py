@@ -27,6 +27,8 @@ ATTEMPTS = 3
 AHEAD = 2
 """Pieces under way for each worker."""
 CONNECT_SECONDS = 10
+LOOK_SECONDS = 1.0
+"""Between looks at whether anybody still sees to a result."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -110,7 +112,7 @@ class _Workers:
     def _submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
         from concurrent.futures import BrokenExecutor
 
-        with signals.waiting():  # else a worker that is just being started is nobody's
+        with _starting(), signals.waiting():  # else a worker that is just being started is nobody's
             try:
                 return self.executor.submit(function, item)
             except BrokenExecutor:
@@ -120,8 +122,11 @@ class _Workers:
 
     def _failure(self, future: Future[Any]) -> BaseException | None:
         """Wait for a result; the failure, if it is one that may not come again."""
-        from concurrent.futures import CancelledError
+        from concurrent.futures import CancelledError, wait
 
+        while not wait([future], LOOK_SECONDS).done:
+            with _starting():
+                _refuse_unattended(self.executor)
         try:
             error = future.exception()
         except CancelledError as cancelled:
@@ -148,7 +153,10 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item], /) -> 
     waiting: list[Future[Result]] = []
     for item in items:
         waiting.append(Future())
-        threading.Thread(target=work, args=(item, waiting[-1]), daemon=True).start()
+        try:
+            threading.Thread(target=work, args=(item, waiting[-1]), daemon=True).start()
+        except RuntimeError:  # there may be no more of them
+            work(item, waiting[-1])
     for future in waiting:
         yield future.result()
 
@@ -196,38 +204,91 @@ def processes(jobs: int) -> Iterator[InOrder]:
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 
     context = multiprocessing.get_context("forkserver")
-    folder = (os.getcwd(),)  # noqa: PTH109
     transient = (*_MACHINE_FAULTS, BrokenExecutor)
 
     def pool() -> Executor:
         _start_servers()
-        executor = ProcessPoolExecutor(jobs, context, _begin_worker, folder)
-        with signals.waiting():
+        with _starting(), signals.waiting():
+            executor = ProcessPoolExecutor(jobs, context, _begin_worker, (os.getcwd(),))  # noqa: PTH109
             threading.Thread(target=_start_workers, args=(executor, jobs), daemon=True).start()
         return executor
 
-    workers = _Workers(pool, jobs, transient)
-    try:
-        yield workers.in_order
-        workers.executor.shutdown(wait=True)
-    except BaseException:
-        _abandon(workers.executor)
-        raise
+    with _silent_threads():
+        workers = _Workers(pool, jobs, transient)
+        try:
+            yield workers.in_order
+            workers.executor.shutdown(wait=True)
+        except BaseException:
+            _abandon(workers.executor)
+            raise
 
 
 def _start_servers() -> None:
     """Start the two processes that serve workers, which a terminal's signals would end before the workers."""
     from multiprocessing import forkserver, resource_tracker
 
-    with signals.waiting():
-        resource_tracker.ensure_running()  # and it lets signals through again
-    with signals.waiting():
-        forkserver.ensure_running()
+    with _starting(), _silent_children():
+        with signals.waiting():
+            resource_tracker.ensure_running()  # and it lets signals through again
+        with signals.waiting():
+            forkserver.ensure_running()
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """Tell, in one message, what keeps workers from being started."""
+    from concurrent.futures import BrokenExecutor
+
+    try:
+        yield
+    except BrokenExecutor:
+        raise
+    except (OSError, EOFError, RuntimeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(
+            f"workers cannot be started ({reason}); run without --jobs, or see to the limits of processes, open files"
+            " and memory (ulimit -a) and to TMPDIR"
+        ) from error
+
+
+@contextmanager
+def _silent_children() -> Iterator[None]:
+    """Keep what processes started here, and theirs, say when they die from standard error: it is told in our words."""
+    if os.environ.get("EVALTEX_DEBUG"):
+        yield
+        return
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+@contextmanager
+def _silent_threads() -> Iterator[None]:
+    """Keep what an executor's threads die of from standard error: whoever waits for them tells it."""
+    before = threading.excepthook
+    if not os.environ.get("EVALTEX_DEBUG"):
+        threading.excepthook = lambda _: None
+    try:
+        yield
+    finally:
+        threading.excepthook = before
+
+
+def _refuse_unattended(executor: Executor) -> None:
+    """Raise where the thread is dead that takes work to the workers, as it may be when memory is short."""
+    thread = getattr(executor, "_executor_manager_thread", None)
+    if thread is not None and not thread.is_alive():
+        raise RuntimeError("their manager died")
 
 
 def _start_workers(executor: Executor, jobs: int) -> None:
     """Let an executor start its workers, which it does for what is submitted, beside what this process does."""
-    with suppress(RuntimeError):  # whoever submits work next is told
+    with suppress(RuntimeError, OSError, EOFError):  # whoever submits work next is told
         for _ in range(jobs):
             executor.submit(os.getpid)
 
@@ -269,7 +330,10 @@ def _begin_worker(folder: str) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signals.ENDING)
     os.chdir(folder)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+    except RuntimeError:
+        os._exit(1)
 
 
 def _end_with_parent() -> None:

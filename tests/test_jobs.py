@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -199,6 +200,59 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="0 is wrong"):
             list(in_order(fail, range(10)))
     assert not left_over()
+
+
+LIMITED = """
+import resource, sys, threading
+from evaltex_cli.cli import main
+
+class Started(threading.Thread):
+    "One of which no more than so many can be started."
+    left = int(sys.argv.pop(1))
+    def start(self):
+        Started.left -= 1
+        if Started.left < 0:
+            raise RuntimeError("can't start new thread")
+        super().start()
+
+if __name__ == "__main__":
+    files = int(sys.argv.pop(1))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    threading.Thread = Started
+    main(prog_name="evaltex")
+"""
+
+
+@pytest.mark.parametrize(
+    ("threads", "files"),
+    [(threads, 100) for threads in range(7)] + [(100, files) for files in (8, 14, 15, 16, 17, 18, 20)],
+)
+def test_a_machine_that_starts_no_more_is_told(here: Path, threads: int, files: int) -> None:
+    """Nothing waits for a worker that nobody starts, and whatever dies of it does so in silence."""
+    write_boxes()
+    Path("limited.py").write_text(LIMITED)
+    temporary = here / "tmp"
+    temporary.mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "TMPDIR": str(temporary)}
+    ended = subprocess.run(
+        [sys.executable, "limited.py", str(threads), str(files), "gt.txt", "det.txt", "res", "--jobs", "2", "--quiet"],
+        env=environment, capture_output=True, text=True, timeout=30, check=False,
+    )  # fmt: skip
+    assert ended.returncode in (0, 2), ended.stderr
+    assert Path("res").exists() == (ended.returncode == 0)
+    told = [line for line in ended.stderr.splitlines() if "warning: " not in line]
+    assert len(told) == (ended.returncode == 2), ended.stderr
+    assert not list(here.glob(".evaltex-*"))
+
+
+def test_a_pool_without_its_thread_is_not_waited_for() -> None:
+    with pytest.raises(InputError, match=r"workers cannot be started \(their manager died\); run without --jobs"):
+        with jobs.processes(2) as in_order:
+            found = in_order(time.sleep, [0, 60])
+            next(found)
+            executor = in_order.__self__.executor  # type: ignore[attr-defined]
+            executor._executor_manager_thread = threading.Thread()
+            next(found)
 
 
 def test_threads_give_results_in_order_and_errors() -> None:
