@@ -1,15 +1,33 @@
 """The installed command: ``evaltex`` and ``python -m evaltex_cli``."""
 
+import os
 import signal
+import sys
+from pathlib import Path
 
 
 def run() -> None:
-    """Run the command line. An interrupt before and after its work ends the process without a word."""
+    """Run the command line.
+
+    An interrupt before its work ends the process without a word; after it, when only temporary files are to be
+    removed, none does. A standard stream that is closed is nowhere: else an input or result would take its number.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from evaltex_cli import signals
     from evaltex_cli.cli import main
+    from evaltex_cli.cli.common import stop
 
-    main(prog_name="evaltex")
+    try:
+        main(prog_name="evaltex")
+    except OSError as error:  # at help or the version: what happens in a command is told there
+        stop(str(error))
+    finally:
+        for each in signals.ENDING:
+            signal.signal(each, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

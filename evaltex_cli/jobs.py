@@ -27,6 +27,8 @@ ATTEMPTS = 3
 AHEAD = 2
 """Pieces under way for each worker."""
 CONNECT_SECONDS = 10
+LONGEST_TEMPORARY_PATH = 60
+"""Bytes; systems allow a socket's name some hundred, of which Python adds thirty."""
 LOOK_SECONDS = 1.0
 """Between looks at whether anybody still sees to a result."""
 
@@ -227,7 +229,7 @@ def _start_servers() -> None:
     """Start the two processes that serve workers, which a terminal's signals would end before the workers."""
     from multiprocessing import forkserver, resource_tracker
 
-    with _starting(), _silent_children():
+    with _starting(), _silent_children(), _short_temporary_paths():
         with signals.waiting():
             resource_tracker.ensure_running()  # and it lets signals through again
         with signals.waiting():
@@ -249,6 +251,20 @@ def _starting() -> Iterator[None]:
             f"workers cannot be started ({reason}); run without --jobs, or see to the limits of processes, open files"
             " and memory (ulimit -a) and to TMPDIR"
         ) from error
+
+
+@contextmanager
+def _short_temporary_paths() -> Iterator[None]:
+    """Let processes meet in /tmp where the path of the temporary folder is too long for a socket's name."""
+    import tempfile
+
+    before = tempfile.gettempdir()
+    if len(os.fsencode(before)) > LONGEST_TEMPORARY_PATH:
+        tempfile.tempdir = "/tmp"
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
 
 
 @contextmanager

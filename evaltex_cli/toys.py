@@ -34,7 +34,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli import formats
+from evaltex_cli import formats, signals
 from evaltex_cli.errors import FaultLog, InputError, counted, nearest, quote, unknown
 from evaltex_cli.geometry import chains
 from evaltex_cli.records import Floats, ReadImages
@@ -283,7 +283,8 @@ def _write_zip(path: Path, entries: Sequence[str], images: Sequence[Sequence[Wor
             information = zipfile.ZipInfo(entry, TIMESTAMP)
             information.create_system = 3
             information.external_attr = 0o644 << 16
-            archive.writestr(information, "\n".join(lines).encode())
+            with signals.waiting():  # an archive cannot be closed within an entry
+                archive.writestr(information, "\n".join(lines).encode())
 
 
 def _icdar_line(found: Word, only_boxes: bool, recipe: _Recipe) -> str:

@@ -6,6 +6,7 @@ it says. The moments are random anew in every run: none may do harm.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import random
@@ -15,13 +16,16 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import scenes
+from click.testing import CliRunner
 
+from evaltex_cli.cli import main
 from evaltex_cli.errors import InputError
 from evaltex_cli.results import staging
 from evaltex_cli.results.json_file import files as result_files
@@ -489,6 +493,69 @@ def test_a_reader_who_leaves_early_is_no_error(arguments: list[str]) -> None:
     os.close(writing)
     os.close(reading)
     assert finish(process)[0] == 0
+
+
+CLOSED = [">&-", "2>&-", "<&-", ">&- 2>&- <&-"]
+
+
+@pytest.mark.parametrize("jobs", JOBS, ids=lambda jobs: "-".join(jobs) or "one process")
+@pytest.mark.parametrize("closed", CLOSED)
+def test_streams_that_are_closed_are_nowhere(outcomes: dict[str, Tree], closed: str, jobs: list[str]) -> None:
+    assert finish(new_run(*jobs, before=["sh", "-c", f'exec "$0" "$@" {closed}']))[0] == 0
+    assert tree(Path("res")) == outcomes["new"]
+    assert run("gt.txt", "missing.txt", "res", before=["sh", "-c", f'exec "$0" "$@" {closed}'])[0] == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize(
+    "arguments", [RUN, ["diagnose", "gt.txt", "det.txt"], ["--help"], ["compare", "--help"]], ids=str
+)
+def test_output_that_cannot_be_written_is_told(arguments: list[str], outcomes: dict[str, Tree]) -> None:
+    with Path("/dev/full").open("w") as full:
+        status, stderr = run(*arguments, stdout=full)
+        assert status == 2
+        assert "No space left on device" in stderr
+        assert run("gt.txt", "missing.txt", "res", stderr=full)[0] == 2
+
+
+ENDED_AT_EXIT = """
+import atexit, multiprocessing.util, os, signal, sys
+from evaltex_cli.__main__ import run
+if __name__ == "__main__":
+    atexit.register(os.kill, os.getpid(), int(sys.argv.pop(1)))
+    run()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=str)
+def test_what_is_temporary_is_removed_though_the_end_is_interrupted(here: Path, number: int) -> None:
+    Path("ended.py").write_text(ENDED_AT_EXIT)
+    Path("gt.txt.gz").write_bytes(gzip.compress(Path("gt.txt").read_bytes()))
+    temporary = here / "tmp"
+    temporary.mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)}
+    arguments = ["gt.txt.gz", "det.txt", "res", "--jobs", "2", "--quiet"]
+    ended = subprocess.run([sys.executable, "ended.py", str(int(number)), *arguments], env=environment, check=False)
+    assert ended.returncode == 0
+    assert not list(temporary.iterdir())
+
+
+@pytest.mark.parametrize("command", ["convert", "toys"])
+def test_an_interrupt_within_an_archive_leaves_none(command: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It waits for the entry's end: zipfile closes no archive within one."""
+    entered = zipfile.ZipFile.open
+
+    def interrupted(*given: Any, **options: Any) -> Any:
+        entry = entered(*given, **options)
+        signal.raise_signal(signal.SIGINT)
+        return entry
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", interrupted)
+    more = {"convert": ["out.zip", "--kind", "gt"], "toys": ["out", "--layout", "zip", "--set", "orig"]}[command]
+    result = CliRunner().invoke(main, [command, "gt.txt", *more])
+    assert result.exit_code == 130, result.output
+    assert result.stderr == "evaltex: interrupted; nothing was written\n"
+    assert sorted(path.name for path in here.iterdir()) == ["det.txt", "gt.txt"]
 
 
 def test_output_goes_into_what_is_no_file() -> None:

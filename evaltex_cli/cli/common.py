@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -184,7 +184,7 @@ def _told() -> Iterator[None]:
     except EvaltexError as error:
         stop(str(error))
     except KeyboardInterrupt as interrupt:
-        click.echo(f"evaltex: interrupted; {str(interrupt) or 'nothing was written'}", err=True)
+        tell(f"interrupted; {str(interrupt) or 'nothing was written'}")
         sys.exit(130)
     except BrokenPipeError:
         _abandon_stdout()
@@ -204,8 +204,14 @@ def _told() -> Iterator[None]:
 def stop(message: str) -> NoReturn:
     """End with an error message and exit status 2."""
     for line in message.split("\n"):
-        click.echo(f"evaltex: error: {line}", err=True)
+        tell(f"error: {line}")
     sys.exit(2)
+
+
+def tell(line: str) -> None:
+    """Print a line to standard error, unless nothing can be told there: that cannot be told either."""
+    with suppress(OSError):
+        click.echo(f"evaltex: {line}", err=True)
 
 
 def say(lines: Sequence[str], to_stderr: bool = False) -> None:
@@ -235,4 +241,4 @@ def _abandon_stdout() -> None:
 def warn(warnings: Sequence[str]) -> None:
     """Tell each warning once."""
     for warning in dict.fromkeys(warnings):
-        click.echo(f"evaltex: warning: {warning}", err=True)
+        tell(f"warning: {warning}")

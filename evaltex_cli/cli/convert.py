@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from evaltex_cli.cli.common import PATH, min_confidence_option, quiet_option, told_errors, warn
+from evaltex_cli.cli.common import PATH, min_confidence_option, quiet_option, tell, told_errors, warn
 from evaltex_cli.errors import counted
 from evaltex_cli.formats import FORMATS
 from evaltex_cli.writers import WRITERS
@@ -76,6 +76,6 @@ def command(
         warn(done.warnings)
         if not quiet:
             for note in done.notes:
-                click.echo(f"evaltex: note: {note}", err=True)
+                tell(f"note: {note}")
             objects = counted(done.objects, "{count} object[s]")
             click.echo(f"{dst}: {counted(done.images, '{count} image[s]')}, {objects}")

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from evaltex_cli import signals
 from evaltex_cli.errors import quote
 from evaltex_cli.formats.icdar_lines import DONT_CARE
 from evaltex_cli.formats.names import image_names, leaves_result_folder
@@ -53,7 +54,8 @@ def _write(as_boxes: bool, job: Job, blocks: Iterable[Block]) -> None:
                 _count_lost(job, block, as_boxes)
                 for k, name in enumerate(block.names):
                     lines = _lines(job, block.images.objects, k, as_boxes, with_confidences, with_texts, shapes)
-                    packed.writestr(_entry(f"{PREFIX[job.side]}{name}.txt"), "".join(lines).encode("utf-8"))
+                    with signals.waiting():  # an archive cannot be closed within an entry
+                        packed.writestr(_entry(f"{PREFIX[job.side]}{name}.txt"), "".join(lines).encode("utf-8"))
         job.faults.raise_if_any()
     quads, others = shapes
     if not as_boxes and with_texts and 0 < others < FEW * (quads + others):
