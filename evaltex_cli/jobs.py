@@ -63,9 +63,14 @@ class _Workers:
     """An executor that is made anew when it breaks."""
 
     def __init__(
-        self, open_executor: Callable[[], Executor], workers: int, transient: tuple[type[BaseException], ...]
+        self,
+        open_executor: Callable[[], Executor],
+        workers: int,
+        transient: tuple[type[BaseException], ...],
+        refuse_lost: Callable[[Executor], None],
     ) -> None:
         self._open, self._ahead, self._transient = open_executor, AHEAD * workers, transient
+        self._refuse_lost = refuse_lost
         self.executor = open_executor()
 
     def in_order(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
@@ -128,7 +133,7 @@ class _Workers:
 
         while not wait([future], LOOK_SECONDS).done:
             with _starting():
-                _refuse_unattended(self.executor)
+                self._refuse_lost(self.executor)
         try:
             error = future.exception()
         except CancelledError as cancelled:
@@ -216,7 +221,7 @@ def processes(jobs: int) -> Iterator[InOrder]:
         return executor
 
     with _silent_threads():
-        workers = _Workers(pool, jobs, transient)
+        workers = _Workers(pool, jobs, transient, _refuse_unattended)
         try:
             yield workers.in_order
             workers.executor.shutdown(wait=True)
@@ -386,13 +391,15 @@ def cluster(address: str, paths: Sequence[Path] = ()) -> Iterator[InOrder]:
         raise InputError("--cluster needs the package distributed: pip install 'evaltex[cluster]'") from error
     import logging
     import warnings
-    from concurrent.futures import BrokenExecutor, CancelledError
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    logging.disable(logging.CRITICAL)  # what its client says of lost connections is told here
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             distributed.comm.get_address_host_port(address)  # a client that fails at it is not cleared away in silence
+            security = distributed.Security().get_connection_args("client")
+            if address.startswith(("tls:", "wss:")) and security.get("ssl_context") is None:
+                raise ValueError("no certificates are configured for it, see Dask's distributed.comm.tls")
             client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
             raise InputError(f"cluster {address}: cannot be reached ({error}); give a scheduler's address") from error
@@ -400,26 +407,39 @@ def cluster(address: str, paths: Sequence[Path] = ()) -> Iterator[InOrder]:
             threads = _checked(client, address, paths)
             folder = os.getcwd()  # noqa: PTH109
             executor = client.get_executor(pure=False)
-            transient = (*_MACHINE_FAULTS, BrokenExecutor, CancelledError, distributed.KilledWorker)
-            workers = _Workers(lambda: executor, threads, transient)
+
+            def refuse_lost(_: Executor) -> None:
+                if client.status == "closed":
+                    raise InputError(f"cluster {address}: its scheduler was lost; start it, and run again")
+
+            workers = _Workers(lambda: executor, threads, (Exception,), refuse_lost)
 
             def in_order(function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
-                return workers.in_order(_There(function, folder), items)
+                for result, error in workers.in_order(_There(function, folder), items):
+                    if error is not None:
+                        raise error
+                    yield result
 
             yield in_order
         finally:
             client.close()
+            logging.disable(logging.NOTSET)
 
 
 class _There:
-    """A function that is called in a folder."""
+    """A function that is called in a folder, and what it raises for a result: what else is raised is the cluster's."""
 
     def __init__(self, function: Callable[[Any], Any], folder: str) -> None:
         self.function, self.folder = function, folder
 
-    def __call__(self, item: Any) -> Any:
+    def __call__(self, item: Any) -> tuple[Any, Exception | None]:
         os.chdir(self.folder)
-        return self.function(item)
+        try:
+            return self.function(item), None
+        except _MACHINE_FAULTS:
+            raise
+        except Exception as error:
+            return None, error
 
 
 def _checked(client: Any, address: str, paths: Sequence[Path]) -> int:

@@ -501,7 +501,54 @@ def test_a_cluster_gives_the_same_bytes() -> None:
         assert b"packed by gzip" in told
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere"])
+def work_or_fail(number: int) -> int:
+    if number == 3:
+        raise TypeError("of the work")
+    return square(number)
+
+
+def test_a_scheduler_that_is_lost_is_not_waited_for() -> None:
+    distributed = pytest.importorskip("distributed", reason="the extra cluster is not installed")
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as local:
+        address = local.scheduler_address
+        lost = rf"cluster {address}: its scheduler was lost"
+        with pytest.raises(InputError, match=lost), jobs.cluster(address) as in_order:
+            found = in_order(square, range(10))
+            assert [next(found) for _ in range(3)] == [0, 1, 4]
+            with pytest.raises(TypeError, match="of the work"):
+                list(in_order(work_or_fail, range(10)))
+            found = in_order(time.sleep, [0, 600])
+            next(found)
+            local.close()
+            next(found)
+
+
+def test_what_a_cluster_fails_at_is_tried_again() -> None:
+    """A client that fetches a result from a worker that has just died may fail in ways of its own."""
+    from concurrent.futures import Future
+
+    class Executor:
+        failures = 2
+
+        def submit(self, function: Callable[[int], object], item: int) -> Future[object]:
+            future: Future[object] = Future()
+            if item == 3 and self.failures:
+                self.failures -= 1
+                future.set_exception(TypeError("cannot unpack non-iterable Found object"))
+            else:
+                future.set_result(function(item))
+            return future
+
+    workers = jobs._Workers(Executor, 2, (Exception,), lambda _: None)  # type: ignore[arg-type]
+    there = jobs._There(work_or_fail, ".")
+    assert [str(error or result) for result, error in workers.in_order(there, range(5))] == [
+        "0", "1", "4", "of the work", "16",
+    ]  # fmt: skip
+    with pytest.raises(OSError):
+        jobs._There(failing_disk, ".")(1)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tls://127.0.0.1:9", "nowhere"])
 def test_a_cluster_that_is_not_there_is_told(address: str) -> None:
     pytest.importorskip("distributed", reason="the extra cluster is not installed")
     write_boxes()
