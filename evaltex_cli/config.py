@@ -75,6 +75,8 @@ def read_config(path: Path) -> list[Setting]:
         When it cannot be read, a line is neither ``key=value``, section, comment nor blank, a section is no protocol's,
         or a key stands twice in a section.
     """
+    if path.is_char_device():  # some have no end
+        raise ConfigError(f"{path}: is a device; give a parameter file")
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:

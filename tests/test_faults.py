@@ -518,6 +518,25 @@ def test_output_that_cannot_be_written_is_told(arguments: list[str], outcomes: d
         assert run("gt.txt", "missing.txt", "res", stderr=full)[0] == 2
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [*RUN, "--config", "/dev/zero"],
+        [*RUN, "--baseline", "/dev/zero", "--fail-if", "recall:-1%"],
+        ["report", "/dev/zero"],
+        ["merge", "/dev/zero", "/dev/zero", "merged"],
+    ],
+    ids=lambda arguments: " ".join(arguments[-2:]),
+)
+def test_a_device_without_end_is_not_read(arguments: list[str]) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 31, 1 << 31))
+
+    status, stderr = run(*arguments, preexec_fn=limit)
+    assert status == 2
+    assert "/dev/zero: is a device" in stderr
+
+
 ENDED_AT_EXIT = """
 import atexit, multiprocessing.util, os, signal, sys
 from evaltex_cli.__main__ import run

@@ -103,6 +103,8 @@ def read(path: Path) -> dict[str, Any]:
     """
     from evaltex_cli.results.damage import damaged_parts
 
+    if path.is_char_device():  # some have no end
+        raise InputError(f"{path}: is a device; give the .json of an earlier run")
     try:
         document = json.loads(path.read_bytes())
     except OSError as error:
