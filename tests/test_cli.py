@@ -608,3 +608,18 @@ def test_a_file_gets_what_stdout_gets_of_names_that_are_not_unicode(command: str
     shown, written = shell(*arguments, encoding="utf-8"), shell(*arguments, "--output", "out")
     assert (shown.returncode, written.returncode, written.stdout) == (0, 0, "")
     assert Path("out").read_text(encoding="utf-8") == shown.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["gt.txt", "det.txt", "res", "--confidence", "nan"],
+        ["gt.txt", "det.txt", "res", "--jobs", "99999999999999999999"],
+        ["compare", "gt.txt", "det.txt", "det.txt", "--confidence", "nan"],
+    ],
+    ids=" ".join,
+)
+def test_numbers_that_no_option_takes(arguments: list[str]) -> None:
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 2
+    assert f"Invalid value for '{arguments[-2]}'" in result.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import signal
 import sys
@@ -34,6 +35,16 @@ class _Named(click.Path):
         if not os.fspath(value):
             self.fail("is empty; give a path (. is the current folder).", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class NumberRange(click.FloatRange):
+    """Numbers of a range; NaN, which no comparison keeps out, is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
+        return found
 
 
 PATH = _Named(path_type=Path)

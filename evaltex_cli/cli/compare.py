@@ -9,6 +9,7 @@ import click
 from evaltex_cli.cli.common import (
     ALL,
     PATH,
+    NumberRange,
     chosen_protocols,
     config_option,
     det_format_option,
@@ -49,7 +50,7 @@ from evaltex_cli.protocols import PROTOCOLS
 @seed_option
 @click.option(
     "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=NumberRange(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Level of the intervals.",

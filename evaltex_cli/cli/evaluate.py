@@ -14,6 +14,7 @@ from evaltex_cli import __version__
 from evaltex_cli.cli.common import (
     ALL,
     PATH,
+    NumberRange,
     chosen_protocols,
     config_option,
     det_format_option,
@@ -44,11 +45,12 @@ if TYPE_CHECKING:
     from evaltex_cli.runs import Evaluation, Run
 
 MAX_PIXELS = 100_000_000
+MAX_JOBS = 4096
 GATE_NOT_MET = 1
 REPORT = "report.html"
 
 
-class _Level(click.FloatRange):
+class _Level(NumberRange):
     """The value of an option that needs none, and takes the word after it for one."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -154,7 +156,7 @@ class Request(NamedTuple):
 @click.option("--junit", type=PATH, help="Write the gates' verdicts to this file as JUnit XML.")
 @click.option(
     "--jobs",
-    type=click.IntRange(min=0),
+    type=click.IntRange(min=0, max=MAX_JOBS),
     default=1,
     show_default=True,
     metavar="N",
