@@ -440,6 +440,22 @@ def test_of_runs_at_once_one_is_whole_and_others_are_refused(outcomes: dict[str,
     assert not leftovers(Path())
 
 
+def test_results_that_another_run_takes_away_meanwhile_are_no_fault(outcomes: dict[str, Tree]) -> None:
+    """It looks whose files these are before it holds the folder."""
+    looked_at = []
+
+    def is_own(file: Path) -> bool:
+        looked_at.append(file.name)
+        shutil.rmtree("res/evaltex", ignore_errors=True)
+        with file.open("rb"):
+            return True
+
+    with staging.staged(Path("res"), ["evaltex", "evaltex.txt"], is_own) as folder:
+        (folder / "evaltex.txt").write_text("new")
+    assert len(looked_at) > 2
+    assert Path("res/evaltex.txt").read_text() == "new"
+
+
 def test_nobody_else_is_followed_into_a_staging_folder(here: Path, outcomes: dict[str, Tree]) -> None:
     """A link where a staging folder belongs leads nowhere."""
     Path("elsewhere").mkdir()

@@ -132,13 +132,16 @@ def refuse_foreign(res_dir: Path, names: Sequence[str], is_own: Callable[[Path],
     for name in names:
         place = res_dir / name
         is_result_folder = "." not in name
-        if place.is_symlink() or (place.exists() and place.is_dir() != is_result_folder):
-            raise InputError(f"{place}: stands where a result belongs; remove it or give another result folder")
+        with contextlib.suppress(FileNotFoundError):
+            mode = place.lstat().st_mode
+            if stat.S_ISLNK(mode) or stat.S_ISDIR(mode) != is_result_folder:
+                raise InputError(f"{place}: stands where a result belongs; remove it or give another result folder")
         for file in _files(place):
-            if is_own is not None and not is_own(file):
-                raise InputError(
-                    f"{file}: is no result of an earlier run and would be replaced; give another result folder"
-                )
+            with contextlib.suppress(FileNotFoundError):  # another run has just replaced it
+                if is_own is not None and not is_own(file):
+                    raise InputError(
+                        f"{file}: is no result of an earlier run and would be replaced; give another result folder"
+                    )
 
 
 def _files(place: Path) -> Iterator[Path]:
