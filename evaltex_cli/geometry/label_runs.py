@@ -142,7 +142,7 @@ def pair_area(a: Masks, i: Ints, b: Masks, j: Ints) -> Floats:
     latest = np.concatenate([np.full(1, _BEFORE), stop])
 
     def covered_before(position: Ints) -> Ints:
-        at = _count_until(start, position)
+        at = np.searchsorted(start, position, side="right")
         return np.asarray(before.take(at) - np.maximum(latest.take(at), position) + position)
 
     shared = covered_before(row + a_runs.stop[run]) - covered_before(row + a_runs.start[run])
@@ -266,19 +266,10 @@ def _intervals(line: _Line, runs: ObjectRuns) -> tuple[Ints, Ints]:
 
 def _meetings(a_start: Ints, a_stop: Ints, b_start: Ints, b_stop: Ints) -> tuple[Ints, Ints]:
     """Return indices of all intervals a and b that share something; those of b are disjoint and in order."""
-    first = _count_until(b_stop, a_start)
-    partners = _count_until(b_start, a_stop - 1) - first
+    first = np.searchsorted(b_stop, a_start, side="right")
+    partners = np.searchsorted(b_start, a_stop, side="left") - first
     a = np.repeat(np.arange(len(a_start)), partners)
     return a, first[a] + _count_within(partners)
-
-
-def _count_until(ordered: Ints, positions: Ints) -> Ints:
-    """How many of the ordered numbers are no greater than each position; quick for positions in order."""
-    order = np.argsort(np.concatenate([ordered, positions]), kind="stable")
-    at = np.flatnonzero(order >= len(ordered))
-    counts = np.empty(len(positions), np.int64)
-    counts[order.take(at) - len(ordered)] = at - np.arange(len(at))
-    return counts
 
 
 def _joined(start: Ints, stop: Ints) -> tuple[Ints, Ints]:
