@@ -23,6 +23,20 @@ class InputError(EvaltexError):
     """Input that cannot be evaluated, or a place that cannot be read or written."""
 
 
+class TangledError(InputError):
+    """A polygon that crosses itself so often that it cannot be made valid in time.
+
+    Attributes
+    ----------
+    ring : int
+        Its index among those that were to be made.
+    """
+
+    def __init__(self, message: str, ring: int = 0) -> None:
+        super().__init__(message)
+        self.ring = ring
+
+
 class Position(NamedTuple):
     """A place in a text: line and column, from 1; the column None where it is not known."""
 

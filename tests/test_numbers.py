@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -191,6 +196,33 @@ def test_polygons_that_cross_themselves_too_often_are_refused(kind: str) -> None
     else:
         assert image_objects([], [ring]).count == 1
     assert time.process_time() - began < LONGEST_SECONDS
+
+
+@pytest.mark.parametrize("kind", ["evaltex", "polygon", "labelme"])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_where_such_a_polygon_stands_is_told(kind: str, jobs: str, tmp_path: Path) -> None:
+    ring = tangles()["little, and dense"][0]
+    numbers = ",".join(map(str, ring.ravel().tolist()))
+    (tmp_path / "gt.txt").write_text('a\n9,9\n1,1,"x",f,1,1,3,3\n\nb\n9,9\n1,1,"x",f,1,1,3,3\n')
+    det, told = tmp_path / "det.txt", "det.txt:6"
+    if kind == "evaltex":
+        det.write_text(f'a\n1,"x",1,1,3,3\n\nb\n1,"x", 1,1,3,3\n2,"x",{numbers}\n3,"x",1,1,3,3\n')
+    else:
+        det, told = tmp_path / "det", "b.txt:2" if kind == "polygon" else "b.json"
+        det.mkdir()
+        for name, more in (("a", []), ("b", [ring.tolist()])):
+            rings = [[[1, 1], [4, 1], [4, 4], [2, 5], [1, 4]], *more]
+            lines = [",".join(str(value) for point in one for value in point) for one in rings]
+            shapes = [{"label": "x", "shape_type": "polygon", "points": one} for one in rings]
+            document = {"version": "5", "shapes": shapes, "imagePath": f"{name}.png", "imageHeight": 9, "imageWidth": 9}
+            text = "\n".join(lines) if kind == "polygon" else json.dumps(document)
+            (det / f"{name}{'.txt' if kind == 'polygon' else '.json'}").write_text(text)
+    arguments = [str(tmp_path / "gt.txt"), str(det), str(tmp_path / "res"), "--jobs", jobs, "--det-format", kind]
+    done = subprocess.run(
+        [sys.executable, "-m", "evaltex_cli", *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert re.fullmatch(rf"evaltex: error: \S*{told}: a polygon of 150 vertices, the first at .*\n", done.stderr), done
 
 
 @given(rings)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli.errors import Fault, FaultLog, Position, Steps, quote
+from evaltex_cli.errors import Fault, FaultLog, InputError, Position, Steps, TangledError, quote
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.names import leaves_result_folder
 from evaltex_cli.geometry.boxes import around
@@ -166,7 +166,13 @@ def columns(images: Sequence[CollectedImage]) -> ReadImages:
     ids = [number if one.id is None else one.id for one, number in zip(objects, numbers, strict=True)]
     regions = [own if one.region is None else one.region for one, own in zip(objects, ids, strict=True)]
     confidences = np.array([one.confidence for one in objects], np.float64)
-    boxes, shapes, mended = _shapes(objects)
+    try:
+        boxes, shapes, mended = _shapes(objects)
+    except TangledError as tangled:
+        place = [image.place for image in images for _ in image.objects][tangled.ring]
+        at = objects[tangled.ring].at
+        where = f"{place}:{at.line}" if isinstance(at, Position) else place
+        raise InputError(f"{where}: {tangled}") from tangled
     columns = Objects(
         offsets=offsets_of([len(image.objects) for image in images]),
         ids=np.array(ids, np.int64),

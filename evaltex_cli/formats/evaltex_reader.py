@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.errors import FaultLog, InputError, TangledError
 from evaltex_cli.formats import evaltex_bulk as bulk
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex_lines import LineFault, ObjectLine, parse_object_line
@@ -82,7 +82,11 @@ class Reader:
         plain = bulk.tokenise(data, ends, self.side)
         file = self.file[positions][image].astype(np.int64)
         odd = self._odd_lines(buffer, ends, plain.line, file, number, faults)
-        objects, line, mended = _columns(buffer, plain, odd, image, len(positions), self.side)
+        try:
+            objects, line, mended = _columns(buffer, plain, odd, image, len(positions), self.side)
+        except TangledError as tangled:
+            k = np.sort(np.concatenate([plain.line, list(odd)]).astype(np.int64))[tangled.ring]
+            raise InputError(f"{self.names[file[k]]}:{number[k]}: {tangled}") from tangled
         self._refuse_repeated_ids(objects, file[line], number[line], faults)
         return ReadImages(self.sizes[positions].astype(np.float64), objects, mended)
 

@@ -44,7 +44,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, InputError, not_utf8
+from evaltex_cli.errors import FaultLog, InputError, TangledError, not_utf8
 from evaltex_cli.formats import archive
 from evaltex_cli.formats import icdar_bulk as bulk
 from evaltex_cli.formats.base import Format, Side, Source
@@ -141,7 +141,13 @@ def _read(entries: archive.Entries, syntax: Syntax, positions: Ints, faults: Fau
             except LineFault as fault:
                 number = line + 1 - (int(stops[owner - 1]) if owner else 0)
                 faults.add(entries.place(chosen[owner]), number, fault.found, fault.expected)
-    objects, mended = _columns(buffer, plain, odd, stops, syntax)
+    try:
+        objects, mended = _columns(buffer, plain, odd, stops, syntax)
+    except TangledError as tangled:
+        line = int(np.sort(np.concatenate([plain.line, list(odd)]).astype(np.int64))[tangled.ring])
+        owner = int(np.searchsorted(stops, line, side="right"))
+        number = line + 1 - (int(stops[owner - 1]) if owner else 0)
+        raise InputError(f"{entries.place(chosen[owner])}:{number}: {tangled}") from tangled
     return ReadImages(np.zeros((len(chosen), 2)), objects, mended)
 
 

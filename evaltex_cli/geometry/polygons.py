@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import shapely
 
-from evaltex_cli.errors import InputError, counted
+from evaltex_cli.errors import TangledError, counted
 from evaltex_cli.geometry import geos, quads
 from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, take
 
@@ -44,14 +44,14 @@ def from_vertices(
 
     Raises
     ------
-    InputError
+    TangledError
         For a ring that crosses or touches itself more than `MAX_CROSSINGS` times, and more often than it has vertices.
     """
     geometries, invalid = _rings(vertices, vertex_offsets)
     mended = np.zeros(len(geometries), dtype=bool)
     crossing = _crossing(geometries, invalid)
     for i in crossing.tolist() if refuse_tangled else ():
-        _refuse_tangled(vertices[vertex_offsets[i] : vertex_offsets[i + 1]])
+        _refuse_tangled(vertices[vertex_offsets[i] : vertex_offsets[i + 1]], i)
     geometries[crossing] = repair(geometries[crossing])
     mended[crossing] = True
     flat = shapely.area(geometries) == 0
@@ -93,7 +93,7 @@ def self_crossing(objects: Objects) -> tuple[Ints, Geometries]:
     return crossing, geometries[crossing]
 
 
-def _refuse_tangled(ring: Floats) -> None:
+def _refuse_tangled(ring: Floats, index: int) -> None:
     most = max(MAX_CROSSINGS, len(ring))
     sides = np.stack([ring, np.roll(ring, -1, axis=0)], axis=1)
     sides = sides[(sides[:, 0] != sides[:, 1]).any(axis=1)]
@@ -109,9 +109,10 @@ def _refuse_tangled(ring: Floats) -> None:
         found += int(_meet(sides[i[j > i]], sides[j[j > i]]).sum())
         if found > most:
             x, y = ring[0].tolist()
-            raise InputError(
+            raise TangledError(
                 f"a polygon of {len(ring)} vertices, the first at ({x:g}, {y:g}), crosses or touches itself more than"
-                f" {most} times; expected an outline: remove it, or put its vertices in order"
+                f" {most} times; expected an outline: remove it, or put its vertices in order",
+                index,
             )
 
 
