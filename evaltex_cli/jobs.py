@@ -1,4 +1,4 @@
-"""Work cut into pieces, done in this process, in several, or on a Dask cluster, and taken up again in order.
+"""Work cut into pieces, done in this process or in several (on a cluster: `cluster`), and taken up again in order.
 
 Whoever has work to do calls ``in_order(function, items)``, which gives what `map` gives: that is all the difference
 between one process and a cluster. Only so many pieces are under way at once, and results come in the order of the
@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from evaltex_cli import signals
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
 ATTEMPTS = 3
 AHEAD = 2
 """Pieces under way for each worker."""
-CONNECT_SECONDS = 10
 LONGEST_TEMPORARY_PATH = 60
 """Bytes; systems allow a socket's name some hundred, of which Python adds thirty."""
 LOOK_SECONDS = 1.0
@@ -34,7 +31,7 @@ LOOK_SECONDS = 1.0
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-_MACHINE_FAULTS = (OSError, MemoryError)
+MACHINE_FAULTS = (OSError, MemoryError)
 _OF_WORKERS = ("concurrent.futures.process", "multiprocessing.popen_forkserver", "multiprocessing.synchronize", "runpy")
 
 
@@ -59,7 +56,7 @@ class FailedError(Exception):
         self.item, self.reason = item, reason
 
 
-class _Workers:
+class Workers:
     """An executor that is made anew when it breaks."""
 
     def __init__(
@@ -119,7 +116,7 @@ class _Workers:
     def _submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
         from concurrent.futures import BrokenExecutor
 
-        with _starting(), signals.waiting():  # else a worker that is just being started is nobody's
+        with starting(), signals.waiting():  # else a worker that is just being started is nobody's
             try:
                 return self.executor.submit(function, item)
             except BrokenExecutor:
@@ -132,7 +129,7 @@ class _Workers:
         from concurrent.futures import CancelledError, wait
 
         while not wait([future], LOOK_SECONDS).done:
-            with _starting():
+            with starting():
                 self._refuse_lost(self.executor)
         try:
             error = future.exception()
@@ -211,17 +208,17 @@ def processes(jobs: int) -> Iterator[InOrder]:
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 
     context = multiprocessing.get_context("forkserver")
-    transient = (*_MACHINE_FAULTS, BrokenExecutor)
+    transient = (*MACHINE_FAULTS, BrokenExecutor)
 
     def pool() -> Executor:
         _start_servers()
-        with _starting(), signals.waiting():
+        with starting(), signals.waiting():
             executor = ProcessPoolExecutor(jobs, context, _begin_worker, (os.getcwd(),))  # noqa: PTH109
             threading.Thread(target=_start_workers, args=(executor, jobs), daemon=True).start()
         return executor
 
     with _silent_threads():
-        workers = _Workers(pool, jobs, transient, _refuse_unattended)
+        workers = Workers(pool, jobs, transient, _refuse_unattended)
         try:
             yield workers.in_order
             workers.executor.shutdown(wait=True)
@@ -234,7 +231,7 @@ def _start_servers() -> None:
     """Start the two processes that serve workers, which a terminal's signals would end before the workers."""
     from multiprocessing import forkserver, resource_tracker
 
-    with _starting(), _silent_children(), _short_temporary_paths():
+    with starting(), _silent_children(), _short_temporary_paths():
         with signals.waiting():
             resource_tracker.ensure_running()  # and it lets signals through again
         with signals.waiting():
@@ -242,7 +239,7 @@ def _start_servers() -> None:
 
 
 @contextmanager
-def _starting() -> Iterator[None]:
+def starting() -> Iterator[None]:
     """Tell, in one message, what keeps workers from being started."""
     from concurrent.futures import BrokenExecutor
 
@@ -364,135 +361,3 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-# A cluster -----------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def cluster(address: str, paths: Sequence[Path] = ()) -> Iterator[InOrder]:
-    """Give an `InOrder` over the workers of a running Dask scheduler.
-
-    Parameters
-    ----------
-    address : str
-        Of the scheduler, ``tcp://host:8786`` say.
-    paths : sequence of Path
-        What every worker must find, at the same place as this process.
-
-    Raises
-    ------
-    InputError
-        When the scheduler cannot be reached or has no worker, when versions differ, or a worker does not find a path.
-    """
-    try:
-        import distributed
-    except ImportError as error:
-        raise InputError("--cluster needs the package distributed: pip install 'evaltex[cluster]'") from error
-    import logging
-    import warnings
-
-    logging.disable(logging.CRITICAL)  # what its client says of lost connections is told here
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            distributed.comm.get_address_host_port(address)  # a client that fails at it is not cleared away in silence
-            security = distributed.Security().get_connection_args("client")
-            if address.startswith(("tls:", "wss:")) and security.get("ssl_context") is None:
-                raise ValueError("no certificates are configured for it, see Dask's distributed.comm.tls")
-            client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise InputError(f"cluster {address}: cannot be reached ({error}); give a scheduler's address") from error
-        try:
-            threads = _checked(client, address, paths)
-            folder = os.getcwd()  # noqa: PTH109
-            executor = client.get_executor(pure=False)
-
-            def refuse_lost(_: Executor) -> None:
-                if client.status == "closed":
-                    raise InputError(f"cluster {address}: its scheduler was lost; start it, and run again")
-
-            workers = _Workers(lambda: executor, threads, (Exception,), refuse_lost)
-
-            def in_order(function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
-                for result, error in workers.in_order(_There(function, folder), items):
-                    if error is not None:
-                        raise error
-                    yield result
-
-            yield in_order
-        finally:
-            client.close()
-            logging.disable(logging.NOTSET)
-
-
-class _There:
-    """A function that is called in a folder, and what it raises for a result: what else is raised is the cluster's."""
-
-    def __init__(self, function: Callable[[Any], Any], folder: str) -> None:
-        self.function, self.folder = function, folder
-
-    def __call__(self, item: Any) -> tuple[Any, Exception | None]:
-        os.chdir(self.folder)
-        try:
-            return self.function(item), None
-        except _MACHINE_FAULTS:
-            raise
-        except Exception as error:
-            return None, error
-
-
-def _checked(client: Any, address: str, paths: Sequence[Path]) -> int:
-    """Return how many threads the workers have, after a look at their versions and files."""
-    mine = _versions()
-    absolute = [str(path.absolute()) for path in paths]
-
-    def look() -> tuple[dict[str, str], list[str]]:  # by value: the package may be missing there
-        import os
-        from importlib import import_module
-
-        found = {"python": ".".join(map(str, sys.version_info[:2]))}
-        for name, module in (("evaltex", "evaltex_cli"), ("numpy", "numpy"), ("shapely", "shapely")):
-            try:
-                found[name] = import_module(module).__version__
-            except ImportError:
-                found[name] = "missing"
-        return found, [path for path in absolute if not os.path.exists(path)]  # noqa: PTH110
-
-    try:
-        seen = {"its scheduler": (client.run_on_scheduler(look)[0], [])} | client.run(look)
-        threads = int(sum(client.nthreads().values()))
-    except Exception as error:
-        raise InputError(
-            f"cluster {address}: a look at its versions failed ({error}); install the same Python and evaltex on it"
-        ) from error
-    wrong = [
-        f"cluster {address}: {name} {theirs.get(name)} on {where}, {version} here; install the same version"
-        for where, (theirs, _) in seen.items()
-        for name, version in mine.items()
-        if theirs.get(name) != version
-    ]
-    wrong += [
-        f"cluster {address}: worker {where} does not find {path}; put it where every worker sees it"
-        for where, (_, missing) in seen.items()
-        for path in missing
-    ]
-    if wrong:
-        raise InputError("\n".join(wrong))
-    if not threads:
-        raise InputError(f"cluster {address}: it has no worker; start some")
-    return threads
-
-
-def _versions() -> dict[str, str]:
-    import numpy
-    import shapely
-
-    import evaltex_cli
-
-    return {
-        "python": ".".join(map(str, sys.version_info[:2])),
-        "evaltex": evaltex_cli.__version__,
-        "numpy": numpy.__version__,
-        "shapely": shapely.__version__,
-    }

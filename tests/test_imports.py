@@ -14,6 +14,7 @@ ORDER = [
     "errors",
     "signals",
     "jobs",
+    "cluster",
     "records",
     "geometry.intervals",
     "geometry.boxes",

@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from evaltex_cli import chunks, evaluation, jobs, runs
+from evaltex_cli import chunks, cluster, evaluation, jobs, runs
 from evaltex_cli.cli import main
 from evaltex_cli.errors import InputError
 
@@ -512,7 +512,7 @@ def test_a_scheduler_that_is_lost_is_not_waited_for() -> None:
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as local:
         address = local.scheduler_address
         lost = rf"cluster {address}: its scheduler was lost"
-        with pytest.raises(InputError, match=lost), jobs.cluster(address) as in_order:
+        with pytest.raises(InputError, match=lost), cluster.workers_of(address) as in_order:
             found = in_order(square, range(10))
             assert [next(found) for _ in range(3)] == [0, 1, 4]
             with pytest.raises(TypeError, match="of the work"):
@@ -539,13 +539,13 @@ def test_what_a_cluster_fails_at_is_tried_again() -> None:
                 future.set_result(function(item))
             return future
 
-    workers = jobs._Workers(Executor, 2, (Exception,), lambda _: None)  # type: ignore[arg-type]
-    there = jobs._There(work_or_fail, ".")
+    workers = jobs.Workers(Executor, 2, (Exception,), lambda _: None)  # type: ignore[arg-type]
+    there = cluster._There(work_or_fail, ".")
     assert [str(error or result) for result, error in workers.in_order(there, range(5))] == [
         "0", "1", "4", "of the work", "16",
     ]  # fmt: skip
     with pytest.raises(OSError):
-        jobs._There(failing_disk, ".")(1)
+        cluster._There(failing_disk, ".")(1)
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tls://127.0.0.1:9", "nowhere"])
@@ -577,15 +577,15 @@ class Client:
 
 
 def test_a_cluster_unlike_this_process_is_told() -> None:
-    assert jobs._checked(Client(4), "tcp://s", [Path.cwd()]) == 4
+    assert cluster._checked(Client(4), "tcp://s", [Path.cwd()]) == 4
     with pytest.raises(
         InputError, match=r"^cluster tcp://s: evaltex 0\.0\.1 on tcp://worker, .* here; install the same"
     ):
-        jobs._checked(Client(4, evaltex="0.0.1"), "tcp://s", [])
+        cluster._checked(Client(4, evaltex="0.0.1"), "tcp://s", [])
     with pytest.raises(InputError, match=r"worker tcp://worker does not find .*/gone;"):
-        jobs._checked(Client(4), "tcp://s", [Path("gone")])
+        cluster._checked(Client(4), "tcp://s", [Path("gone")])
     with pytest.raises(InputError, match="it has no worker"):
-        jobs._checked(Client(0), "tcp://s", [])
+        cluster._checked(Client(0), "tcp://s", [])
 
 
 def test_jobs_and_cluster_exclude_each_other() -> None:

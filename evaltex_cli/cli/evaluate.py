@@ -37,10 +37,13 @@ from evaltex_cli.cli.common import (
 from evaltex_cli.protocols import PROTOCOLS
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from evaltex_cli.chunks import MaskFolders
     from evaltex_cli.errors import FaultLog
     from evaltex_cli.formats.base import Source
     from evaltex_cli.gate import Verdict
+    from evaltex_cli.jobs import InOrder
     from evaltex_cli.results.writer import ResultWriter
     from evaltex_cli.runs import Evaluation, Run
 
@@ -290,6 +293,16 @@ def _modules_of_work(request: Request) -> list[str]:
     return modules
 
 
+def _workers(request: Request) -> AbstractContextManager[InOrder]:
+    if request.cluster is None:
+        from evaltex_cli import jobs
+
+        return jobs.processes(request.jobs)
+    from evaltex_cli import cluster
+
+    return cluster.workers_of(request.cluster, request.paths)
+
+
 def _evaluated(
     request: Request, runs: Sequence[Run], masks: MaskFolders | None, writer: ResultWriter
 ) -> tuple[tuple[Source, Source, FaultLog], list[Evaluation]]:
@@ -297,7 +310,6 @@ def _evaluated(
     from contextlib import ExitStack
     from functools import partial
 
-    from evaltex_cli import jobs
     from evaltex_cli.evaluation import evaluate_sources, open_sources
     from evaltex_cli.formats import refuse_changed, refuse_packed, stamps
     from evaltex_cli.results.writer import image_files, log_unfit_names
@@ -305,9 +317,7 @@ def _evaluated(
     if request.cluster is not None:
         refuse_packed([request.gt, request.det])
     with ExitStack() as stack:
-        in_order = stack.enter_context(
-            jobs.processes(request.jobs) if request.cluster is None else jobs.cluster(request.cluster, request.paths)
-        )
+        in_order = stack.enter_context(_workers(request))
         before = stamps(request.paths)
         sources = open_sources(
             request.gt,
