@@ -92,7 +92,7 @@ FULL = Sizes(
 QUICK = Sizes(images=100, scaling=(10, 100), memory=(10, 100), polygon_images=20, mask_images=2, runs=1)
 OBJECTS, MASK_OBJECTS = 10, 20  # of an image
 AT_LEAST = 1 / 1.7  # of the time of one job, what two jobs may take
-LABEL_PICTURES: tuple[tuple[str, make_data.MaskKind, float | None], ...] = (
+LABEL_PICTURES: tuple[tuple[str, make_data.MaskKind, float], ...] = (
     ("PNG, 8 bits", make_data.MaskKind(), 1.5),
     ("PNG, palette", make_data.MaskKind(mode="P"), 1.5),
     ("PNG, RGB", make_data.MaskKind(mode="RGB"), 1.5),
@@ -101,7 +101,7 @@ LABEL_PICTURES: tuple[tuple[str, make_data.MaskKind, float | None], ...] = (
     ("TIFF, 16 bits, LZW", make_data.MaskKind(".tif", "I;16", compression="tiff_lzw"), 1.5),
     ("TIFF, 16 bits, deflated", make_data.MaskKind(".tif", "I;16", compression="tiff_adobe_deflate"), 1.5),
     ("PNG, 8 bits, full of strokes", make_data.MaskKind(objects=70), 1.5),
-    ("PNG, 8 bits, full of thin strokes", make_data.MaskKind(objects=70, stroke=3), None),
+    ("PNG, 8 bits, full of thin strokes", make_data.MaskKind(objects=70, stroke=3), 1.5),
 )
 
 
