@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.formats import archive
+from evaltex_cli.formats import archive, zip_directory
 from evaltex_cli.formats.names import natural_key
 
 CENTRAL_HEADER = b"PK\x01\x02"
@@ -332,3 +332,18 @@ def test_what_zipfile_raises_besides_its_own_error_is_told(
     data[name + 3 : name + 5] = b"\xff\xff" if reason == "codec" else data[name + 3 : name + 5]
     path.write_bytes(data)
     assert "the archive is damaged" in refusal(path) and reason in refusal(path)
+
+
+def test_an_offset_that_older_versions_of_zipfile_seek_unchecked_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first releases of Python 3.11 hand it on to `seek`, which raises ValueError, however far before the file."""
+
+    def beyond_an_offset(*_: object) -> None:
+        with (tmp_path / "a.zip").open("rb") as file:
+            file.seek(-(1 << 70))
+
+    (tmp_path / "a.zip").write_bytes(b"PK\x05\x06" + bytes(18))
+    monkeypatch.setattr(zipfile, "ZipFile", beyond_an_offset)
+    with pytest.raises(InputError, match=r"a\.zip: the archive is damaged \(.*\); pack or download it again"):
+        zip_directory._any(tmp_path / "a.zip")

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from evaltex_cli import chunks, evaluate
 from evaltex_cli.cli import main
 from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.evaluation import open_sources
 from evaltex_cli.formats import open_source, packed_names, shards
 from evaltex_cli.formats.packed_names import Names
 from evaltex_cli.pairing import NO_DETECTIONS, pair_images
@@ -157,6 +158,13 @@ def test_packed_names_are_as_a_list(names: list[str], times: int, part: slice, p
     assert found != [*names, "x"]
     with pytest.raises(IndexError):
         found[len(names)]
+
+
+def test_equal_names_of_both_sides_are_in_memory_once() -> None:
+    Path("ours.txt").write_text('a\n9,9\n1,1,"x",f,1,1,3,3\n\nb\n9,9\n')
+    Path("theirs.txt").write_text('a\n1,"x",1,1,3,3\n\nb\n')
+    gt, det, _ = open_sources(Path("ours.txt"), Path("theirs.txt"), None, None)
+    assert gt.names == ["a", "b"] and det.names is gt.names
 
 
 def test_hashes_tell_names_apart_however_long_and_many() -> None:

@@ -47,6 +47,16 @@ class NumberRange(click.FloatRange):
         return found
 
 
+class Level(NumberRange):
+    """The value of an option that needs none, and takes the word after it for one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is no level between 0 and 1; for 0.95, put the option after the paths.", param, ctx)
+
+
 PATH = _Named(path_type=Path)
 ALL = "all"
 

@@ -14,7 +14,7 @@ from evaltex_cli import __version__
 from evaltex_cli.cli.common import (
     ALL,
     PATH,
-    NumberRange,
+    Level,
     chosen_protocols,
     config_option,
     det_format_option,
@@ -51,16 +51,6 @@ MAX_PIXELS = 100_000_000
 MAX_JOBS = 4096
 GATE_NOT_MET = 1
 REPORT = "report.html"
-
-
-class _Level(NumberRange):
-    """The value of an option that needs none, and takes the word after it for one."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            self.fail(f"{value!r} is no level between 0 and 1; for 0.95, put the option after the paths.", param, ctx)
 
 
 class Request(NamedTuple):
@@ -138,7 +128,7 @@ class Request(NamedTuple):
 )
 @click.option(
     "--confidence",
-    type=_Level(0, 1, min_open=True, max_open=True),
+    type=Level(0, 1, min_open=True, max_open=True),
     is_flag=False,
     flag_value=0.95,
     metavar="[LEVEL]",

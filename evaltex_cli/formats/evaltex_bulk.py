@@ -7,6 +7,7 @@ all others are left to `evaltex_lines`, which accepts the same language and more
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -57,6 +58,11 @@ class BulkLines(NamedTuple):
 def line_ends(data: NDArray[np.uint8]) -> Ints:
     """Positions of the newlines of a buffer that ends with one."""
     return np.flatnonzero(data == _NEWLINE)
+
+
+def line_of_object(in_bulk: Ints, others: Iterable[int], index: int) -> int:
+    """Return the line of one object, by its index among all; some lines were taken in bulk, others one by one."""
+    return int(np.sort(np.concatenate([in_bulk, np.fromiter(others, np.int64)]))[index])
 
 
 def usual_object_lines(data: NDArray[np.uint8], starts: Ints, side: Side) -> Bools:

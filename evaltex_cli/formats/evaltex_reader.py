@@ -85,7 +85,7 @@ class Reader:
         try:
             objects, line, mended = _columns(buffer, plain, odd, image, len(positions), self.side)
         except TangledError as tangled:
-            k = np.sort(np.concatenate([plain.line, list(odd)]).astype(np.int64))[tangled.ring]
+            k = bulk.line_of_object(plain.line, odd, tangled.ring)
             raise InputError(f"{self.names[file[k]]}:{number[k]}: {tangled}") from tangled
         self._refuse_repeated_ids(objects, file[line], number[line], faults)
         return ReadImages(self.sizes[positions].astype(np.float64), objects, mended)

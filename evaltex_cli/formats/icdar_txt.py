@@ -48,7 +48,7 @@ from evaltex_cli.errors import FaultLog, InputError, TangledError, not_utf8
 from evaltex_cli.formats import archive
 from evaltex_cli.formats import icdar_bulk as bulk
 from evaltex_cli.formats.base import Format, Side, Source
-from evaltex_cli.formats.evaltex_bulk import line_ends
+from evaltex_cli.formats.evaltex_bulk import line_ends, line_of_object
 from evaltex_cli.formats.evaltex_lines import LineFault
 from evaltex_cli.formats.icdar_lines import COORDINATES, DONT_CARE, Line, Syntax, parse_line
 from evaltex_cli.formats.icdar_survey import decoded, not_blank, recognises, survey, whole_lines
@@ -144,7 +144,7 @@ def _read(entries: archive.Entries, syntax: Syntax, positions: Ints, faults: Fau
     try:
         objects, mended = _columns(buffer, plain, odd, stops, syntax)
     except TangledError as tangled:
-        line = int(np.sort(np.concatenate([plain.line, list(odd)]).astype(np.int64))[tangled.ring])
+        line = line_of_object(plain.line, odd, tangled.ring)
         owner = int(np.searchsorted(stops, line, side="right"))
         number = line + 1 - (int(stops[owner - 1]) if owner else 0)
         raise InputError(f"{entries.place(chosen[owner])}:{number}: {tangled}") from tangled

@@ -156,8 +156,8 @@ def _any(path: Path) -> list[Stored]:
     try:
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
-    # Besides the documented one: a higher version of the format, names that are not UTF-8, offsets before the file.
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError) as error:
+    # Besides the documented one: a higher version of the format; names that are not UTF-8, and offsets before the file.
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise InputError(f"{path}: the archive is damaged ({error}); pack or download it again") from error
     return [
         Stored(
