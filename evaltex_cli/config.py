@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evaltex_cli.errors import ConfigError, nearest, quote
+from evaltex_cli.files import read_regular
 from evaltex_cli.protocols import PROTOCOLS, load
 
 CONFIG_NAME = "evaltex.ini"
@@ -75,10 +76,8 @@ def read_config(path: Path) -> list[Setting]:
         When it cannot be read, a line is neither ``key=value``, section, comment nor blank, a section is no protocol's,
         or a key stands twice in a section.
     """
-    if path.is_char_device():  # some have no end
-        raise ConfigError(f"{path}: is a device; give a parameter file")
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_regular(path, "a parameter file").decode("utf-8-sig")
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror or error})") from error
     except UnicodeDecodeError as error:

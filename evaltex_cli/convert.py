@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -123,6 +123,14 @@ def _line_regions(objects: Objects) -> Ints:
     return regions
 
 
+def _refuse_strangers(masks: Path, files: Set[str]) -> None:
+    """Refuse folders of pictures, which are replaced as a whole, that hold anything else."""
+    for folder in {masks / Path(name).parts[0] for name in files if "/" in name}:
+        for path in folder.rglob("*"):
+            if not path.is_dir() and path.relative_to(masks).as_posix() not in files:
+                raise InputError(f"{path}: is in a folder of pictures that would be replaced; move it to another place")
+
+
 @contextlib.contextmanager
 def _with_masks(
     masks: Path | None, mask_format: str, opened: Source, blocks: Iterable[Block], faults: FaultLog
@@ -134,5 +142,6 @@ def _with_masks(
     from evaltex_cli.writers import label_masks
 
     files = {label_masks.file_name(name, mask_format) for name in opened.names}
+    _refuse_strangers(masks, files)
     with staged(masks, sorted({Path(name).parts[0] for name in files})) as folder:
         yield label_masks.draw_all(folder, mask_format, blocks, opened.path, opened.labels, faults)

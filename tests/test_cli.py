@@ -251,7 +251,7 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
         (["gt.txt", "det.txt", "new/res", "--gt-format", "quad"], "gt.txt"),
         (
             ["mine/evaltex.txt", "det.txt", "mine"],
-            "mine/evaltex.txt: is no result of an earlier run and would be replaced",
+            "mine/evaltex.txt: is an input of this command; write to another place",
         ),
         (["gt.txt", "det.txt", "mine2"], "mine2/evaltex/precious.txt: is no result of an earlier run"),
         (

@@ -260,7 +260,7 @@ def test_what_cannot_be_put_right_is_told_and_kept() -> None:
 
 
 def test_files_written_alone_are_whole_too(outcomes: dict[str, Tree]) -> None:
-    command = ["convert", "gt.txt", "out.zip", "--kind", "gt"]
+    command = ["convert", "gt.txt", "out.zip", "--kind", "gt", "--force"]
     assert run(*command)[0] == 0
     whole = Path("out.zip").read_bytes()
     began = time.monotonic()

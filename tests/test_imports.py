@@ -12,6 +12,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "evaltex_cli"
 ORDER = [
     "errors",
+    "files",
     "signals",
     "jobs",
     "cluster",

@@ -17,8 +17,8 @@ import scenes
 from evaltex_cli import InputError, evaluate
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.results import evaltex_text, json_file, protocol_text
+from evaltex_cli.results.outputs import is_result
 from evaltex_cli.results.staging import staged
-from evaltex_cli.results.writer import is_result
 from evaltex_cli.runs import Evaluation, ImageResult
 
 SEEDS = Path(__file__).parents[2] / "shared" / "seeds"

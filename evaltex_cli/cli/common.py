@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from evaltex_cli import signals
+from evaltex_cli.cli.paths import CONFIG, OutputFile, rules
 from evaltex_cli.errors import EvaltexError
 from evaltex_cli.formats import FORMATS
 from evaltex_cli.protocols import PROTOCOLS
@@ -26,15 +27,6 @@ if TYPE_CHECKING:
 
 BAR_AFTER_SECONDS = 1.0
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
-
-
-class _Named(click.Path):
-    """A path that has a name: an empty one comes of a variable that is not set, and would be the current folder."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not os.fspath(value):
-            self.fail("is empty; give a path (. is the current folder).", param, ctx)
-        return super().convert(value, param, ctx)
 
 
 class NumberRange(click.FloatRange):
@@ -57,7 +49,6 @@ class Level(NumberRange):
             self.fail(f"{value!r} is no level between 0 and 1; for 0.95, put the option after the paths.", param, ctx)
 
 
-PATH = _Named(path_type=Path)
 ALL = "all"
 
 protocol_option = click.option(
@@ -70,7 +61,7 @@ protocol_option = click.option(
     help="Protocol to score by; repeatable. all: every one that the input allows.",
 )
 config_option = click.option(
-    "--config", "config_path", type=PATH, help="Parameter file.  [default: ./evaltex.ini if there is one]"
+    "--config", "config_path", type=CONFIG, help="Parameter file.  [default: ./evaltex.ini if there is one]"
 )
 set_option = click.option(
     "--set", "settings", multiple=True, metavar="[PROTOCOL.]KEY=VALUE", help="Set one parameter; repeatable."
@@ -113,8 +104,12 @@ resamples_option = click.option(
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the bootstrap."
 )
-output_option = click.option("--output", type=PATH, help="Write to this file instead of stdout.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
+
+
+def output_option(kind: str) -> Callable[[Any], Any]:
+    """Return the option of the file to write, of a kind in `outputs.KINDS`."""
+    return click.option("--output", type=OutputFile(kind), help="Write to this file instead of stdout.")
 
 
 def form_option(*forms: str, told: str = "Form of the output.") -> Callable[[Any], Any]:
@@ -170,8 +165,9 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
 
 @contextmanager
 def told_errors() -> Iterator[None]:
-    """Turn whatever goes wrong into one message and an exit status: 2 for bad input, 130 when interrupted.
+    """Check where a command is to write, and report whatever goes wrong in one message.
 
+    The exit status is 2 for bad input and 130 when interrupted.
     SIGTERM gives 143, SIGHUP 129 unless the process was started without it, by nohup say.
     """
     handlers = {number: signal.getsignal(number) for number in signals.ENDING}
@@ -180,7 +176,10 @@ def told_errors() -> Iterator[None]:
             signal.signal(number, _end)
     try:
         with _told():
-            yield
+            from evaltex_cli.results.outputs import guarded
+
+            with guarded(rules()):
+                yield
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)

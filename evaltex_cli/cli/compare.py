@@ -8,7 +8,6 @@ import click
 
 from evaltex_cli.cli.common import (
     ALL,
-    PATH,
     NumberRange,
     chosen_protocols,
     config_option,
@@ -26,12 +25,13 @@ from evaltex_cli.cli.common import (
     told_errors,
     warn,
 )
+from evaltex_cli.cli.paths import INPUT, force_option
 from evaltex_cli.errors import counted
 from evaltex_cli.protocols import PROTOCOLS
 
 
 @click.argument(
-    "paths", type=PATH, nargs=-1, required=True, metavar="GT DET_A DET_B [DET_C ...] | RESULT_A RESULT_B ..."
+    "paths", type=INPUT, nargs=-1, required=True, metavar="GT DET_A DET_B [DET_C ...] | RESULT_A RESULT_B ..."
 )
 @click.option(
     "--protocol",
@@ -57,7 +57,8 @@ from evaltex_cli.protocols import PROTOCOLS
 )
 @form_option("table", "json", "csv", "markdown", "latex")
 @click.option("--worst", type=click.IntRange(min=0), default=10, show_default=True, help="Images and objects to list.")
-@output_option
+@output_option("comparison")
+@force_option
 def command(
     paths: tuple[Path, ...],
     protocols: tuple[str, ...],

@@ -7,14 +7,15 @@ from typing import Any
 
 import click
 
-from evaltex_cli.cli.common import PATH, min_confidence_option, quiet_option, tell, told_errors, warn
+from evaltex_cli.cli.common import min_confidence_option, quiet_option, tell, told_errors, warn
+from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, OutputFile, force_option
 from evaltex_cli.errors import counted
 from evaltex_cli.formats import FORMATS
 from evaltex_cli.writers import WRITERS
 
 
-@click.argument("src", type=PATH)
-@click.argument("dst", type=PATH)
+@click.argument("src", type=INPUT)
+@click.argument("dst", type=OutputFile("data"))
 @click.option("--kind", type=click.Choice(["gt", "det"]), required=True, help="Ground truth or detections.")
 @click.option(
     "--format", "format_name", type=click.Choice(list(FORMATS)), help="Format of SRC, where content should not decide."
@@ -28,14 +29,17 @@ from evaltex_cli.writers import WRITERS
     help="Region of an object: as SRC says, else its own ID; or the line of aligned words of similar height.",
 )
 @click.option("--boxes", is_flag=True, help="Write polygons as their bounding boxes.")
-@click.option("--masks", type=PATH, metavar="DIR", help="Draw label pictures of the objects too; with a DST.txt.")
+@click.option(
+    "--masks", type=OUTPUT_FOLDER, metavar="DIR", help="Draw label pictures of the objects too; with a DST.txt."
+)
 @click.option(
     "--mask-format", type=click.Choice(["tif", "png"]), default="tif", show_default=True, help="Format of --masks."
 )
 @click.option(
-    "--images", type=PATH, metavar="DIR", help="Folder of the images' pictures: their sizes, where SRC states none."
+    "--images", type=PICTURES, metavar="DIR", help="Folder of the images' pictures: their sizes, where SRC states none."
 )
 @min_confidence_option
+@force_option
 @quiet_option
 def command(
     src: Path,

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from evaltex_cli.cli.common import (
-    PATH,
     chosen_protocols,
     config_option,
     det_format_option,
@@ -23,13 +22,14 @@ from evaltex_cli.cli.common import (
     told_errors,
     warn,
 )
+from evaltex_cli.cli.paths import INPUT, PICTURES, force_option
 
 EDGES = "EDGE,EDGE,..."
 
 
-@click.argument("gt", type=PATH)
-@click.argument("det", type=PATH)
-@click.argument("mask_folders", type=PATH, nargs=-1, metavar="")
+@click.argument("gt", type=INPUT)
+@click.argument("det", type=INPUT)
+@click.argument("mask_folders", type=PICTURES, nargs=-1, metavar="")
 @protocol_option
 @config_option
 @set_option
@@ -46,7 +46,8 @@ EDGES = "EDGE,EDGE,..."
 @click.option("--aspect-ratios", metavar=EDGES, default="0.5,1,2,4,8", show_default=True, help="Bins of width/height.")
 @click.option("--lengths", metavar=EDGES, default="1,2,4,7,11", show_default=True, help="Bins of transcription length.")
 @form_option("table", "json", "csv")
-@output_option
+@output_option("diagnosis")
+@force_option
 def command(
     gt: Path,
     det: Path,

@@ -13,7 +13,6 @@ import click
 from evaltex_cli import __version__
 from evaltex_cli.cli.common import (
     ALL,
-    PATH,
     Level,
     chosen_protocols,
     config_option,
@@ -34,6 +33,7 @@ from evaltex_cli.cli.common import (
     told_errors,
     warn,
 )
+from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, RESULTS, OutputFile, force_option
 from evaltex_cli.protocols import PROTOCOLS
 
 if TYPE_CHECKING:
@@ -95,18 +95,18 @@ class Request(NamedTuple):
         return [file for path in given if path is not None for file in files_of(path)]
 
 
-@click.argument("gt", type=PATH)
-@click.argument("det", type=PATH)
-@click.argument("res_dir", type=PATH)
-@click.argument("gt_img_dir", type=PATH, required=False, metavar="[GT_IMG_DIR")
-@click.argument("det_img_dir", type=PATH, required=False, metavar="DET_IMG_DIR]")
+@click.argument("gt", type=INPUT)
+@click.argument("det", type=INPUT)
+@click.argument("res_dir", type=OUTPUT_FOLDER)
+@click.argument("gt_img_dir", type=PICTURES, required=False, metavar="[GT_IMG_DIR")
+@click.argument("det_img_dir", type=PICTURES, required=False, metavar="DET_IMG_DIR]")
 @click.option("-a", "per_image", is_flag=True, help="Write a result file for each image too.")
 @click.option("--plots", is_flag=True, help="Draw the curves of protocols that have any, as RES_DIR/PROTOCOL-*.svg.")
 @click.option("--report", is_flag=True, help="Write RES_DIR/report.html, which shows it all; implies -a.")
 @click.option(
     "--images",
     "pictures",
-    type=PATH,
+    type=PICTURES,
     metavar="DIR",
     help="Folder of the images' pictures: their sizes, where GT states none, and what the report links to.",
 )
@@ -144,9 +144,13 @@ class Request(NamedTuple):
     " with PROTOCOL. before it where there are several. Repeatable.",
 )
 @click.option(
-    "--baseline", "baselines", multiple=True, type=PATH, help="Result .json (or folder) of an earlier run. Repeatable."
+    "--baseline",
+    "baselines",
+    multiple=True,
+    type=RESULTS,
+    help="Result .json (or folder) of an earlier run. Repeatable.",
 )
-@click.option("--junit", type=PATH, help="Write the gates' verdicts to this file as JUnit XML.")
+@click.option("--junit", type=OutputFile("junit"), help="Write the gates' verdicts to this file as JUnit XML.")
 @click.option(
     "--jobs",
     type=click.IntRange(min=0, max=MAX_JOBS),
@@ -161,6 +165,7 @@ class Request(NamedTuple):
     is_flag=True,
     help="Keep a journal beside RES_DIR while it runs: after a kill, the same command goes on from there.",
 )
+@force_option
 @quiet_option
 @click.version_option(__version__, prog_name="evaltex", message="%(prog)s %(version)s")
 def command(**options: Any) -> None:
@@ -193,9 +198,10 @@ def _evaluate(request: Request) -> list[Verdict]:
         jobs.prepare(request.jobs, _modules_of_work(request))
     from evaltex_cli.chunks import MaskFolders
     from evaltex_cli.protocols import load
+    from evaltex_cli.results.outputs import is_result
     from evaltex_cli.results.staging import staged, write_file
     from evaltex_cli.results.table import table
-    from evaltex_cli.results.writer import ResultWriter, is_result, result_names
+    from evaltex_cli.results.writer import ResultWriter, result_names
 
     runs, left_out = _runs(request)
     masks = (

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.common import PATH, quiet_option, say, told_errors, warn
+from evaltex_cli.cli.common import quiet_option, say, told_errors, warn
+from evaltex_cli.cli.paths import OUTPUT_FOLDER, RESULTS, force_option
 
 
-@click.argument("results", type=PATH, nargs=-1, required=True, metavar="RESULT RESULT ...")
-@click.argument("res_dir", type=PATH)
+@click.argument("results", type=RESULTS, nargs=-1, required=True, metavar="RESULT RESULT ...")
+@click.argument("res_dir", type=OUTPUT_FOLDER)
+@force_option
 @quiet_option
 def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
     """Merge the results of runs over disjoint images into RES_DIR.
@@ -20,9 +22,10 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
     """
     with told_errors():
         from evaltex_cli.merge import files_of_images, merge
+        from evaltex_cli.results.outputs import is_result
         from evaltex_cli.results.staging import staged
         from evaltex_cli.results.table import table
-        from evaltex_cli.results.writer import ResultWriter, is_result, result_names
+        from evaltex_cli.results.writer import ResultWriter, result_names
 
         merged = merge(results)
         evaluations = [one.evaluation for one in merged]

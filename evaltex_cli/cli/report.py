@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from evaltex_cli.cli.common import (
-    PATH,
     diagnose_option,
     embed_option,
     progress_bar,
@@ -16,25 +15,31 @@ from evaltex_cli.cli.common import (
     told_errors,
     warn,
 )
+from evaltex_cli.cli.paths import INPUT, PICTURES, RESULTS, OutputFile, force_option
 from evaltex_cli.errors import counted
 
 
-@click.argument("results", type=PATH, nargs=-1, required=True, metavar="RES_DIR [RES_DIR_B ...]")
-@click.option("--gt", type=PATH, help="Ground truth of the runs; with --det, the objects are drawn.")
+@click.argument("results", type=RESULTS, nargs=-1, required=True, metavar="RES_DIR [RES_DIR_B ...]")
+@click.option("--gt", type=INPUT, help="Ground truth of the runs; with --det, the objects are drawn.")
 @click.option(
-    "--det", "detections", type=PATH, multiple=True, help="Detections of a run; one a RES_DIR, in their order."
+    "--det", "detections", type=INPUT, multiple=True, help="Detections of a run; one a RES_DIR, in their order."
 )
 @click.option(
-    "--images", "pictures", type=PATH, metavar="DIR", help="Folder of the images' pictures, which the report links to."
+    "--images",
+    "pictures",
+    type=PICTURES,
+    metavar="DIR",
+    help="Folder of the images' pictures, which the report links to.",
 )
 @embed_option
 @diagnose_option
 @click.option("--label", "labels", multiple=True, help="Name of a detector, in their order.  [default: of its folder]")
 @click.option(
     "--output",
-    type=PATH,
+    type=OutputFile("report"),
     help="File to write.  [default: RES_DIR/report.html; of several, the first's comparison.html]",
 )
+@force_option
 @quiet_option
 def command(
     results: tuple[Path, ...],
@@ -53,12 +58,14 @@ def command(
     """
     with told_errors():
         from evaltex_cli import report
+        from evaltex_cli.results.outputs import refuse_file
 
         if labels and len(labels) != len(results):
             given = counted(len(labels), "{count} label[s]")
             stop(f"{given} for {counted(len(results), '{count} result[s]')}; give one a result, or none")
         first = results[0] if results[0].is_dir() else results[0].parent
         page = output or first / (report.NAME if len(results) == 1 else report.COMPARISON_NAME)
+        refuse_file(page, "report")
         with progress_bar(quiet) as progress:
             made = report.make(
                 page,

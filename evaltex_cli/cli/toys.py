@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.common import PATH, gt_format_option, quiet_option, told_errors, warn
+from evaltex_cli.cli.common import gt_format_option, quiet_option, told_errors, warn
+from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, force_option
 from evaltex_cli.errors import counted
 
 
-@click.argument("gt", type=PATH)
-@click.argument("out_dir", type=PATH)
+@click.argument("gt", type=INPUT)
+@click.argument("out_dir", type=OUTPUT_FOLDER)
 @click.option(
     "--set",
     "sets",
@@ -26,6 +27,7 @@ from evaltex_cli.errors import counted
     help=".zip archives of ICDAR-style .txt files, or EvaLTex .txt files.  [default: what GT is]",
 )
 @gt_format_option
+@force_option
 @quiet_option
 def command(
     gt: Path, out_dir: Path, sets: tuple[str, ...], layout: str | None, gt_format: str | None, quiet: bool

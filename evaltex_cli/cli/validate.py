@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from evaltex_cli.cli.common import (
-    PATH,
     det_format_option,
     form_option,
     give,
@@ -16,16 +15,17 @@ from evaltex_cli.cli.common import (
     output_option,
     told_errors,
 )
+from evaltex_cli.cli.paths import INPUT, PICTURES, force_option
 from evaltex_cli.signature import INVALID_POLYGONS
 
 NOT_VALID = 2
 
 
-@click.argument("gt", type=PATH)
-@click.argument("det", type=PATH, required=False)
+@click.argument("gt", type=INPUT)
+@click.argument("det", type=INPUT, required=False)
 @gt_format_option
 @det_format_option
-@click.option("--images", type=PATH, metavar="DIR", help="Folder of the images' pictures, for their sizes.")
+@click.option("--images", type=PICTURES, metavar="DIR", help="Folder of the images' pictures, for their sizes.")
 @click.option(
     "--invalid",
     type=click.Choice(INVALID_POLYGONS),
@@ -38,7 +38,8 @@ NOT_VALID = 2
     "--limit", type=click.IntRange(min=0), help="Show no more than this many errors and warnings.  [default: all]"
 )
 @form_option("text", "json", told="Form of the output; JSON holds everything.")
-@output_option
+@output_option("validation")
+@force_option
 def command(
     gt: Path,
     det: Path | None,

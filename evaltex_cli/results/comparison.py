@@ -30,7 +30,7 @@ def table(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
 
 def markdown(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
     """Markdown for a pull request."""
-    blocks = []
+    blocks = ["<!-- evaltex comparison -->"]
     for comparison in comparisons:
         rows = [_heads(comparison), *(_cells(comparison, score) for score in comparison.scores)]
         lines = [f"### {comparison.protocol}", "", *_markdown_rows(rows)]
@@ -76,7 +76,7 @@ def csv_rows(comparisons: Sequence[Comparison], worst: int, level: float) -> str
 
 def latex(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
     """A booktabs table: detectors as rows, headline scores in per cent; the best in bold."""
-    lines = []
+    lines = ["% evaltex comparison"]
     for comparison in comparisons:
         scores = [score for score in comparison.scores if score.score in comparison.headline]
         heads = [score.score for score in scores]

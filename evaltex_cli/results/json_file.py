@@ -11,6 +11,8 @@ from typing import Any
 
 from evaltex_cli import __version__
 from evaltex_cli.errors import InputError, quote
+from evaltex_cli.files import read_regular
+from evaltex_cli.results.outputs import is_other_document
 from evaltex_cli.results.staging import settle
 from evaltex_cli.runs import Evaluation, ImageResult
 from evaltex_cli.signature import parts_of
@@ -23,6 +25,8 @@ _HEAD_BYTES = 256
 def files(path: Path) -> list[Path]:
     """Return a result, or the results in a folder, after what a killed run has left there is put right.
 
+    What `compare`, `diagnose` and `validate` have written into the folder is left out.
+
     Raises
     ------
     InputError
@@ -31,15 +35,14 @@ def files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     settle(path)
-    return sorted(path.glob("*.json"))
+    return sorted(file for file in path.glob("*.json") if not is_other_document(file))
 
 
 def is_document(path: Path) -> bool:
     """Whether a file begins as a result's .json does."""
     try:
-        with path.open("rb") as file:
-            return b'"tool": "evaltex"' in file.read(_HEAD_BYTES)
-    except OSError:
+        return b'"tool": "evaltex"' in read_regular(path, "a file", _HEAD_BYTES)
+    except (OSError, InputError):
         return False
 
 
@@ -103,10 +106,8 @@ def read(path: Path) -> dict[str, Any]:
     """
     from evaltex_cli.results.damage import damaged_parts
 
-    if path.is_char_device():  # some have no end
-        raise InputError(f"{path}: is a device; give the .json of an earlier run")
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(read_regular(path, "the .json of an earlier run"))
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read ({error.strerror or error}); give the .json of an earlier run"

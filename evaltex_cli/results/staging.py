@@ -22,6 +22,7 @@ from typing import IO
 
 from evaltex_cli import signals
 from evaltex_cli.errors import InputError
+from evaltex_cli.results import outputs
 
 INSIDE = ".evaltex-staging"
 _LOCK, _MOVES, _NEW, _OLD = "lock", "moves", "new", "old"
@@ -74,7 +75,7 @@ def staged(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] |
 def written(path: Path) -> Iterator[IO[str]]:
     """Give a UTF-8 text file to write into, and put it in place of `path` when the block ends well.
 
-    What is there and no regular file, a pipe or device say, is written to as it is.
+    A pipe, a device or an open file (``/dev/stdout``) is written to as it is; a symbolic link is followed.
 
     Raises
     ------
@@ -82,15 +83,17 @@ def written(path: Path) -> Iterator[IO[str]]:
         When it cannot be written, what stood there being left as it was; or when another run is writing it.
     """
     try:
-        if path.exists() and not path.is_file() and not path.is_dir():
-            with path.open("w", encoding="utf-8", newline="\n") as file:
+        outputs.refuse_input(path)
+        if outputs.is_special(path):
+            with path.open("a", encoding="utf-8", newline="\n") as file:
                 yield file
             return
-        with _held(_beside(path), path) as folder:
+        place = Path(os.path.realpath(path))
+        with _held(_beside(place), path) as folder:
             new = folder / _NEW
             with new.open("w", encoding="utf-8", newline="\n") as file:
                 yield file
-            new.replace(path)
+            new.replace(place)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -131,6 +134,7 @@ def refuse_foreign(res_dir: Path, names: Sequence[str], is_own: Callable[[Path],
         raise InputError(f"{res_dir}: is a file; give a folder for the results")
     for name in names:
         place = res_dir / name
+        outputs.refuse_shared(place)
         is_result_folder = "." not in name
         with contextlib.suppress(FileNotFoundError):
             mode = place.lstat().st_mode
@@ -138,9 +142,11 @@ def refuse_foreign(res_dir: Path, names: Sequence[str], is_own: Callable[[Path],
                 raise InputError(f"{place}: stands where a result belongs; remove it or give another result folder")
         for file in _files(place):
             with contextlib.suppress(FileNotFoundError):  # another run has just replaced it
-                if is_own is not None and not is_own(file):
+                outputs.refuse_input(file)
+                if not outputs.may_replace(file, is_own):
                     raise InputError(
-                        f"{file}: is no result of an earlier run and would be replaced; give another result folder"
+                        f"{file}: is no result of an earlier run and would be replaced; give another result folder, or"
+                        " --force to replace it"
                     )
 
 

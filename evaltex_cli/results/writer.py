@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
@@ -19,22 +18,6 @@ from evaltex_cli.runs import Evaluation, ImageResult, Run, image_results
 ImageFiles: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
 """Elements of ``images`` in the JSON, a line each; names and texts of files still to be written."""
 IMAGE_SUFFIX = ".txt"
-_BEGINNINGS = {
-    ".txt": re.compile(rb"EvaLTex statistics|.* - statistics"),
-    ".json": re.compile(rb'\{\n"schema": \d+,\n"tool": "evaltex"'),
-    ".svg": re.compile(rb"<svg "),
-    ".html": re.compile(rb"<!DOCTYPE html>\n<!-- evaltex report -->"),
-}
-
-
-def is_result(path: Path) -> bool:
-    """Whether a file was written by an earlier run: told by how it begins, so that no user's file is replaced."""
-    beginning = _BEGINNINGS.get(path.suffix)
-    if beginning is None:
-        return False
-    with path.open("rb") as file:
-        head = file.read(256)
-    return not head or beginning.match(head) is not None
 
 
 def result_names(protocol: Protocol) -> list[str]:

@@ -1,0 +1,100 @@
+"""Types of the options that are paths: what a command reads and what it writes, so that no output replaces an input."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from evaltex_cli.results.outputs import Rules
+
+_FORCE = "evaltex.force"
+
+
+class _Named(click.Path):
+    """A path that has a name: an empty one comes of a variable that is not set, and would be the current folder."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not os.fspath(value):
+            self.fail("is empty; give a path (. is the current folder).", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Input(_Named):
+    """A file, a pattern, or a folder that is read as a whole."""
+
+
+class Results(Input):
+    """A result, or a folder of which the results are read."""
+
+
+class ConfigFile(Input):
+    """A parameter file; if none is given, the one in the current folder."""
+
+
+class PictureFolder(_Named):
+    """A folder of which some files are read."""
+
+
+class OutputFile(_Named):
+    """A file to write; `kind` is one of `outputs.KINDS`."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind = kind
+
+
+class OutputFolder(_Named):
+    """A folder to write."""
+
+
+INPUT, RESULTS, CONFIG, PICTURES, OUTPUT_FOLDER = Input(), Results(), ConfigFile(), PictureFolder(), OutputFolder()
+
+
+def _keep_force(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    ctx.meta[_FORCE] = value
+
+
+force_option = click.option(
+    "--force",
+    is_flag=True,
+    expose_value=False,
+    callback=_keep_force,
+    help="Replace files that evaltex did not write; never an input.",
+)
+
+
+def rules() -> Rules:
+    """Return what the running command reads and writes."""
+    from evaltex_cli.results.outputs import Rules
+
+    context = click.get_current_context()
+    given = [(param.type, path) for param in context.command.params for path in _paths(param, context)]
+    return Rules(
+        inputs=[path for kind, path in given if isinstance(kind, Input)],
+        pictures=[path for kind, path in given if isinstance(kind, PictureFolder)],
+        files={path: kind.kind for kind, path in given if isinstance(kind, OutputFile)},
+        folders=[path for kind, path in given if isinstance(kind, OutputFolder)],
+        force=context.meta.get(_FORCE, False),
+    )
+
+
+def _paths(param: click.Parameter, context: click.Context) -> Iterator[Path]:
+    value = context.params.get(param.name or "")
+    if isinstance(param.type, ConfigFile):
+        from evaltex_cli.config import find_config
+
+        value = find_config(value)
+    given = () if value is None else value if isinstance(value, tuple) else (value,)
+    if isinstance(param.type, Results):
+        from evaltex_cli.results.json_file import files
+
+        given = tuple(file for path in given for file in files(path))
+    yield from given
