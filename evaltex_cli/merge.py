@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli import __version__, config
-from evaltex_cli.errors import InputError, quote
+from evaltex_cli.errors import InputError, counted, quote
 from evaltex_cli.protocols import PROTOCOLS, load
 from evaltex_cli.protocols.base import ExactSums
-from evaltex_cli.results import json_file
+from evaltex_cli.results import json_file, outputs
 from evaltex_cli.results.writer import ImageFiles, of_images
 from evaltex_cli.runs import Evaluation, ImageResult, InputSummary, Run
 from evaltex_cli.signature import parts_of, signature
@@ -37,10 +37,13 @@ class Merged:
         As of one run over the images of all parts; without evidence rows.
     images : list of ImageResult
         In the order of the parts; empty unless all parts have them.
+    ground_truths : list of str
+        SHA-256 of the ground truths of all evaluations that are in it, through merged results too.
     """
 
     evaluation: Evaluation
     images: list[ImageResult]
+    ground_truths: list[str]
 
     @property
     def run(self) -> Run:
@@ -48,13 +51,21 @@ class Merged:
         return Run(self.evaluation.protocol, self.evaluation.parameters)
 
 
-def merge(paths: Sequence[Path]) -> list[Merged]:
+def results_in(paths: Sequence[Path], target: Path) -> list[Path]:
+    """Return those of the results that are in the folder `target`."""
+    files = [file for path in paths for file in json_file.files(path)]
+    return [file for file in files if target.is_dir() and file.parent.samefile(target)]
+
+
+def merge(paths: Sequence[Path], target: Path | None = None) -> list[Merged]:
     """Merge results.
 
     Parameters
     ----------
     paths : sequence of Path
         Results' .json, or folders of them.
+    target : Path, optional
+        The folder that the merged results are for. Results in it are no parts: they are of an earlier merge.
 
     Returns
     -------
@@ -65,9 +76,12 @@ def merge(paths: Sequence[Path]) -> list[Merged]:
     ------
     InputError
         When one cannot be read; when they differ in protocols, parameters, revision, version, masks, least confidence
-        or the policy for invalid polygons; when an image, or a whole ground truth, is in two of them.
+        or the policy for invalid polygons; when an image, or a whole ground truth, is in two of them; when what is in
+        the target would be lost.
     """
     files = [file for path in paths for file in json_file.files(path)]
+    earlier = results_in(paths, target) if target else []
+    files = [file for file in files if file not in earlier]
     documents: dict[str, list[tuple[Path, dict[str, Any]]]] = {}
     for file in files:
         document = json_file.read(file)
@@ -76,6 +90,8 @@ def merge(paths: Sequence[Path]) -> list[Merged]:
         raise InputError("no result to merge; give results' .json files, or folders that hold some")
     found = []
     try:
+        if target is not None:
+            _refuse_loss(target, earlier, [document for parts in documents.values() for _, document in parts])
         hashes = {name: [one["inputs"]["gt"]["sha256"] for _, one in parts] for name, parts in documents.items()}
         if len({tuple(sorted(hashed)) for hashed in hashes.values()}) > 1:
             counts = ", ".join(f"{name} of {len(parts)}" for name, parts in documents.items())
@@ -86,6 +102,37 @@ def merge(paths: Sequence[Path]) -> list[Merged]:
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"a result is damaged ({quote(str(error))}); make it again") from error
     return found
+
+
+def _ground_truths(document: Mapping[str, Any]) -> list[str]:
+    """SHA-256 of the ground truths of the evaluations that are in a result."""
+    found: list[str] = document.get("merged_from", [document["inputs"]["gt"]["sha256"]])
+    return found
+
+
+def _refuse_loss(target: Path, earlier: Sequence[Path], parts: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse to replace an evaluation, or a merged result that has more than the parts and is given as one."""
+    present = {sha256 for part in parts for sha256 in _ground_truths(part)}
+    given = {file.name for file in earlier}
+    for file in json_file.files(target) if target.is_dir() else ():
+        document = json_file.read(file)
+        is_merged = "merged_from" in document
+        if file.name in given and not is_merged:
+            raise InputError(f"{file}: is a part, and the merged result would replace it; give another result folder")
+        if outputs.is_forced():
+            continue
+        if not is_merged:
+            raise InputError(
+                f"{file}: is an evaluation's result and would be replaced; give the folder of the merged result last,"
+                " or --force to replace it"
+            )
+        lost = [sha256 for sha256 in _ground_truths(document) if sha256 not in present]
+        if file.name in given and lost:
+            more = counted(len(lost), "{count} ground truth[s]")
+            raise InputError(
+                f"{file}: was merged from {more} that no other part has; give another result folder, or --force to"
+                " leave it out and replace it"
+            )
 
 
 def _refuse_unlike(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
@@ -102,8 +149,8 @@ def _refuse_unlike(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
                 )
     seen: dict[str, Path] = {}
     for file, part in parts:
-        keys = [image["name"] for image in part["images"]] or [f"ground truth {part['inputs']['gt']['sha256']}"]
-        for key in keys:
+        names = [image["name"] for image in part["images"]]
+        for key in [*names, *(f"ground truth {sha256}" for sha256 in _ground_truths(part))]:
             if key in seen:
                 raise InputError(f"{seen[key]} and {file}: {quote(key)} is in both; give parts without common images")
             seen[key] = file
@@ -149,7 +196,7 @@ def _merged(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> Merged:
     scores = protocol.scores(totals, parameters)
     told = list(dict.fromkeys(warnings))
     run = Evaluation(protocol, parameters, signed, gt, det, totals, scores, warnings=told)
-    return Merged(run, images)
+    return Merged(run, images, [sha256 for _, part in parts for sha256 in _ground_truths(part)])
 
 
 def _totals(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

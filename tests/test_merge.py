@@ -134,3 +134,56 @@ def test_no_file_of_the_user_is_replaced() -> None:
     Path("merged/evaltex.txt").write_text("mine\n")
     assert run("merge", *PARTS_RESULTS, "merged").exit_code == 2
     assert Path("merged/evaltex.txt").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("options", [[], ["-a"]], ids=["", "-a"])
+def test_the_command_of_the_documentation_may_be_repeated(options: list[str]) -> None:
+    """With the pattern `results/*`, which the result's own folder is of from the second time on."""
+    write_parts()
+    command = "evaltex merge results/* results/all"
+    assert command in (Path(__file__).parents[1] / "docs" / "scale.md").read_text()
+    for part in range(PARTS):
+        assert run(f"gt-{part}.txt", f"det-{part}.txt", f"results/{part}", *options).exit_code == 0
+    made = []
+    for _ in range(3):
+        words = [str(path) for word in command.split()[2:] for path in sorted(Path().glob(word)) or [word]]
+        found = run("merge", *words)
+        assert found.exit_code == 0, found.stderr
+        assert ("is no part of this one" in found.stderr) == bool(made)
+        made.append({path: path.read_bytes() for path in Path("results/all").rglob("*") if path.is_file()})
+    assert made[0] == made[1] == made[2]
+    assert document("results/all")["inputs"]["gt"]["images"] == 30
+    hashes = [document(f"results/{part}")["inputs"]["gt"]["sha256"] for part in range(PARTS)]
+    assert document("results/all")["merged_from"] == hashes
+
+
+def kept_though(message: str, *arguments: str) -> None:
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    found = run("merge", *arguments)
+    assert found.exit_code == 2, found.output
+    assert message in found.stderr
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("options", [[], ["-a"]], ids=["", "-a"])
+def test_no_part_is_replaced_or_counted_twice(options: list[str], here: Path) -> None:
+    evaluate_all(*options)
+    for force in ([], ["--force"]):
+        kept_though("is a part, and the merged result would replace it", "res-0", "res-1", "res-0", *force)
+        kept_though("is a part", "res-0/evaltex.json", "res-1", str(here / "res-0"), *force)
+    Path("linked").symlink_to("res-0")
+    kept_though("is a part", "res-0", "res-1", "linked")
+    kept_though("is a part", "linked", "res-1", "res-0")
+    kept_though("is an evaluation's result", "res-0", "res-1", "res-2")
+    assert run("merge", "res-0", "res-1", "both").exit_code == 0
+    kept_though("is in both", "both", "res-1", "res-2", "all")
+    assert run("merge", "both", "all").exit_code == 0
+    kept_though("is in both", "all", "res-0", "more")
+    assert run("merge", "both", "res-2", "all").exit_code == 0
+    assert len(document("all")["merged_from"]) == PARTS
+    kept_though("is in both", "all", "res-2", "more")
+    kept_though("was merged from 2 ground truths that no other part has", "res-2", "both", "both")
+    assert run("merge", "res-2", "both", "both", "--force").exit_code == 0
+    assert len(document("both")["merged_from"]) == 1
+    Path("link.json").hardlink_to("both/evaltex.json")
+    kept_though("an input of this command", "res-0", "link.json", "both", "--force")

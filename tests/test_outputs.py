@@ -98,6 +98,7 @@ PAIRS = [
     if INPUTS[str(read.name)]
 ]
 REASONS = ["input of this command", "is a baseline", "stands where a result belongs", "is in both"]
+REASONS += ["is an evaluation's result"]
 KINDS = ["itself", "its symbolic link", "its hard link", "what it links to"]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.common import quiet_option, say, told_errors, warn
+from evaltex_cli.cli.common import quiet_option, say, tell, told_errors, warn
 from evaltex_cli.cli.paths import OUTPUT_FOLDER, RESULTS, force_option
 
 
@@ -18,23 +18,29 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
     """Merge the results of runs over disjoint images into RES_DIR.
 
     A RESULT is a .json, or a folder of them. With the results of images in all parts (runs with -a), the merged result
-    is that of one run over all images, to the last bit.
+    is that of one run over all images, to the last bit. RES_DIR is never a part of itself, so the same command may be
+    repeated.
     """
     with told_errors():
-        from evaltex_cli.merge import files_of_images, merge
-        from evaltex_cli.results.outputs import is_result
+        from evaltex_cli.merge import files_of_images, merge, results_in
+        from evaltex_cli.results.outputs import is_result, without
         from evaltex_cli.results.staging import staged
         from evaltex_cli.results.table import table
         from evaltex_cli.results.writer import ResultWriter, result_names
 
-        merged = merge(results)
+        merged = merge(results, res_dir)
+        earlier = results_in(results, res_dir)
         evaluations = [one.evaluation for one in merged]
         owned = [file for evaluation in evaluations for file in result_names(evaluation.protocol)]
-        with staged(res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
+        with without(earlier), staged(res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
             for one in merged:
                 if one.images:
                     writer.take(one.run, files_of_images(one))
-                writer.finish(one.evaluation)
+                writer.finish(one.evaluation, {"merged_from": one.ground_truths})
         warn([warning for evaluation in evaluations for warning in evaluation.warnings])
         if not quiet:
+            if earlier:
+                tell(
+                    f"note: {res_dir} has the result of an earlier merge, which is no part of this one: it is replaced"
+                )
             say([table(evaluations, {}), f"Results: {res_dir}"])

@@ -38,6 +38,9 @@ def damaged_parts(document: Mapping[str, Any]) -> Iterator[str]:
         yield "warnings"
     if not _is_list(document.get("gates", []), lambda gate: isinstance(gate, dict)):
         yield "gates"
+    merged_from = document.get("merged_from", ["none"])
+    if not merged_from or not _is_list(merged_from, lambda sha256: isinstance(sha256, str)):
+        yield "merged_from"
     if not _is_record(document.get("bootstrap", {}), _is_number):
         yield "bootstrap"
     if not _is_record(document.get("intervals", {}), _is_interval):

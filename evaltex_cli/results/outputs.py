@@ -219,10 +219,13 @@ def may_replace(path: Path, is_own: Callable[[Path], bool] | None) -> bool:
 
     Without rules, as in a Python program that calls a function, only `is_own` decides.
     """
+    return is_forced() or (_rules.get() is None if is_own is None else is_own(path))
+
+
+def is_forced() -> bool:
+    """Whether files may be replaced that this tool did not write."""
     rules = _rules.get()
-    if rules is not None and rules.force:
-        return True
-    return rules is None if is_own is None else is_own(path)
+    return rules is not None and rules.force
 
 
 def refuse_shared(place: Path) -> None:
