@@ -347,7 +347,7 @@ def _assembled(det: Objects, kept: Ints, made: _Made) -> Objects:
         regions=ids,
         dont_care=np.zeros(count, dtype=bool),
         texts=concatenate_texts(made.texts),
-        confidences=None if det.confidences is None else np.array(made.confidences, np.float64),
+        confidences=np.array(made.confidences) if det.confidences is not None or not det.count else None,
         **new_shapes,
     )
     order = np.lexsort((place, image))

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from evaltex_cli.errors import ConfigError, quote
 from evaltex_cli.protocols.characters import CASE_MAPPINGS, NORMALISATIONS, UNITS
+from evaltex_cli.protocols.detection_order import order_field
 from evaltex_cli.records import Convention
 
 
@@ -63,6 +64,7 @@ class Parameters:
         default="",
         metadata={"help": "edges of scale-wise results: shorter side / longer side of the image, 0,0.01,0.1,1 say"},
     )
+    order: str = order_field("confidence")
 
     def __post_init__(self) -> None:
         self.bins()

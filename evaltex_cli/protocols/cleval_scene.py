@@ -40,7 +40,7 @@ class Scene:
     false_positive_length : (D,) int64
         Characters of each detection, were it a false positive.
     det_rank : (D,) int64
-        The detections' order: by falling confidence where they have any.
+        The detections' order: that of the file, or by falling confidence, those without any last.
     gt_texts, det_texts : sequences of Text
     """
 
@@ -96,7 +96,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
         gt_length=gt_length,
         det_length=det_length,
         false_positive_length=false_positive_lengths(det_aspect),
-        det_rank=_ranks(batch),
+        det_rank=_ranks(batch, parameters.order),
         gt_texts=gt_texts,
         det_texts=det_texts,
     )
@@ -111,9 +111,9 @@ def _det_texts(batch: ImageBatch, aspect: Floats) -> Sequence[str]:
     return ["#" * length if text == DONT_CARE else text for text, length in zip(texts, lengths, strict=True)]
 
 
-def _ranks(batch: ImageBatch) -> Ints:
+def _ranks(batch: ImageBatch, order: str) -> Ints:
     ranks = np.arange(batch.det.count)
-    if batch.det.confidences is None:
+    if order == "file" or batch.det.confidences is None:
         return ranks
     falling = np.lexsort((ranks, np.nan_to_num(-batch.det.confidences, nan=np.inf), batch.det.image))
     result = np.empty_like(ranks)

@@ -1,8 +1,8 @@
 """First-fit pairing by IoU, which `iou`, `iou-crw` and `tiou` share (Karatzas et al., ICDAR 2015, its programs).
 
-Objects are taken in the order of the file; each takes the first detection, in the order of the file, that is still free
-and whose IoU with it exceeds the threshold: not the best one. So the order within an image may change the score, the
-order of images never does.
+Objects are taken in the order of the file; each takes the first detection, in the order of the file or by falling
+confidence (`detection_order`), that is still free and whose IoU with it exceeds the threshold: not the best one. So the
+order within an image may change the score, the order of images never does.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.protocols.base import Remark, divide, remark
+from evaltex_cli.protocols.detection_order import order_field
 from evaltex_cli.protocols.rrc import ignored_detections
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
 
@@ -36,6 +37,7 @@ class Parameters:
             "choices": ("ignored", "counted"),
         },
     )
+    order: str = order_field()
 
 
 def convention(parameters: Parameters) -> Convention:

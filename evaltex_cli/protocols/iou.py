@@ -16,12 +16,14 @@ from __future__ import annotations
 import numpy as np
 
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, mean_of, object_counts
+from evaltex_cli.protocols.detection_order import in_order
 from evaltex_cli.protocols.first_fit import Parameters, convention, counting, iou, pair, spread
 from evaltex_cli.protocols.relations import matches
 from evaltex_cli.protocols.rrc import image_scores_by, scores_of
 from evaltex_cli.records import ImageBatch, Overlaps
 
 
+@in_order
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
     """Pair a batch and count the pairs of its images."""
     gt_counts, det_counts, warnings = counting(batch, overlaps, parameters)

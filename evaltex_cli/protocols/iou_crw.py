@@ -29,6 +29,7 @@ from evaltex_cli.protocols.base import (
     per_image,
     remark,
 )
+from evaltex_cli.protocols.detection_order import in_order
 from evaltex_cli.protocols.first_fit import convention, counting, iou, pair, spread
 from evaltex_cli.protocols.relations import matches
 from evaltex_cli.protocols.rrc import image_scores_by, scores_of
@@ -57,6 +58,7 @@ class Parameters(first_fit.Parameters):
     )
 
 
+@in_order
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
     """Pair a batch, compare the texts of its pairs, and count those of its images."""
     if parameters.word_spotting:

@@ -32,6 +32,7 @@ from evaltex_cli.protocols.base import (
     per_image,
     remark,
 )
+from evaltex_cli.protocols.detection_order import in_order, order_field
 from evaltex_cli.protocols.relations import matches
 from evaltex_cli.protocols.rrc import image_scores_by, scores_of
 from evaltex_cli.protocols.tedeval_characters import contains, edges, members, outlines_of, pseudo_centres
@@ -53,6 +54,7 @@ class Parameters:
     center: float = field(
         default=1.0, metadata={"help": "one-to-one: centres nearer than this share of the mean diagonal", "min": 0.0}
     )
+    order: str = order_field()
 
 
 def convention(parameters: Parameters) -> Convention:
@@ -60,6 +62,7 @@ def convention(parameters: Parameters) -> Convention:
     return TRUNCATED
 
 
+@in_order
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
     """Match a batch and sum what its images contribute.
 

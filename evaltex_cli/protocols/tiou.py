@@ -29,6 +29,7 @@ from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.overlaps import touching_boxes
 from evaltex_cli.protocols import first_fit
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, divide, mean_of, object_counts, per_image
+from evaltex_cli.protocols.detection_order import in_order
 from evaltex_cli.protocols.first_fit import convention, counting, iou, pair, spread
 from evaltex_cli.protocols.relations import matches
 from evaltex_cli.protocols.rrc import image_scores_by, scores_of
@@ -83,6 +84,7 @@ class _Lines:
     surplus: Bools
 
 
+@in_order
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
     """Match a batch and sum what its images contribute.
 
