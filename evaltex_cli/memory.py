@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from evaltex_cli import config, evaluation, runs
 from evaltex_cli.chunks import are_polygons
-from evaltex_cli.errors import ConfigError, InputError
+from evaltex_cli.errors import ConfigError, InputError, quote
 from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT
 from evaltex_cli.protocols import load
 from evaltex_cli.records import (
@@ -37,6 +37,7 @@ def image_objects(
     regions: ArrayLike | None = None,
     dont_care: ArrayLike | None = None,
     texts: Sequence[str] | None = None,
+    confidences: ArrayLike | None = None,
 ) -> Objects:
     """Make the objects of one image from arrays.
 
@@ -50,6 +51,8 @@ def image_objects(
         Default 1..n, and the object's own ID.
     dont_care : (n,) booleans, optional
     texts : sequence of n str, optional
+    confidences : (n,) numbers, optional
+        Of detections, from 0 to 1; NaN or None for one that has none.
 
     Returns
     -------
@@ -59,7 +62,7 @@ def image_objects(
     ------
     InputError
         For arrays of the wrong shape or kind, numbers that are not finite or beyond 1e12, inverted boxes, IDs that
-        repeat.
+        repeat, confidences outside [0, 1].
     """
     box_array = _array(boxes if boxes is not None else np.zeros((0, 4)), "boxes", 4)
     rings = [_array(ring, f"polygon {k}", 2) for k, ring in enumerate(polygons or [])]
@@ -80,6 +83,7 @@ def image_objects(
         if dont_care is None
         else _column(dont_care, "dont_care", count, np.bool_, "biu"),
         texts=_texts([""] * count if texts is None else list(texts), count),
+        confidences=None if confidences is None else _confidences(confidences, count),
         **shapes,
     )
 
@@ -124,6 +128,30 @@ def _column(values: ArrayLike, what: str, count: int, dtype: Any, kinds: str) ->
     return array.astype(dtype)
 
 
+def _confidences(values: ArrayLike, count: int) -> Floats:
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"confidences: not an array of numbers ({error})") from error
+    found: Floats = _column(array, "confidences", count, np.float64, "f")
+    outside = (found < 0) | (found > 1)
+    if outside.any():
+        raise InputError(f"confidences: holds {found[outside][0]:g}; expected numbers from 0 to 1")
+    return found
+
+
+def _size(size: tuple[float, float] | None) -> Floats:
+    if size is None:
+        return np.zeros(2)
+    try:
+        found = np.array(size, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    if found.shape != (2,) or not ((found > 0) & (found <= COORDINATE_LIMIT)).all():
+        raise InputError(f"size: {quote(repr(size))}; expected (height, width) in pixels, both above 0")
+    return found
+
+
 def _texts(texts: list[str], count: int) -> Texts:
     if len(texts) != count:
         raise InputError(f"texts: {len(texts)} of them; expected {count}, one an object")
@@ -163,20 +191,33 @@ class Accumulator:
         if among_polygons != self._runs[False].parameters:  # what holds is known at the end; until then both are summed
             self._runs[True] = runs.Run(of, among_polygons)
         self._has_polygons = False
-        self._waiting: list[tuple[Objects, Objects]] = []
+        self._waiting: list[tuple[Objects, Objects, Floats]] = []
         self._waiting_objects = 0
-        self._counts = np.zeros((2, 5), np.int64)
+        self._counts = np.zeros((2, 6), np.int64)
 
-    def update(self, gt: Objects | ArrayLike, det: Objects | ArrayLike) -> None:
-        """Add one image: `image_objects`, or an (n, 4) array of boxes x0, y0, x1, y1, for each side.
+    def update(
+        self, gt: Objects | ArrayLike, det: Objects | ArrayLike, *, size: tuple[float, float] | None = None
+    ) -> None:
+        """Add one image.
+
+        Parameters
+        ----------
+        gt, det : Objects or (n, 4) array
+            `image_objects`, or boxes x0, y0, x1, y1.
+        size : (height, width), optional
+            Of the image in pixels, in the order of an array's shape; CLEval's `scale_bins` needs it.
 
         Raises
         ------
         InputError
-            As `image_objects`.
+            As `image_objects`; for a size that is none; where the parameters need a size or confidences that are not
+            given. The image is then not added.
         """
         pair = tuple(side if isinstance(side, Objects) else image_objects(side) for side in (gt, det))
-        self._waiting.append((pair[0], pair[1]))
+        image = (pair[0], pair[1], _size(size))
+        run = self._runs[False]
+        run.protocol.needs(ImageBatch([""], image[2][None], pair[0], pair[1]), run.parameters)
+        self._waiting.append(image)
         self._waiting_objects += pair[0].count + pair[1].count
         if self._waiting_objects >= FLUSH_OBJECTS:
             self._flush()
@@ -203,19 +244,22 @@ class Accumulator:
         self._flush(even_if_empty=not self._counts[0, 0])
         gt, det = (
             runs.InputSummary(
-                images=images, objects=objects, dont_care=dont_care, transcriptions=transcriptions, empty=empty
+                images=images,
+                objects=objects,
+                dont_care=dont_care,
+                transcriptions=transcriptions,
+                confidences=confidences,
+                empty=empty,
             )
-            for images, objects, dont_care, transcriptions, empty in self._counts.tolist()
+            for images, objects, dont_care, transcriptions, confidences, empty in self._counts.tolist()
         )
         return evaluation.scored(self._runs[self._has_polygons], gt, det, [], False)
 
     def _flush(self, even_if_empty: bool = False) -> None:
         if not self._waiting and not even_if_empty:
             return
-        sides = list(zip(*self._waiting, strict=True)) or [(_NOTHING,), (_NOTHING,)]
-        gt, det = (concatenate(side) for side in sides)
-        images = len(gt.offsets) - 1
-        batch = ImageBatch([""] * images, np.zeros((images, 2)), gt, det)
+        batch = _batch(self._waiting)
+        gt, det = batch.gt, batch.det
         measured: dict[Convention, Overlaps] = {}
         self._has_polygons |= True in self._runs and (are_polygons(gt) or are_polygons(det))
         for has_polygons, run in self._runs.items():
@@ -223,15 +267,23 @@ class Accumulator:
                 runs.add_batch(run, batch, measured, None)
         self._counts += [
             [
-                images,
+                len(batch.names),
                 side.count,
                 int(side.dont_care.sum()),
                 count_texts(side.texts),
+                0 if side.confidences is None else int((~np.isnan(side.confidences)).sum()),
                 int((np.diff(side.offsets) == 0).sum()),
             ]
             for side in (gt, det)
         ]
         self._waiting, self._waiting_objects = [], 0
+
+
+def _batch(images: Sequence[tuple[Objects, Objects, Floats]]) -> ImageBatch:
+    sides = zip(*((gt, det) for gt, det, _ in images), strict=True) if images else [(_NOTHING,), (_NOTHING,)]
+    gt, det = (concatenate(side) for side in sides)
+    sizes = np.array([size for _, _, size in images]).reshape(-1, 2)
+    return ImageBatch([""] * len(images), sizes, gt, det)
 
 
 _NOTHING = Objects(

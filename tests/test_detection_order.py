@@ -124,7 +124,7 @@ def test_a_detection_without_confidence_is_refused(protocol: str, confidences: l
     words = reference.objects([reference.Thing((0, 0, 9, 9), text="a"), reference.Thing((9, 0, 19, 9), text="b")])
     det = replace(words, confidences=None if confidences is None else np.array(confidences))
     batch = ImageBatch(["img"], np.zeros((1, 2)), words, det)
-    with pytest.raises(InputError, match=r"image 'img': detection [12] has no confidence, which order=confidence needs"):
+    with pytest.raises(InputError, match=r"image 'img': detection [12] has no confidence, which order=conf"):
         found(protocol, batch, order="confidence")
     assert found(protocol, batch, order="file")[0]
 

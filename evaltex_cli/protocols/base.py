@@ -98,6 +98,11 @@ def remark(text: str, batch: ImageBatch, objects: Bools) -> tuple[Remark, ...]:
     return (Remark(text, int(objects.sum()), tuple(names[:SHOWN_IMAGES]), len(names[SHOWN_IMAGES:])),)
 
 
+def image_named(name: str) -> str:
+    """Name an image in a message; those in memory have no name."""
+    return f"image {quote(name)}" if name else "an image in memory"
+
+
 class Evidence(NamedTuple):
     """Evidence of a batch: one row an image, one column a summable quantity.
 
@@ -176,6 +181,9 @@ class Protocol:
         Whether it works on labelled masks.
     needs_texts : bool
         Whether it means something only where detections bear transcriptions.
+    needs : callable
+        ``needs(batch, parameters)`` raises an `InputError` where images do not have what the parameters ask for: sizes,
+        confidences.
     decided : callable
         ``decided(parameters, has_polygons)``: the parameters with what they leave to the data set; ``has_polygons()``
         looks whether any object of it, on either side, has other than four vertices (a box has four).
@@ -199,6 +207,7 @@ class Protocol:
     image_scores: Callable[[Totals, Any], Scores] | None = None
     takes_masks: bool = True
     needs_texts: bool = False
+    needs: Callable[[ImageBatch, Any], None] = lambda batch, parameters: None
     decided: Callable[[Any, Callable[[], bool]], Any] = lambda parameters, _: parameters
     object_credit: Callable[[Mapping[str, Any]], float] = lambda values: float(values["match"] != "missed")
     plots: Callable[[Scores], Iterable[Plot]] | None = None

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import InputError, quote
+from evaltex_cli.errors import InputError
 from evaltex_cli.protocols.base import (
     Evidence,
     Matches,
@@ -39,6 +39,7 @@ from evaltex_cli.protocols.base import (
     Scores,
     Totals,
     harmonic_mean,
+    image_named,
     per_image,
     ratio,
     remark,
@@ -134,19 +135,30 @@ SCALE_COLUMNS = (
 
 def _scale_columns(batch: ImageBatch, scene: Scene, parameters: Parameters) -> dict[str, NDArray[Any]]:
     """Evidence of each image and bin, objects of other scales being don't care."""
+    needs_sizes(batch, parameters)
     longer = batch.sizes.max(axis=1, initial=0.0)
-    unknown = np.flatnonzero((longer <= 0) & (np.diff(batch.gt.offsets) > 0))
-    if len(unknown):
-        raise InputError(
-            f"image {quote(batch.names[int(unknown[0])])} has no height and width, which scale_bins needs; give the"
-            " pictures by --images, a ground truth that states sizes (EvaLTex .txt), or leave out scale_bins"
-        )
     scale = shorter_sides(scene.gt) / longer[scene.gt_image]
     bins = []
     for low, high in parameters.bins():
         dont_care = batch.gt.dont_care | (scale < low) | (scale > high)
         bins.append(_columns(scene, counts_of(scene, dont_care, parameters), dont_care, parameters))
     return {f"scale_{name}": np.stack([columns[name] for columns in bins], axis=1) for name in SCALE_COLUMNS}
+
+
+def needs_sizes(batch: ImageBatch, parameters: Parameters) -> None:
+    """Refuse an image with objects whose size is not known where scale-wise results are asked for.
+
+    Raises
+    ------
+    InputError
+    """
+    unknown = np.flatnonzero((batch.sizes.max(axis=1, initial=0.0) <= 0) & (np.diff(batch.gt.offsets) > 0))
+    if parameters.scale_bins and len(unknown):
+        raise InputError(
+            f"{image_named(batch.names[int(unknown[0])])} has no height and width, which scale_bins needs; give the"
+            " pictures by --images, a ground truth that states sizes (EvaLTex .txt), in Python size=(height, width),"
+            " or leave out scale_bins"
+        )
 
 
 def _matches(scene: Scene, counts: Counts, dont_care: Bools, parameters: Parameters) -> Matches:
@@ -239,6 +251,7 @@ PROTOCOL = Protocol(
     headline=("recall", "precision", "hmean"),
     convention=convention,
     takes_masks=False,
+    needs=needs_sizes,
     decided=decided,
     object_credit=object_credit,
 )

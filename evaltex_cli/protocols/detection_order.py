@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.errors import InputError, quote
-from evaltex_cli.protocols.base import Evidence, Matches, SideMatches, group_by
-from evaltex_cli.records import Bools, ImageBatch, Ints, Objects, Overlaps, take
+from evaltex_cli.errors import InputError
+from evaltex_cli.protocols.base import Evidence, Matches, SideMatches, group_by, image_named
+from evaltex_cli.records import ImageBatch, Ints, Objects, Overlaps, take
 
 EvidenceOf: TypeAlias = Callable[[ImageBatch, Overlaps, Any, bool], Evidence]
 
@@ -39,6 +39,7 @@ def in_order(evidence: EvidenceOf) -> EvidenceOf:
     def ordered(batch: ImageBatch, overlaps: Overlaps, parameters: Any, with_matches: bool) -> Evidence:
         if parameters.order == "file":
             return evidence(batch, overlaps, parameters, with_matches)
+        needs_confidences(batch, parameters)
         order = by_confidence(batch)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
@@ -51,28 +52,30 @@ def in_order(evidence: EvidenceOf) -> EvidenceOf:
 
 
 def by_confidence(batch: ImageBatch) -> Ints:
-    """(D,) detections by image and falling confidence, equal ones in the order of the file.
+    """(D,) detections by image and falling confidence, equal ones in the order of the file; all have a confidence."""
+    det = batch.det
+    confidences = np.zeros(det.count) if det.confidences is None else det.confidences
+    return np.lexsort((-confidences, det.image))
+
+
+def needs_confidences(batch: ImageBatch, parameters: Any) -> None:
+    """Refuse a detection without a confidence where detections are taken by it, as the scripts do.
 
     Raises
     ------
     InputError
-        When a detection has no confidence.
     """
     det = batch.det
-    confidences = np.full(det.count, np.nan) if det.confidences is None else det.confidences
-    _refuse_without(np.isnan(confidences), batch)
-    return np.lexsort((-confidences, det.image))
-
-
-def _refuse_without(unknown: Bools, batch: ImageBatch) -> None:
-    if not unknown.any():
+    if parameters.order == "file" or not det.count:
         return
-    first = int(np.argmax(unknown))
-    name = batch.names[int(batch.det.image[first])]
-    raise InputError(
-        f"image {quote(name)}: detection {batch.det.ids[first]} has no confidence, which order=confidence needs of"
-        " every detection; give confidences, or set order=file"
-    )
+    without = np.ones(det.count, dtype=bool) if det.confidences is None else np.isnan(det.confidences)
+    if without.any():
+        first = int(np.argmax(without))
+        where = image_named(batch.names[int(det.image[first])])
+        raise InputError(
+            f"{where}: detection {det.ids[first]} has no confidence, which order=confidence needs of every detection;"
+            " give confidences, or set order=file"
+        )
 
 
 def _sorted(batch: ImageBatch, overlaps: Overlaps, order: Ints, rank: Ints) -> tuple[ImageBatch, Overlaps]:

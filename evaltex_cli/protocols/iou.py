@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, mean_of, object_counts
-from evaltex_cli.protocols.detection_order import in_order
+from evaltex_cli.protocols.detection_order import in_order, needs_confidences
 from evaltex_cli.protocols.first_fit import Parameters, convention, counting, iou, pair, spread
 from evaltex_cli.protocols.relations import matches
 from evaltex_cli.protocols.rrc import image_scores_by, scores_of
@@ -54,5 +54,6 @@ PROTOCOL = Protocol(
     headline=("recall", "precision", "hmean"),
     convention=convention,
     image_scores=image_scores_by(scores),
+    needs=needs_confidences,
     object_credit=mean_of("iou"),
 )

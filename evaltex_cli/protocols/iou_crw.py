@@ -29,7 +29,7 @@ from evaltex_cli.protocols.base import (
     per_image,
     remark,
 )
-from evaltex_cli.protocols.detection_order import in_order
+from evaltex_cli.protocols.detection_order import in_order, needs_confidences
 from evaltex_cli.protocols.first_fit import convention, counting, iou, pair, spread
 from evaltex_cli.protocols.relations import matches
 from evaltex_cli.protocols.rrc import image_scores_by, scores_of
@@ -148,6 +148,7 @@ PROTOCOL = Protocol(
     headline=("recall", "precision", "hmean"),
     convention=convention,
     image_scores=image_scores_by(scores),
+    needs=needs_confidences,
     takes_masks=False,
     needs_texts=True,
     object_credit=mean_of("text_correct"),

@@ -32,7 +32,7 @@ from evaltex_cli.protocols.base import (
     per_image,
     remark,
 )
-from evaltex_cli.protocols.detection_order import in_order, order_field
+from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
 from evaltex_cli.protocols.relations import matches
 from evaltex_cli.protocols.rrc import image_scores_by, scores_of
 from evaltex_cli.protocols.tedeval_characters import contains, edges, members, outlines_of, pseudo_centres
@@ -130,6 +130,7 @@ PROTOCOL = Protocol(
     headline=("recall", "precision", "hmean"),
     convention=convention,
     image_scores=image_scores_by(scores),
+    needs=needs_confidences,
     takes_masks=False,
     object_credit=mean_of("recall"),
 )

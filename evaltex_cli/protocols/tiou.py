@@ -29,7 +29,7 @@ from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.overlaps import touching_boxes
 from evaltex_cli.protocols import first_fit
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, divide, mean_of, object_counts, per_image
-from evaltex_cli.protocols.detection_order import in_order
+from evaltex_cli.protocols.detection_order import in_order, needs_confidences
 from evaltex_cli.protocols.first_fit import convention, counting, iou, pair, spread
 from evaltex_cli.protocols.relations import matches
 from evaltex_cli.protocols.rrc import image_scores_by, scores_of
@@ -297,5 +297,6 @@ PROTOCOL = Protocol(
     headline=("recall", "precision", "hmean"),
     convention=convention,
     image_scores=image_scores_by(scores),
+    needs=needs_confidences,
     object_credit=mean_of("tiou_recall"),
 )
