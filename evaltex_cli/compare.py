@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -13,13 +14,13 @@ from evaltex_cli import bootstrap, config, formats
 from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation import evaluate_sources, open_sources
 from evaltex_cli.protocols import PROTOCOLS, load
-from evaltex_cli.protocols.base import Evidence, EvidenceRows, Protocol, Scores, Totals
-from evaltex_cli.records import Floats, ImageBatch
+from evaltex_cli.protocols.base import MATCH_TYPES, Evidence, EvidenceRows, Protocol, Scores, Totals
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
 from evaltex_cli.results import json_file
-from evaltex_cli.runs import Run, image_results
+from evaltex_cli.results.image_table import Gatherer, ImageTable, ObjectColumns, first_difference
+from evaltex_cli.runs import Run
 
-Image = dict[str, Any]
-"""One image's results, as an element of ``images`` in a result's .json."""
+Change = TypeVar("Change")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,16 +33,27 @@ class System:
         How the user tells detectors apart.
     document : dict
         The result's .json, without its images.
-    images : sequence of dict
-        Each image's scores and objects, in the ground truth's order.
+    table : ImageTable
+        Each image's evidence, scores and objects, in the ground truth's order.
     """
 
     label: str
     protocol: Protocol
     parameters: Any
     document: Mapping[str, Any]
-    rows: EvidenceRows
-    images: Sequence[Image]
+    table: ImageTable
+
+    @property
+    def rows(self) -> EvidenceRows:
+        """Each image's evidence."""
+        return self.table.rows
+
+    @property
+    def objects(self) -> ObjectColumns:
+        """The ground-truth objects."""
+        if self.table.objects is None:
+            raise ValueError("the result was read without its objects")
+        return self.table.objects
 
     @property
     def scores(self) -> Scores:
@@ -113,7 +125,47 @@ class ObjectChange:
     change: float
 
 
-@dataclass(frozen=True, slots=True)
+class Changes(Sequence[Change]):
+    """All changes, the worst first, kept as columns: each is made when it is asked for.
+
+    Attributes
+    ----------
+    change : (n,) float64
+        Differences, in rising order.
+    """
+
+    def __init__(self, change: Floats, system: Ints, row: Ints, made: Callable[[int, int], Change]) -> None:
+        order = np.argsort(change, kind="stable")
+        self.change = change[order]
+        self._system, self._row, self._made = system[order], row[order], made
+
+    def __len__(self) -> int:
+        return len(self.change)
+
+    def __iter__(self) -> Iterator[Change]:
+        return (self[k] for k in range(len(self)))
+
+    @overload
+    def __getitem__(self, at: int) -> Change: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Change]: ...
+    def __getitem__(self, at: int | slice) -> Change | list[Change]:
+        if isinstance(at, slice):
+            return [self[k] for k in range(*at.indices(len(self)))]
+        return self._made(int(self._system[at]), int(self._row[at]))
+
+    @property
+    def worse(self) -> int:
+        """Number of changes for the worse."""
+        return int((self.change < 0).sum())
+
+    @property
+    def better(self) -> int:
+        """Number of changes for the better."""
+        return int((self.change > 0).sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """One protocol's comparison; images and objects are those that changed, the worst first."""
 
@@ -122,8 +174,8 @@ class Comparison:
     systems: list[str]
     signatures: list[str]
     scores: list[ScoreComparison]
-    images: list[ImageChange]
-    objects: list[ObjectChange]
+    images: Changes[ImageChange]
+    objects: Changes[ObjectChange]
 
 
 def compare(
@@ -233,44 +285,67 @@ def _compared_score(
     return ScoreComparison(name, values, intervals, differences, difference_intervals, p_values)
 
 
-def _image_changes(systems: Sequence[System]) -> list[ImageChange]:
+def _image_changes(systems: Sequence[System]) -> Changes[ImageChange]:
     score = systems[0].protocol.headline[-1]
-    changes = [
-        ImageChange(before["name"], system.label, score, before["scores"][score] or 0.0, after["scores"][score] or 0.0)
-        for system in systems[1:]
-        for before, after in zip(systems[0].images, system.images, strict=True)
-        if before["scores"][score] != after["scores"][score]
-    ]
-    return sorted(changes, key=lambda image: image.change)
+    scores = [system.table.scores[score] for system in systems]
+    shown = [np.where(np.isnan(values), 0.0, values) for values in scores]
+    changed = [np.flatnonzero(_differ(scores[0], values)) for values in scores[1:]]
+
+    def made(system: int, image: int) -> ImageChange:
+        before, after = float(shown[0][image]), float(shown[system][image])
+        return ImageChange(systems[0].rows.names[image], systems[system].label, score, before, after)
+
+    return _changes([shown[k][rows] - shown[0][rows] for k, rows in enumerate(changed, start=1)], changed, made)
 
 
-def _object_changes(systems: Sequence[System]) -> list[ObjectChange]:
-    credit = systems[0].protocol.object_credit
-    changes = [
-        ObjectChange(
-            image=before["name"],
-            system=system.label,
-            id=old["id"],
-            match_before=old["match"],
-            match_after=new["match"],
-            before=_own_values(old),
-            after=_own_values(new),
-            change=credit(new) - credit(old),
+def _object_changes(systems: Sequence[System]) -> Changes[ObjectChange]:
+    first, offsets = systems[0], systems[0].table.offsets
+    changed = [np.flatnonzero(_changed_objects(first.objects, system.objects)) for system in systems[1:]]
+
+    def credit(system: System, rows: Ints) -> Floats:
+        values = {name: column[rows] for name, column in system.objects.values.items()}
+        return first.protocol.object_credit(system.objects.types[rows], values)
+
+    def made(system: int, row: int) -> ObjectChange:
+        (match_before, before), (match_after, after) = (_object(one.objects, row) for one in (first, systems[system]))
+        image = int(np.searchsorted(offsets, row, side="right")) - 1
+        own = systems[system], np.array([row])
+        return ObjectChange(
+            image=first.rows.names[image],
+            system=systems[system].label,
+            id=int(first.objects.ids[row]),
+            match_before=match_before,
+            match_after=match_after,
+            before=before,
+            after=after,
+            change=float((credit(*own) - credit(first, own[1]))[0]),
         )
-        for system in systems[1:]
-        for before, after in zip(systems[0].images, system.images, strict=True)
-        for old, new in zip(before["objects"], after["objects"], strict=True)
-        if old["match"] != new["match"] or _own_values(old) != _own_values(new)
-    ]
-    return sorted(changes, key=lambda one: one.change)
+
+    pairs = zip(systems[1:], changed, strict=True)
+    return _changes([credit(system, rows) - credit(first, rows) for system, rows in pairs], changed, made)
 
 
-def _own_values(entry: Mapping[str, Any]) -> dict[str, float | None]:
-    return {name: value for name, value in entry.items() if name not in ("id", "match", "detections")}
+def _changes(change: Sequence[Floats], rows: Sequence[Ints], made: Callable[[int, int], Change]) -> Changes[Change]:
+    """Changes of all systems but the first, one array per system."""
+    system = np.repeat(np.arange(1, len(rows) + 1), [len(one) for one in rows])
+    return Changes(np.concatenate(change), system, np.concatenate(rows), made)
 
 
-def _objects(image: Image) -> tuple[str, list[int]]:
-    return image["name"], [entry["id"] for entry in image["objects"]]
+def _differ(one: Floats, other: Floats) -> Bools:
+    differ: Bools = (one != other) & ~(np.isnan(one) & np.isnan(other))
+    return differ
+
+
+def _changed_objects(one: ObjectColumns, other: ObjectColumns) -> Bools:
+    changed: Bools = one.types != other.types
+    for name, values in one.values.items():
+        changed |= _differ(values, other.values[name])
+    return changed
+
+
+def _object(objects: ObjectColumns, row: int) -> tuple[str, dict[str, float | None]]:
+    values = {name: float(column[row]) for name, column in objects.values.items()}
+    return MATCH_TYPES[objects.types[row]], {name: None if isnan(value) else value for name, value in values.items()}
 
 
 def _refuse_unlike(systems: Sequence[System]) -> None:
@@ -281,12 +356,17 @@ def _refuse_unlike(systems: Sequence[System]) -> None:
                 f"{first.label} and {system.label} cannot be compared under {first.protocol.name}:"
                 f" {what} is {one} and {other}; evaluate both in the same way"
             )
-        for one_image, image in zip(first.images, system.images, strict=False):
-            if _objects(one_image) != _objects(image) or len(first.images) != len(system.images):
-                raise InputError(
-                    f"{first.label} and {system.label} list other objects of image {quote(str(image['name']))}, though"
-                    " their ground truth is the same; make the damaged result again"
-                )
+        image = first_difference(first.table, system.table)
+        if image is None and first.objects.values.keys() != system.objects.values.keys():
+            raise InputError(
+                f"{first.label} and {system.label} list other values of objects, though their protocol is the same;"
+                " make the damaged result again"
+            )
+        if image is not None:
+            raise InputError(
+                f"{first.label} and {system.label} list other objects of image {quote(system.rows.names[image])},"
+                " though their ground truth is the same; make the damaged result again"
+            )
 
 
 def evaluated(
@@ -312,20 +392,21 @@ def evaluated(
     InputError
         As `evaluation.evaluate`.
     """
-    runs = [Run(load(name), parameters, keep_rows=True) for name, parameters in protocols.items()]
-    images: dict[str, list[Image]] = {name: [] for name in protocols}
+    runs = [Run(load(name), parameters) for name, parameters in protocols.items()]
+    gathered = {run.protocol.name: Gatherer(run.protocol.headline, with_objects=True) for run in runs}
 
     def keep(run: Run, batch: ImageBatch, evidence: Evidence) -> None:
-        images[run.protocol.name] += [json_file.image_fields(found) for found in image_results(run, batch, evidence)]
+        gathered[run.protocol.name].add_batch(run, batch, evidence)
 
-    systems = []
     sources = open_sources(gt, det, gt_format, det_format, min_confidence)
-    for run, result in zip(runs, evaluate_sources(*sources, runs, sink=keep), strict=True):
-        document = json_file.fields(result) | {"warnings": result.warnings}
-        rows = result.rows
-        if rows is not None:
-            systems.append(_system(label, document, rows, images[run.protocol.name]))
-    return systems
+    return [
+        _system(
+            label,
+            json_file.fields(result) | {"warnings": result.warnings},
+            gathered.pop(result.protocol.name).table(),
+        )
+        for result in evaluate_sources(*sources, runs, sink=keep)
+    ]
 
 
 def is_result(path: Path) -> bool:
@@ -347,7 +428,7 @@ def stored(path: Path, label: str) -> list[System]:
         When one is no result, or was made without ``-a`` and so holds no images.
     """
     files = (file for file in json_file.files(path) if not path.is_dir() or json_file.is_document(file))
-    return [of_document(file, json_file.read(file), label) for file in files]
+    return [of_document(file, json_file.read(file, with_objects=True), label) for file in files]
 
 
 def of_document(file: Path, document: Mapping[str, Any], label: str) -> System:
@@ -362,16 +443,14 @@ def of_document(file: Path, document: Mapping[str, Any], label: str) -> System:
     if not images:
         raise InputError(f"{file}: holds no images' results; run that evaluation again with -a")
     try:
-        rows = EvidenceRows(
-            [image["name"] for image in images],
-            {name: np.array([image["totals"][name] for image in images]) for name in images[0]["totals"]},
-        )
-        return _system(label, document, rows, images)
+        return _system(label, document, images.table)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{file}: is a damaged result ({quote(str(error))}); make it again") from error
 
 
-def _system(label: str, document: Mapping[str, Any], rows: EvidenceRows, images: Sequence[Image]) -> System:
+def _system(label: str, document: Mapping[str, Any], table: ImageTable) -> System:
     protocol = load(document["protocol"])
     parameters = config.checked(protocol.name, dict(document["parameters"]))
-    return System(label, protocol, parameters, document, rows, images)
+    if table.objects is not None and len(table.objects.ids):
+        protocol.object_credit(table.objects.types[:1], {name: v[:1] for name, v in table.objects.values.items()})
+    return System(label, protocol, parameters, document, table)

@@ -8,22 +8,26 @@ rounded once in each part, so it may differ from that of one run by half a unit 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli import __version__, config
 from evaltex_cli.errors import InputError, counted, quote
 from evaltex_cli.protocols import PROTOCOLS, load
 from evaltex_cli.protocols.base import ExactSums
 from evaltex_cli.results import json_file, outputs
+from evaltex_cli.results.stored_images import StoredImages
 from evaltex_cli.results.writer import ImageFiles, of_images
 from evaltex_cli.runs import Evaluation, ImageResult, InputSummary, Run
 from evaltex_cli.signature import parts_of, signature
 
+IMAGES_AT_ONCE = 64
 _SIGNED = ("revision", "masks", "invalid", "min_confidence", "version")
 
 
@@ -35,14 +39,14 @@ class Merged:
     ----------
     evaluation : Evaluation
         As of one run over the images of all parts; without evidence rows.
-    images : list of ImageResult
-        In the order of the parts; empty unless all parts have them.
+    images : list of StoredImages
+        One per part, in their order; empty unless all parts have them.
     ground_truths : list of str
         SHA-256 of the ground truths of all evaluations that are in it, through merged results too.
     """
 
     evaluation: Evaluation
-    images: list[ImageResult]
+    images: list[StoredImages]
     ground_truths: list[str]
 
     @property
@@ -149,7 +153,7 @@ def _refuse_unlike(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
                 )
     seen: dict[str, Path] = {}
     for file, part in parts:
-        names = [image["name"] for image in part["images"]]
+        names = part["images"].table.rows.names
         for key in [*names, *(f"ground truth {sha256}" for sha256 in _ground_truths(part))]:
             if key in seen:
                 raise InputError(f"{seen[key]} and {file}: {quote(key)} is in both; give parts without common images")
@@ -174,8 +178,8 @@ def _merged(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> Merged:
     parameters = config.checked(protocol.name, dict(first["parameters"]))
     gt, det = (_summary([part["inputs"][side] for _, part in parts]) for side in ("gt", "det"))
     complete = all(len(part["images"]) == part["inputs"]["gt"]["images"] for _, part in parts)
-    images = [ImageResult(**image) for _, part in parts for image in part["images"]] if complete else []
-    totals = _totals([image.totals for image in images] or [part["totals"] for _, part in parts])
+    images: list[StoredImages] = [part["images"] for _, part in parts] if complete else []
+    totals = _totals([one.table.rows.columns for one in images if one] or [_row(part) for _, part in parts])
     warnings = [warning for _, part in parts for warning in part["warnings"]]
     if not complete:
         warnings.append(
@@ -199,9 +203,15 @@ def _merged(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> Merged:
     return Merged(run, images, [sha256 for _, part in parts for sha256 in _ground_truths(part)])
 
 
-def _totals(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _row(part: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    return {name: np.array([value]) for name, value in part["totals"].items()}
+
+
+def _totals(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, Any]:
+    kinds = {name: np.result_type(*(columns[name] for columns in parts)) for name in parts[0]}
     sums = ExactSums()
-    sums.add({name: np.array([row[name] for row in rows]) for name in rows[0]})
+    for columns in parts:
+        sums.add({name: columns[name].astype(kind, copy=False) for name, kind in kinds.items()})
     return sums.totals()
 
 
@@ -218,16 +228,18 @@ def _summary(parts: Sequence[Mapping[str, Any]]) -> InputSummary:
     )
 
 
-def files_of_images(merged: Merged) -> ImageFiles:
-    """Return what the result files say of the images.
+def files_of_images(merged: Merged) -> Iterator[ImageFiles]:
+    """Yield what the result files say of the images, some images at a time.
 
     Raises
     ------
     InputError
         When a value is missing that they say.
     """
+    images = (image for of_part in merged.images for image in of_part)
     try:
-        return of_images(merged.run, merged.images)
+        while batch := list(islice(images, IMAGES_AT_ONCE)):
+            yield of_images(merged.run, (ImageResult(**image) for image in batch))
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"a result of {merged.evaluation.protocol.name} is damaged (images: {quote(str(error))}); make it again"

@@ -192,6 +192,11 @@ def add_batch(run: Run, batch: ImageBatch, measured: dict[Convention, Overlaps],
     return None if sink is None else sink(run, batch, found)
 
 
+def image_scores(run: Run, totals: Totals) -> Scores:
+    """Score one image's evidence."""
+    return (run.protocol.image_scores or run.protocol.scores)(totals, run.parameters)
+
+
 def image_results(run: Run, batch: ImageBatch, evidence: Evidence) -> Iterator[ImageResult]:
     """Yield each image's results from a batch's evidence with matches."""
     matches = evidence.matches
@@ -204,7 +209,7 @@ def image_results(run: Run, batch: ImageBatch, evidence: Evidence) -> Iterator[I
         yield ImageResult(
             name=name,
             totals=totals,
-            scores=(run.protocol.image_scores or run.protocol.scores)(totals, run.parameters),
+            scores=image_scores(run, totals),
             objects=objects[batch.gt.offsets[k] : batch.gt.offsets[k + 1]],
             detections=detections[batch.det.offsets[k] : batch.det.offsets[k + 1]],
         )

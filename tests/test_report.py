@@ -95,7 +95,7 @@ def masks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 class TestContent:
     def test_scores_intervals_and_histograms_are_the_results(self, words: Path, report: Path) -> None:
-        document = json_file.read(words / "evaltex.json")
+        document = json.loads((words / "evaltex.json").read_bytes())
         system = islands(report)["protocol-0"]["systems"][0]
         scalars = {name: value for name, value in document["scores"].items() if not isinstance(value, list)}
         assert system["scores"] == scalars
@@ -274,7 +274,7 @@ class TestLosses:
         assert data["overview"]["hasShapes"]
 
     def test_results_that_score_otherwise_now_have_a_sentence(self, words: Path, tmp_path: Path) -> None:
-        document = json_file.read(words / "evaltex.json")
+        document = json.loads((words / "evaltex.json").read_bytes())
         document["scores"]["precision"] += 1e-6
         (tmp_path / "evaltex.json").write_text(json.dumps(document), encoding="utf-8")
         (tmp_path / "icdar2013.json").write_bytes((words / "icdar2013.json").read_bytes())
@@ -535,7 +535,7 @@ class TestOverview:
         assert tab.run("document.activeElement.value") == "evaltex"
 
     def test_gates_are_shown(self, tab: Chromium, words: Path, tmp_path: Path) -> None:
-        document = json_file.read(words / "evaltex.json")
+        document = json.loads((words / "evaltex.json").read_bytes())
         verdict = {"protocol": "evaltex", "score": "recall", "value": 0.9, "baseline": None, "limit": 0.95}
         document["gates"] = [verdict | {"expression": HOSTILE, "passed": False}]
         (tmp_path / "evaltex.json").write_text(json.dumps(document), encoding="utf-8")

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -244,10 +244,11 @@ def say(lines: Sequence[str], to_stderr: bool = False) -> None:
         _abandon_stdout()
 
 
-def give(text: str, output: Path | None) -> None:
-    """Write what a command makes to a file, or to stdout."""
+def give(text: str | Iterable[str], output: Path | None) -> None:
+    """Write what a command makes, a text or its pieces, to a file or to stdout."""
     if output is None:
-        click.echo(text, nl=False)
+        for piece in [text] if isinstance(text, str) else text:
+            click.echo(piece, nl=False)
         return
     from evaltex_cli.results.staging import write_file
 

@@ -34,8 +34,8 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
         owned = [file for evaluation in evaluations for file in result_names(evaluation.protocol)]
         with without(earlier), staged(res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
             for one in merged:
-                if one.images:
-                    writer.take(one.run, files_of_images(one))
+                for made in files_of_images(one):
+                    writer.take(one.run, made)
                 writer.finish(one.evaluation, {"merged_from": one.ground_truths})
         warn([warning for evaluation in evaluations for warning in evaluation.warnings])
         if not quiet:

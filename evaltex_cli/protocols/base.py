@@ -188,8 +188,8 @@ class Protocol:
         ``decided(parameters, has_polygons)``: the parameters with what they leave to the data set; ``has_polygons()``
         looks whether any object of it, on either side, has other than four vertices (a box has four).
     object_credit : callable
-        How well a ground-truth object was found, in [0, 1], of its match and its own values (an element of
-        `ImageResult.objects`): what tells whether it got better or worse.
+        ``object_credit(types, values)``: how well each ground-truth object was found, in [0, 1], from its match type
+        and its own values (as in `SideMatches`); a comparison shows whether it got better or worse.
     plots : callable or None
         ``plots(scores)``: what `--plots` draws of a dataset's scores.
     plot_names : tuple of str
@@ -209,7 +209,9 @@ class Protocol:
     needs_texts: bool = False
     needs: Callable[[ImageBatch, Any], None] = lambda batch, parameters: None
     decided: Callable[[Any, Callable[[], bool]], Any] = lambda parameters, _: parameters
-    object_credit: Callable[[Mapping[str, Any]], float] = lambda values: float(values["match"] != "missed")
+    object_credit: Callable[[NDArray[np.uint8], Mapping[str, Floats]], Floats] = lambda types, _: (
+        types != MISSED
+    ).astype(np.float64)
     plots: Callable[[Scores], Iterable[Plot]] | None = None
     plot_names: tuple[str, ...] = ()
 
@@ -220,9 +222,14 @@ class Protocol:
         return load, (self.name,)
 
 
-def mean_of(*names: str) -> Callable[[Mapping[str, Any]], float]:
-    """Return a function from an object's values to the mean of some of them, undefined ones as 0."""
-    return lambda values: sum(values[name] or 0.0 for name in names) / len(names)
+def mean_of(*names: str) -> Callable[[NDArray[np.uint8], Mapping[str, Floats]], Floats]:
+    """Return a function from objects' values to the mean of some of them, undefined ones as 0."""
+    return lambda _, values: sum((defined(values[name]) for name in names), np.zeros(1)) / len(names)
+
+
+def defined(values: Floats) -> Floats:
+    """The values, undefined ones as 0."""
+    return np.where(np.isnan(values), 0.0, values)
 
 
 def per_image(values: NDArray[Any], image: Ints, images: int) -> NDArray[Any]:

@@ -38,9 +38,11 @@ from evaltex_cli.protocols.base import (
     Remark,
     Scores,
     Totals,
+    defined,
     harmonic_mean,
     image_named,
     per_image,
+    quotient,
     ratio,
     remark,
 )
@@ -49,7 +51,7 @@ from evaltex_cli.protocols.cleval_parameters import Parameters, convention, deci
 from evaltex_cli.protocols.cleval_scene import Scene, scene_of
 from evaltex_cli.protocols.cleval_shapes import shorter_sides
 from evaltex_cli.protocols.relations import matches
-from evaltex_cli.records import Bools, ImageBatch, Overlaps
+from evaltex_cli.records import Bools, Floats, ImageBatch, Overlaps
 
 
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
@@ -235,10 +237,10 @@ def _recall_precision(totals: Totals, end_to_end: bool) -> Scores:
     return result if end_to_end else {name: None if name.startswith("e2e") else value for name, value in result.items()}
 
 
-def object_credit(values: Mapping[str, Any]) -> float:
-    """Share of an object's characters that were found, less its granularity penalty."""
-    found = (values["found_characters"] or 0.0) - (values["granularity_penalty"] or 0.0)
-    return max(0.0, found / values["characters"]) if values["characters"] else 0.0
+def object_credit(types: NDArray[np.uint8], values: Mapping[str, Floats]) -> Floats:
+    """Share of each object's characters that were found, less its granularity penalty."""
+    found = defined(values["found_characters"]) - defined(values["granularity_penalty"])
+    return np.maximum(0.0, quotient(found, defined(values["characters"])))
 
 
 PROTOCOL = Protocol(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,12 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.protocols import PROTOCOLS, load
 from evaltex_cli.protocols.base import MATCH_TYPES, Protocol
 from evaltex_cli.results import json_file
+from evaltex_cli.results.stored_images import StoredImages
 from evaltex_cli.signature import INVALID_POLYGONS, parts_of
 
 DECIMALS = 5
 """Of what is shown of images and objects; the results' .json has full precision."""
 _CODE = {name: code for code, name in enumerate(MATCH_TYPES)}
-_FALSE_POSITIVE = "false-positive"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,9 +41,9 @@ class Result:
     system: compare.System | None
 
     @property
-    def images(self) -> list[dict[str, Any]]:
-        """Elements of ``images``; empty where the run kept none."""
-        images: list[dict[str, Any]] = self.document["images"]
+    def images(self) -> StoredImages:
+        """Elements of ``images``; empty if the run kept none."""
+        images: StoredImages = self.document["images"]
         return images
 
     @property
@@ -79,7 +80,7 @@ def read_results(paths: Sequence[Path], labels: Sequence[str]) -> list[list[Resu
     InputError
         When a folder holds no result, they have no protocol in common, or they are of different inputs.
     """
-    found = [_by_protocol(path, label) for path, label in zip(paths, labels, strict=True)]
+    found = [_by_protocol(path, label, len(paths) > 1) for path, label in zip(paths, labels, strict=True)]
     common = [name for name in PROTOCOLS if all(name in results for results in found)]
     if not common:
         raise InputError(f"{', '.join(map(str, paths))}: have no protocol in common; evaluate both by the same")
@@ -88,14 +89,14 @@ def read_results(paths: Sequence[Path], labels: Sequence[str]) -> list[list[Resu
     return [[results[name] for results in found] for name in common]
 
 
-def _by_protocol(path: Path, label: str) -> dict[str, Result]:
+def _by_protocol(path: Path, label: str, is_compared: bool) -> dict[str, Result]:
     present = json_file.files(path)
     files = [path / f"{name}.json" for name in PROTOCOLS] if path.is_dir() else [path]
     results = {}
     for file in files:
         if file not in present:
             continue
-        document = json_file.read(file)
+        document = json_file.read(file, with_objects=is_compared)
         system = compare.of_document(file, document, label) if document["images"] else None
         results[document["protocol"]] = Result(label, load(document["protocol"]), document, system)
     if not results:
@@ -130,10 +131,10 @@ def image_names(results: Sequence[Sequence[Result]]) -> list[str]:
     InputError
         When two results differ in them.
     """
-    kept = [[image["name"] for image in result.images] for row in results for result in row if result.images]
+    kept = [result.images.table.rows.names for row in results for result in row if result.images]
     if any(names != kept[0] for names in kept):
         raise InputError("the results are of different images; evaluate all on one ground truth")
-    return kept[0] if kept else []
+    return list(kept[0]) if kept else []
 
 
 def protocol_content(results: Sequence[Result]) -> dict[str, Any]:
@@ -197,33 +198,25 @@ def _index(results: Sequence[Result]) -> list[dict[str, Any]] | None:
     return [
         {
             "scores": {
-                name: [_short(image["scores"].get(name)) for image in result.images]
+                name: [None if isnan(value) else _short(value) for value in result.images.table.scores[name].tolist()]
                 for name in result.protocol.headline
             },
-            "counts": _match_counts(result.images),
+            "counts": result.images.table.counts.T.tolist(),
         }
         for result in results
     ]
 
 
-def _match_counts(images: Sequence[Mapping[str, Any]]) -> list[list[int]]:
-    """By match type, how many objects of each image have it; false positives are detections."""
-    counts = [[0] * len(images) for _ in MATCH_TYPES]
-    for k, image in enumerate(images):
-        for entry in image["objects"]:
-            counts[_CODE[entry["match"]]][k] += 1
-        counts[_CODE[_FALSE_POSITIVE]][k] = sum(entry["match"] == _FALSE_POSITIVE for entry in image["detections"])
-    return counts
-
-
-def image_content(results: Sequence[Sequence[Result]], image: int) -> dict[str, Any]:
-    """One image's objects and what every protocol says of them."""
-    kept = next(row for row in results if row[0].images)
-    return {
-        "gt": {"id": [entry["id"] for entry in kept[0].images[image]["objects"]]},
-        "det": [{"id": [entry["id"] for entry in result.images[image]["detections"]]} for result in kept],
-        "matches": [[_matches(result.images[image]) if result.images else None for result in row] for row in results],
-    }
+def image_contents(results: Sequence[Sequence[Result]], start: int, stop: int) -> Iterator[dict[str, Any]]:
+    """Yield some images' objects, and what every protocol says of them."""
+    of_images = [[result.images[start:stop] for result in row] for row in results]
+    kept = next(row for row in of_images if row[0])
+    for k in range(stop - start):
+        yield {
+            "gt": {"id": [entry["id"] for entry in kept[0][k]["objects"]]},
+            "det": [{"id": [entry["id"] for entry in images[k]["detections"]]} for images in kept],
+            "matches": [[_matches(images[k]) if images else None for images in row] for row in of_images],
+        }
 
 
 def _matches(image: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from evaltex_cli.breakdown import PROPERTIES
 from evaltex_cli.errors import InputError, counted
 from evaltex_cli.evaluation import Progress
 from evaltex_cli.protocols.base import MATCH_TYPES
-from evaltex_cli.report.content import Result, image_content, image_names, protocol_content, read_results
+from evaltex_cli.report.content import Result, image_contents, image_names, protocol_content, read_results
 from evaltex_cli.report.geometry import Geometry, open_geometry, read_shapes
 from evaltex_cli.report.losses import MEANINGS, loss_content
 from evaltex_cli.report.pictures import data_url, find_pictures, link, refuse_too_large
@@ -166,8 +166,9 @@ def _images(
     stop: int,
 ) -> Iterator[dict[str, Any]]:
     shapes = read_shapes(geometry, start, stop) if geometry is not None else [None] * (stop - start)
-    for k, drawn in zip(range(start, stop), shapes, strict=True):
-        image = image_content(rows, k) | {"picture": urls[k]}
+    contents = image_contents(rows, start, stop)
+    for content, url, drawn in zip(contents, urls[start:stop], shapes, strict=True):
+        image = content | {"picture": url}
         if drawn is not None:
             image["size"] = drawn["size"]
             image["gt"] |= drawn["gt"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from evaltex_cli.compare import Comparison, ImageChange, ObjectChange, ScoreComparison
-from evaltex_cli.results.forms import aligned, json_document, printable
+from evaltex_cli.results.forms import aligned, json_pieces, printable
 
 _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
@@ -88,13 +88,12 @@ def latex(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
     return "\n".join(lines)
 
 
-def document(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
-    """Everything, as JSON; all changed images and objects."""
-    protocols = [_fields(comparison) for comparison in comparisons]
-    return json_document("comparison", {"level": level, "protocols": protocols})
+def document(comparisons: Sequence[Comparison], worst: int, level: float) -> Iterator[str]:
+    """Everything, as JSON in pieces; all changed images and objects."""
+    return json_pieces("comparison", {"level": level, "protocols": map(_fields, comparisons)})
 
 
-FORMATS: dict[str, Callable[[Sequence[Comparison], int, float], str]] = {
+FORMATS: dict[str, Callable[[Sequence[Comparison], int, float], str | Iterator[str]]] = {
     "table": table,
     "json": document,
     "csv": csv_rows,
@@ -104,11 +103,11 @@ FORMATS: dict[str, Callable[[Sequence[Comparison], int, float], str]] = {
 
 
 def _fields(comparison: Comparison) -> dict[str, Any]:
-    fields = asdict(comparison)
-    for name in ("images", "objects"):
-        for entry, change in zip(fields[name], getattr(comparison, name), strict=True):
-            entry["change"] = change.change
-    return fields
+    return {field.name: getattr(comparison, field.name) for field in fields(comparison)} | {
+        "scores": [asdict(score) for score in comparison.scores],
+        "images": (asdict(image) | {"change": image.change} for image in comparison.images),
+        "objects": map(asdict, comparison.objects),
+    }
 
 
 def _heads(comparison: Comparison) -> list[str]:
@@ -136,13 +135,11 @@ def _with_interval(value: float | None, interval: tuple[float, float] | None, si
 
 def _changes(comparison: Comparison, worst: int) -> Iterator[str]:
     images, objects = comparison.images, comparison.objects
-    worse, better = sum(image.change < 0 for image in images), sum(image.change > 0 for image in images)
-    yield f"images: {worse} worse, {better} better"
+    yield f"images: {images.worse} worse, {images.better} better"
     if images[:worst]:
         head = ["image", "detector", images[0].score, "was", "change"]
         yield from _listed([head, *map(_image_cells, images[:worst])])
-    worse, better = sum(one.change < 0 for one in objects), sum(one.change > 0 for one in objects)
-    yield f"ground-truth objects: {worse} worse, {better} better"
+    yield f"ground-truth objects: {objects.worse} worse, {objects.better} better"
     if objects[:worst]:
         head = ["image", "object", "detector", "match", "was", "change"]
         yield from _listed([head, *map(_object_cells, objects[:worst])])

@@ -6,21 +6,31 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli import config
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.protocols import PROTOCOLS, load
 from evaltex_cli.protocols.base import MATCH_TYPES
+from evaltex_cli.results.image_table import Gatherer
+from evaltex_cli.results.stored_images import StoredImages
 
 _TEXTS = ("version", "protocol", "signature")
 _INPUT_TEXTS = ("file", "format", "sha256")
 _BEYOND = 1e100
 """No sum of areas, coordinates being what they may be, comes near."""
+_BEYOND_IDS = 1 << 63
 _PARTNERS = {"objects": "detections", "detections": "objects"}
 
 
-def damaged_parts(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of the parts of a document that are missing, or not what they should be."""
+def damaged_parts(document: Mapping[str, Any], gathered: Gatherer | None = None) -> Iterator[str]:
+    """Yield the names of the parts of a document that are missing, or not what they should be.
+
+    Parameters
+    ----------
+    gathered : Gatherer, optional
+        Gets the images; its table is of use only if nothing was yielded.
+    """
     unsound = [name for name in _TEXTS if not isinstance(document.get(name), str)]
     yield from unsound
     if not _is_record(document.get("parameters"), lambda value: isinstance(value, str | bool) or _is_number(value)):
@@ -33,7 +43,7 @@ def damaged_parts(document: Mapping[str, Any]) -> Iterator[str]:
         yield "totals"
     elif not _are_scores(document.get("scores")) or not (unsound or _are_of_protocol(document)):
         yield "scores"
-    yield from _damaged_images(document)
+    yield from _damaged_images(document, gathered or Gatherer((), with_objects=False))
     if not _is_list(document.get("warnings", []), lambda warning: isinstance(warning, str)):
         yield "warnings"
     if not _is_list(document.get("gates", []), lambda gate: isinstance(gate, dict)):
@@ -47,21 +57,36 @@ def damaged_parts(document: Mapping[str, Any]) -> Iterator[str]:
         yield "intervals"
 
 
-def _damaged_images(document: Mapping[str, Any]) -> Iterator[str]:
+def _damaged_images(document: Mapping[str, Any], gathered: Gatherer) -> Iterator[str]:
     images, totals, scores = (document.get(name) for name in ("images", "totals", "scores"))
-    if not isinstance(images, list):
+    if not isinstance(images, list | StoredImages):
         yield "images"
         return
-    whole = [isinstance(image, dict) and _is_image(image, totals, scores) for image in images]
-    if not all(whole):
-        yield from (f"images[{k}]" for k, is_whole in enumerate(whole) if not is_whole)
-    elif len({frozenset(image["scores"]) for image in images}) > 1:
+    are_whole, kinds_of_scores, kinds_of_objects = True, set(), set()
+    for k, image in enumerate(images):
+        if isinstance(image, dict) and _is_image(image, totals, scores):
+            kinds_of_scores.add(frozenset(image["scores"]))
+            kinds_of_objects |= {frozenset(entry) for entry in image["objects"][:1]}
+            gathered.add(image)
+        else:
+            are_whole = False
+            yield f"images[{k}]"
+    if not are_whole:
+        return
+    if len(kinds_of_scores) > 1:
         yield "scores of the images"
-    elif images and isinstance(totals, dict) and _are_totals(totals):
-        with np.errstate(over="ignore"):
-            sums = {name: np.sum([image["totals"][name] for image in images], axis=0) for name in totals}
-        if not all(np.allclose(sums[name], totals[name], rtol=1e-9, atol=1e-9) for name in totals):
-            yield "totals, which are not those of the images"
+    elif len(kinds_of_objects) > 1:
+        yield "values of the objects"
+    elif len(images) and _are_totals(totals) and not _are_sums(totals, gathered.table().rows.columns):
+        yield "totals, which are not those of the images"
+
+
+def _are_sums(totals: Any, columns: Mapping[str, NDArray[Any]]) -> bool:
+    with np.errstate(over="ignore"):
+        sums = {name: np.sum(columns[name], axis=0) for name in totals}
+    return all(
+        np.allclose(sums[name], np.asarray(total, np.float64), rtol=1e-9, atol=1e-9) for name, total in totals.items()
+    )
 
 
 def _is_number(value: Any) -> bool:
@@ -170,6 +195,7 @@ def _is_match(entry: Mapping[str, Any], partners: str) -> bool:
     values = (value for name, value in entry.items() if name not in ("id", "match", partners))
     return (
         isinstance(entry.get("id"), int)
+        and abs(entry["id"]) < _BEYOND_IDS
         and entry.get("match") in MATCH_TYPES
         and _is_list(ids, lambda one: isinstance(one, int))
         and all(value is None or _is_number(value) for value in values)

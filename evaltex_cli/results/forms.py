@@ -9,6 +9,8 @@ from typing import Any
 from evaltex_cli import __version__
 
 SCHEMA = 1
+BLOCK = 1 << 16
+"""Characters that are written at once."""
 
 
 def aligned(rows: Sequence[Sequence[str]], texts: Collection[int] | None = None) -> Iterator[str]:
@@ -37,5 +39,36 @@ def printable(text: str) -> str:
 
 def json_document(kind: str, content: dict[str, Any]) -> str:
     """Return a JSON document of a kind."""
+    return "".join(json_pieces(kind, content))
+
+
+def json_pieces(kind: str, content: dict[str, Any]) -> Iterator[str]:
+    """Yield a JSON document of a kind in pieces; iterators in it are lists whose elements are made one by one."""
     head = {"schema": SCHEMA, "tool": "evaltex", "version": __version__, "kind": kind}
-    return json.dumps(head | content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    block, size = [], 0
+    for piece in _pieces(head | content, "\n"):
+        block.append(piece)
+        size += len(piece)
+        if size >= BLOCK:
+            yield "".join(block)
+            block, size = [], 0
+    yield "".join(block) + "\n"
+
+
+def _pieces(value: Any, line: str) -> Iterator[str]:
+    """A value as `json.dumps` writes it with an indent of 1, in lines that begin with `line`."""
+    inner = line + " "
+    if isinstance(value, dict) and any(isinstance(one, Iterator) for one in value.values()):
+        for k, (key, one) in enumerate(value.items()):
+            yield f"{',' if k else '{'}{inner}{json.dumps(key, ensure_ascii=False)}: "
+            yield from _pieces(one, inner)
+        yield line + "}"
+    elif isinstance(value, Iterator):
+        mark = "["
+        for one in value:
+            yield mark + inner
+            yield from _pieces(one, inner)
+            mark = ","
+        yield "[]" if mark == "[" else line + "]"
+    else:
+        yield json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1).replace("\n", line)

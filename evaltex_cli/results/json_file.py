@@ -12,6 +12,9 @@ from typing import Any
 from evaltex_cli import __version__
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.files import read_regular
+from evaltex_cli.protocols import PROTOCOLS, load
+from evaltex_cli.results import stored_images
+from evaltex_cli.results.image_table import Gatherer
 from evaltex_cli.results.outputs import is_other_document
 from evaltex_cli.results.staging import settle
 from evaltex_cli.runs import Evaluation, ImageResult
@@ -96,31 +99,46 @@ def document(evaluation: Evaluation, images: Iterable[str], extras: Mapping[str,
     yield f'],\n"warnings": {_compact(evaluation.warnings)}\n}}\n'
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Read the document of an earlier run.
+def read(path: Path, with_objects: bool = False) -> dict[str, Any]:
+    """Read the document of an earlier run; its ``images`` are decoded when they are asked for.
+
+    Parameters
+    ----------
+    with_objects : bool
+        Whether the images' table has the objects too.
 
     Raises
     ------
     InputError
         When it cannot be read, or is no result of this tool.
     """
-    from evaltex_cli.results.damage import damaged_parts
-
     try:
-        document = json.loads(read_regular(path, "the .json of an earlier run"))
+        try:
+            return _checked(path, stored_images.read(path), with_objects)
+        except ValueError:  # a line of an image is no JSON
+            return _checked(path, stored_images.read_whole(path), with_objects)
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read ({error.strerror or error}); give the .json of an earlier run"
         ) from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: is no JSON ({error}); expected the .json of an earlier run") from error
+
+
+def _checked(path: Path, document: Any, with_objects: bool) -> dict[str, Any]:
+    from evaltex_cli.results.damage import damaged_parts
+
     if not isinstance(document, dict) or document.get("tool") != "evaltex":
         raise InputError(f"{path}: is no result of evaltex; expected the .json of an earlier run")
     if document.get("schema") != SCHEMA:
         raise InputError(f"{path}: has schema {quote(str(document.get('schema')))}; this version reads {SCHEMA}")
-    parts = list(islice(damaged_parts(document), _SHOWN_PARTS))
+    name = document.get("protocol")
+    headline = load(name).headline if isinstance(name, str) and name in PROTOCOLS else ()
+    gathered = Gatherer(headline, with_objects)
+    parts = list(islice(damaged_parts(document, gathered), _SHOWN_PARTS))
     if parts:
         raise InputError(f"{path}: is a damaged result ({', '.join(parts)}); make it again")
+    document["images"].table = gathered.table()
     return document
 
 

@@ -16,7 +16,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -100,10 +100,11 @@ def written(path: Path) -> Iterator[IO[str]]:
         raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write a whole text file at once, what is no Unicode in names of files escaped; raises as `written`."""
+def write_file(path: Path, text: str | Iterable[str]) -> None:
+    """Write a whole text file, or its pieces, what is no Unicode in names of files escaped; raises as `written`."""
     with written(path) as file:
-        file.write(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+        for piece in [text] if isinstance(text, str) else text:
+            file.write(piece.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 def settle(res_dir: Path) -> None:

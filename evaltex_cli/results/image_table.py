@@ -1,0 +1,208 @@
+"""What is kept of every image of a result: columns of numbers, some hundred bytes an image however many objects it has.
+
+Comparisons and reports of large data sets work on these columns. The images' full results, with the partners of every
+object, are decoded one image at a time (`stored_images`) or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.protocols.base import FALSE_POSITIVE, MATCH_TYPES, Evidence, EvidenceRows
+from evaltex_cli.records import Floats, ImageBatch, Ints, offsets_of
+from evaltex_cli.runs import Run, image_scores
+
+Image = Mapping[str, Any]
+"""One image's results, an element of ``images`` in a result's .json."""
+PENDING_OBJECTS = 4096
+_CODE = {name: code for code, name in enumerate(MATCH_TYPES)}
+_OF_EVERY_OBJECT = ("id", "match", "detections")
+
+
+class ObjectColumns(NamedTuple):
+    """The ground-truth objects of all images.
+
+    Attributes
+    ----------
+    ids : (n,) int64
+    types : (n,) uint8
+        Indices into `MATCH_TYPES`.
+    values : mapping of (n,) float64
+        The protocol's own values; NaN where undefined.
+    """
+
+    ids: Ints
+    types: NDArray[np.uint8]
+    values: Mapping[str, Floats]
+
+
+class ImageTable(NamedTuple):
+    """Columns with one row per image.
+
+    Attributes
+    ----------
+    rows : EvidenceRows
+        Names and evidence.
+    scores : mapping of (images,) float64
+        The headline scores; NaN where undefined.
+    counts : (images, match types) int64
+        Objects of each match type; of false positives, the detections.
+    offsets : (images + 1,) int64
+        Image i's objects are ``offsets[i]:offsets[i + 1]`` of `objects`.
+    objects : ObjectColumns or None
+        None where nobody asked for them.
+    """
+
+    rows: EvidenceRows
+    scores: Mapping[str, Floats]
+    counts: Ints
+    offsets: Ints
+    objects: ObjectColumns | None
+
+
+@dataclass(slots=True)
+class Gatherer:
+    """Makes a table of images that come one by one, or by batches.
+
+    Attributes
+    ----------
+    headline : sequence of str
+        The scores to keep.
+    with_objects : bool
+        Whether to keep the objects too.
+    """
+
+    headline: Sequence[str]
+    with_objects: bool
+    _parts: list[ImageTable] = field(default_factory=list)
+    _pending: list[Image] = field(default_factory=list)
+    _pending_objects: int = 0
+
+    def add(self, image: Image) -> None:
+        """Add an image that was decoded and checked."""
+        self._pending.append(image)
+        self._pending_objects += 1 + len(image["objects"]) + len(image["detections"])
+        if self._pending_objects >= PENDING_OBJECTS:
+            self._settle()
+
+    def add_batch(self, run: Run, batch: ImageBatch, evidence: Evidence) -> None:
+        """Add a batch that was measured."""
+        self._parts.append(_of_evidence(run, batch, evidence, self.headline))
+
+    def table(self) -> ImageTable:
+        """Return the table of all images that were added."""
+        self._settle()
+        parts = self._parts or [_of_images([], self.headline, self.with_objects)]
+        self._parts = [_joined(parts)] if len(parts) > 1 else parts
+        return self._parts[0]
+
+    def _settle(self) -> None:
+        if self._pending:
+            self._parts.append(_of_images(self._pending, self.headline, self.with_objects))
+        self._pending, self._pending_objects = [], 0
+
+
+def _of_images(images: Sequence[Image], headline: Sequence[str], with_objects: bool) -> ImageTable:
+    entries = [entry for image in images for entry in image["objects"]]
+    offsets = offsets_of(np.array([len(image["objects"]) for image in images], np.int64))
+    types = np.array([_CODE[entry["match"]] for entry in entries], np.uint8)
+    false_positives = [sum(_CODE[one["match"]] == FALSE_POSITIVE for one in image["detections"]) for image in images]
+    objects = None
+    if with_objects:
+        names = [name for name in entries[0] if name not in _OF_EVERY_OBJECT] if entries else []
+        ids = np.array([entry["id"] for entry in entries], np.int64)
+        objects = ObjectColumns(ids, types, {name: _floats([entry[name] for entry in entries]) for name in names})
+    totals = images[0]["totals"] if images else {}
+    return ImageTable(
+        EvidenceRows(
+            [image["name"] for image in images],
+            {name: _evidence([image["totals"][name] for image in images]) for name in totals},
+        ),
+        {name: _floats([image["scores"].get(name) for image in images]) for name in headline},
+        _counts(types, offsets, np.array(false_positives, np.int64)),
+        offsets,
+        objects,
+    )
+
+
+def _of_evidence(run: Run, batch: ImageBatch, evidence: Evidence, headline: Sequence[str]) -> ImageTable:
+    if evidence.matches is None:
+        raise ValueError("evidence was made without matches")
+    gt, det = evidence.matches
+    scores = [image_scores(run, evidence.row(k)) for k in range(len(batch.names))]
+    false_positives = np.bincount(batch.det.image[det.types == FALSE_POSITIVE], minlength=len(batch.names))
+    return ImageTable(
+        EvidenceRows(list(batch.names), evidence.columns),
+        {name: _floats([score.get(name) for score in scores]) for name in headline},
+        _counts(gt.types, batch.gt.offsets, false_positives),
+        batch.gt.offsets,
+        ObjectColumns(batch.gt.ids.copy(), gt.types, gt.values if len(gt.types) else {}),
+    )
+
+
+def _counts(types: NDArray[np.uint8], offsets: Ints, false_positives: Ints) -> Ints:
+    images = len(offsets) - 1
+    image = np.repeat(np.arange(images), np.diff(offsets))
+    counts = np.bincount(image * len(MATCH_TYPES) + types, minlength=images * len(MATCH_TYPES))
+    counts = counts.reshape(images, len(MATCH_TYPES)).astype(np.int64)
+    counts[:, FALSE_POSITIVE] = false_positives
+    return counts
+
+
+def _floats(values: Sequence[Any]) -> Floats:
+    return np.array([value if isinstance(value, int | float) else np.nan for value in values], np.float64)
+
+
+def _evidence(values: Sequence[Any]) -> NDArray[Any]:
+    column = np.array(values)
+    return column if column.dtype.kind in "if" else column.astype(np.float64)
+
+
+def _joined(parts: Sequence[ImageTable]) -> ImageTable:
+    """The table of the images of all parts, one after the other."""
+    rows, objects = [part.rows for part in parts], [part.objects for part in parts if part.objects is not None]
+    joined = None
+    if len(objects) == len(parts):
+        filled = [part for part in objects if len(part.ids)] or objects[:1]
+        joined = ObjectColumns(
+            np.concatenate([part.ids for part in objects]),
+            np.concatenate([part.types for part in objects]),
+            {name: np.concatenate([part.values[name] for part in filled]) for name in filled[0].values},
+        )
+    return ImageTable(
+        EvidenceRows(
+            [name for part in rows for name in part.names],
+            _concatenated([part.columns for part in rows]),
+        ),
+        _concatenated([part.scores for part in parts]),
+        np.concatenate([part.counts for part in parts]),
+        offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
+        joined,
+    )
+
+
+def _concatenated(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def first_difference(one: ImageTable, other: ImageTable) -> int | None:
+    """Return the first image of which two tables have another name or other objects; None where there is none."""
+    if len(one.rows.names) != len(other.rows.names):
+        return 0
+    same: Callable[[Any, Any], bool] = np.array_equal
+    ours, theirs = one.objects, other.objects
+    if ours is None or theirs is None:
+        raise ValueError("tables were made without objects")
+    if one.rows.names == other.rows.names and same(one.offsets, other.offsets) and same(ours.ids, theirs.ids):
+        return None
+    return next(
+        k
+        for k, names in enumerate(zip(one.rows.names, other.rows.names, strict=True))
+        if names[0] != names[1]
+        or not same(ours.ids[one.offsets[k] : one.offsets[k + 1]], theirs.ids[other.offsets[k] : other.offsets[k + 1]])
+    )

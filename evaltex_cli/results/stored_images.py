@@ -1,0 +1,207 @@
+"""Reading of a result's .json without holding its images: each is decoded when it is asked for.
+
+As `json_file.document` writes it, every image is a line of its own; then the lines' places are kept, eight bytes an
+image. A document of another layout, written again by another tool, has its whole text in memory, but still only one
+image at a time as objects.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, overload
+
+import numpy as np
+
+from evaltex_cli.errors import InputError
+from evaltex_cli.files import read_regular
+from evaltex_cli.records import Ints
+from evaltex_cli.results.image_table import Image, ImageTable
+
+IMAGES = "images"
+_OPENING = f'"{IMAGES}": [\n'.encode()
+_BLANKS = re.compile(r"[ \t\n\r]*+")
+_DECODER = json.JSONDecoder()
+_Decoded = Callable[[Ints], Iterator[Any]]
+
+
+class StoredImages(Sequence[Image]):
+    """The images of a result; in `table` what is kept of all of them, once they are checked.
+
+    Parameters
+    ----------
+    places : (images,) int64
+        Where each begins.
+    decoded : callable
+        Yields the images at some places.
+    """
+
+    table: ImageTable
+
+    def __init__(self, places: Ints, decoded: _Decoded) -> None:
+        self._places, self._decoded = places, decoded
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[Image]:
+        return self._decoded(self._places)
+
+    @overload
+    def __getitem__(self, at: int) -> Image: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Image]: ...
+    def __getitem__(self, at: int | slice) -> Image | list[Image]:
+        if isinstance(at, slice):
+            return list(self._decoded(self._places[at]))
+        return self[at : at + 1 or None][0]
+
+
+def read(path: Path) -> Any:
+    """Read a JSON document; if it is an object with a list of images, this list is a `StoredImages`.
+
+    Raises
+    ------
+    OSError
+    ValueError, RecursionError
+        When it is no JSON; of images that stand in lines of their own, only when they are decoded.
+    """
+    return (_of_lines(path) if path.is_file() else None) or read_whole(path)
+
+
+def read_whole(path: Path) -> Any:
+    """As `read`, of any layout: the text is in memory, and all of it is known to be JSON."""
+    data = read_regular(path, "the .json of an earlier run")
+    text = data.decode(json.detect_encoding(data), "surrogatepass")
+    del data
+    at = _past_blanks(text, 0)
+    value: Any
+    if text.startswith("{", at):
+        value, at = _members(text, at)
+    elif text.startswith("[", at):
+        value, at = _elements(text, at)
+    else:
+        return json.loads(text)
+    at = _past_blanks(text, at)
+    if at < len(text):
+        raise json.JSONDecodeError("Extra data", text, at)
+    return value
+
+
+def _members(text: str, at: int) -> tuple[dict[str, Any], int]:
+    """The object that begins here, and where it ends."""
+    document: dict[str, Any] = {}
+    at = _past_blanks(text, at + 1)
+    if text.startswith("}", at):
+        return document, at + 1
+    while True:
+        if not text.startswith('"', at):
+            raise json.JSONDecodeError("Expecting property name enclosed in double quotes", text, at)
+        key, at = _DECODER.raw_decode(text, at)
+        at = _past_blanks(text, _past(text, at, ":"))
+        is_list = key == IMAGES and text.startswith("[", at)
+        document[key], at = _elements(text, at) if is_list else _DECODER.raw_decode(text, at)
+        if text.startswith("}", _past_blanks(text, at)):
+            return document, _past(text, at, "}")
+        at = _past_blanks(text, _past(text, at, ","))
+
+
+def _elements(text: str, at: int) -> tuple[StoredImages, int]:
+    """The list that begins here, and where it ends."""
+
+    def decoded(places: Ints) -> Iterator[Any]:
+        return (_DECODER.raw_decode(text, place)[0] for place in places.tolist())
+
+    places, at = array("q"), _past_blanks(text, at + 1)
+    while places or not text.startswith("]", at):
+        places.append(at)
+        _, at = _DECODER.raw_decode(text, at)
+        if text.startswith("]", _past_blanks(text, at)):
+            break
+        at = _past_blanks(text, _past(text, at, ","))
+    return StoredImages(np.array(places, np.int64), decoded), _past(text, at, "]")
+
+
+def _past_blanks(text: str, at: int) -> int:
+    found = _BLANKS.match(text, at)
+    return at if found is None else found.end()
+
+
+def _past(text: str, at: int, mark: str) -> int:
+    """The place after a mark, before which blanks may stand."""
+    at = _past_blanks(text, at)
+    if not text.startswith(mark, at):
+        raise json.JSONDecodeError(f"Expecting '{mark}' delimiter", text, at)
+    return at + 1
+
+
+def _of_lines(path: Path) -> dict[str, Any] | None:
+    """Read a document that is laid out as `json_file.document` does; None for any other."""
+    with path.open("rb") as file:
+        if file.readline() != b"{\n":
+            return None
+        stamp = _stamp(file)
+        document: dict[str, Any] = {}
+        line, is_last = b"", False
+        for line in file:
+            if line == _OPENING and IMAGES not in document:
+                places = _places(file)
+                if places is None:
+                    return None
+                document[IMAGES] = StoredImages(places, _reader(path, stamp))
+            elif line == b"}\n" and is_last:
+                return None if file.read(1) else document
+            else:
+                member = _member(line)
+                if member is None or is_last or IMAGES in member:
+                    return None
+                document |= member
+                is_last = not line.endswith(b",\n")
+    return None
+
+
+def _member(line: bytes) -> dict[str, Any] | None:
+    try:
+        member = json.loads(b"{" + line.removesuffix(b"\n").removesuffix(b",") + b"}")
+    except (ValueError, RecursionError):
+        return None
+    return member if isinstance(member, dict) else None
+
+
+def _places(file: IO[bytes]) -> Ints | None:
+    """The places of the lines to that which ends the list, before which the file stands then."""
+    places, at = array("q"), file.tell()
+    for line in iter(file.readline, b""):
+        places.append(at)
+        at += len(line)
+        if line.endswith(b"}],\n"):
+            return np.array(places, np.int64)
+        if not line.endswith(b"},\n"):
+            return None
+    return None
+
+
+def _reader(path: Path, stamp: tuple[int, ...]) -> _Decoded:
+    def decoded(places: Ints) -> Iterator[Any]:
+        try:
+            with path.open("rb") as file:
+                if _stamp(file) != stamp:
+                    raise InputError(f"{path}: has changed while it was read; run this again")
+                for place in places.tolist():
+                    if file.tell() != place:
+                        file.seek(place)
+                    line = file.readline()
+                    yield json.loads(line[: -3 if line.endswith(b"],\n") else -2])
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
+
+    return decoded
+
+
+def _stamp(file: IO[bytes]) -> tuple[int, ...]:
+    found = os.fstat(file.fileno())
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
