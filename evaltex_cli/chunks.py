@@ -37,11 +37,18 @@ _KEPT_BYTES = 31 << 20
 
 
 class MaskFolders(NamedTuple):
-    """Where the label pictures are, and the largest picture that is decoded."""
+    """Where the label pictures are, and the largest picture that is decoded; relative folders are in `base`."""
 
     gt: Path
     det: Path
     max_pixels: int = MAX_PIXELS
+    base: Path = Path()
+
+    def stamps(self, names: Sequence[str]) -> Ints:
+        """(2, images, 2) size and time of the pictures of both sides."""
+        from evaltex_cli.formats.label_pictures import picture_stamps
+
+        return np.stack([picture_stamps(self.base / folder, names) for folder in (self.gt, self.det)])
 
 
 class Chunk(NamedTuple):
@@ -57,6 +64,8 @@ class Chunk(NamedTuple):
         Read the images of `names`, and those of them that are present.
     is_counted : bool
         Whether anybody wants the evidence, not only the faults.
+    stamps : (2, images, 2) int64 or None
+        Of the label pictures, where there are any (`MaskFolders.stamps`).
     """
 
     names: Sequence[str]
@@ -64,6 +73,7 @@ class Chunk(NamedTuple):
     gt: Read
     det: Read
     is_counted: bool
+    stamps: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +178,7 @@ def measure(bare: Sequence[Run], masks: MaskFolders | None, invalid: str, sink: 
         in_detections=chunk.present,
     )
     if masks is not None:
-        batch = _with_masks(batch, masks, chunk.present, faults)
+        batch = _with_masks(batch, masks, chunk, faults)
     found = Found([], [], Counts.of(gt_read), Counts.of(det_read), faults, refused)
     if faults.count or refused or not chunk.is_counted:
         return found
@@ -181,8 +191,11 @@ def measure(bare: Sequence[Run], masks: MaskFolders | None, invalid: str, sink: 
         return replace(found, refusal=refusal)
 
 
-def chunk_of(gt: Source, det: Source, paired: Ints, start: int, stop: int, is_counted: bool) -> Chunk:
-    """Return the images from `start` to before `stop`; `paired` as `pairing.pair_images` returns it."""
+def chunk_of(
+    gt: Source, det: Source, paired: Ints, cut: tuple[int, int], is_counted: bool, stamps: Ints | None
+) -> Chunk:
+    """Return the images of a cut; `paired` as `pairing.pair_images` returns it, `stamps` of all images."""
+    start, stop = cut
     present = paired[start:stop] != pairing.NO_DETECTIONS
     return Chunk(
         gt.names[start:stop],
@@ -190,6 +203,7 @@ def chunk_of(gt: Source, det: Source, paired: Ints, start: int, stop: int, is_co
         gt.reader(np.arange(start, stop)),
         det.reader(paired[start:stop][present]),
         is_counted,
+        None if stamps is None else stamps[:, start:stop],
     )
 
 
@@ -237,8 +251,8 @@ def _spread(objects: Objects, present: Bools) -> Objects:
     return replace(objects, offsets=offsets_of(counts))
 
 
-def _with_masks(batch: ImageBatch, masks: MaskFolders, present: Bools, faults: FaultLog) -> ImageBatch:
-    from evaltex_cli.formats.label_pictures import read_runs
+def _with_masks(batch: ImageBatch, masks: MaskFolders, chunk: Chunk, faults: FaultLog) -> ImageBatch:
+    from evaltex_cli.formats.label_pictures import PictureFolder, read_runs
 
     for k in np.flatnonzero((batch.sizes <= 0).any(axis=1)).tolist():
         found = f"image {batch.names[k]} without height and width in the ground truth"
@@ -246,9 +260,13 @@ def _with_masks(batch: ImageBatch, masks: MaskFolders, present: Bools, faults: F
             str(masks.gt), None, found, "a ground truth that states them, as EvaLTex files do, beside label pictures"
         )
     everywhere = np.ones(len(batch.names), dtype=bool)
-    sides = ((masks.gt, batch.gt, everywhere), (masks.det, batch.det, present))
+    folders = (
+        PictureFolder(folder, masks.base, None if chunk.stamps is None else chunk.stamps[k], masks.max_pixels)
+        for k, folder in enumerate((masks.gt, masks.det))
+    )
+    sides = zip(folders, (batch.gt, batch.det), (everywhere, chunk.present), strict=True)
     gt_runs, det_runs = (
-        read_runs(folder, batch.names, side.offsets, side.ids, batch.sizes, has_picture, masks.max_pixels, faults)
+        read_runs(folder, batch.names, side.offsets, side.ids, batch.sizes, has_picture, faults)
         for folder, side, has_picture in sides
     )
     return replace(batch, gt_runs=gt_runs, det_runs=det_runs)

@@ -23,6 +23,26 @@ class InputError(EvaltexError):
     """Input that cannot be evaluated, or a place that cannot be read or written."""
 
 
+class ChangedError(InputError):
+    """A file that is not what was indexed.
+
+    Parameters
+    ----------
+    place : str
+        The file, or the archive and its entry.
+    """
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"{place}: is not the file that was indexed (it changed, or a worker has another copy); run again when"
+            " nothing writes to it"
+        )
+        self.place = place
+
+    def __reduce__(self) -> tuple[type[ChangedError], tuple[str]]:
+        return ChangedError, (self.place,)
+
+
 class TangledError(InputError):
     """A polygon that crosses itself so often that it cannot be made valid in time.
 

@@ -214,8 +214,10 @@ def evaluate_sources(
     cuts = list(cut(gt, det, paired, masks))
     has_polygons = partial(_has_polygons, gt, det, paired, cuts, in_order)
     runs = [replace(run, parameters=run.protocol.decided(run.parameters, has_polygons)) for run in runs]
+    masks = None if masks is None else masks._replace(base=Path.cwd())
     work = partial(measure, [run.empty() for run in runs], masks, invalid, sink)
-    for (start, done), found in _found(work, cuts, gt, det, paired, faults, in_order, journal):
+    chunk = partial(chunk_of, gt, det, paired, stamps=None if masks is None else masks.stamps(gt.names))
+    for (start, done), found in _found(work, cuts, chunk, faults, in_order, journal):
         faults.extend(found.faults)
         _log_refused(gt, det, paired, (start, done), found.refused, faults)
         if found.refusal is not None and not faults.count:
@@ -309,16 +311,14 @@ class Journal(typing.Protocol):
 def _found(
     work: Callable[[Chunk], Found],
     cuts: Sequence[tuple[int, int]],
-    gt: Source,
-    det: Source,
-    paired: Ints,
+    chunk: Callable[..., Chunk],
     faults: FaultLog,
     in_order: InOrder,
     journal: Journal | None,
 ) -> Iterator[tuple[tuple[int, int], Found]]:
     """Yield the range of each chunk, and what is found in it; the journal's part is not searched again."""
     known = {cut for cut in cuts if journal is not None and journal.has(*cut)}
-    chunks = (chunk_of(gt, det, paired, *cut, not faults.count) for cut in cuts if cut not in known)
+    chunks = (chunk(cut=cut, is_counted=not faults.count) for cut in cuts if cut not in known)
     results = in_order(work, chunks)
     try:
         for cut in cuts:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.errors import ChangedError, FaultLog, InputError
 from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.decoders import unlimited_and_silent
+from evaltex_cli.formats.file_stamps import ABSENT, Stamp, stamp_of
 from evaltex_cli.naming import stem
 from evaltex_cli.records import Floats, Ints, ReadImages
 
@@ -71,7 +70,7 @@ def picture_size(picture: Path) -> tuple[int, int] | None:
     from PIL import Image
 
     try:
-        with _unlimited_and_silent(), Image.open(picture) as image:
+        with unlimited_and_silent(), Image.open(picture) as image:
             width, height = image.size
             turns = image.format in _ORIENTATION_IN_HEADER and image.getexif().get(_ORIENTATION) in _LIES_ON_ITS_SIDE
             return (width, height) if turns else (height, width)
@@ -117,36 +116,25 @@ def with_sizes(source: Source, folder: Path) -> Source:
         When the folder cannot be read.
     """
     pictures = find_pictures(folder, source.names)
+    stamps = np.array([ABSENT if path is None else stamp_of(path) for path in pictures], np.int64).reshape(-1, 2)
+    base = Path.cwd()
 
     def part(positions: Ints) -> Callable[[FaultLog], ReadImages]:
-        return partial(_sized, source.reader(positions), [pictures[k] for k in positions.tolist()])
+        of_these = [pictures[k] for k in positions.tolist()]
+        return partial(_sized, source.reader(positions), of_these, stamps[positions], base)
 
     return replace(source, read=lambda positions, faults: part(positions)(faults), part=part)
 
 
-def _sized(read: Callable[[FaultLog], ReadImages], pictures: Sequence[Path | None], faults: FaultLog) -> ReadImages:
+def _sized(
+    read: Callable[[FaultLog], ReadImages], pictures: Sequence[Path | None], stamps: Ints, base: Path, faults: FaultLog
+) -> ReadImages:
     images = read(faults)
     sizes = images.sizes.copy()
     for k in np.flatnonzero((sizes <= 0).any(axis=1)).tolist():
         picture = pictures[k]
         if picture is not None:
-            sizes[k] = picture_size(picture) or (0, 0)
+            sizes[k] = picture_size(base / picture) or (0, 0)
+            if stamp_of(base / picture) != Stamp(*stamps[k].tolist()):
+                raise ChangedError(str(picture))
     return replace(images, sizes=sizes)
-
-
-@contextmanager
-def _unlimited_and_silent() -> Iterator[None]:
-    """No pixel is decoded, so a picture may be of any size."""
-    from PIL import Image
-
-    logger = logging.getLogger("PIL")
-    level, limit = logger.level, Image.MAX_IMAGE_PIXELS
-    Image.MAX_IMAGE_PIXELS = None
-    try:
-        logger.setLevel(logging.CRITICAL + 1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        Image.MAX_IMAGE_PIXELS = limit
-        logger.setLevel(level)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from unittest.mock import patch
 
@@ -83,8 +84,11 @@ def indexed(paths: list[Path], side: Side) -> tuple[object, ...]:
     log = FaultLog()
     source = evaltex_txt.index_files(paths[0], paths, side, log)
     reader = source.read.__self__  # type: ignore[attr-defined]
-    columns = (reader.sizes, reader.start, reader.weights, reader.line, reader.file)
+    columns = (reader.sizes, reader.start, reader.weights, reader.line, reader.file, reader.checksum)
     found = [column.tolist() for column in columns]
+    contents = [path.read_bytes() for path in paths]
+    texts = [contents[k][start : start + weight] for k, start, weight in zip(found[4], found[1], found[2], strict=True)]
+    assert found[5] == [zlib.crc32(text) for text in texts]
     return [*source.names], found, source.sha256, source.warnings, log.count, log.shown
 
 

@@ -15,7 +15,7 @@ from PIL import Image
 
 from evaltex_cli import evaluate
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.formats.label_pictures import read_runs
+from evaltex_cli.formats.label_pictures import PictureFolder, read_runs
 from evaltex_cli.records import LabelRuns
 
 LABELS = np.kron(np.array([[0, 1, 2], [3, 3, 0]]), np.ones((4, 5), np.int64))
@@ -35,13 +35,12 @@ def read(
     """Runs, and the faults as the user sees them."""
     faults = FaultLog()
     runs = read_runs(
-        folder,
+        PictureFolder(folder, max_pixels=max_pixels),
         names,
         np.cumsum([0] + [len(own) for own in ids]),
         np.array([i for own in ids for i in own], np.int64),
         np.tile(np.array(size, np.float64), (len(names), 1)),
         np.full(len(names), has_picture),
-        max_pixels,
         faults,
     )
     return runs, [str(fault) for fault in faults.shown]

@@ -14,7 +14,8 @@ import re
 import stat
 import struct
 import zlib
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from evaltex_cli.errors import FaultLog, InputError, counted, quote
+from evaltex_cli.errors import ChangedError, FaultLog, InputError, counted, quote
 from evaltex_cli.formats import zip_directory
 from evaltex_cli.formats.garbage import garbage_kept
 from evaltex_cli.formats.names import (
@@ -84,16 +85,22 @@ class Entries:
     path : str
         Folder or archive, as the user wrote it.
     is_zip : bool
+    file : str
+        The same as an absolute path.
     entries : tuple of Entry
         Sorted by image name, numbers by their value (``img_2`` before ``img_10``).
     warnings : tuple of str
         What was left out.
+    checksums : sequence of int or None
+        CRC-32 of each file of a folder when it was indexed (`Fingerprint.indexed`); an archive's directory has its own.
     """
 
     path: str
     is_zip: bool
+    file: str
     entries: tuple[Entry, ...]
     warnings: tuple[str, ...] = ()
+    checksums: Sequence[int] | None = None
 
     def place(self, entry: Entry) -> str:
         """Return archive and entry as messages name them."""
@@ -101,7 +108,24 @@ class Entries:
 
     def only(self, positions: Ints) -> Entries:
         """Return these entries alone."""
-        return replace(self, entries=tuple(self.entries[k] for k in positions.tolist()), warnings=())
+        chosen = positions.tolist()
+        checksums = self.checksums and array("I", (self.checksums[k] for k in chosen))
+        return replace(self, entries=tuple(self.entries[k] for k in chosen), warnings=(), checksums=checksums)
+
+    def read_indexed(self, positions: Ints) -> Iterator[tuple[Entry, bytes]]:
+        """Yield the entries at these positions with their bytes, which are those that were indexed.
+
+        Raises
+        ------
+        InputError
+            As `read_many`; a `ChangedError` if a file has other bytes.
+        """
+        chosen = positions.tolist()
+        entries = [self.entries[k] for k in chosen]
+        for k, entry, data in zip(chosen, entries, self.read_many(entries), strict=True):
+            if self.checksums is not None and zlib.crc32(data) != self.checksums[k]:
+                raise ChangedError(self.place(entry))
+            yield entry, data
 
     def read(self, entry: Entry) -> bytes:
         """Return the bytes of one entry; raises as `read_many`."""
@@ -120,7 +144,7 @@ class Entries:
                 for entry in entries:
                     yield self._read_file(entry)
                 return
-            with Path(self.path).open("rb", buffering=_READ_AHEAD) as file:
+            with Path(self.file).open("rb", buffering=_READ_AHEAD) as file:
                 for entry in entries:
                     yield self._unpack(file, entry)
         except OSError as error:
@@ -147,10 +171,10 @@ class Entries:
                 faults.add(self.place(entry), None, found, "one entry for each image; delete or rename one of the two")
 
     def _read_file(self, entry: Entry) -> bytes:
-        with Path(self.path, entry.name).open("rb") as file:
+        with Path(self.file, entry.name).open("rb") as file:
             data = file.read(entry.size + 1)
         if len(data) != entry.size:
-            raise InputError(f"{self.place(entry)}: changed while it was read; run again when nothing writes to it")
+            raise ChangedError(self.place(entry))
         return data
 
     def _unpack(self, file: BinaryIO, entry: Entry) -> bytes:
@@ -177,7 +201,10 @@ class Entries:
         return data
 
     def _damaged(self, entry: Entry, why: str) -> InputError:
-        return InputError(f"{self.place(entry)}: the archive is damaged ({why}); pack or download it again")
+        return InputError(
+            f"{self.place(entry)}: the archive is damaged, or is not the one that was indexed ({why}); pack or download"
+            " it again, and run when nothing writes to it"
+        )
 
 
 class Fingerprint:
@@ -189,19 +216,25 @@ class Fingerprint:
     def __init__(self, entries: Entries) -> None:
         self._entries = entries
         self._lines: list[bytes] = []
+        self._checksums = array("I")
 
     def add(self, entry: Entry, data: bytes) -> None:
         """Take the bytes of one entry."""
         if not self._entries.is_zip:
+            self._checksums.append(zlib.crc32(data))
             digest = hashlib.sha256(data).hexdigest().encode()
             self._lines.append(digest + b"  " + entry.name.encode("utf-8", "surrogateescape") + b"\n")
+
+    def indexed(self) -> Entries:
+        """Return the entries, all of which have been added in their order, with what `Entries.read_indexed` needs."""
+        return self._entries if self._entries.is_zip else replace(self._entries, checksums=self._checksums)
 
     def hexdigest(self) -> str:
         """Return the SHA-256 as hexadecimal digits; raises `InputError` when the archive cannot be read."""
         if not self._entries.is_zip:
             return hashlib.sha256(b"".join(sorted(self._lines))).hexdigest()
         try:
-            with Path(self._entries.path).open("rb") as file:
+            with Path(self._entries.file).open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise _unreadable(self._entries.path, error) from error
@@ -288,7 +321,7 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
     images = image_names([name for name, _, _ in chosen], suffix)
     entries = [Entry(name, image, size, stored) for (name, size, stored), image in zip(chosen, images, strict=True)]
     entries.sort(key=lambda entry: (natural_key(entry.image), entry.image, entry.name))
-    return Entries(str(path), is_zip, tuple(entries), _warnings(path, sorted(others), suffix))
+    return Entries(str(path), is_zip, str(path.absolute()), tuple(entries), _warnings(path, sorted(others), suffix))
 
 
 def names(path: Path) -> list[str]:

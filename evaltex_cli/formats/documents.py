@@ -203,6 +203,7 @@ def index_each(
     fingerprint = archive.Fingerprint(entries)
     for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
         fingerprint.add(entry, data)
+    entries = fingerprint.indexed()
     return Source(
         path=str(path),
         format=name,
@@ -228,11 +229,10 @@ def _read(entries: archive.Entries, parse: Parse, side: Side, positions: Ints, f
 def _collect(
     entries: archive.Entries, parse: Parse, side: Side, positions: Ints, faults: FaultLog | None = None
 ) -> list[CollectedImage]:
-    chosen = [entries.entries[k] for k in positions.tolist()]
     log = FaultLog() if faults is None else faults
     return [
         _parsed(parse, data, entries.place(entry), entry.image, side, log)
-        for entry, data in zip(chosen, entries.read_many(chosen), strict=True)
+        for entry, data in entries.read_indexed(positions)
     ]
 
 

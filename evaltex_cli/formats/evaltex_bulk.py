@@ -6,7 +6,6 @@ all others are left to `evaltex_lines`, which accepts the same language and more
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -196,12 +195,11 @@ def _values(text: NDArray[np.uint8], kind: NDArray[np.uint8], separator: Ints, u
     numbers = text.copy()
     numbers[separator] = _COMMA
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", DeprecationWarning)
-            values = np.fromstring(numbers[:-1].tobytes(), dtype=np.float64, sep=",")
+        values = np.fromstring(numbers.tobytes() + b"0", dtype=np.float64, sep=",")
     except (DeprecationWarning, ValueError):
         return np.zeros(0)
-    return values if len(values) == len(separator) else np.zeros(0)
+    # What is no number ends the list. NumPy warns of it too, but warnings are the whole process's, not a thread's.
+    return values[:-1] if len(values) == len(separator) + 1 else np.zeros(0)
 
 
 def _are_decimals(text: NDArray[np.uint8], kind: NDArray[np.uint8], separator: Ints, unusual: Ints) -> bool:

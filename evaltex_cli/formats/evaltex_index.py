@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -52,6 +53,8 @@ class Images(NamedTuple):
         First byte, bytes and first line of the objects.
     file : (n,) integers
         Index of the image's file.
+    checksum : (n,) uint32
+        CRC-32 of the objects' bytes.
     """
 
     names: Names
@@ -60,6 +63,7 @@ class Images(NamedTuple):
     weights: Column
     line: Column
     file: Column
+    checksum: Column
 
 
 @dataclass(slots=True)
@@ -81,6 +85,8 @@ class Index:
     _in_image: bool = False
     _awaits_size: bool = False
     _after_usual: bool = False
+    _stop: int = 0
+    _summed: int = 0
     _heads: list[_Head] = field(default_factory=list)
     _images: list[int] = field(default_factory=list)
     _names: bytearray = field(default_factory=bytearray)
@@ -88,6 +94,7 @@ class Index:
     _start: array[Any] = field(default_factory=partial(array, "i"))
     _weights: array[Any] = field(default_factory=partial(array, "H"))
     _line: array[Any] = field(default_factory=partial(array, "i"))
+    _checksum: array[Any] = field(default_factory=partial(array, "I"))
 
     def begin_file(self, path: Path) -> None:
         """What follows stands in this file."""
@@ -100,6 +107,7 @@ class Index:
         Only the file's last line may lack its newline.
         """
         first, lacks_newline = line, not block.endswith(b"\n")
+        self._stop = position + len(block)
         if lacks_newline:
             block += b"\n"
         if not block.isascii():
@@ -133,16 +141,32 @@ class Index:
         self._in_image |= first < len(ends)
         kept = len(self._heads) - self._awaits_size
         heads, self._heads = self._heads[:kept], self._heads[kept:]
-        self._add(heads, plain, position + starts[plain.name_line], position + ends[plain.last_line] + 1, line)
+        is_open = self._images[-1] > 0
+        begin, start = self._add(
+            heads, plain, position + starts[plain.name_line], position + ends[plain.last_line] + 1, line
+        )
+        self._sum(data, position, begin.tolist(), start.tolist(), is_open)
         return len(ends)
+
+    def _sum(self, data: NDArray[np.uint8], position: int, begin: list[int], start: list[int], is_open: bool) -> None:
+        """Take the bytes of a part into the checksums of the image that is open and of those that begin in the part."""
+        part = data.data
+        stop = self._heads[-1].begin if self._awaits_size else min(self._stop, position + len(data))
+        stops = [*begin, stop]
+        if is_open:
+            self._checksum[-1] = zlib.crc32(part[self._summed - position : stops[0] - position], self._checksum[-1])
+        self._checksum.extend(
+            [zlib.crc32(part[a - position : b - position]) for a, b in zip(start, stops[1:], strict=True)]
+        )
+        self._summed = stop
 
     def end_file(self, position: int, line: int) -> None:
         """The file ends before this byte, in this line."""
         if self._awaits_size:
             expected = f"the size line height,width of image {quote(self._heads[-1].name.decode())}"
             self.faults.add(self._path, line, "the end of the file", expected)
-            self._awaits_size = False
-            self.take_block(b"\n", position, line)  # so that the image is added
+            self._awaits_size, self._heads[-1].start, self._heads[-1].line = False, position, line
+            self.take_block(b"", position, line)  # so that the image is added
         if self._images[-1]:
             self._weights = _extended(self._weights, np.array([max(position - self._start[-1], 0)]))
 
@@ -158,10 +182,13 @@ class Index:
             np.repeat(np.arange(len(self._images), dtype=np.int32), self._images)
             if len(self._images) > 1
             else np.broadcast_to(np.int32(0), count),
+            np.asarray(self._checksum),
         )
 
-    def _add(self, heads: Sequence[_Head], plain: PlainImages, begin: Ints, start: Ints, line: int) -> None:
-        """Add the images of a block, in the order of the file."""
+    def _add(
+        self, heads: Sequence[_Head], plain: PlainImages, begin: Ints, start: Ints, line: int
+    ) -> tuple[Ints, Ints]:
+        """Add the images of a part, in the order of the file; return where they and their objects begin."""
         names, objects_line, sizes = plain.names, line + plain.last_line + 1, plain.sizes
         if heads:
             begin = np.concatenate([begin, [head.begin for head in heads]])
@@ -173,7 +200,7 @@ class Index:
             objects_line = np.concatenate([objects_line, [head.line for head in heads]])[order]
             sizes = np.concatenate([sizes, [head.size for head in heads]])[order]
         if not len(begin):
-            return
+            return begin, start
         self._names += names
         stop = begin if self._images[-1] else begin[1:]
         before = np.concatenate([self._start[-1:] if self._images[-1] else start[:0], start[:-1]])
@@ -183,6 +210,7 @@ class Index:
         if self.side == "gt":
             self._sizes = _extended(self._sizes, sizes, _SIZES)
         self._images[-1] += len(begin)
+        return begin, start
 
     def _check_utf8(self, block: bytes, line: int) -> None:
         try:
@@ -199,18 +227,19 @@ class Index:
         if self._awaits_size and _SIZE_ATTEMPT.fullmatch(stripped) and not is_object_line(stripped, self.side):
             self._size(stripped, number, stop)
         elif "," in stripped and is_object_line(stripped, self.side):
-            self._object(stripped, number)
+            self._object(stripped, number, start)
         else:
             self._name(stripped, number, start, stop)
 
-    def _object(self, line: str, number: int) -> None:
+    def _object(self, line: str, number: int, start: int) -> None:
         if not self._in_image:
             self.faults.add(self._path, number, f"object line {quote(line)} before any image name", "an image name")
         elif self._awaits_size:
-            self._missing_size(number, line)
+            self._missing_size(number, line, start)
 
-    def _missing_size(self, number: int, line: str) -> None:
+    def _missing_size(self, number: int, line: str, start: int) -> None:
         self._awaits_size = False
+        self._heads[-1].start, self._heads[-1].line = start, number
         self.faults.add(
             self._path,
             number,
@@ -229,7 +258,7 @@ class Index:
 
     def _name(self, name: str, number: int, start: int, stop: int) -> None:
         if self._awaits_size:
-            self._missing_size(number, name)
+            self._missing_size(number, name, start)
         if leaves_result_folder(name):
             self.faults.add(
                 self._path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import FaultLog, InputError, TangledError
+from evaltex_cli.errors import ChangedError, FaultLog, InputError, TangledError
 from evaltex_cli.formats import evaltex_bulk as bulk
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex_lines import LineFault, ObjectLine, parse_object_line
@@ -38,9 +39,9 @@ class Reader:
     names : list of str
         Of the files, as messages have them.
     files : list of Path
-        Where they can be read.
-    sizes, start, weights, line, file : (images, 2) and (images,)
-        Height and width, first byte, bytes and first line of the objects, and the file's index.
+        Where they can be read, absolute.
+    sizes, start, weights, line, file, checksum : (images, 2) and (images,)
+        Height and width, first byte, bytes and first line of the objects, the file's index, and CRC-32 of the bytes.
     """
 
     names: list[str]
@@ -51,6 +52,7 @@ class Reader:
     weights: Ints
     line: Ints
     file: NDArray[np.int32]
+    checksum: NDArray[np.uint32]
 
     def part(self, positions: Ints) -> Callable[[FaultLog], ReadImages]:
         """See `Source.part`."""
@@ -66,6 +68,7 @@ class Reader:
             weights,
             line,
             np.searchsorted(used, of_each).astype(np.int32),
+            self.checksum[positions],
         )
         return partial(part.read, np.arange(len(positions)))
 
@@ -99,21 +102,25 @@ class Reader:
             with self.files[self.file[k]].open("rb") as file:
                 file.seek(begin)
                 text = file.read(before + int(self.weights[k]))
+            if zlib.crc32(text[before:]) != self.checksum[k]:
+                raise ChangedError(self.names[self.file[k]])
             lines_before = text.count(b"\n", 0, before) + (len(text) < before)  # the last may lack its newline
             yield self.names[self.file[k]], int(self.line[k]) - lines_before, text
 
     def _texts(self, positions: Ints) -> list[bytes]:
         """Each image's lines, all ended by a bare newline."""
         parts: list[bytes] = []
-        places = zip(*(c[positions].tolist() for c in (self.file, self.start, self.weights)), strict=True)
+        places = zip(
+            *(c[positions].tolist() for c in (self.file, self.start, self.weights, self.checksum)), strict=True
+        )
         try:
             for k, images in groupby(places, lambda place: place[0]):
                 with self.files[k].open("rb") as file:
-                    for _, start, weight in images:
+                    for _, start, weight, checksum in images:
                         file.seek(start)
                         text = file.read(weight)
-                        if len(text) < weight:
-                            raise InputError(f"{self.names[k]}: the file changed while it was read; run again")
+                        if len(text) < weight or zlib.crc32(text) != checksum:
+                            raise ChangedError(self.names[k])
                         parts.append(text.replace(b"\r\n", b"\n") + b"\n")
         except OSError as error:
             raise InputError(f"{error.filename}: cannot be read ({error.strerror or error})") from error

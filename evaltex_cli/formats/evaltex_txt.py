@@ -40,7 +40,7 @@ def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog)
         When one cannot be read, or is damaged.
     """
     try:
-        readable = [unpacked(file) for file in files]
+        readable = [unpacked(file).absolute() for file in files]
         log = FaultLog()
         found, hashes = _index_files(files, readable, Index(side, log))
         if found.names.repeat():  # rare, so only then is it told where
@@ -52,9 +52,9 @@ def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog)
     names = found.names
     if side == "gt" and not names and not faults.count:
         faults.add(str(path), None, "no image", "at least one image name with its height,width and objects")
-    reader = Reader(
-        [str(file) for file in files], readable, side, found.sizes, found.start, found.weights, found.line, found.file
-    )
+    names_of_files = [str(file) for file in files]
+    columns = (found.sizes, found.start, found.weights, found.line, found.file, found.checksum)
+    reader = Reader(names_of_files, readable, side, *columns)
     empty = (f"{path.name}: no image in the detection file; every object counts as missed",)
     listing = "".join(f"{digest}  {file.name}\n" for digest, file in zip(hashes, files, strict=True))
     return Source(

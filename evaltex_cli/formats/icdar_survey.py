@@ -135,7 +135,7 @@ def _survey(path: Path, state: int) -> Survey:
         found, spaced_here = survey_block(block)
         shapes += found
         spaced += spaced_here
-    return Survey(entries, fingerprint.hexdigest(), shapes, spaced)
+    return Survey(fingerprint.indexed(), fingerprint.hexdigest(), shapes, spaced)
 
 
 def _blocks(entries: archive.Entries, fingerprint: archive.Fingerprint) -> Iterator[bytes]:

@@ -102,8 +102,7 @@ def index(name: str, path: Path, side: Side, faults: FaultLog) -> Source:
 
 
 def _texts(entries: archive.Entries, positions: Ints) -> Iterator[tuple[str, int, bytes]]:
-    chosen = [entries.entries[k] for k in positions.tolist()]
-    for entry, data in zip(chosen, entries.read_many(chosen), strict=True):
+    for entry, data in entries.read_indexed(positions):
         yield entries.place(entry), 1, data
 
 
@@ -116,7 +115,7 @@ def _read(entries: archive.Entries, syntax: Syntax, positions: Ints, faults: Fau
     chosen = [entries.entries[k] for k in positions.tolist()]
     parts: list[bytes] = []
     undecodable: dict[int, UnicodeDecodeError] = {}
-    for k, text in enumerate(entries.read_many(chosen)):
+    for k, (_, text) in enumerate(entries.read_indexed(positions)):
         error = _utf8_error(text)
         if error:
             undecodable[k] = error

@@ -16,19 +16,18 @@ Pillow reads the pictures, tifffile the TIFFs that Pillow cannot.
 
 from __future__ import annotations
 
-import logging
 import os
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, TiffImagePlugin, UnidentifiedImageError
 
-from evaltex_cli.errors import Fault, FaultLog, InputError, quote
+from evaltex_cli.errors import ChangedError, Fault, FaultLog, InputError, quote
+from evaltex_cli.formats.decoders import unlimited_and_silent
+from evaltex_cli.formats.file_stamps import ABSENT, Stamp, stamp_of
 from evaltex_cli.formats.names import leaves_result_folder
 from evaltex_cli.geometry.picture_runs import NO_OBJECT, PictureRuns, find_runs, join, object_of
 from evaltex_cli.records import Bools, Floats, Ints, LabelRuns
@@ -68,21 +67,56 @@ class PictureFault(Exception):
         self.expected = expected
 
 
+class PictureFolder(NamedTuple):
+    """A folder of label pictures.
+
+    Attributes
+    ----------
+    folder : Path
+        As messages name it.
+    base : Path
+        The folder that a relative `folder` is in.
+    stamps : (images, 2) int64 or None
+        What `picture_stamps` has returned for the images that are read; None if any picture will do.
+    max_pixels : int
+        Larger pictures are not decoded.
+    """
+
+    folder: Path
+    base: Path = Path()
+    stamps: Ints | None = None
+    max_pixels: int = 100_000_000
+
+    def shown(self, path: Path | None) -> str:
+        """Return a picture, or the folder for None, as messages name it."""
+        return str(self.folder if path is None else self.folder / path.relative_to(self.base / self.folder))
+
+    def find(self, name: str) -> Path | None:
+        """Return the picture of an image; raises as `find_picture`."""
+        return find_picture(self.base / self.folder, name)
+
+    def refuse_changed(self, path: Path | None, name: str, k: int) -> None:
+        """Raise a `ChangedError` if the picture of the image at this index is not the one that was indexed."""
+        if self.stamps is None:
+            return
+        if (ABSENT if path is None else stamp_of(path)) != Stamp(*self.stamps[k].tolist()):
+            raise ChangedError(str(self.folder / name) if path is None else self.shown(path))
+
+
 def read_runs(
-    folder: Path,
+    folder: PictureFolder,
     names: Sequence[str],
     offsets: Ints,
     ids: Ints,
     sizes: Floats,
     has_picture: Bools,
-    max_pixels: int,
     faults: FaultLog,
 ) -> LabelRuns:
     """Read the label pictures of one side of a batch.
 
     Parameters
     ----------
-    folder : Path
+    folder : PictureFolder
     names : sequence of str
         Image names. A picture's file is the name with one of `SUFFIXES`, unless it ends in one already.
     offsets, ids : (images + 1,), (n,) int64
@@ -91,8 +125,6 @@ def read_runs(
         Heights and widths that the pictures must have; 0 for any.
     has_picture : (images,) bool
         Where there must be one. Elsewhere there may be one, without labels.
-    max_pixels : int
-        Larger pictures are not decoded.
     faults : FaultLog
         Gets what is wrong with a picture; its objects then have no runs.
 
@@ -104,32 +136,63 @@ def read_runs(
     Raises
     ------
     InputError
-        When there is no such folder.
+        When there is no such folder; a `ChangedError` if a picture does not have its stamp.
     """
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; expected a folder of label pictures, {' '.join(SUFFIXES)}")
+    if not (folder.base / folder.folder).is_dir():
+        raise InputError(f"{folder.folder}: no such folder; expected a folder of label pictures, {' '.join(SUFFIXES)}")
 
     def read(k: int) -> tuple[PictureRuns, Ints] | Fault | None:
+        found: tuple[PictureRuns, Ints] | Fault
         path: Path | None = None
         try:
-            path = find_picture(folder, names[k])
+            path = folder.find(names[k])
+            folder.refuse_changed(path, names[k], k)
             if path is None:
-                return _missing(folder, names[k]) if has_picture[k] else None
-            return _owned_runs(path, sizes[k], ids, offsets[k : k + 2], max_pixels)
+                return _missing(folder.folder, names[k]) if has_picture[k] else None
+            found = _owned_runs(path, sizes[k], ids, offsets[k : k + 2], folder.max_pixels)
         except PictureFault as fault:
-            return Fault(str(path or folder), None, fault.found, fault.expected)
+            found = Fault(folder.shown(path), None, fault.found, fault.expected)
+            if path is None:
+                return found
+        folder.refuse_changed(path, names[k], k)
+        return found
 
-    with _unlimited_and_silent():
+    with unlimited_and_silent():
         results = [read(k) for k in range(len(names))]
     for result in results:
         if isinstance(result, Fault):
             faults.add(result.file, result.line, result.found, result.expected)
     pictures = [result if isinstance(result, tuple) else None for result in results]
-    shapes = np.minimum(sizes, max_pixels).astype(np.int64)
+    shapes = np.minimum(sizes, folder.max_pixels).astype(np.int64)
     for k, picture in enumerate(pictures):
         if picture is not None:
             shapes[k] = picture[0].shape
     return join(pictures, shapes, len(ids))
+
+
+def picture_stamps(folder: Path, names: Sequence[str]) -> Ints:
+    """Return size and time of the images' pictures, for `read_runs`.
+
+    Returns
+    -------
+    (n, 2) int64
+        As `Stamp`; `ABSENT` also where `find_picture` raises.
+    """
+    found = np.full((len(names), 2), ABSENT, np.int64)
+    usual = ""
+    for k, name in enumerate(names):
+        if leaves_result_folder(name):
+            continue
+        for suffix in sorted(_suffixes(name), key=lambda suffix: suffix != usual):
+            stamp = stamp_of(os.path.join(folder, name + suffix))
+            if stamp != ABSENT:
+                found[k], usual = stamp, suffix
+                break
+    return found
+
+
+def _suffixes(name: str) -> list[str]:
+    return [""] if _is_picture(name) else [case for suffix in SUFFIXES for case in (suffix, suffix.upper())]
 
 
 def _missing(folder: Path, name: str) -> Fault:
@@ -147,10 +210,9 @@ def find_picture(folder: Path, name: str) -> Path | None:
     """
     if leaves_result_folder(name):
         raise PictureFault(f"image name {quote(name)}", "a name that stays in the folder of label pictures")
-    suffixes = [""] if _is_picture(name) else [case for suffix in SUFFIXES for case in (suffix, suffix.upper())]
     stem = os.path.join(folder, name)
     found: dict[tuple[int, int], str] = {}
-    for suffix in suffixes:
+    for suffix in _suffixes(name):
         try:
             status = os.stat(stem + suffix)  # noqa: PTH116 (ten an image, and pathlib is slow)
         except (FileNotFoundError, NotADirectoryError):
@@ -262,24 +324,6 @@ def _check_size(found: tuple[int, int], size: tuple[int, int] | None, max_pixels
             f"{height * width} pixels ({height},{width})",
             f"at most {max_pixels}; where the picture is right, raise the limit with --max-pixels",
         )
-
-
-@contextmanager
-def _unlimited_and_silent() -> Iterator[None]:
-    """Pictures are held to our own limit, and told of in our own words."""
-    loggers = [logging.getLogger(name) for name in ("PIL", "tifffile")]
-    levels = [logger.level for logger in loggers]
-    limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
-    try:
-        for logger in loggers:
-            logger.setLevel(logging.CRITICAL + 1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        Image.MAX_IMAGE_PIXELS = limit
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
 
 
 # Pillow --------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import io
 import re
-import warnings
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,10 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, InputError, Position, quote
+from evaltex_cli.errors import ChangedError, FaultLog, InputError, Position, quote
 from evaltex_cli.formats import archive, collected, icdar_survey
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject
+from evaltex_cli.formats.decoders import unlimited_and_silent
 from evaltex_cli.formats.evaltex_lines import LineFault, parse_number
 from evaltex_cli.formats.icdar_lines import bare_line, unquoted
 from evaltex_cli.records import Ints
@@ -107,20 +108,21 @@ def _index(name: str, by_character: bool, path: Path, side: Side, faults: FaultL
         colours.append(owner)
     collected.refuse_bad_names(images, faults)
     entries.refuse_bad_names(faults)
+    checksums: list[int] = []
     for image, entry in zip(images, entries.entries, strict=True):
-        picture = _picture(path, entry.name)
+        picture, checksum = _picture(path, entry.name)
+        checksums.append(checksum)
         if picture is not None:
             image.width, image.height = picture.size
     made = collected.source(str(path), name, fingerprint.hexdigest(), images)
-    return replace(made, labels=partial(_labels, path, [entry.name for entry in entries.entries], colours))
+    return replace(made, labels=partial(_labels, path, [entry.name for entry in entries.entries], colours, checksums))
 
 
 @contextmanager
 def _readable(place: str) -> Iterator[None]:
     """Turn whatever a decoder raises on a broken picture into one message."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with unlimited_and_silent():
             yield
     except (InputError, MemoryError):
         raise
@@ -129,8 +131,8 @@ def _readable(place: str) -> Iterator[None]:
         raise InputError(f"{place}: cannot be read ({quote(reason)[1:-1]}); expected a picture") from error
 
 
-def _picture(path: Path, text_name: str) -> Any:
-    """The picture beside a .txt file, opened but not decoded; None where there is none."""
+def _picture(path: Path, text_name: str) -> tuple[Any, int]:
+    """The picture beside a .txt file, opened but not decoded, and its CRC-32; None and 0 where there is none."""
     from PIL import Image
 
     stem = text_name[: -len(".txt")]
@@ -150,8 +152,8 @@ def _picture(path: Path, text_name: str) -> Any:
             picture = Image.open(io.BytesIO(data), formats=("BMP", "PNG"))
         if picture.width * picture.height > MAX_PIXELS:
             raise InputError(f"{path}/{stem}{suffix}: more than {MAX_PIXELS} pixels")
-        return picture
-    return None
+        return picture, zlib.crc32(data)
+    return None, 0
 
 
 @lru_cache(maxsize=len(_SUFFIXES))
@@ -161,9 +163,11 @@ def _packed_pictures(path: Path, suffix: str, state: int) -> tuple[archive.Entri
     return found, {entry.name: entry for entry in reversed(found.entries)}
 
 
-def _labels(path: Path, names: list[str], colours: list[dict[int, int]], position: int) -> Ints:
+def _labels(path: Path, names: list[str], colours: list[dict[int, int]], checksums: list[int], position: int) -> Ints:
     place = f"{path}/{names[position]}"
-    picture = _picture(path, names[position])
+    picture, checksum = _picture(path, names[position])
+    if checksum != checksums[position]:
+        raise ChangedError(f"the picture beside {place}")
     if picture is None:
         raise InputError(f"{place}: no picture beside it; expected one of {' '.join(_SUFFIXES)}")
     with _readable(f"the picture beside {place}"):
