@@ -79,8 +79,9 @@ def beyond_picture(objects: Objects, sizes: Floats) -> Iterator[Finding]:
 def _first_beyond(objects: Objects, row: int, corner: Floats) -> int:
     """Which coordinate is the first beyond a picture."""
     points = objects.boxes[row].reshape(2, 2)
-    if objects.vertices is not None and objects.vertex_offsets is not None and _vertex_counts(objects)[row]:
-        points = objects.vertices[objects.vertex_offsets[row] : objects.vertex_offsets[row + 1]]
+    if objects.vertices is not None and objects.vertex_offsets is not None:
+        start, stop = objects.vertex_offsets[row : row + 2].tolist()
+        points = objects.vertices[start:stop] if stop > start else points
     return int(((points < -PIXEL) | (points > corner + PIXEL)).ravel().argmax())
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,10 +15,14 @@ from evaltex_cli import checks, formats, places
 from evaltex_cli.errors import FaultLog, InputError, counted, inside, quote
 from evaltex_cli.formats import archive
 from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.text_bounds import TextFault, numbered_lines, refuse_excess
 from evaltex_cli.problems import Level, Problem, SideSummary
 from evaltex_cli.records import Floats, GeometryCounts, Ints, ReadImages, count_texts
 
 BLOCK_IMAGES = 8192
+BLOCK_BYTES = 1 << 20
+MOST_LISTED = 10_000
+"""Problems of one kind that are listed for a side; the others are counted."""
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _LEADING_NUMBERS = re.compile(rf"\s*(?:{_NUMBER}(?:\s*,\s*|\s+|\s*\Z))*")
 _ONE_NUMBER = re.compile(_NUMBER)
@@ -54,6 +58,22 @@ class Inspection:
     mended: GeometryCounts = field(default_factory=GeometryCounts)
     reason: str = ""
     faulty: set[tuple[str, int | None]] = field(default_factory=set)
+    found: Counter[str] = field(default_factory=Counter)
+
+    def lists(self, kind: str) -> bool:
+        """Count a problem of a kind; return whether it is one of the first `MOST_LISTED`."""
+        self.found[kind] += 1
+        return self.found[kind] <= MOST_LISTED
+
+    def not_listed(self) -> Iterator[Problem]:
+        """One problem for each kind of which there are more than are listed."""
+        for kind, count in self.found.items():
+            if count > MOST_LISTED:
+                is_error = kind in ("input", "extra-image") or (kind, self.invalid) == ("invalid-polygon", "error")
+                level: Level = "error" if is_error else "warning"
+                found = counted(count - MOST_LISTED, f"{{count}} more problem[s] of the kind {kind}")
+                yield self.problem(level, kind, found, "all are listed once those before are corrected")
+        self.found.clear()
 
     def problem(
         self, level: Level, kind: str, found: str, advice: str, image: str | None = None, place: str | None = None
@@ -96,7 +116,7 @@ def open_input(
     side: Side, path: Path, format_name: str | None, invalid: str, problems: list[Problem]
 ) -> Inspection | None:
     """Index an input; None where it cannot be read, and `problems` gets why."""
-    faults = FaultLog(most=sys.maxsize)
+    faults = FaultLog(MOST_LISTED)
     try:
         source = formats.open_source(path, side, faults, format_name)
         reason = _reason(path, source.format, format_name)
@@ -132,16 +152,19 @@ def _reason(path: Path, name: str, given: str | None) -> str:
     entries = archive.open_entries(path)
     lines: Counter[int] = Counter()
     for data in entries.read_many(entries.entries):
-        for line in data.decode("utf-8", "replace").split("\n"):
-            bare = line.lstrip("\ufeff").strip()
-            if bare:
-                leading = _LEADING_NUMBERS.match(bare)
-                lines[len(_ONE_NUMBER.findall(leading[0])) if leading else 0] += 1
+        with suppress(TextFault):
+            refuse_excess(data)
+            lines.update(map(_leading_numbers, numbered_lines(data)))
     usual = ", ".join(f"{count} with {numbers}" for numbers, count in lines.most_common(3))
     rest = ", ..." if len(lines) > 3 else ""
     if not lines:
         return "no line to tell it by"
     return counted(lines.total(), f"numbers at the start of {{count}} line[s]: {usual}{rest}")
+
+
+def _leading_numbers(line: tuple[int, str]) -> int:
+    leading = _LEADING_NUMBERS.match(line[1].strip())
+    return sum(1 for _ in _ONE_NUMBER.finditer(leading[0])) if leading else 0
 
 
 def picture_sizes(ours: Inspection, folder: Path | None, problems: list[Problem]) -> Floats:
@@ -176,9 +199,8 @@ def read_all(one: Inspection, sizes: Floats, problems: list[Problem]) -> Floats:
     (images, 2) float64
         `sizes`.
     """
-    images, logged = len(one.source.names), 0
-    for start in range(0, images, BLOCK_IMAGES):
-        stop = min(start + BLOCK_IMAGES, images)
+    logged = 0
+    for start, stop in _blocks(one.source.weights):
         try:
             read = one.source.read(np.arange(start, stop), one.faults)
         except InputError as error:
@@ -192,7 +214,23 @@ def read_all(one: Inspection, sizes: Floats, problems: list[Problem]) -> Floats:
         _count(one, start, read)
         problems += _object_problems(one, range(start, stop), read, sizes[start:stop])
     problems += _faults(one)
+    problems += one.not_listed()
     return sizes
+
+
+def _blocks(weights: Ints) -> Iterator[tuple[int, int]]:
+    """Cut images into blocks of bounded bytes and number."""
+    start = 0
+    while start < len(weights):
+        bytes_until = np.cumsum(weights[start : start + BLOCK_IMAGES], dtype=np.int64)
+        stop = start + max(int(np.searchsorted(bytes_until, BLOCK_BYTES, side="right")), 1)
+        yield start, stop
+        start = stop
+
+
+def listed(one: Inspection, kind: str, positions: Iterable[int]) -> Iterator[int]:
+    """Yield the positions of the first `MOST_LISTED` of those that have a problem of this kind; count the others."""
+    return (position for position in positions if one.lists(kind))
 
 
 def _count(one: Inspection, start: int, read: ReadImages) -> None:
@@ -219,7 +257,7 @@ def _size_problems(one: Inspection, positions: range, stated: Floats, pictures: 
 
 
 def _object_problems(one: Inspection, positions: range, read: ReadImages, sizes: Floats) -> Iterator[Problem]:
-    findings = list(checks.check(read.objects, sizes))
+    findings = [finding for finding in checks.check(read.objects, sizes) if one.lists(finding.kind)]
     rows = [(finding.row, finding.coordinate) for finding in findings]
     where = places.of_objects(one.source, one.side, positions, read.objects, rows, one.faulty)
     for finding, place in zip(findings, where, strict=True):
@@ -231,6 +269,7 @@ def _object_problems(one: Inspection, positions: range, read: ReadImages, sizes:
 def _faults(one: Inspection) -> Iterator[Problem]:
     """What the reader refused, and what many such faults together say."""
     faults = one.faults.shown
+    one.found["input"] = one.faults.count
     for fault, at in zip(faults, places.of_faults(one.source, faults), strict=True):
         line, column = at or (None, None)
         found, expected = inside(fault.where) + fault.found, f"expected {fault.expected}"

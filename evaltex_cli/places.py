@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from evaltex_cli.formats import archive, documents, safe_json, shards
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.collected import CollectedImage, Misfit
 from evaltex_cli.formats.evaltex_lines import is_object_line
+from evaltex_cli.formats.text_bounds import MAX_LINE_BYTES, numbered_lines
 from evaltex_cli.records import Objects
 
 _QUOTED = re.compile(r"'(.+?)(?:\.\.\.)?'")
@@ -47,43 +49,51 @@ class ObjectPlace(NamedTuple):
     id: int
 
 
-def of_images(source: Source, side: Side, positions: Sequence[int]) -> dict[int, ImagePlace]:
+def of_images(
+    source: Source, side: Side, positions: Sequence[int], with_objects: bool = True
+) -> dict[int, ImagePlace]:
     """Return where each of some images stands, by position; without lines in what is no text (.mat)."""
     wanted = np.array(positions, np.int64)
     found = {k: ImagePlace(source.path, None, []) for k in positions}
     if not positions:
         return found
     if source.collect is not None:
-        return dict(zip(positions, _of_collected(source, source.collect(wanted)), strict=True))
+        return dict(zip(positions, _of_collected(source, source.collect(wanted), with_objects), strict=True))
     if source.texts is not None:
         of_image = _of_evaltex if source.format == "evaltex" else _of_file
         for k, (file, first, text) in zip(positions, source.texts(wanted), strict=True):
-            found[k] = of_image(file, list(enumerate(_lines(text), first)), source.names[k], side)
+            lines = ((first + number, line) for number, line in numbered_lines(text))
+            place = of_image(file, lines, source.names[k], side)
+            found[k] = place if with_objects else place._replace(objects=[])
     return found
 
 
-def _of_file(file: str, lines: Sequence[tuple[int, str]], name: str, side: Side) -> ImagePlace:
+def _of_file(file: str, lines: Iterator[tuple[int, str]], name: str, side: Side) -> ImagePlace:
     return ImagePlace(file, None, [ObjectText(Position(number), line) for number, line in lines if line.strip()])
 
 
-def _of_evaltex(file: str, lines: Sequence[tuple[int, str]], name: str, side: Side) -> ImagePlace:
-    head = next((k for k, (_, line) in enumerate(lines) if line.strip() == name), 0)
-    texts = [
-        ObjectText(Position(number), line) for number, line in lines[head + 1 :] if is_object_line(line.strip(), side)
+def _of_evaltex(file: str, lines: Iterator[tuple[int, str]], name: str, side: Side) -> ImagePlace:
+    head = next(number for number, line in lines if line.strip() == name)
+    texts = [ObjectText(Position(number), line) for number, line in lines if is_object_line(line.strip(), side)]
+    return ImagePlace(file, Position(head, 1), texts)
+
+
+def _of_collected(source: Source, images: Sequence[CollectedImage], with_objects: bool) -> Iterator[ImagePlace]:
+    objects_of = [image.objects if with_objects else [] for image in images]
+    ways = [
+        (image.place, at)
+        for image, objects in zip(images, objects_of, strict=True)
+        for at in [image.at, *(one.at for one in objects)]
+        if at
     ]
-    return ImagePlace(file, Position(lines[head][0], 1), texts)
-
-
-def _of_collected(source: Source, images: Sequence[CollectedImage]) -> Iterator[ImagePlace]:
-    ways = [(image.place, at) for image in images for at in [image.at, *(one.at for one in image.objects)] if at]
     in_json = _in_json(source.path, ways)
 
     def position(file: str, at: Position | Steps) -> Position | None:
         return at if isinstance(at, Position) else in_json.get((file, at))
 
-    for image in images:
-        objects = [position(image.place, one.at) for one in image.objects]
-        texts = [ObjectText(at) for at in objects if at is not None]
+    for image, objects in zip(images, objects_of, strict=True):
+        found = [position(image.place, one.at) for one in objects]
+        texts = [ObjectText(at) for at in found if at is not None]
         yield ImagePlace(image.place, position(image.place, image.at), texts)
 
 
@@ -123,11 +133,14 @@ def of_objects(
     wanted = list(found)
     images = (np.searchsorted(objects.offsets, [row for row, _ in wanted], side="right") - 1).tolist()
     places = of_images(source, side, [positions[k] for k in dict.fromkeys(images)])
+    for k in dict.fromkeys(images):
+        file, at, texts = places[positions[k]]
+        if len(texts) != objects.offsets[k + 1] - objects.offsets[k]:
+            texts = [text for text in texts if (file, text.at.line) not in faulty]
+        places[positions[k]] = ImagePlace(file, at, texts)
     for (row, coordinate), k in zip(wanted, images, strict=True):
         start, stop = objects.offsets[k : k + 2].tolist()
         file, _, texts = places[positions[k]]
-        if len(texts) != stop - start:
-            texts = [text for text in texts if (file, text.at.line) not in faulty]
         at = None
         if len(texts) == stop - start:
             at, line = texts[row - start]
@@ -167,14 +180,17 @@ def refused(
 def of_faults(source: Source, faults: Sequence[Fault]) -> list[Position | None]:
     """Return where each fault is: the value in JSON, the element in XML, the field in a line where it is plain."""
     in_json = _in_json(source.path, ((fault.file, fault.where) for fault in faults if fault.where))
-    unplaced = {fault.file for fault in faults if fault.line is not None and fault.column is None}
-    texts = _texts(source, unplaced)
+    unplaced: dict[str, set[int]] = {}
+    for fault in faults:
+        if fault.line is not None and fault.column is None:
+            unplaced.setdefault(fault.file, set()).add(fault.line)
+    lines = _lines(source, unplaced)
     found = []
     for fault in faults:
         at = in_json.get((fault.file, fault.where)) if fault.line is None else Position(fault.line, fault.column)
         if at is not None and at.column is None:
-            lines = texts.get(fault.file, [])
-            at = Position(at.line, _column(fault.found, lines[at.line - 1]) if at.line <= len(lines) else None)
+            line = lines.get((fault.file, at.line))
+            at = Position(at.line, None if line is None else _column(fault.found, line))
         found.append(at)
     return found
 
@@ -186,22 +202,28 @@ def of_misfit(path: str, file: str, cause: BaseException | None) -> Position | N
     return cause.at or _in_json(path, [(file, cause.where)] if cause.where else []).get((file, cause.where))
 
 
-def _texts(source: Source, files: set[str]) -> dict[str, list[str]]:
-    if not files:
+def _lines(source: Source, wanted: Mapping[str, Collection[int]]) -> dict[tuple[str, int], str]:
+    """Return some lines, by file and number, each cut at `MAX_LINE_BYTES`."""
+    if not wanted:
         return {}
     path = Path(source.path)
+    found: dict[tuple[str, int], str] = {}
+    for file, data in _texts(path, wanted):
+        lines = enumerate(BytesIO(data), 1)
+        texts = ((k, line[:MAX_LINE_BYTES].decode("utf-8", "replace")) for k, line in lines if k in wanted[file])
+        found |= {(file, k): text.lstrip("\ufeff").rstrip("\r\n") for k, text in texts}
+    return found
+
+
+def _texts(path: Path, files: Collection[str]) -> Iterator[tuple[str, bytes]]:
     if archive.is_archive(path):
         entries = archive.open_entries(path, Path(next(iter(files))).suffix.lower())
         chosen = [entry for entry in entries.entries if entries.place(entry) in files]
-        return {
-            entries.place(entry): _lines(data) for entry, data in zip(chosen, entries.read_many(chosen), strict=True)
-        }
-    parts = [file for file in shards.files_of(path) if str(file) in files]
-    return {str(file): _lines(shards.unpacked(file).read_bytes()) for file in parts}
-
-
-def _lines(data: bytes) -> list[str]:
-    return [line.lstrip("\ufeff").rstrip("\r") for line in data.decode("utf-8", "replace").split("\n")]
+        yield from zip(map(entries.place, chosen), entries.read_many(chosen), strict=True)
+        return
+    for file in shards.files_of(path):
+        if str(file) in files:
+            yield str(file), shards.unpacked(file).read_bytes()
 
 
 def _column(found: str, line: str) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from evaltex_cli import misreading, naming, pairing, places, sides
 from evaltex_cli.errors import InputError, nearest, quote
-from evaltex_cli.inspection import Inspection, open_input, picture_sizes, read_all
+from evaltex_cli.inspection import Inspection, listed, open_input, picture_sizes, read_all
 from evaltex_cli.problems import Pair, Problem, Validation
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.signature import INVALID_POLYGONS
@@ -95,26 +95,27 @@ def _pairing_problems(ours: Inspection, theirs: Inspection, paired: Ints, also: 
     gt, det = ours.source.names, theirs.source.names
     alike = {det[k]: gt[i] for i, k in enumerate(also.tolist()) if k >= 0}
     known = set(gt)
-    extra = [k for k, name in enumerate(det) if name not in known]
-    missing = [gt[i] for i in np.flatnonzero((paired < 0) & (also < 0)).tolist()]
-    empty = np.flatnonzero(theirs.object_counts == 0).tolist()
-    at = places.of_images(theirs.source, "det", [*extra, *empty])
+    extra = list(listed(theirs, "extra-image", (k for k, name in enumerate(det) if name not in known)))
+    unpaired = np.flatnonzero((paired < 0) & (also < 0)).tolist() if det else []
+    missing = [gt[i] for i in listed(theirs, "missing-image", unpaired)]
+    without = np.flatnonzero(theirs.object_counts == 0).tolist()
+    empty = list(listed(theirs, "empty-image", (k for k in without if det[k] in known)))
+    at = places.of_images(theirs.source, "det", [*extra, *empty], with_objects=False)
     for k, position in enumerate(extra):
         name = det[position]
         advice = f"rename it to {quote(alike[name])}" if name in alike else "only names of the ground truth's images"
         hint = "" if name in alike or k >= MOST_HINTS else nearest(name, missing or gt)
         found = f"image {quote(name)}, which the ground truth lacks{hint}"
         yield theirs.problem_at(at[position], "error", "extra-image", found, advice, name)
-    if det:
-        for k, name in enumerate(missing):
-            hint = nearest(name, [det[position] for position in extra]) if k < MOST_HINTS else ""
-            found = f"no image {quote(name)} in the detections{hint}"
-            yield theirs.problem("warning", "missing-image", found, "its objects count as missed", name)
+    for k, name in enumerate(missing):
+        hint = nearest(name, [det[position] for position in extra]) if k < MOST_HINTS else ""
+        found = f"no image {quote(name)} in the detections{hint}"
+        yield theirs.problem("warning", "missing-image", found, "its objects count as missed", name)
     for position in empty:
         name = det[position]
-        if name in known:
-            found, advice = f"image {quote(name)} has no detections", "its objects count as missed"
-            yield theirs.problem_at(at[position], "warning", "empty-image", found, advice, name)
+        found, advice = f"image {quote(name)} has no detections", "its objects count as missed"
+        yield theirs.problem_at(at[position], "warning", "empty-image", found, advice, name)
+    yield from theirs.not_listed()
 
 
 def _coordinate_problems(ours: Inspection, theirs: Inspection, paired: Ints, sizes: Floats) -> Iterator[Problem]:

@@ -18,6 +18,7 @@ Everything comes of the shapes of the lines (`icdar_lines.LineShape`):
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -33,6 +34,7 @@ from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex_bulk import line_ends
 from evaltex_cli.formats.garbage import garbage_kept
 from evaltex_cli.formats.icdar_lines import COORDINATES, LineShape, Syntax, bare_line, survey_line
+from evaltex_cli.formats.text_bounds import TextFault, refuse_excess, without_blank_lines
 from evaltex_cli.records import Bools, Ints
 
 FEW = 0.05
@@ -139,12 +141,14 @@ def _survey(path: Path, state: int) -> Survey:
 
 
 def _blocks(entries: archive.Entries, fingerprint: archive.Fingerprint) -> Iterator[bytes]:
-    """Yield the text of all entries, many at a time."""
+    """Yield the text of all entries, many at a time; those that are out of bounds say nothing of the others."""
     parts: list[bytes] = []
     size = 0
     for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
         fingerprint.add(entry, data)
-        parts.append(whole_lines(data))
+        with contextlib.suppress(TextFault):
+            refuse_excess(data)
+            parts.append(whole_lines(without_blank_lines(data)[0]))
         size += len(data)
         if size >= SURVEY_BYTES:
             yield b"".join(parts)

@@ -52,6 +52,7 @@ from evaltex_cli.formats.evaltex_bulk import line_ends, line_of_object
 from evaltex_cli.formats.evaltex_lines import LineFault
 from evaltex_cli.formats.icdar_lines import COORDINATES, DONT_CARE, Line, Syntax, parse_line
 from evaltex_cli.formats.icdar_survey import decoded, not_blank, recognises, survey, whole_lines
+from evaltex_cli.formats.text_bounds import TextFault, refuse_excess, without_blank_lines
 from evaltex_cli.geometry import quads
 from evaltex_cli.geometry.boxes import around
 from evaltex_cli.records import (
@@ -114,12 +115,16 @@ def _read(entries: archive.Entries, syntax: Syntax, positions: Ints, faults: Fau
     """Read the images at these positions; see `Source.read`."""
     chosen = [entries.entries[k] for k in positions.tolist()]
     parts: list[bytes] = []
-    undecodable: dict[int, UnicodeDecodeError] = {}
+    refused: dict[int, tuple[int, str, str]] = {}
+    numbers: dict[int, Ints] = {}
     for k, (_, text) in enumerate(entries.read_indexed(positions)):
-        error = _utf8_error(text)
-        if error:
-            undecodable[k] = error
-        parts.append(b"\n" if error else whole_lines(text))
+        fault = _fault(text)
+        if fault:
+            refused[k], text = fault, b""
+        text, left = without_blank_lines(text)
+        if left is not None:
+            numbers[k] = left
+        parts.append(whole_lines(text))
     buffer = b"".join(parts)
     data = np.frombuffer(buffer, np.uint8)
     ends = line_ends(data)
@@ -127,35 +132,42 @@ def _read(entries: archive.Entries, syntax: Syntax, positions: Ints, faults: Fau
     plain = bulk.read(data, ends, syntax)
     is_odd = not_blank(ends)
     is_odd[plain.line] = False
-    is_odd[stops[list(undecodable)] - 1] = True
+    is_odd[stops[list(refused)] - 1] = True
     odd: dict[int, Line] = {}
+
+    def place(line: int) -> tuple[str, int]:
+        owner = int(np.searchsorted(stops, line, side="right"))
+        own = line - (int(stops[owner - 1]) if owner else 0)
+        return entries.place(chosen[owner]), 1 + (int(numbers[owner][own]) if owner in numbers else own)
+
     lines = np.flatnonzero(is_odd)
     owners = np.searchsorted(stops, lines, side="right").tolist()
     for line, owner, bare in zip(lines.tolist(), owners, decoded(buffer, ends, lines), strict=True):
-        if owner in undecodable:
-            faults.add(entries.place(chosen[owner]), *not_utf8(undecodable[owner]))
+        if owner in refused:
+            faults.add(entries.place(chosen[owner]), *refused[owner])
         elif bare:
             try:
                 odd[line] = parse_line(bare, syntax)
             except LineFault as fault:
-                number = line + 1 - (int(stops[owner - 1]) if owner else 0)
-                faults.add(entries.place(chosen[owner]), number, fault.found, fault.expected)
+                faults.add(*place(line), fault.found, fault.expected)
     try:
         objects, mended = _columns(buffer, plain, odd, stops, syntax)
     except TangledError as tangled:
-        line = line_of_object(plain.line, odd, tangled.ring)
-        owner = int(np.searchsorted(stops, line, side="right"))
-        number = line + 1 - (int(stops[owner - 1]) if owner else 0)
-        raise InputError(f"{entries.place(chosen[owner])}:{number}: {tangled}") from tangled
+        file, number = place(line_of_object(plain.line, odd, tangled.ring))
+        raise InputError(f"{file}:{number}: {tangled}") from tangled
     return ReadImages(np.zeros((len(chosen), 2)), objects, mended)
 
 
-def _utf8_error(data: bytes) -> UnicodeDecodeError | None:
-    if not data.isascii():
-        try:
-            data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            return error
+def _fault(text: bytes) -> tuple[int, str, str] | None:
+    """Return why the text of an image cannot be read as a whole: the line, what stands there, what is expected."""
+    try:
+        if not text.isascii():
+            text.decode("utf-8")
+        refuse_excess(text)
+    except UnicodeDecodeError as error:
+        return not_utf8(error)
+    except TextFault as fault:
+        return fault.line + 1, fault.found, fault.expected
     return None
 
 
