@@ -28,9 +28,10 @@ from evaltex_cli.writers import coco, evaltex_txt, icdar_zip
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SUFFIX = {name: suffix for suffix, name in writers.BY_SUFFIX.items()} | {"icdar2013": ".zip"}
 REAL = [
-    (f"{zipped.relative_to(DATA).parts[0]}/gt.zip", str(zipped.relative_to(DATA)))
-    for zipped in sorted(DATA.rglob("*.zip"))
-    if zipped.name != "gt.zip"
+    (f"{name}/gt.zip", str(zipped.relative_to(DATA)))
+    for name in ("ctw1500", "icdar2013", "icdar2015", "totaltext")
+    for zipped in sorted((DATA / name).rglob("*.zip"))
+    if not zipped.name.startswith("gt")
 ]
 IMAGES = 6
 TELLING = {

@@ -385,8 +385,9 @@ def test_real_data_sets(archive: str, kind: str, images: int, objects: int, dont
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
 def test_every_real_archive_is_told_and_read_without_fault() -> None:
-    told = {path: read(path, "det") for path in sorted(DATA.rglob("*.zip"))}
-    assert len(told) > 40
-    for path, found in told.items():
-        expected = {"icdar2013": "ltrb", "icdar2015": "quad", "totaltext": "polygon"}[path.relative_to(DATA).parts[0]]
+    formats = {"icdar2013": "ltrb", "icdar2015": "quad", "totaltext": "polygon", "ctw1500": "polygon"}
+    paths = {path: expected for folder, expected in formats.items() for path in (DATA / folder).rglob("*.zip")}
+    assert len(paths) > 40
+    for path, expected in paths.items():
+        found = read(path, "det")
         assert (found.source.format, found.faults) == (expected, []), path
