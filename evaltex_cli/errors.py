@@ -159,6 +159,12 @@ def quote(text: str, limit: int = 80) -> str:
     return "'" + "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown) + "'"
 
 
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Return some names in quotes, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(quote, names[:most])) + more
+
+
 def counted(count: int, sentence: str) -> str:
     """Return a sentence with its ``{count}``, and of its ``[one|many]``, or ``[many]``, the words that go with that.
 

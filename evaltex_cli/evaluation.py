@@ -27,7 +27,7 @@ from evaltex_cli.chunks import (
     measure,
 )
 from evaltex_cli.confidence import only_confident
-from evaltex_cli.errors import ConfigError, FaultLog, InputError, counted, quote
+from evaltex_cli.errors import ConfigError, FaultLog, InputError, counted, listed, quote
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.jobs import FailedError, InOrder, in_threads
 from evaltex_cli.protocols import load
@@ -332,9 +332,7 @@ def _found(
     except FailedError as failed:
         if isinstance(failed.__cause__, OSError) and failed.__cause__.errno in _CANNOT_BE_WRITTEN:
             raise failed.__cause__ from failed
-        names = failed.item.names
-        others = len(names[SHOWN_IMAGES:])
-        shown = ", ".join(map(quote, names[:SHOWN_IMAGES])) + (f" and {others} more" if others else "")
+        shown = listed(failed.item.names, SHOWN_IMAGES)
         raise InputError(
             f"images {shown}: given up after three attempts ({failed.reason}); evaluate them alone to see what is"
             " wrong, or with fewer jobs if memory is short"

@@ -63,11 +63,8 @@ class Workers:
         self,
         open_executor: Callable[[], Executor],
         workers: int,
-        transient: tuple[type[BaseException], ...],
-        refuse_lost: Callable[[Executor], None],
     ) -> None:
-        self._open, self._ahead, self._transient = open_executor, AHEAD * workers, transient
-        self._refuse_lost = refuse_lost
+        self._open, self._ahead = open_executor, AHEAD * workers
         self.executor = open_executor()
 
     def in_order(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
@@ -126,16 +123,16 @@ class Workers:
 
     def _failure(self, future: Future[Any]) -> BaseException | None:
         """Wait for a result; the failure, if it is one that may not come again."""
-        from concurrent.futures import CancelledError, wait
+        from concurrent.futures import BrokenExecutor, CancelledError, wait
 
         while not wait([future], LOOK_SECONDS).done:
             with starting():
-                self._refuse_lost(self.executor)
+                _refuse_unattended(self.executor)
         try:
             error = future.exception()
         except CancelledError as cancelled:
             error = cancelled
-        return error if isinstance(error, self._transient) else None
+        return error if isinstance(error, (*MACHINE_FAULTS, BrokenExecutor)) else None
 
 
 # Threads -------------------------------------------------------------------------------------------------------------
@@ -205,10 +202,9 @@ def processes(jobs: int) -> Iterator[InOrder]:
         yield map
         return
     import multiprocessing
-    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+    from concurrent.futures import ProcessPoolExecutor
 
     context = multiprocessing.get_context("forkserver")
-    transient = (*MACHINE_FAULTS, BrokenExecutor)
 
     def pool() -> Executor:
         _start_servers()
@@ -218,7 +214,7 @@ def processes(jobs: int) -> Iterator[InOrder]:
         return executor
 
     with _silent_threads():
-        workers = Workers(pool, jobs, transient, _refuse_unattended)
+        workers = Workers(pool, jobs)
         try:
             yield workers.in_order
             workers.executor.shutdown(wait=True)

@@ -15,6 +15,7 @@ ORDER = [
     "files",
     "signals",
     "jobs",
+    "cluster_worker",
     "cluster",
     "records",
     "geometry.intervals",

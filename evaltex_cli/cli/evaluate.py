@@ -14,6 +14,7 @@ from evaltex_cli import __version__
 from evaltex_cli.cli.common import (
     ALL,
     Level,
+    NumberRange,
     chosen_protocols,
     config_option,
     det_format_option,
@@ -30,6 +31,7 @@ from evaltex_cli.cli.common import (
     say,
     seed_option,
     set_option,
+    tell,
     told_errors,
     warn,
 )
@@ -83,6 +85,7 @@ class Request(NamedTuple):
     junit: Path | None
     jobs: int
     cluster: str | None
+    cluster_timeout: float
     resume: bool
     quiet: bool
 
@@ -160,6 +163,14 @@ class Request(NamedTuple):
     help="Work in this many processes; 0: one for each processor. Results are the same.",
 )
 @click.option("--cluster", metavar="ADDRESS", help="Work on the Dask cluster of this scheduler: tcp://HOST:8786, say.")
+@click.option(
+    "--cluster-timeout",
+    type=NumberRange(min=1),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Wait so long for a worker of the cluster when none is left or one does not answer.",
+)
 @click.option(
     "--resume",
     is_flag=True,
@@ -296,7 +307,9 @@ def _workers(request: Request) -> AbstractContextManager[InOrder]:
         return jobs.processes(request.jobs)
     from evaltex_cli import cluster
 
-    return cluster.workers_of(request.cluster, request.paths)
+    return cluster.workers_of(
+        request.cluster, request.paths, request.cluster_timeout, lambda line: tell(f"warning: {line}")
+    )
 
 
 def _evaluated(
