@@ -7,7 +7,7 @@ from operator import eq
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, nearest, quote
+from evaltex_cli.errors import SHOWN_FAULTS, FaultLog, Hints, quote
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.packed_names import hashes, taken
 from evaltex_cli.records import Ints
@@ -41,8 +41,9 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
         is_extra[paired[paired != NO_DETECTIONS]] = False
         extra = list(taken(det.names, np.flatnonzero(is_extra)))
     unclaimed = list(taken(gt.names, np.flatnonzero(paired == NO_DETECTIONS)[:10_000])) if extra else []
+    hints = Hints(unclaimed or gt.names[:10_000])
     for shown, name in enumerate(extra):
-        hint = nearest(name, unclaimed or gt.names[:10_000]) if shown < 20 else ""
+        hint = hints.nearest(name) if shown < SHOWN_FAULTS else ""
         faults.add(
             det.path, None, f"image {quote(name)}, which the ground truth lacks{hint}", f"only image names of {gt.path}"
         )

@@ -9,14 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from evaltex_cli import misreading, naming, pairing, places, sides
-from evaltex_cli.errors import InputError, nearest, quote
+from evaltex_cli.errors import Hints, InputError, quote
 from evaltex_cli.inspection import Inspection, listed, open_input, picture_sizes, read_all
 from evaltex_cli.problems import Pair, Problem, Validation
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.signature import INVALID_POLYGONS
 
-MOST_HINTS = 100
-"""Names whose nearest relative is looked for; that is slow."""
 
 
 def validate(
@@ -101,15 +99,16 @@ def _pairing_problems(ours: Inspection, theirs: Inspection, paired: Ints, also: 
     without = np.flatnonzero(theirs.object_counts == 0).tolist()
     empty = list(listed(theirs, "empty-image", (k for k in without if det[k] in known)))
     at = places.of_images(theirs.source, "det", [*extra, *empty], with_objects=False)
-    for k, position in enumerate(extra):
+    hints = Hints(missing or gt)
+    for position in extra:
         name = det[position]
         advice = f"rename it to {quote(alike[name])}" if name in alike else "only names of the ground truth's images"
-        hint = "" if name in alike or k >= MOST_HINTS else nearest(name, missing or gt)
+        hint = "" if name in alike else hints.nearest(name)
         found = f"image {quote(name)}, which the ground truth lacks{hint}"
         yield theirs.problem_at(at[position], "error", "extra-image", found, advice, name)
-    for k, name in enumerate(missing):
-        hint = nearest(name, [det[position] for position in extra]) if k < MOST_HINTS else ""
-        found = f"no image {quote(name)} in the detections{hint}"
+    hints = Hints([det[position] for position in extra])
+    for name in missing:
+        found = f"no image {quote(name)} in the detections{hints.nearest(name)}"
         yield theirs.problem("warning", "missing-image", found, "its objects count as missed", name)
     for position in empty:
         name = det[position]

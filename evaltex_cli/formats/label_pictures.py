@@ -29,7 +29,15 @@ from evaltex_cli.errors import ChangedError, Fault, FaultLog, InputError, quote
 from evaltex_cli.formats.decoders import unlimited_and_silent
 from evaltex_cli.formats.file_stamps import ABSENT, Stamp, stamp_of
 from evaltex_cli.formats.names import leaves_result_folder
-from evaltex_cli.geometry.picture_runs import NO_OBJECT, PictureRuns, find_runs, join, object_of
+from evaltex_cli.geometry.picture_runs import (
+    NO_OBJECT,
+    PictureRuns,
+    TooManyRunsError,
+    find_runs,
+    join,
+    most_stretches,
+    object_of,
+)
 from evaltex_cli.records import Bools, Floats, Ints, LabelRuns
 
 SUFFIXES = (".tif", ".tiff", ".png", ".bmp", ".gif")
@@ -277,7 +285,14 @@ def _owned_runs(path: Path, size: Floats, ids: Ints, own: Ints, max_pixels: int)
     """Runs of a picture and the batch's object of each; the image owns rows ``own[0]:own[1]`` of the batch."""
     ids = ids[own[0] : own[1]]
     height, width = (int(side) for side in size)
-    runs = find_runs(read_labels(path, (height, width) if height and width else None, max_pixels))
+    labels = read_labels(path, (height, width) if height and width else None, max_pixels)
+    try:
+        runs = find_runs(labels)
+    except TooManyRunsError as error:
+        raise PictureFault(
+            f"more than {most_stretches(labels.size)} stretches of one label in its rows",
+            "objects drawn as areas; noise or a pattern of single pixels is no text",
+        ) from error
     label = _whole(runs.label)
     owner = object_of(label, ids)
     strange = owner == NO_OBJECT

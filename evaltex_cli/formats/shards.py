@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
+import weakref
 import zlib
 from pathlib import Path
 
@@ -54,7 +55,9 @@ def beginning(path: Path, size: int) -> bytes:
 
 
 def unpacked(path: Path) -> Path:
-    """Return a file to read at random: the path itself, or a temporary file with its content, gone with this process.
+    """Return a file to read at random: the path itself, or a temporary file with its content.
+
+    The temporary file is removed when nothing refers to the returned path any more, at the latest with this process.
 
     Raises
     ------
@@ -63,12 +66,12 @@ def unpacked(path: Path) -> Path:
     """
     if not is_packed(path):
         return path
-    import atexit
     import gzip
     import tempfile
 
     descriptor, name = tempfile.mkstemp(prefix="evaltex-", suffix=".txt")
-    atexit.register(_remove, name, os.getpid())
+    temporary = _Temporary(name)
+    weakref.finalize(temporary, _remove, name, os.getpid())
     left = max(path.stat().st_size, _BLOCK_BYTES) * MOST_UNPACKED
     with os.fdopen(descriptor, "wb") as target, gzip.open(path) as packed:
         try:
@@ -79,7 +82,11 @@ def unpacked(path: Path) -> Path:
                     raise InputError(f"{path}: unpacks to more than {MOST_UNPACKED} times its size; unpack it yourself")
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise InputError(f"{path}: damaged gzip data ({error}); pack or download it again") from error
-    return Path(name)
+    return temporary
+
+
+class _Temporary(type(Path())):  # type: ignore[misc]
+    """The path of a temporary file; in contrast to `Path`, weak references to it are possible."""
 
 
 def _remove(name: str, process: int) -> None:

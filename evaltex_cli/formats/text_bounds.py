@@ -56,12 +56,12 @@ def without_blank_lines(text: bytes) -> tuple[bytes, Ints | None]:
     -------
     bytes
         The text itself if it has no more than `MANY_LINES` lines.
-    (lines,) int32 or None
+    (lines,) int64 or None
         None where no line was left out.
     """
     if len(text) <= MANY_LINES or text.count(b"\n") <= MANY_LINES:
         return text, None
-    numbers = np.fromiter((number for number, _ in _lines_of(text)), np.int32)
+    numbers = np.fromiter((number for number, _ in _lines_of(text)), np.int64)
     return b"".join(text[line] + b"\n" for _, line in _lines_of(text)), numbers
 
 
