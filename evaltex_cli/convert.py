@@ -14,7 +14,7 @@ from evaltex_cli.confidence import only_confident
 from evaltex_cli.errors import FaultLog, InputError, counted
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.pictures import with_sizes
-from evaltex_cli.records import Ints, Objects
+from evaltex_cli.records import ANY_TYPE, Ints, Objects
 from evaltex_cli.results.staging import staged
 from evaltex_cli.writers.base import Block, Job
 
@@ -106,6 +106,8 @@ def _blocks(opened: Source, job: Job, lines_as_regions: bool, as_boxes: bool) ->
             read.unconfident
         )
         objects = read.objects
+        if objects.types is not None:
+            job.lost["{count} object type[s] left out"] += int((objects.types != ANY_TYPE).sum())
         if as_boxes:
             objects = replace(objects, polygons=None, vertices=None, vertex_offsets=None)
         if lines_as_regions:

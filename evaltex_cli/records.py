@@ -18,6 +18,8 @@ Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 Geometries: TypeAlias = NDArray[Any]
 """Object array of shapely geometries."""
+ANY_TYPE = -1
+"""The type of an object that may match objects of every type."""
 
 
 class Texts(Sequence[str]):
@@ -67,6 +69,11 @@ class Objects:
         The vertices as read, in drawing order; a box has none. None where every object is a box.
     confidences : (n,) float64 or None
         Detection confidences; NaN where one has none.
+    pixels : (n, 4) float64 or None
+        First and last column and row, x0, y0, x1, y1, for who counts pixels; x1 = x0 - 1 where there is none. None
+        where they are those of `boxes`.
+    types : (n,) int64 or None
+        Object types; `ANY_TYPE` where one has none. None where none has.
     """
 
     offsets: Ints
@@ -79,6 +86,8 @@ class Objects:
     vertices: Floats | None = None
     vertex_offsets: Ints | None = None
     confidences: Floats | None = None
+    pixels: Floats | None = None
+    types: Ints | None = None
 
     @property
     def count(self) -> int:
@@ -273,8 +282,22 @@ def take(objects: Objects, rows: Ints | Bools, offsets: Ints | None = None) -> O
         polygons=None if objects.polygons is None else objects.polygons[rows],
         vertices=vertices,
         vertex_offsets=vertex_offsets,
-        confidences=None if objects.confidences is None else objects.confidences[rows],
+        **{name: None if column is None else column[rows] for name, column in _optional(objects).items()},
     )
+
+
+def _optional(objects: Objects) -> dict[str, NDArray[Any] | None]:
+    return {name: getattr(objects, name) for name in ("confidences", "pixels", "types")}
+
+
+def _known(objects: Objects, name: str) -> NDArray[Any]:
+    """Return an optional column, or what None stands for."""
+    column: NDArray[Any] | None = getattr(objects, name)
+    if column is not None:
+        return column
+    if name == "pixels":
+        return objects.boxes
+    return np.full(objects.count, np.nan) if name == "confidences" else np.full(objects.count, ANY_TYPE)
 
 
 def concatenate(parts: Sequence[Objects]) -> Objects:
@@ -289,9 +312,9 @@ def concatenate(parts: Sequence[Objects]) -> Objects:
         some["polygons"] = np.concatenate(polygons)
         some["vertices"] = np.concatenate([part.vertices for part in parts if part.vertices is not None])
         some["vertex_offsets"] = offsets_of(np.concatenate(counts))
-    if any(part.confidences is not None for part in parts):
-        confidences = [np.full(part.count, np.nan) if part.confidences is None else part.confidences for part in parts]
-        some["confidences"] = np.concatenate(confidences)
+    for name in ("confidences", "pixels", "types"):
+        if any(getattr(part, name) is not None for part in parts):
+            some[name] = np.concatenate([_known(part, name) for part in parts])
     return Objects(
         offsets=offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
         ids=np.concatenate([part.ids for part in parts]),

@@ -81,11 +81,30 @@ def keeps_borders(gt: Box, det: Box) -> bool:
     return gt[0] - det[0] >= slack and det[2] - gt[2] >= slack
 
 
+def pixels_of(x: str, y: str, width: str, height: str) -> Box:
+    """A rectangle of ICDAR XML as Wolf's program reads it: four integers, cut one by one, then added."""
+    left, top, columns, rows = (int(float(number)) for number in (x, y, width, height))
+    return left, top, left + columns - 1, top + rows - 1
+
+
+def types_match(a: int, b: int) -> bool:
+    """-1, no type, matches any."""
+    return a == b or -1 in (a, b)
+
+
 class Image:
     """One image in the making: matrices, who is cared for, who is matched, credits."""
 
-    def __init__(self, gt: list[Box], dont_care: list[bool], det: list[Box], s: Setting) -> None:
+    def __init__(
+        self,
+        gt: list[Box],
+        dont_care: list[bool],
+        det: list[Box],
+        s: Setting,
+        types: tuple[list[int], list[int]] | None,
+    ) -> None:
         self.s = s
+        gt_types, det_types = types if types and s.variant == "wolf" else ([-1] * len(gt), [-1] * len(det))
         one_more = 0 if s.variant == "totaltext" else 1
         margin = 1.0 if s.variant == "totaltext" else 0.0
         gt_area = [math.prod(sides(box, one_more)) for box in gt]
@@ -104,6 +123,7 @@ class Image:
         else:
             keep_i, keep_j = list(range(len(gt))), list(range(len(det)))
         self.gt, self.det = [gt[i] for i in keep_i], [det[j] for j in keep_j]
+        self.alike = [[types_match(gt_types[i], det_types[j]) for j in keep_j] for i in keep_i]
         self.gt_care = [not dont_care[i] for i in keep_i]
         self.det_care = [not det_ignored[j] for j in keep_j]
         self.over = [[inter[i][j] > 0 for j in keep_j] for i in keep_i]
@@ -144,7 +164,7 @@ class Image:
         """With the single-overlap test of the RRC and Wolf's programs, and border verification."""
         s = self.s
         row, column = sum(self.agrees(i, k) for k in self.J), sum(self.agrees(k, j) for k in self.I)
-        if not self.agrees(i, j) or row != 1 or column != 1:
+        if not self.agrees(i, j) or row != 1 or column != 1 or not self.alike[i][j]:
             return False
         if s.variant != "icdar2013" and (self.overlaps_of_gt(i) != 1 or self.overlaps_of_det(j) != 1):
             return False
@@ -182,6 +202,7 @@ class Image:
             (i, j)
             for i, j in pairs
             if self.over[i][j]
+            and self.alike[i][j]
             and each[i][j] >= needed
             and (
                 self.det_care[j] and j not in self.det_credit if of_gt else self.gt_care[i] and i not in self.gt_credit
@@ -216,9 +237,15 @@ class Image:
         self.kinds.append(kind)
 
 
-def image_totals(gt: list[Box], dont_care: list[bool], det: list[Box], s: Setting) -> dict[str, Any]:
+def image_totals(
+    gt: list[Box],
+    dont_care: list[bool],
+    det: list[Box],
+    s: Setting,
+    types: tuple[list[int], list[int]] | None = None,
+) -> dict[str, Any]:
     """Counts and credits of one image."""
-    image = Image(gt, dont_care, det, s)
+    image = Image(gt, dont_care, det, s, types)
     image.one_to_one()
     image.many(of_gt=True)
     image.many(of_gt=False)

@@ -27,7 +27,8 @@ def random_scene(rng: np.random.Generator, rules: Rules, density: float) -> tupl
     recall, precision = ((rng.integers(0, 21, len(gt)) / 20).astype(ratio_type) for _ in range(2))
     gt_counts, det_counts = rng.random(len(gt_image)) < 0.9, rng.random(len(det_image)) < 0.9
     counts = gt_counts[gt] & det_counts[det]
-    pairs = Pairs(gt, det, recall, precision, counts, rng.random(len(gt)) < 0.9)
+    alike = rng.random(len(gt)) < rng.choice([0.7, 1.0])
+    pairs = Pairs(gt, det, recall, precision, counts, alike & (rng.random(len(gt)) < 0.9), alike)
     return Scene(pairs if rules.dont_care_rivals else pairs[counts], gt_counts, det_counts), gt_image, images
 
 
@@ -66,7 +67,7 @@ def test_credits_are_added_in_the_order_of_the_objects() -> None:
     gt = np.repeat(np.arange(1000), parts)
     recall = rng.choice([0.3, 0.5, 0.9], len(gt))
     ones = np.ones(len(gt))
-    pairs = Pairs(gt, np.arange(len(gt)), recall, ones, ones > 0, ones > 0)
+    pairs = Pairs(gt, np.arange(len(gt)), recall, ones, ones > 0, ones > 0, ones > 0)
     scene = Scene(pairs, np.ones(1000, dtype=bool), ones > 0)
     thresholds = Thresholds(*(np.array([value]) for value in (0.8, 0.4, 0.8, 0.4, 0.4, 0.8)))
     rules, weights = RULES["rrc"], Weights(0.1, 0.1)

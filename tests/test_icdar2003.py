@@ -22,6 +22,8 @@ def test_official_figures(gt: str, det: str, key: str, want: dict[str, Any]) -> 
 
 def quality(a: Box, b: Box, match: str) -> float:
     """The match of two boxes, corners taken for pixels."""
+    if not common(a, b, 1):
+        return 0.0
     if match == "dice":
         return 2 * common(a, b, 1) / (math.prod(sides(a, 1)) + math.prod(sides(b, 1)))
     around = min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])

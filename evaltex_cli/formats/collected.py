@@ -13,7 +13,16 @@ from evaltex_cli.errors import Fault, FaultLog, InputError, Position, Steps, Tan
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.names import leaves_result_folder
 from evaltex_cli.geometry.boxes import around
-from evaltex_cli.records import Floats, GeometryCounts, Ints, Objects, ReadImages, concatenate_texts, offsets_of
+from evaltex_cli.records import (
+    ANY_TYPE,
+    Floats,
+    GeometryCounts,
+    Ints,
+    Objects,
+    ReadImages,
+    concatenate_texts,
+    offsets_of,
+)
 
 BYTES_PER_OBJECT = 64
 """What an object weighs in a batch, about as much as its line in a text file."""
@@ -49,7 +58,8 @@ class Misfit(Exception):
 class CollectedObject:
     """One object; four coordinates are x0, y0, x1, y1, more are vertices.
 
-    `id` None stands for its number in the image, `region` None for its ID. `at` is where it stands in its file: a
+    `id` None stands for its number in the image, `region` None for its ID, `pixels` None for the coordinates of a box.
+    `at` is where it stands in its file: a
     position, or what leads to it in JSON; empty where the file is no text.
     """
 
@@ -59,6 +69,8 @@ class CollectedObject:
     id: int | None = None
     region: int | None = None
     confidence: float = float("nan")
+    pixels: tuple[float, float, float, float] | None = None
+    type: int = ANY_TYPE
     at: Position | Steps = ()
 
 
@@ -181,10 +193,26 @@ def columns(images: Sequence[CollectedImage]) -> ReadImages:
         dont_care=np.array([one.dont_care for one in objects], dtype=bool),
         texts=concatenate_texts([one.text for one in objects]),
         confidences=None if np.isnan(confidences).all() else confidences,
+        pixels=_pixels(objects, boxes),
+        types=_types(objects),
         **shapes,
     )
     sizes = np.array([(image.height, image.width) for image in images], np.float64).reshape(-1, 2)
     return ReadImages(sizes, columns, mended)
+
+
+def _pixels(objects: Sequence[CollectedObject], boxes: Floats) -> Floats | None:
+    some = [k for k, one in enumerate(objects) if one.pixels is not None]
+    if not some:
+        return None
+    result = boxes.copy()
+    result[some] = [one.pixels for one in objects if one.pixels is not None]
+    return result
+
+
+def _types(objects: Sequence[CollectedObject]) -> Ints | None:
+    types = np.array([one.type for one in objects], np.int64)
+    return None if (types == ANY_TYPE).all() else types
 
 
 def _shapes(objects: Sequence[CollectedObject]) -> tuple[Floats, dict[str, Any], GeometryCounts]:

@@ -38,8 +38,10 @@ def has_geometry(polygons: Geometries) -> Bools:
 def of(objects: Objects, convention: Convention) -> Shapes:
     """Return the shapes of objects as a convention takes them; a box given by its four corners is a box."""
     boxes, polygons = objects.boxes, objects.polygons
+    if convention.inclusive and objects.pixels is not None:
+        boxes = objects.pixels
     if convention.truncated:
-        boxes, polygons = _truncated(objects)
+        boxes, polygons = np.trunc(boxes), _truncated_polygons(objects)
     if convention.inclusive:
         boxes = boxes + np.array([0.0, 0.0, 1.0, 1.0])
     if convention.as_boxes or convention.inclusive or polygons is None:
@@ -64,13 +66,13 @@ def _are_boxes(objects: Objects, convention: Convention) -> Bools:
     return result
 
 
-def _truncated(objects: Objects) -> tuple[Floats, Geometries | None]:
-    boxes, vertices, offsets = np.trunc(objects.boxes), objects.vertices, objects.vertex_offsets
+def _truncated_polygons(objects: Objects) -> Geometries | None:
+    vertices, offsets = objects.vertices, objects.vertex_offsets
     if objects.polygons is None or vertices is None or offsets is None or (vertices == np.trunc(vertices)).all():
-        return boxes, objects.polygons
+        return objects.polygons
     from evaltex_cli.geometry import polygons
 
-    return boxes, polygons.from_vertices(np.trunc(vertices), offsets, refuse_tangled=False)[0]
+    return polygons.from_vertices(np.trunc(vertices), offsets, refuse_tangled=False)[0]
 
 
 def area(shapes: Shapes) -> Floats:

@@ -25,7 +25,7 @@ from evaltex_cli.protocols.base import (
     quotient,
 )
 from evaltex_cli.protocols.rrc import ignored_detections
-from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps
+from evaltex_cli.records import ANY_TYPE, Bools, Convention, Floats, ImageBatch, Ints, Overlaps
 
 LONE_IS_MANY, LONE_IS_ONE_TO_ONE, LONE_IS_RETESTED = range(3)
 """What a split or merge of one partner is: like any other; a one-to-one match; that, if it passes its thresholds."""
@@ -50,6 +50,8 @@ class Rules:
         One of `LONE_IS_MANY`, `LONE_IS_ONE_TO_ONE`, `LONE_IS_RETESTED`.
     sum_decimals, ratio_decimals : int or None
         Decimals that sums of ratios, and ratios, are rounded to.
+    typed : bool
+        Objects and detections of different types never match; they are rivals all the same.
     single_precision : bool
         Ratios, their sums and all thresholds are 32 bit floats, centres and their distance whole pixels, as in Wolf's
         program.
@@ -64,6 +66,7 @@ class Rules:
     lone: int = LONE_IS_RETESTED
     sum_decimals: int | None = None
     ratio_decimals: int | None = None
+    typed: bool = False
     single_precision: bool = False
     dont_care_margin: float = 0.0
 
@@ -113,6 +116,8 @@ class Pairs:
         Whether both sides count.
     near : (p,) bool
         Whether centres, and borders where asked for, agree well enough for a one-to-one match.
+    alike : (p,) bool
+        Whether types allow a match at all.
     """
 
     gt: Ints
@@ -121,6 +126,7 @@ class Pairs:
     precision: NDArray[Any]
     counts: Bools
     near: Bools
+    alike: Bools
 
     def __getitem__(self, which: Any) -> Pairs:
         return Pairs(*(getattr(self, field.name)[which] for field in fields(self)))
@@ -187,14 +193,22 @@ def scene(
         recall, precision = np.round(recall, rules.ratio_decimals), np.round(precision, rules.ratio_decimals)
     ratio_type: Any = np.float32 if rules.single_precision else np.float64
     gt_boxes, det_boxes = shapes.of(batch.gt, convention).boxes[gt], shapes.of(batch.det, convention).boxes[det]
-    near = np.ones(len(gt), dtype=bool)
+    alike = _alike(batch, gt, det) if rules.typed else np.ones(len(gt), dtype=bool)
+    near = alike.copy()
     if center is not None:
         near &= _center_distance(gt_boxes, det_boxes, rules.single_precision) < float(ratio_type(center))
     if border:
         near &= _keeps_borders(gt_boxes, det_boxes)
     counts = gt_counts[gt] & det_counts[det]
-    pairs = Pairs(gt, det, recall.astype(ratio_type), precision.astype(ratio_type), counts, near)
+    pairs = Pairs(gt, det, recall.astype(ratio_type), precision.astype(ratio_type), counts, near, alike)
     return Scene(pairs if rules.dont_care_rivals else pairs[counts], gt_counts, det_counts)
+
+
+def _alike(batch: ImageBatch, gt: Ints, det: Ints) -> Bools:
+    if batch.gt.types is None or batch.det.types is None:
+        return np.ones(len(gt), dtype=bool)
+    a, b = batch.gt.types[gt], batch.det.types[det]
+    return np.asarray((a == b) | (a == ANY_TYPE) | (b == ANY_TYPE))
 
 
 def _center_distance(a: Floats, b: Floats, whole_pixels: bool) -> Floats:
@@ -242,7 +256,7 @@ def match(pairs: Pairs, rules: Rules, thresholds: Thresholds) -> NDArray[np.uint
     for kind, sides in ((ONE_TO_MANY, one_to_many), (MANY_TO_ONE, many_to_one)):
         one, many, share, each, needed_sum, needed_each = sides
         free = pairs.counts & _unmatched(gt, relation)[gt] & _unmatched(det, relation)[det]
-        qualified = free & (each >= needed_each)
+        qualified = free & pairs.alike & (each >= needed_each)
         if rules.several_overlaps:
             qualified &= np.bincount(one[pairs.counts & (share > 0)], minlength=_length(one))[one] > 1
         alive = np.flatnonzero(qualified)

@@ -207,7 +207,7 @@ def _credit_stars(
     else:
         needed, needed_each = thresholds.many_to_one_precision, thresholds.many_to_one_recall
     alive = _passing(stars.each, needed_each) & ~has_one[star]
-    alive &= (pairs.counts & _shared_by_several(stars))[:, None]
+    alive &= (pairs.counts & pairs.alike & _shared_by_several(stars))[:, None]
     size = count(alive)
     # One after another, in the type of the ratios, as `match` adds them.
     total = stars.turns.add(np.zeros(size.shape, stars.share.dtype), stars.share[:, None] * alive)

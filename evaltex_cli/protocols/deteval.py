@@ -16,7 +16,7 @@ Where we differ from them:
    them in the order of their names. First and last point, and every point of a set with one such image, agree.
 4. Total-Text's figures were made without the one object of its ground truth whose outline crosses itself: `totaltext`
    leaves such objects out.
-5. Object types (`-o`, `-m`) and all-zero rectangles (`-z`) of evaldetection do not exist here.
+5. Of evaldetection's options, `-z` is `zero_rectangles`, `-m` is always on, `-o` (object types to read) does not exist.
 
 Empty cases: 0/0 is 0 in the dataset; in an image scores are as the variant's program prints them (`image_scores`).
 """
@@ -24,7 +24,7 @@ Empty cases: 0/0 is 0 in the dataset; in an image scores are as the variant's pr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -36,10 +36,11 @@ from evaltex_cli.protocols.area_matching import Rules, Thresholds, Weights
 from evaltex_cli.protocols.area_sweep import credits_by_setting
 from evaltex_cli.protocols.base import Evidence, Plot, Protocol, Scores, Totals, harmonic_mean, mean_of, ratio
 from evaltex_cli.protocols.rrc import recall_precision, scores_of
+from evaltex_cli.protocols.zero_rectangles import without_zero_rectangles, zero_rectangles_field
 from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps
 
 RULES = {
-    "wolf": Rules(single_precision=True),
+    "wolf": Rules(single_precision=True, typed=True),
     "rrc": Rules(dont_care_rivals=True, lone=matching.LONE_IS_ONE_TO_ONE, sum_decimals=4),
     "totaltext": Rules(lone_overlap=False, separate_tests=True, ratio_decimals=2, dont_care_margin=1.0),
 }
@@ -115,6 +116,7 @@ class Parameters:
             "choices": ("box", "polygon"),
         },
     )
+    zero_rectangles: str = zero_rectangles_field()
     curve_points: int = field(
         default=DEFAULT_CURVE_POINTS,
         metadata={"help": "T, points of each performance graph; 0 for none", "min": 0, "max": 100},
@@ -209,6 +211,8 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
 
             overlaps = _with_plain_areas(batch, overlaps)
             left_out[self_crossing(batch.gt)[0]] = True
+    overlaps, gt_zero, det_zero = without_zero_rectangles(batch, overlaps, parameters)
+    left_out |= gt_zero
     found = matching.scene(
         batch,
         overlaps,
@@ -219,6 +223,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         parameters.border,
         left_out,
     )
+    found = replace(found, det_counts=found.det_counts & ~det_zero)
     t_r, t_p = (np.array([value]) for value in fixed_thresholds(parameters))
     credits = matching.credit(found, rules, thresholds_at(parameters, t_r, t_p, False, False), weights)
     columns = columns_of(batch, found, credits)

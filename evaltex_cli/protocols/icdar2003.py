@@ -21,6 +21,7 @@ from evaltex_cli.geometry import shapes
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, mean_of, object_counts, per_image, ratio
 from evaltex_cli.protocols.relations import matches
 from evaltex_cli.protocols.rrc import ignored_detections
+from evaltex_cli.protocols.zero_rectangles import without_zero_rectangles, zero_rectangles_field
 from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps
 
 
@@ -47,6 +48,7 @@ class Parameters:
         default="box",
         metadata={"help": "polygons as bounding boxes, or as they are", "choices": ("box", "polygon")},
     )
+    zero_rectangles: str = zero_rectangles_field()
 
 
 def convention(parameters: Parameters) -> Convention:
@@ -56,8 +58,9 @@ def convention(parameters: Parameters) -> Convention:
 
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
     """Find every best match of a batch and sum what its images contribute."""
-    gt_counts = ~batch.gt.dont_care
-    det_counts = ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
+    overlaps, gt_zero, det_zero = without_zero_rectangles(batch, overlaps, parameters)
+    gt_counts = ~(batch.gt.dont_care | gt_zero)
+    det_counts = ~det_zero & ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
     counts = gt_counts[overlaps.gt] & det_counts[overlaps.det]
     gt, det = overlaps.gt[counts], overlaps.det[counts]
     quality = _quality(batch, overlaps, parameters)[counts]
