@@ -30,8 +30,8 @@ def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
     Returns
     -------
     Overlaps
-        Pairs with an intersection above 0 square pixels, sorted by (gt, det). What a pair is found by does not
-        depend on which images share its batch.
+        Pairs with an intersection larger than rounding can make it, sorted by (gt, det). What a pair is found by
+        does not depend on which images share its batch.
 
     Raises
     ------
@@ -47,7 +47,8 @@ def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
     gt, det = touching_boxes(gt_shapes.boxes, batch.gt.offsets, det_shapes.boxes, batch.det.offsets, batch.names)
     area = shapes.pair_area(gt_shapes, gt, det_shapes, det)
     overlap = area > 0
-    return Overlaps(gt[overlap], det[overlap], area[overlap], shapes.area(gt_shapes), shapes.area(det_shapes))
+    areas = shapes.area(gt_shapes), shapes.area(det_shapes)
+    return Overlaps(gt[overlap], det[overlap], area[overlap], *areas, gt_shapes.boxes, det_shapes.boxes)
 
 
 def touching_boxes(

@@ -49,9 +49,7 @@ class ObjectPlace(NamedTuple):
     id: int
 
 
-def of_images(
-    source: Source, side: Side, positions: Sequence[int], with_objects: bool = True
-) -> dict[int, ImagePlace]:
+def of_images(source: Source, side: Side, positions: Sequence[int], with_objects: bool = True) -> dict[int, ImagePlace]:
     """Return where each of some images stands, by position; without lines in what is no text (.mat)."""
     wanted = np.array(positions, np.int64)
     found = {k: ImagePlace(source.path, None, []) for k in positions}

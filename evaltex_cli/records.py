@@ -178,7 +178,7 @@ class ImageBatch:
 
 
 class Overlaps(NamedTuple):
-    """Pairs of one image's objects whose intersection has an area above 0, sorted by (gt, det).
+    """Pairs of one image's objects whose intersection has an area that rounding cannot make, sorted by (gt, det).
 
     Attributes
     ----------
@@ -188,6 +188,8 @@ class Overlaps(NamedTuple):
         Area of the intersection, in square pixels.
     gt_area, det_area : (G,), (D,) float64
         Areas of all objects.
+    gt_boxes, det_boxes : (G, 4), (D, 4) float64, or None
+        Their bounding boxes; None for masks, of which nothing is rounded.
     """
 
     gt: Ints
@@ -195,6 +197,8 @@ class Overlaps(NamedTuple):
     area: Floats
     gt_area: Floats
     det_area: Floats
+    gt_boxes: Floats | None = None
+    det_boxes: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -388,4 +388,6 @@ def select_overlaps(overlaps: Overlaps, batch: ImageBatch, which: Bools) -> Over
         overlaps.area[pairs],
         overlaps.gt_area[gt],
         overlaps.det_area[det],
+        None if overlaps.gt_boxes is None else overlaps.gt_boxes[gt],
+        None if overlaps.det_boxes is None else overlaps.det_boxes[det],
     )

@@ -16,7 +16,6 @@ from evaltex_cli.records import Floats, Ints
 from evaltex_cli.signature import INVALID_POLYGONS
 
 
-
 def validate(
     gt: Path,
     det: Path | None = None,

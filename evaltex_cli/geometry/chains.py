@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from evaltex_cli.geometry import rounding
 from evaltex_cli.records import Floats, Ints, offsets_of
 
 
@@ -38,7 +39,7 @@ def rings(
         points[of_box] = corners.reshape(-1, 4, 2)[is_box].reshape(-1, 2)
         points[~of_box] = vertices
         corners = points
-    return np.trunc(corners) if truncated else corners, offsets
+    return rounding.truncated(corners) if truncated else corners, offsets
 
 
 def chains(ring: Floats) -> tuple[Floats, Floats]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -11,13 +10,12 @@ import numpy as np
 import shapely
 
 from evaltex_cli.errors import TangledError, counted
-from evaltex_cli.geometry import geos, quads
+from evaltex_cli.geometry import crossings, geos, quads
 from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, take
 
 MITRE_LIMIT = 5.0
 MAX_CROSSINGS = 1000
 """Most crossings of a polygon with itself, where it has no more vertices; with 10 of each, one takes GEOS minutes."""
-_REASON = re.compile(r"(.*?)\[(\S+) (\S+)\]")
 
 
 def from_vertices(
@@ -147,8 +145,8 @@ def describe_invalid(vertices: Floats, vertex_offsets: Ints) -> dict[int, str]:
         elif shapely.area(repair(geometries[i : i + 1]))[0] == 0:
             described[i] = "a polygon without area, all its points on a line"
         else:
-            reason = _REASON.fullmatch(str(shapely.is_valid_reason(geometries[i])))
-            where = f" at ({float(reason[2]):g}, {float(reason[3]):g})" if reason else ""
+            point = crossings.first_crossing(vertices[vertex_offsets[i] : vertex_offsets[i + 1]])
+            where = f" at ({point[0]:g}, {point[1]:g})" if point else ""
             described[i] = f"a polygon that crosses or touches itself{where}"
     return described
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaltex_cli.geometry import boxes as box_geometry
+from evaltex_cli.geometry import rounding
 from evaltex_cli.records import Bools, Convention, Floats, Geometries, Ints, Objects
 
 
@@ -41,7 +42,7 @@ def of(objects: Objects, convention: Convention) -> Shapes:
     if convention.inclusive and objects.pixels is not None:
         boxes = objects.pixels
     if convention.truncated:
-        boxes, polygons = np.trunc(boxes), _truncated_polygons(objects)
+        boxes, polygons = rounding.truncated(boxes), _truncated_polygons(objects)
     if convention.inclusive:
         boxes = boxes + np.array([0.0, 0.0, 1.0, 1.0])
     if convention.as_boxes or convention.inclusive or polygons is None:
@@ -59,7 +60,7 @@ def _are_boxes(objects: Objects, convention: Convention) -> Bools:
     which = np.flatnonzero(np.diff(objects.vertex_offsets) == 4)
     corners = objects.vertices[objects.vertex_offsets[which, None] + np.arange(4)]
     if convention.truncated:
-        corners = np.trunc(corners)
+        corners = rounding.truncated(corners)
     moves = corners != np.roll(corners, -1, axis=1)
     in_turn = moves == moves[:, :1] ^ np.array([[False], [True], [False], [True]])
     result[which] = in_turn.all(axis=(1, 2)) & (moves[:, 0, 0] != moves[:, 0, 1])
@@ -68,11 +69,14 @@ def _are_boxes(objects: Objects, convention: Convention) -> Bools:
 
 def _truncated_polygons(objects: Objects) -> Geometries | None:
     vertices, offsets = objects.vertices, objects.vertex_offsets
-    if objects.polygons is None or vertices is None or offsets is None or (vertices == np.trunc(vertices)).all():
+    if objects.polygons is None or vertices is None or offsets is None:
+        return objects.polygons
+    cut = rounding.truncated(vertices)
+    if (cut == vertices).all():
         return objects.polygons
     from evaltex_cli.geometry import polygons
 
-    return polygons.from_vertices(np.trunc(vertices), offsets, refuse_tangled=False)[0]
+    return polygons.from_vertices(cut, offsets, refuse_tangled=False)[0]
 
 
 def area(shapes: Shapes) -> Floats:
@@ -87,14 +91,17 @@ def area(shapes: Shapes) -> Floats:
 
 
 def pair_area(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Floats:
-    """(p,) areas of the intersections of ``a[i[k]]`` and ``b[j[k]]``."""
-    result = box_geometry.area(box_geometry.intersection(a.boxes[i], b.boxes[j]))
+    """(p,) areas of the intersections of ``a[i[k]]`` and ``b[j[k]]``; 0 where rounding may have made them."""
+    a_boxes, b_boxes = a.boxes[i], b.boxes[j]
+    result = box_geometry.area(box_geometry.intersection(a_boxes, b_boxes))
+    slanted = np.zeros(len(result), dtype=bool)
     if a.polygons is not None or b.polygons is not None:
         from evaltex_cli.geometry import polygons
 
-        which = np.flatnonzero((a.is_polygon[i] | b.is_polygon[j]) & (result > 0))
+        slanted = a.is_polygon[i] | b.is_polygon[j]
+        which = np.flatnonzero(slanted & (result > 0))
         result[which] = polygons.intersection_area(geometries(a, i[which]), geometries(b, j[which]))
-    return result
+    return rounding.without_errors(result, a_boxes, b_boxes, slanted)
 
 
 def offset(shapes: Shapes, margin: Floats) -> Shapes:

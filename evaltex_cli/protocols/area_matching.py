@@ -10,7 +10,7 @@ twice and no score exceeds 1, thresholds of 0 included.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,17 @@ from evaltex_cli.protocols.base import (
     MISSED,
     ONE_TO_MANY,
     ONE_TO_ONE,
+    natural_log,
     quotient,
 )
 from evaltex_cli.protocols.rrc import ignored_detections
+from evaltex_cli.protocols.ties import settled
 from evaltex_cli.records import ANY_TYPE, Bools, Convention, Floats, ImageBatch, Ints, Overlaps
 
 LONE_IS_MANY, LONE_IS_ONE_TO_ONE, LONE_IS_RETESTED = range(3)
 """What a split or merge of one partner is: like any other; a one-to-one match; that, if it passes its thresholds."""
+SLACK, SLACK_DECIMALS = 1e-9, 9
+"""What rounding may add to distances in diagonals, and to sums of ratios, where no program says how to add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +52,10 @@ class Rules:
         Objects and detections that do not count are rivals of a one-to-one match; otherwise they are as if not there.
     lone : int
         One of `LONE_IS_MANY`, `LONE_IS_ONE_TO_ONE`, `LONE_IS_RETESTED`.
-    sum_decimals, ratio_decimals : int or None
-        Decimals that sums of ratios, and ratios, are rounded to.
+    sum_decimals : tuple of int
+        Decimals that sums of ratios are rounded to, one after another.
+    ratio_decimals : int or None
+        Decimals that ratios are rounded to.
     typed : bool
         Objects and detections of different types never match; they are rivals all the same.
     single_precision : bool
@@ -64,7 +70,7 @@ class Rules:
     separate_tests: bool = False
     dont_care_rivals: bool = False
     lone: int = LONE_IS_RETESTED
-    sum_decimals: int | None = None
+    sum_decimals: tuple[int, ...] = ()
     ratio_decimals: int | None = None
     typed: bool = False
     single_precision: bool = False
@@ -88,6 +94,10 @@ class Thresholds:
 
     def __getitem__(self, setting: Any) -> Thresholds:
         return Thresholds(*(getattr(self, field.name)[setting] for field in fields(self)))
+
+    def values(self) -> Floats:
+        """All thresholds of all settings."""
+        return np.concatenate([getattr(self, field.name) for field in fields(self)])
 
     def astype(self, ratio_type: Any) -> Thresholds:
         """The same in the type of the ratios they are compared with."""
@@ -167,6 +177,7 @@ def scene(
     center: float | None,
     border: bool,
     left_out: Bools,
+    thresholds: Floats,
 ) -> Scene:
     """Prepare a batch for matching.
 
@@ -183,6 +194,8 @@ def scene(
         A one-to-one match may cut at most min(5 % of the width, 8 pixels) of the object on the left and on the right.
     left_out : (G,) bool
         Objects that are not there: neither counted, nor don't care.
+    thresholds : (k,) float64
+        All that the ratios will be compared with.
     """
     shares = overlaps._replace(det_area=overlaps.det_area + rules.dont_care_margin)
     gt_counts = ~(batch.gt.dont_care | left_out)
@@ -190,13 +203,21 @@ def scene(
     gt, det = overlaps.gt, overlaps.det
     recall, precision = quotient(overlaps.area, overlaps.gt_area[gt]), quotient(overlaps.area, overlaps.det_area[det])
     if rules.ratio_decimals is not None:
+        halves = 2 * 10**rules.ratio_decimals
+        marks = np.arange(halves + 1) / halves
+        recall, precision = (settled(ratio, marks, overlaps) for ratio in (recall, precision))
         recall, precision = np.round(recall, rules.ratio_decimals), np.round(precision, rules.ratio_decimals)
+    else:
+        recall, precision = (settled(ratio, thresholds, overlaps) for ratio in (recall, precision))
     ratio_type: Any = np.float32 if rules.single_precision else np.float64
     gt_boxes, det_boxes = shapes.of(batch.gt, convention).boxes[gt], shapes.of(batch.det, convention).boxes[det]
     alike = _alike(batch, gt, det) if rules.typed else np.ones(len(gt), dtype=bool)
     near = alike.copy()
     if center is not None:
-        near &= _center_distance(gt_boxes, det_boxes, rules.single_precision) < float(ratio_type(center))
+        distance = _center_distance(gt_boxes, det_boxes, rules.single_precision)
+        # The programs know whole pixels only, and compare what they get.
+        slack = 0.0 if convention.inclusive else SLACK
+        near &= distance < float(ratio_type(center)) - slack
     if border:
         near &= _keeps_borders(gt_boxes, det_boxes)
     counts = gt_counts[gt] & det_counts[det]
@@ -227,6 +248,11 @@ def _center_distance(a: Floats, b: Floats, whole_pixels: bool) -> Floats:
 def _keeps_borders(gt: Floats, det: Floats) -> Bools:
     slack = np.maximum((gt[:, 0] - gt[:, 2]) / 20, -8)
     return np.asarray((gt[:, 0] - det[:, 0] >= slack) & (det[:, 2] - gt[:, 2] >= slack))
+
+
+def exact_sums(rules: Rules) -> Rules:
+    """Return rules for shapes that their program does not take: a sum that rounding moves off a threshold is at it."""
+    return rules if rules.single_precision else replace(rules, sum_decimals=(SLACK_DECIMALS, *rules.sum_decimals))
 
 
 # One setting ---------------------------------------------------------------------------------------------------------
@@ -329,8 +355,8 @@ def _assemble(
         total = np.zeros(_length(own), share.dtype)
         # Not a reduction by numpy, which adds in another order: sums that sit on a threshold have to fall as printed.
         np.add.at(total, own, share[alive])
-        if rules.sum_decimals is not None:
-            total = np.round(total, rules.sum_decimals)
+        for decimals in rules.sum_decimals:
+            total = np.round(total, decimals)
         passes = may_pass = total[own] >= needed[alive]
         if rules.lone == LONE_IS_RETESTED:
             has_lone = np.zeros(len(total), dtype=bool)
@@ -369,5 +395,5 @@ def weights_of(pairs: Pairs, relation: NDArray[np.uint8], weights: Weights) -> F
     for kind, one, constant in ((ONE_TO_MANY, pairs.gt, weights.split), (MANY_TO_ONE, pairs.det, weights.merge)):
         of_kind = relation == kind
         size = np.bincount(one[of_kind])[one[of_kind]] if of_kind.any() else np.zeros(0, np.int64)
-        weight[of_kind] = 1 / (1 + np.log(size)) if weights.logarithm else constant
+        weight[of_kind] = 1 / (1 + natural_log(size)) if weights.logarithm else constant
     return weight

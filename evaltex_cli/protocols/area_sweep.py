@@ -25,7 +25,7 @@ from evaltex_cli.protocols.area_matching import (
     match,
     weights_of,
 )
-from evaltex_cli.protocols.base import MISSED
+from evaltex_cli.protocols.base import MISSED, natural_log
 from evaltex_cli.records import Bools, Floats, Ints, expanded, offsets_of
 
 BLOCK_CELLS = 1 << 19
@@ -211,15 +211,15 @@ def _credit_stars(
     size = count(alive)
     # One after another, in the type of the ratios, as `match` adds them.
     total = stars.turns.add(np.zeros(size.shape, stars.share.dtype), stars.share[:, None] * alive)
-    if rules.sum_decimals is not None:
-        total = np.round(total, rules.sum_decimals)
+    for decimals in rules.sum_decimals:
+        total = np.round(total, decimals)
     passes = (total >= needed) & (size > 0)
     if rules.lone == LONE_IS_RETESTED:
         lone = _passing(pairs.recall, thresholds.one_to_one_recall)
         lone &= _passing(pairs.precision, thresholds.one_to_one_precision)
         passes = np.where(size == 1, count(alive & lone) > 0, passes)
     constant = weights.split if stars.of_gt else weights.merge
-    weight = 1 / (1 + np.log(np.maximum(size, 1))) if weights.logarithm else constant
+    weight = 1 / (1 + natural_log(np.maximum(size, 1))) if weights.logarithm else constant
     if rules.lone != LONE_IS_MANY:
         weight = np.where(size == 1, 1.0, weight)
     of_hub = passes * weight

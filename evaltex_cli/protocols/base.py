@@ -282,6 +282,17 @@ def ratio(numerator: float, denominator: float) -> float:
     return min(max(numerator / denominator, 0.0), 1.0) if denominator > 0 else 0.0
 
 
+def natural_log(counts: Ints) -> Floats:
+    """Natural logarithms of counts above 0, rounded correctly: numpy's last bit depends on its version."""
+    from decimal import Decimal
+
+    times = np.bincount(counts.ravel())
+    logarithms = np.zeros(len(times))
+    for count in np.flatnonzero(times).tolist():
+        logarithms[count] = float(Decimal(count).ln())
+    return logarithms[counts]
+
+
 def harmonic_mean(a: float, b: float) -> float:
     """2ab / (a + b); 0 where both are 0."""
     return 2 * a * b / (a + b) if a + b > 0 else 0.0

@@ -23,6 +23,7 @@ Empty cases: 0/0 is 0 in the dataset; in an image scores are as the variant's pr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -41,7 +42,7 @@ from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps
 
 RULES = {
     "wolf": Rules(single_precision=True, typed=True),
-    "rrc": Rules(dont_care_rivals=True, lone=matching.LONE_IS_ONE_TO_ONE, sum_decimals=4),
+    "rrc": Rules(dont_care_rivals=True, lone=matching.LONE_IS_ONE_TO_ONE, sum_decimals=(4,)),
     "totaltext": Rules(lone_overlap=False, separate_tests=True, ratio_decimals=2, dont_care_margin=1.0),
 }
 DEFAULT_CURVE_POINTS = 20
@@ -187,6 +188,11 @@ def convention(parameters: Parameters) -> Convention:
     return Convention(inclusive=True, truncated=parameters.variant == "wolf")
 
 
+def _rules(parameters: Parameters) -> Rules:
+    rules = RULES[parameters.variant]
+    return matching.exact_sums(rules) if parameters.shape == "polygon" else rules
+
+
 def _weights(parameters: Parameters) -> Weights:
     merge = _or(parameters.merge_weight, 1.0 if parameters.variant == "rrc" else 0.8)
     return Weights(parameters.split_weight, merge, parameters.scatter == "logarithm")
@@ -200,7 +206,7 @@ def _dont_care_overlap(parameters: Parameters) -> float:
 
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
     """Match a batch by the fixed thresholds and by those of the graphs, and sum what its images contribute."""
-    rules, weights, images = RULES[parameters.variant], _weights(parameters), len(batch.names)
+    rules, weights, images = _rules(parameters), _weights(parameters), len(batch.names)
     taken, left_out = np.ones(images, dtype=bool), np.zeros(batch.gt.count, dtype=bool)
     center = None if parameters.variant == "totaltext" else parameters.center
     if parameters.variant == "totaltext":
@@ -213,6 +219,8 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
             left_out[self_crossing(batch.gt)[0]] = True
     overlaps, gt_zero, det_zero = without_zero_rectangles(batch, overlaps, parameters)
     left_out |= gt_zero
+    t_r, t_p = (np.array([value]) for value in fixed_thresholds(parameters))
+    fixed, series = thresholds_at(parameters, t_r, t_p, False, False), dict(_series(parameters))
     found = matching.scene(
         batch,
         overlaps,
@@ -222,16 +230,16 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         center,
         parameters.border,
         left_out,
+        np.concatenate([settings.values() for settings in (fixed, *series.values())]),
     )
     found = replace(found, det_counts=found.det_counts & ~det_zero)
-    t_r, t_p = (np.array([value]) for value in fixed_thresholds(parameters))
-    credits = matching.credit(found, rules, thresholds_at(parameters, t_r, t_p, False, False), weights)
+    credits = matching.credit(found, rules, fixed, weights)
     columns = columns_of(batch, found, credits)
     no_text = taken & (columns["counted_gt_objects"] == 0)
     columns["images"] = taken.astype(np.int64)
     columns["images_without_text"] = no_text.astype(np.int64)
     columns["detections_without_text"] = np.where(no_text, columns["counted_detections"], 0)
-    for name, settings in _series(parameters):
+    for name, settings in series.items():
         sums = credits_by_setting(found, batch.gt.image, images, rules, settings, weights)
         columns[f"{name}_recall_credit"], columns[f"{name}_precision_credit"] = sums
     return Evidence(columns, described(found, credits) if with_matches else None)
@@ -255,7 +263,8 @@ def _with_plain_areas(batch: ImageBatch, overlaps: Overlaps) -> Overlaps:
     gt = shapes.geometries(shapes.of(batch.gt, Convention()), overlaps.gt[pair])
     area[pair] = shapely.area(geos.intersection(gt, buffered))
     meet = area > 0
-    return Overlaps(overlaps.gt[meet], overlaps.det[meet], area[meet], overlaps.gt_area, det_area)
+    found = overlaps._replace(gt=overlaps.gt[meet], det=overlaps.det[meet], area=area[meet])
+    return found._replace(det_area=det_area)
 
 
 def _series(parameters: Parameters) -> Iterator[tuple[str, Thresholds]]:
@@ -285,8 +294,8 @@ def _overall(totals: Totals, parameters: Parameters, gt: float, det: float) -> S
     points = 2 * curve_points(parameters)
     if not points:
         return dict.fromkeys(("recall_overall", "precision_overall", "hmean_overall"))
-    recall = sum(ratio(credit, gt) for credit in totals["curve_recall_credit"]) / points
-    precision = sum(ratio(credit, det) for credit in totals["curve_precision_credit"]) / points
+    recall = math.fsum(ratio(credit, gt) for credit in totals["curve_recall_credit"]) / points
+    precision = math.fsum(ratio(credit, det) for credit in totals["curve_precision_credit"]) / points
     return {
         "recall_overall": recall,
         "precision_overall": precision,

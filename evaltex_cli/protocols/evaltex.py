@@ -41,10 +41,11 @@ from evaltex_cli.protocols.base import (
 )
 from evaltex_cli.protocols.evaltex_matching import Local, keep_candidates, local_scores, scene_of
 from evaltex_cli.protocols.evaltex_parameters import Parameters, convention
+from evaltex_cli.protocols.ties import settled
 from evaltex_cli.records import Floats, ImageBatch, Ints, Overlaps
 
 PRINTED_BINS, EMD_BINS = 10, 100
-BIN_TOLERANCE = 1e-12
+BIN_TOLERANCE = 1e-9
 """A value this little below a bin's edge belongs to the bin above: it is the edge, but for rounding."""
 
 
@@ -59,11 +60,11 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     with_matches : bool
         Whether to return each object's match too.
     """
-    enough = overlaps.area > parameters.min_area
-    gt, det, area = overlaps.gt[enough], overlaps.det[enough], overlaps.area[enough]
+    enough = settled(overlaps.area, parameters.min_area, overlaps) > parameters.min_area
+    candidates = overlaps._replace(gt=overlaps.gt[enough], det=overlaps.det[enough], area=overlaps.area[enough])
     scene = scene_of(batch, overlaps, parameters)
-    kept = keep_candidates(gt, det, area, scene, parameters.overlap_filter)
-    gt, det, area = gt[kept], det[kept], area[kept]
+    kept = keep_candidates(candidates, scene, parameters.overlap_filter)
+    gt, det, area = candidates.gt[kept], candidates.det[kept], candidates.area[kept]
     splits = np.bincount(gt, minlength=batch.gt.count)
     merges = np.bincount(det, minlength=batch.det.count)
     local = local_scores(batch, scene, gt, det, area, splits, merges, parameters)

@@ -9,12 +9,10 @@ import numpy as np
 
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.boxes import around
-from evaltex_cli.protocols.base import divide, quotient
+from evaltex_cli.protocols.base import divide, natural_log, quotient
 from evaltex_cli.protocols.evaltex_parameters import Parameters, convention
+from evaltex_cli.protocols.ties import MOST, ratio_error
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, distinct
-
-TIE_DECIMALS = 12
-"""IoUs that agree to so many decimals are ties."""
 
 
 class Scene(NamedTuple):
@@ -59,16 +57,15 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
     return Scene(shapes, gt, det, gt_area, det_area, shapes.offset(gt, margin), shapes.offset(gt, -margin))
 
 
-def keep_candidates(gt: Ints, det: Ints, area: Floats, scene: Scene, threshold: float) -> Bools:
+def keep_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> Bools:
     """Filter the candidates of each detection (Eq. 5).
 
     Candidates are taken by decreasing IoU, ties by the ground truth's order; G' is dropped when some G kept before
-    has ``Area(G' ∩ D) - Area(G ∩ G') <= threshold * Area(G')``.
+    has ``Area(G' ∩ D) - Area(G ∩ G') <= threshold * Area(G')``. What rounding may make of a tie is one.
 
     Parameters
     ----------
-    gt, det, area : (p,)
-        Candidate pairs sorted by (gt, det), and their intersections in square pixels.
+    candidates : Overlaps
     scene : Scene
         Shapes and areas of the batch.
     threshold : float
@@ -84,14 +81,21 @@ def keep_candidates(gt: Ints, det: Ints, area: Floats, scene: Scene, threshold: 
     One round settles, in every detection at once, its best undecided candidate: it is kept, and drops those it
     disagrees with.
     """
-    crowded = np.flatnonzero(np.bincount(det)[det] > 1) if len(det) else np.zeros(0, np.int64)
+    gt, det, area = candidates.gt, candidates.det, candidates.area
     kept = np.ones(len(det), dtype=bool)
-    iou = area[crowded] / (scene.gt_area[gt[crowded]] + scene.det_area[det[crowded]] - area[crowded])
-    queue = crowded[np.lexsort((gt[crowded], -np.round(iou, TIE_DECIMALS), det[crowded]))]
+    queue = _best_first(candidates, scene)
     best = np.diff(det[queue], prepend=-1) != 0
-    surplus = area - threshold * scene.gt_area[gt]
+
+    def enough(which: Ints, shared: Floats) -> Bools:
+        own_area = scene.gt_area[gt[which]]
+        share = quotient(area[which], own_area)
+        surplus = share - quotient(shared, own_area) - threshold
+        close = np.flatnonzero(np.abs(surplus) <= MOST)
+        surplus[close] -= ratio_error(share[close], candidates, which[close])
+        return np.asarray(surplus > 0)
+
     # What D covers of G' is too little even where no kept object shares it: any kept G drops it.
-    kept[queue] = best | (surplus[queue] > 0)
+    kept[queue] = best | enough(queue, np.zeros(len(queue)))
     queue = queue[kept[queue]]
     while True:
         best = np.diff(det[queue], prepend=-1) != 0
@@ -99,13 +103,26 @@ def keep_candidates(gt: Ints, det: Ints, area: Floats, scene: Scene, threshold: 
         queue = queue[~best]
         if not len(queue):
             return kept
-        kept[queue] = surplus[queue] > scene.measure.pair_area(scene.gt, gt[queue], scene.gt, gt[leader])
+        kept[queue] = enough(queue, scene.measure.pair_area(scene.gt, gt[queue], scene.gt, gt[leader]))
         queue = queue[kept[queue]]
+
+
+def _best_first(candidates: Overlaps, scene: Scene) -> Ints:
+    """Candidates of detections that have several, by detection, decreasing IoU and the ground truth's order."""
+    gt, det, area = candidates.gt, candidates.det, candidates.area
+    crowded = np.flatnonzero(np.bincount(det)[det] > 1) if len(det) else np.zeros(0, np.int64)
+    iou = area[crowded] / (scene.gt_area[gt[crowded]] + scene.det_area[det[crowded]] - area[crowded])
+    order = np.lexsort((-iou, det[crowded]))
+    crowded, iou = crowded[order], iou[order]
+    error = ratio_error(iou, candidates, crowded)
+    lower = -np.diff(iou, prepend=np.inf) > error + np.roll(error, 1)
+    tier = np.cumsum(lower | (np.diff(det[crowded], prepend=-1) != 0))
+    return crowded[np.lexsort((gt[crowded], tier))]
 
 
 def split_penalty(splits: Ints, function: str) -> Floats:
     """Penalty of being found in s pieces: 1 for one, 0 for none (Eq. 13, or the tool's page)."""
-    log = np.log(np.maximum(splits, 1))
+    log = natural_log(np.maximum(splits, 1))
     penalty = 1 / (1 + log) if function == "paper" else 0.6 / (1 + log**2) + 0.4
     return np.where(splits > 0, np.where(splits == 1, 1.0, penalty), 0.0)
 

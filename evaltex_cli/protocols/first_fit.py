@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from evaltex_cli.protocols.base import Remark, divide, remark
 from evaltex_cli.protocols.detection_order import order_field
 from evaltex_cli.protocols.rrc import ignored_detections
+from evaltex_cli.protocols.ties import settled
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
 
 
@@ -96,7 +97,7 @@ def pair(overlaps: Overlaps, similarity: Floats, gt_free: Bools, det_free: Bools
         Indices of the overlaps that are pairs, in ascending order.
     """
     free = gt_free[overlaps.gt] & det_free[overlaps.det]
-    candidates = np.flatnonzero(free & (similarity > parameters.iou))
+    candidates = np.flatnonzero(free & (settled(similarity, parameters.iou, overlaps) > parameters.iou))
     return candidates[first_fit(overlaps.gt[candidates], overlaps.det[candidates])]
 
 

@@ -21,6 +21,7 @@ from evaltex_cli.geometry import shapes
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, mean_of, object_counts, per_image, ratio
 from evaltex_cli.protocols.relations import matches
 from evaltex_cli.protocols.rrc import ignored_detections
+from evaltex_cli.protocols.ties import ratio_error
 from evaltex_cli.protocols.zero_rectangles import without_zero_rectangles, zero_rectangles_field
 from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps
 
@@ -75,8 +76,9 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     }
     if not with_matches:
         return Evidence(columns)
-    # Partners are those that either side has as its best.
-    best = (quality == gt_best[gt]) | (quality == det_best[det])
+    # Partners are those that either side has as its best, but for rounding.
+    most = quality + ratio_error(quality, overlaps, np.flatnonzero(counts))
+    best = (most >= gt_best[gt]) | (most >= det_best[det])
     gt_values, det_values = {"best_match": gt_best}, {"best_match": det_best}
     return Evidence(columns, matches(gt[best], det[best], gt_counts, det_counts, gt_values, det_values))
 

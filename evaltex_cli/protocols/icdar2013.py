@@ -66,12 +66,22 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     """Match a batch and sum what its images contribute."""
     dont_care_overlap = parameters.t_p if parameters.dont_care_overlap < 0 else parameters.dont_care_overlap
     nothing = np.zeros(batch.gt.count, dtype=bool)
-    found = matching.scene(
-        batch, overlaps, convention(parameters), RULES, dont_care_overlap, parameters.center, False, nothing
-    )
+    rules = matching.exact_sums(RULES) if parameters.shape == "polygon" else RULES
     t_r, t_p = np.array([parameters.t_r]), np.array([parameters.t_p])
+    thresholds = Thresholds(t_r, t_p, t_r, t_p, t_p, t_r)
+    found = matching.scene(
+        batch,
+        overlaps,
+        convention(parameters),
+        rules,
+        dont_care_overlap,
+        parameters.center,
+        False,
+        nothing,
+        thresholds.values(),
+    )
     weights = Weights(parameters.split_weight, parameters.merge_weight)
-    credits = matching.credit(found, RULES, Thresholds(t_r, t_p, t_r, t_p, t_p, t_r), weights)
+    credits = matching.credit(found, rules, thresholds, weights)
     columns = columns_of(batch, found, credits)
     return Evidence(columns, described(found, credits) if with_matches else None)
 

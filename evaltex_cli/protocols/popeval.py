@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.geometry import chains, shapes
+from evaltex_cli.geometry import chains, rounding, shapes
 from evaltex_cli.overlaps import touching_boxes
 from evaltex_cli.protocols.base import (
     Evidence,
@@ -156,7 +156,7 @@ def _scene(batch: ImageBatch, parameters: Parameters, has_text: Bools) -> _Scene
 def _hulls(objects: Objects) -> shapes.Shapes:
     """Convex hulls of vertices cut to integers: boxes as boxes, where they are exact and have an area."""
     points, offsets = chains.rings(objects.boxes, objects.vertices, objects.vertex_offsets, truncated=True)
-    boxes = np.trunc(objects.boxes)
+    boxes = rounding.truncated(objects.boxes)
     is_box = (boxes[:, 2:] > boxes[:, :2]).all(axis=1) & (np.abs(boxes) < EXACT).all(axis=1)
     if objects.vertex_offsets is not None:
         is_box &= np.diff(objects.vertex_offsets) == 0

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli.protocols.base import Scores, Totals, divide, harmonic_mean, ratio
+from evaltex_cli.protocols.ties import settled
 from evaltex_cli.records import Bools, ImageBatch, Overlaps
 
 
 def ignored_detections(batch: ImageBatch, overlaps: Overlaps, threshold: float) -> Bools:
     """(D,) bool: detections of which more than `threshold` lies in a single don't-care object."""
-    on_dont_care = batch.gt.dont_care[overlaps.gt]
+    on_dont_care = np.flatnonzero(batch.gt.dont_care[overlaps.gt])
     det = overlaps.det[on_dont_care]
     share = divide(overlaps.area[on_dont_care], overlaps.det_area[det])
     ignored = np.zeros(batch.det.count, dtype=bool)
-    ignored[det[share > threshold]] = True
+    ignored[det[settled(share, threshold, overlaps, on_dont_care) > threshold]] = True
     return ignored
 
 

@@ -33,11 +33,14 @@ from evaltex_cli.protocols.detection_order import in_order, needs_confidences
 from evaltex_cli.protocols.first_fit import convention, counting, iou, pair, spread
 from evaltex_cli.protocols.relations import matches
 from evaltex_cli.protocols.rrc import image_scores_by, scores_of
+from evaltex_cli.protocols.ties import settled
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps
 
 FOUND = 0.5
 """A detection of a line finds the words of which it covers more than this share."""
 NO_LINE = -1
+SLACK = 1e-9
+"""A share this little above the tolerance is at it, but for rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
 
 def _discount(share: Floats, parameters: Parameters) -> Floats:
     """f: what remains of a credit."""
-    return np.where(share <= parameters.tolerance, 1.0, 1.0 - share)
+    return np.where(share <= parameters.tolerance + SLACK, 1.0, 1.0 - share)
 
 
 def _is_in(index: Ints, count: int) -> Bools:
@@ -201,13 +204,15 @@ def _lines(
     line_of, outlines, offsets = _outlines(batch, gt)
     line, det = touching_boxes(outlines.boxes, offsets, dets.boxes, batch.det.offsets)
     area = shapes.pair_area(outlines, line, dets, det)
-    similarity = divide(area, shapes.area(outlines)[line] + overlaps.det_area[det] - area)
+    found = Overlaps(line, det, area, shapes.area(outlines), overlaps.det_area, outlines.boxes, dets.boxes)
+    similarity = iou(found)
+    passes = settled(similarity, parameters.iou, found) > parameters.iou
 
     word_line, word_det = line_of[overlaps.gt], overlaps.det
-    share = divide(overlaps.area, overlaps.gt_area[overlaps.gt])
+    share = settled(divide(overlaps.area, overlaps.gt_area[overlaps.gt]), FOUND, overlaps)
     findable = np.flatnonzero((word_line != NO_LINE) & gt_counts[overlaps.gt] & (share > FOUND))
     finds = np.isin(line * batch.det.count + det, word_line[findable] * batch.det.count + word_det[findable])
-    candidates = np.flatnonzero(finds & det_counts[det] & (similarity > parameters.iou))
+    candidates = np.flatnonzero(finds & det_counts[det] & passes)
     chosen = candidates[first_fit.first_fit(line[candidates], det[candidates])]
     line, det = line[chosen], det[chosen]
 
@@ -266,7 +271,8 @@ def _surplus(overlaps: Overlaps, line_of: Ints, words: Ints, free: Bools, parame
     found = np.zeros(len(line_of), dtype=bool)
     found[overlaps.gt[words]] = True
     gt, det = overlaps.gt, overlaps.det
-    inside = divide(overlaps.area, overlaps.det_area[det]) > parameters.dont_care_overlap
+    share = divide(overlaps.area, overlaps.det_area[det])
+    inside = settled(share, parameters.dont_care_overlap, overlaps) > parameters.dont_care_overlap
     candidates = np.flatnonzero(found[gt] & free[det] & inside)
     candidates = candidates[np.argsort(line_of[gt[candidates]], kind="stable")]
     chosen = candidates[first_fit.first_fit(gt[candidates], det[candidates])]

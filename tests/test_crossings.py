@@ -1,0 +1,38 @@
+"""Where a ring crosses itself, compared with whether GEOS finds it valid."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaltex_cli.geometry.crossings import first_crossing
+
+number = st.integers(0, 6)
+
+
+@given(ring=st.lists(st.tuples(number, number), min_size=3, max_size=9, unique=True))
+@settings(deadline=None, derandomize=True, max_examples=400)
+def test_a_ring_has_a_crossing_where_geos_finds_it_invalid(ring: list[tuple[int, int]]) -> None:
+    found = first_crossing(np.array(ring, dtype=np.float64))
+    assert (found is None) == shapely.Polygon(ring).is_valid
+    if found is not None:
+        assert shapely.Point(found).distance(shapely.LinearRing(ring)) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("ring", "point"),
+    [
+        ([(0, 0), (9, 9), (9, 0), (0, 9)], (4.5, 4.5)),
+        ([(0, 0), (4, 0), (4, 4), (2, 0), (0, 4)], (2, 0)),
+        ([(0, 0), (4, 0), (4, 4), (4, 4), (2, 2), (4, 4), (0, 4)], (4, 4)),
+        ([(0, 0), (0, 0), (1, 0), (1, 1)], None),
+        ([(0, 0), (4, 0), (8, 0), (4, 0), (4, 4)], (4, 0)),
+    ],
+)
+def test_the_first_crossing_in_drawing_order(
+    ring: list[tuple[float, float]], point: tuple[float, float] | None
+) -> None:
+    assert first_crossing(np.array(ring, dtype=np.float64)) == point
