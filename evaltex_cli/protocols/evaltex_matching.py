@@ -114,9 +114,11 @@ def _best_first(candidates: Overlaps, scene: Scene) -> Ints:
     iou = area[crowded] / (scene.gt_area[gt[crowded]] + scene.det_area[det[crowded]] - area[crowded])
     order = np.lexsort((-iou, det[crowded]))
     crowded, iou = crowded[order], iou[order]
-    error = ratio_error(iou, candidates, crowded)
-    lower = -np.diff(iou, prepend=np.inf) > error + np.roll(error, 1)
-    tier = np.cumsum(lower | (np.diff(det[crowded], prepend=-1) != 0))
+    drop, other = -np.diff(iou, prepend=np.inf), np.diff(det[crowded], prepend=-1) != 0
+    close = np.flatnonzero((drop <= 2 * MOST) & ~other)
+    lower = np.ones(len(crowded), dtype=bool)
+    lower[close] = drop[close] > sum(ratio_error(iou[k], candidates, crowded[k]) for k in (close, close - 1))
+    tier = np.cumsum(lower | other)
     return crowded[np.lexsort((gt[crowded], tier))]
 
 

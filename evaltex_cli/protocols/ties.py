@@ -58,7 +58,8 @@ def settled(ratio: Floats, thresholds: ArrayLike, overlaps: Overlaps, pairs: Int
         The ratios, or the nearest threshold where the error bridges the difference.
     """
     marks = np.sort(np.atleast_1d(np.asarray(thresholds, dtype=np.float64)))
-    nearest = marks[np.searchsorted((marks[1:] + marks[:-1]) / 2, ratio)]
+    between = (marks[1:] + marks[:-1]) / 2
+    nearest = marks[np.searchsorted(between, ratio)] if len(between) else np.broadcast_to(marks, ratio.shape)
     off = np.abs(ratio - nearest)
     close = np.flatnonzero((off <= MOST) & (off > 0))
     if not len(close):
