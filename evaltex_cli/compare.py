@@ -14,7 +14,7 @@ from evaltex_cli import bootstrap, config, formats
 from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation import evaluate_sources, open_sources
 from evaltex_cli.protocols import PROTOCOLS, load
-from evaltex_cli.protocols.base import MATCH_TYPES, Evidence, EvidenceRows, Protocol, Scores, Totals
+from evaltex_cli.protocols.base import IGNORED, MATCH_TYPES, Evidence, EvidenceRows, Protocol, Scores, Totals
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
 from evaltex_cli.results import json_file
 from evaltex_cli.results.image_table import Gatherer, ImageTable, ObjectColumns, first_difference
@@ -289,13 +289,22 @@ def _image_changes(systems: Sequence[System]) -> Changes[ImageChange]:
     score = systems[0].protocol.headline[-1]
     scores = [system.table.scores[score] for system in systems]
     shown = [np.where(np.isnan(values), 0.0, values) for values in scores]
-    changed = [np.flatnonzero(_differ(scores[0], values)) for values in scores[1:]]
+    counts = [_counts_anything(system.table) for system in systems]
+    changed = [
+        np.flatnonzero(_differ(scores[0], values) & (counts[0] | counted))
+        for values, counted in zip(scores[1:], counts[1:], strict=True)
+    ]
 
     def made(system: int, image: int) -> ImageChange:
         before, after = float(shown[0][image]), float(shown[system][image])
         return ImageChange(systems[0].rows.names[image], systems[system].label, score, before, after)
 
     return _changes([shown[k][rows] - shown[0][rows] for k, rows in enumerate(changed, start=1)], changed, made)
+
+
+def _counts_anything(table: ImageTable) -> Bools:
+    """(images,) where an object or detection counts; the score of any other image is a convention."""
+    return np.asarray(np.delete(table.counts, IGNORED, axis=1).any(axis=1))
 
 
 def _object_changes(systems: Sequence[System]) -> Changes[ObjectChange]:

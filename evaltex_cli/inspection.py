@@ -41,6 +41,8 @@ class Inspection:
         The policy for invalid polygons.
     object_counts : (images,) int64
         Objects of each image, 0 before it is read.
+    counted : (images,) int64
+        Those that are not don't care.
     reason : str
         Why the input is taken for its format.
     faulty : set of (str, int)
@@ -52,6 +54,7 @@ class Inspection:
     faults: FaultLog
     invalid: str
     object_counts: Ints
+    counted: Ints
     dont_care: int = 0
     transcriptions: int = 0
     all_dont_care: int = 0
@@ -123,7 +126,8 @@ def open_input(
     except InputError as error:
         problems.append(_unreadable(side, str(path), error))
         return None
-    opened = Inspection(side, source, faults, invalid, np.zeros(len(source.names), np.int64), reason=reason)
+    nothing = np.zeros(len(source.names), np.int64)
+    opened = Inspection(side, source, faults, invalid, nothing, nothing.copy(), reason=reason)
     problems += [
         opened.problem("warning", "input", text.removeprefix(f"{path}: ").removeprefix(f"{path.name}: "), "")
         for text in source.warnings
@@ -237,6 +241,7 @@ def _count(one: Inspection, start: int, read: ReadImages) -> None:
     objects = read.objects
     counts = np.diff(objects.offsets)
     one.object_counts[start : start + len(counts)] = counts
+    one.counted[start : start + len(counts)] = np.bincount(objects.image[~objects.dont_care], minlength=len(counts))
     one.dont_care += int(objects.dont_care.sum())
     one.transcriptions += count_texts(objects.texts)
     one.all_dont_care += int(checks.all_dont_care(objects).sum())

@@ -95,6 +95,7 @@ def _pairing_problems(ours: Inspection, theirs: Inspection, paired: Ints, also: 
     extra = list(listed(theirs, "extra-image", (k for k, name in enumerate(det) if name not in known)))
     unpaired = np.flatnonzero((paired < 0) & (also < 0)).tolist() if det else []
     missing = [gt[i] for i in listed(theirs, "missing-image", unpaired)]
+    has_counted = {name for name, count in zip(gt, ours.counted.tolist(), strict=True) if count}
     without = np.flatnonzero(theirs.object_counts == 0).tolist()
     empty = list(listed(theirs, "empty-image", (k for k in without if det[k] in known)))
     at = places.of_images(theirs.source, "det", [*extra, *empty], with_objects=False)
@@ -108,12 +109,16 @@ def _pairing_problems(ours: Inspection, theirs: Inspection, paired: Ints, also: 
     hints = Hints([det[position] for position in extra])
     for name in missing:
         found = f"no image {quote(name)} in the detections{hints.nearest(name)}"
-        yield theirs.problem("warning", "missing-image", found, "its objects count as missed", name)
+        yield theirs.problem("warning", "missing-image", found, _outcome(name in has_counted), name)
     for position in empty:
         name = det[position]
-        found, advice = f"image {quote(name)} has no detections", "its objects count as missed"
+        found, advice = f"image {quote(name)} has no detections", _outcome(name in has_counted)
         yield theirs.problem_at(at[position], "warning", "empty-image", found, advice, name)
     yield from theirs.not_listed()
+
+
+def _outcome(has_counted: bool) -> str:
+    return "its objects count as missed" if has_counted else "no object in it counts, so none is missed"
 
 
 def _coordinate_problems(ours: Inspection, theirs: Inspection, paired: Ints, sizes: Floats) -> Iterator[Problem]:

@@ -497,6 +497,21 @@ class TestOverview:
         assert tab.run("document.querySelectorAll('#charts figure').length") == 2
         assert names(tab) == by_score(words, "fscore")
 
+    def test_an_image_where_nothing_counts_comes_last(self, tab: Chromium, tmp_path: Path) -> None:
+        """Its score, 0 under this protocol, is a convention."""
+        for side, words in (("gt", {"a": "###", "b": "word", "c": "###"}), ("det", {"b": "word"})):
+            (tmp_path / side).mkdir()
+            for name, text in words.items():
+                (tmp_path / side / f"{name}.txt").write_text(f"0,0,99,20,{text}\n", encoding="utf-8")
+        results = evaluated(
+            tmp_path / "gt", tmp_path / "det", tmp_path / "r", "-a", "--report", "--protocol", "icdar2013"
+        )
+        tab.open(results / "report.html")
+        assert names(tab) == ["b", "a", "c"]
+        tab.point("#images th:nth-child(2) button", click=True)
+        tab.press("Enter", 13)
+        assert names(tab) == ["b", "a", "c"]
+
     def test_a_heading_sorts_by_mouse_and_by_keyboard(self, tab: Chromium, report: Path, words: Path) -> None:
         tab.open(report)
         tab.point("#images th:nth-child(2) button", click=True)

@@ -307,8 +307,10 @@
     if (table.sort === -1) kept.sort((a, b) => sign * collator.compare(overview.images[a], overview.images[b]) || a - b);
     else {
       const values = columns[table.sort].values, errors = errorsOf(data);
-      // An undefined score is neither good nor bad: it comes last either way. Among equals the one with more errors comes first.
-      kept.sort((a, b) => (values[a] === null) - (values[b] === null) || sign * (values[a] - values[b]) || errors[b] - errors[a] || a - b);
+      const counts = (k) => values[k] !== null && types.some((_, code) => code !== IGNORED && data.images.some((of) => has(of, code, k)));
+      const last = overview.images.map((_, k) => !counts(k));
+      // An undefined score, or that of an image where nothing counts, is neither good nor bad: it comes last either way. Among equals the one with more errors comes first.
+      kept.sort((a, b) => last[a] - last[b] || sign * (values[a] - values[b]) || errors[b] - errors[a] || a - b);
     }
     table.order = kept;
   }
