@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import islice
@@ -23,6 +24,7 @@ from evaltex_cli.signature import parts_of
 SCHEMA = 1
 _SHOWN_PARTS = 5
 _HEAD_BYTES = 256
+_TOOL = re.compile(rb'"tool"\s*:\s*"evaltex"')
 
 
 def files(path: Path) -> list[Path]:
@@ -44,7 +46,7 @@ def files(path: Path) -> list[Path]:
 def is_document(path: Path) -> bool:
     """Whether a file begins as a result's .json does."""
     try:
-        return b'"tool": "evaltex"' in read_regular(path, "a file", _HEAD_BYTES)
+        return _TOOL.search(read_regular(path, "a file", _HEAD_BYTES)) is not None
     except (OSError, InputError):
         return False
 
