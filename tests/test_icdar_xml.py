@@ -53,6 +53,12 @@ def test_reads_images_rectangles_and_words(tmp_path):
     assert list(read.objects.texts) == ["Café & Bar", "", ""]
 
 
+def test_sizes_of_street_view_text(tmp_path):
+    """Its element has a capital letter."""
+    path = write(tmp_path, DOCUMENT.replace("<resolution", "<Resolution"))
+    assert FORMAT.index(path, "gt", FaultLog()).read(np.array([0]), FaultLog()).sizes.tolist() == [[960, 1280]]
+
+
 def test_whole_numbers_and_no_types_need_no_columns(tmp_path):
     path = write(tmp_path, DOCUMENT.replace("20.5", "20.0").replace('width="0" height="0"', 'width="1" height="1"'))
     objects = FORMAT.index(path, "gt", FaultLog()).read(np.array([0, 1]), FaultLog()).objects
@@ -209,6 +215,7 @@ def faults_of(tmp_path, text):
         ('x="5"', 'x="nan"', "gt.xml:9: x = 'nan'; expected numbers"),
         ('x="5"', 'x="1e13"', "gt.xml:9: x = '1e13'; expected numbers"),
         ('x="5" ', "", "gt.xml:9: no attribute x; expected numbers"),
+        ('x="5"', 'x="1_0"', "gt.xml:9: x = '1_0'; expected numbers"),
         ('x="5"', 'modelType="word" x="5"', "gt.xml:9: modelType = 'word'; expected number modelType"),
         ('width="7"', 'width="-7"', "gt.xml:9: width -7, height 8; expected both at least 1"),
         (

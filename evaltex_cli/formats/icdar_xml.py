@@ -16,7 +16,7 @@ from evaltex_cli.formats import safe_xml
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit, refuse_bad_names, source
 from evaltex_cli.formats.documents import head, read_file, unpacked
-from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT
+from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT, NUMBER
 from evaltex_cli.records import ANY_TYPE
 
 
@@ -46,7 +46,7 @@ class _Tagset:
             self.images.append(CollectedImage("", self.path, self.at))
         elif element in ("imageName", "tag"):
             self.text = []
-        elif element == "resolution" and self.images:
+        elif element in ("resolution", "Resolution") and self.images:  # of ICDAR, of SVT
             self.images[-1].width, self.images[-1].height = self.numbers(attributes, ("x", "y")) or (0.0, 0.0)
         elif element == "taggedRectangle":
             self.rectangle(attributes)
@@ -108,10 +108,9 @@ class _Tagset:
     def numbers(self, attributes: dict[str, str], names: tuple[str, ...]) -> list[float] | None:
         values = []
         for name in names:
-            try:
-                values.append(float(attributes[name]))
-            except (KeyError, ValueError):
-                values.append(math.nan)
+            text = attributes.get(name, "").strip()
+            is_number = len(text) <= safe_xml.LONGEST_NUMBER and NUMBER.fullmatch(text)
+            values.append(float(text) if is_number else math.nan)
             if not abs(values[-1]) <= COORDINATE_LIMIT:
                 found = f"{name} = {quote(attributes[name])}" if name in attributes else f"no attribute {name}"
                 self.refuse(found, f"number{'s'[: len(names) - 1]} {', '.join(names)}")
