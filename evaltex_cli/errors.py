@@ -219,7 +219,8 @@ class Hints:
         return f" (did you mean {quote(close[0])}?)" if close else ""
 
     def _affordable(self, name: str) -> list[str]:
-        work, chosen = 0, []
+        work = 0
+        chosen: list[str] = []
         for candidate in self._neighbours(name):
             work += max(len(name), 8) * max(len(candidate), 8)
             if chosen and work > HINT_WORK // 20:

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from evaltex_cli.runs import Evaluation
 
 SAMPLE_IMAGES = 300
+SAMPLE_OBJECTS = 100
+"""Objects of the ground truth of one image that are looked at, spread over all of them."""
+SAMPLE_DETECTIONS = 3000
+SAMPLE_PAIRS = 1_000_000
+"""Pairs of objects and detections that are looked at, as long as it is more than one image."""
 LEAST_AGREEMENT = 0.2
 LEAST_GAIN = 0.15
 _NOTICEABLE = 0.05
@@ -92,7 +97,7 @@ def guess(batch: ImageBatch) -> str | None:
 
 
 def sample(gt: Source, det: Source, paired: Ints) -> ImageBatch:
-    """Read the first `SAMPLE_IMAGES` images that both sides have; what is wrong in them is passed over.
+    """Read the first images that both sides have, `SAMPLE_IMAGES` at most; what is wrong in them is passed over.
 
     Parameters
     ----------
@@ -100,8 +105,34 @@ def sample(gt: Source, det: Source, paired: Ints) -> ImageBatch:
         Position in `det` of each image of `gt`; `pairing.NO_DETECTIONS` where it has none.
     """
     positions = np.flatnonzero(paired != pairing.NO_DETECTIONS)[:SAMPLE_IMAGES]
+    weights = gt.weights[positions].astype(np.int64) + det.weights[paired[positions]]
+    positions = positions[: sides.small_sample(weights)]
     ours, theirs = gt.read(positions, FaultLog()), det.read(paired[positions], FaultLog())
-    return ImageBatch([gt.names[k] for k in positions.tolist()], ours.sizes, ours.objects, theirs.objects)
+    objects, detections = _thinned(ours.objects, SAMPLE_OBJECTS), _thinned(theirs.objects, SAMPLE_DETECTIONS)
+    pairs = np.cumsum(np.diff(objects.offsets) * np.diff(detections.offsets))
+    images = max(int(np.searchsorted(pairs, SAMPLE_PAIRS, side="right")), 1)
+    return ImageBatch(
+        [gt.names[k] for k in positions[:images].tolist()],
+        ours.sizes[:images],
+        _first(objects, images),
+        _first(detections, images),
+    )
+
+
+def _thinned(objects: Objects, most: int) -> Objects:
+    """Keep at most so many objects of each image, spread over all of them."""
+    counts = np.diff(objects.offsets)
+    if (counts <= most).all():
+        return objects
+    rank = np.arange(objects.count) - np.repeat(objects.offsets[:-1], counts)
+    kept = np.repeat(np.minimum(counts, most), counts)
+    return take(objects, rank * kept // counts[objects.image] != (rank - 1) * kept // counts[objects.image])
+
+
+def _first(objects: Objects, images: int) -> Objects:
+    """The objects of the first images."""
+    offsets = objects.offsets[: images + 1]
+    return objects if images == len(objects.offsets) - 1 else take(objects, np.arange(offsets[-1]), offsets)
 
 
 def agreement(batch: ImageBatch) -> float:

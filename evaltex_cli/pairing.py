@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from operator import eq
 
 import numpy as np
@@ -35,18 +36,19 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
     if paired is None:
         position = {name: k for k, name in enumerate(det.names)}
         paired = np.fromiter((position.pop(name, NO_DETECTIONS) for name in gt.names), np.int64, len(gt.names))
-        extra = list(position)
+        extra, extras = iter(position), len(position)
     else:
         is_extra = np.ones(len(det.names), dtype=bool)
         is_extra[paired[paired != NO_DETECTIONS]] = False
-        extra = list(taken(det.names, np.flatnonzero(is_extra)))
-    unclaimed = list(taken(gt.names, np.flatnonzero(paired == NO_DETECTIONS)[:10_000])) if extra else []
+        extra, extras = taken(det.names, np.flatnonzero(is_extra)), int(is_extra.sum())
+    if not extras:
+        return paired
+    unclaimed = list(taken(gt.names, np.flatnonzero(paired == NO_DETECTIONS)[:10_000]))
     hints = Hints(unclaimed or gt.names[:10_000])
-    for shown, name in enumerate(extra):
-        hint = hints.nearest(name) if shown < SHOWN_FAULTS else ""
-        faults.add(
-            det.path, None, f"image {quote(name)}, which the ground truth lacks{hint}", f"only image names of {gt.path}"
-        )
+    for name in islice(extra, SHOWN_FAULTS):
+        found = f"image {quote(name)}, which the ground truth lacks{hints.nearest(name)}"
+        faults.add(det.path, None, found, f"only image names of {gt.path}")
+    faults.count += max(extras - SHOWN_FAULTS, 0)
     return paired
 
 

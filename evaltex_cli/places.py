@@ -61,17 +61,20 @@ def of_images(source: Source, side: Side, positions: Sequence[int], with_objects
         of_image = _of_evaltex if source.format == "evaltex" else _of_file
         for k, (file, first, text) in zip(positions, source.texts(wanted), strict=True):
             lines = ((first + number, line) for number, line in numbered_lines(text))
-            place = of_image(file, lines, source.names[k], side)
-            found[k] = place if with_objects else place._replace(objects=[])
+            found[k] = of_image(file, lines, source.names[k], side if with_objects else None)
     return found
 
 
-def _of_file(file: str, lines: Iterator[tuple[int, str]], name: str, side: Side) -> ImagePlace:
+def _of_file(file: str, lines: Iterator[tuple[int, str]], name: str, side: Side | None) -> ImagePlace:
+    if side is None:
+        return ImagePlace(file, None, [])
     return ImagePlace(file, None, [ObjectText(Position(number), line) for number, line in lines if line.strip()])
 
 
-def _of_evaltex(file: str, lines: Iterator[tuple[int, str]], name: str, side: Side) -> ImagePlace:
+def _of_evaltex(file: str, lines: Iterator[tuple[int, str]], name: str, side: Side | None) -> ImagePlace:
     head = next(number for number, line in lines if line.strip() == name)
+    if side is None:
+        return ImagePlace(file, Position(head, 1), [])
     texts = [ObjectText(Position(number), line) for number, line in lines if is_object_line(line.strip(), side)]
     return ImagePlace(file, Position(head, 1), texts)
 

@@ -12,11 +12,13 @@ from evaltex_cli.errors import FaultLog, quote
 from evaltex_cli.formats import archive
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.icdar_lines import DONT_CARE
-from evaltex_cli.records import Objects
+from evaltex_cli.records import Ints, Objects
 
 SAMPLE_IMAGES = 300
 MOST = 0.95
 """Share of names, or of transcriptions, that a sign takes."""
+SAMPLE_BYTES = 1 << 22
+"""Bytes of the sample, as long as it is of more than one image."""
 FEWEST = 3
 """Transcriptions that may tell; a single one may be a price."""
 _DECIMAL = re.compile(r"(?:0?\.[0-9]+|1\.0*)", re.ASCII)
@@ -62,7 +64,13 @@ def _of_format(gt: Source, det: Source) -> Iterable[str]:
 
 
 def _sample(source: Source) -> Objects:
-    return source.read(np.arange(min(len(source.names), SAMPLE_IMAGES)), FaultLog()).objects
+    every = np.arange(min(len(source.names), SAMPLE_IMAGES))
+    return source.read(every[: small_sample(source.weights[every])], FaultLog()).objects
+
+
+def small_sample(weights: Ints) -> int:
+    """Return how many of these images, from the first on, have `SAMPLE_BYTES` together; one at least."""
+    return max(int(np.searchsorted(np.cumsum(weights, dtype=np.int64), SAMPLE_BYTES, side="right")), 1)
 
 
 def _of_objects(gt: Objects, det: Objects) -> Iterable[str]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex_bulk import usual_object_lines
+from evaltex_cli.formats.names import MAX_NAME_BYTES
 from evaltex_cli.records import Bools, Ints
 
 _NEWLINE, _RETURN, _BLANK, _COMMA, _ZERO = b"\n\r ,0"
@@ -91,6 +92,7 @@ def plain_images(
     name_stop, last_stop = stops[taken][::lines], stops[taken][lines - 1 :: lines]
     names, newlines = _lines(data, starts[name], name_stop)
     is_plain[owner[~_are_plain_names(names, newlines)]] = False
+    is_plain[owner[name_stop - starts[name] > MAX_NAME_BYTES]] = False
     sizes = np.zeros((len(name), 2), np.int64)
     if side == "gt":
         sizes, are_sizes = _plain_sizes(data, starts[last], last_stop)

@@ -18,9 +18,10 @@ from evaltex_cli.errors import FaultLog, not_utf8, quote
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex_bulk import line_ends
 from evaltex_cli.formats.evaltex_heads import PlainImages, plain_images
-from evaltex_cli.formats.evaltex_lines import LineFault, is_object_line, parse_size_line
-from evaltex_cli.formats.names import leaves_result_folder
+from evaltex_cli.formats.evaltex_lines import LAYOUT, LineFault, is_object_line, parse_size_line
+from evaltex_cli.formats.names import MAX_NAME_BYTES, is_too_long, leaves_result_folder
 from evaltex_cli.formats.packed_names import Names
+from evaltex_cli.formats.text_bounds import MANY_LINES
 from evaltex_cli.records import Ints
 
 _SIZE_ATTEMPT = re.compile(r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]*,\s*\d[^,]*")
@@ -115,7 +116,8 @@ class Index:
         self._after_usual = False
         start = 0
         while start < len(block):
-            stop = block.find(b"\n", start + PART_BYTES) + 1 or len(block)
+            is_dense = block.count(b"\n", start, start + PART_BYTES) > MANY_LINES
+            stop = block.find(b"\n", start + (MANY_LINES if is_dense else PART_BYTES)) + 1 or len(block)
             line += self._take_part(np.frombuffer(block, np.uint8, stop - start, start), position + start, line)
             start = stop
         return line - first - lacks_newline
@@ -259,6 +261,10 @@ class Index:
     def _name(self, name: str, number: int, start: int, stop: int) -> None:
         if self._awaits_size:
             self._missing_size(number, name, start)
+        if is_too_long(name):
+            found, expected = f"an image name of more than {MAX_NAME_BYTES} bytes", "a shorter one"
+            self.faults.add(self._path, number, found, f"{expected}, or an object line, {LAYOUT[self.side]}")
+            name = name[:MAX_NAME_BYTES]
         if leaves_result_folder(name):
             self.faults.add(
                 self._path,

@@ -22,7 +22,7 @@ _QUOTED = {
     "gt": re.compile(r'[^,"]*,[^,"]*,\s*"'),
     "det": re.compile(r'[^,"]*,\s*"'),
 }
-_LAYOUT = {
+LAYOUT = {
     "gt": 'ID,region,"transcription",t|f,x,y,width,height',
     "det": 'ID,"transcription",x,y,width,height',
 }
@@ -88,13 +88,13 @@ def _split(line: str, side: Side) -> tuple[list[str], str, list[str]]:
         first, last = quoted.end(), line.rindex('"')
         after = line[last + 1 :].strip() if last >= first else ""
         if not after.startswith(","):
-            raise LineFault(f"no closing quote and comma after the transcription in {quote(line)}", _LAYOUT[side])
+            raise LineFault(f"no closing quote and comma after the transcription in {quote(line)}", LAYOUT[side])
         return line[: first - 1].split(",")[:leading_count], line[first:last], after[1:].split(",")
     if side == "det" and _GT_LINE.match(line):
-        raise LineFault(f"a ground-truth line {quote(line)}", _LAYOUT[side])
+        raise LineFault(f"a ground-truth line {quote(line)}", LAYOUT[side])
     fields = line.split(",")
     if len(fields) < leading_count + (6 if side == "gt" else 5):
-        raise LineFault(f"{len(fields)} fields in {quote(line)}", _LAYOUT[side])
+        raise LineFault(f"{len(fields)} fields in {quote(line)}", LAYOUT[side])
     text_stop = _unquoted_text_stop(fields, side)
     text = ",".join(fields[leading_count:text_stop]).strip()
     return fields[:leading_count], text, fields[text_stop:]

@@ -16,6 +16,7 @@ from evaltex_cli.errors import ChangedError, FaultLog, InputError, TangledError
 from evaltex_cli.formats import evaltex_bulk as bulk
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex_lines import LineFault, ObjectLine, parse_object_line
+from evaltex_cli.formats.text_bounds import TextFault, refuse_excess, without_blank_lines
 from evaltex_cli.geometry.boxes import around
 from evaltex_cli.records import (
     Floats,
@@ -74,7 +75,7 @@ class Reader:
 
     def read(self, positions: Ints, faults: FaultLog) -> ReadImages:
         """Read the images at these positions; see `Source.read`."""
-        parts = self._texts(positions)
+        parts, left = self._texts(positions, faults)
         buffer = b"".join(parts)
         data = np.frombuffer(buffer, np.uint8)
         ends = bulk.line_ends(data)
@@ -82,6 +83,8 @@ class Reader:
         lines = np.diff(stops, prepend=0)
         image = np.repeat(np.arange(len(positions)), lines)
         number = np.arange(len(ends)) + (self.line[positions] - (stops - lines))[image]
+        for k, numbers in left.items():
+            number[stops[k] - lines[k] : stops[k]] = self.line[positions[k]] + numbers
         plain = bulk.tokenise(data, ends, self.side)
         file = self.file[positions][image].astype(np.int64)
         odd = self._odd_lines(buffer, ends, plain.line, file, number, faults)
@@ -107,12 +110,12 @@ class Reader:
             lines_before = text.count(b"\n", 0, before) + (len(text) < before)  # the last may lack its newline
             yield self.names[self.file[k]], int(self.line[k]) - lines_before, text
 
-    def _texts(self, positions: Ints) -> list[bytes]:
-        """Each image's lines, all ended by a bare newline."""
+    def _texts(self, positions: Ints, faults: FaultLog) -> tuple[list[bytes], dict[int, Ints]]:
+        """Each image's lines, all ended by a bare newline, and by image the numbers of the lines of dense ones."""
         parts: list[bytes] = []
-        places = zip(
-            *(c[positions].tolist() for c in (self.file, self.start, self.weights, self.checksum)), strict=True
-        )
+        left: dict[int, Ints] = {}
+        columns = (self.file, self.start, self.weights, self.checksum)
+        places = zip(*(column[positions].tolist() for column in columns), strict=True)
         try:
             for k, images in groupby(places, lambda place: place[0]):
                 with self.files[k].open("rb") as file:
@@ -121,10 +124,25 @@ class Reader:
                         text = file.read(weight)
                         if len(text) < weight or zlib.crc32(text) != checksum:
                             raise ChangedError(self.names[k])
-                        parts.append(text.replace(b"\r\n", b"\n") + b"\n")
+                        text, numbers = self._bounded(text, positions[len(parts)], faults)
+                        if numbers is not None:
+                            left[len(parts)] = numbers
+                        parts.append(text)
         except OSError as error:
             raise InputError(f"{error.filename}: cannot be read ({error.strerror or error})") from error
-        return parts
+        return parts, left
+
+    def _bounded(self, text: bytes, position: int, faults: FaultLog) -> tuple[bytes, Ints | None]:
+        """Return what `without_blank_lines` does, with bare newlines; nothing of a text out of bounds."""
+        try:
+            refuse_excess(text)
+        except TextFault as fault:
+            line = int(self.line[position]) + fault.line
+            faults.add(self.names[self.file[position]], line, fault.found, fault.expected)
+            return b"\n", None
+        text, numbers = without_blank_lines(text)
+        text = text.replace(b"\r\n", b"\n")
+        return (text + b"\n", None) if numbers is None else (text, numbers)
 
     def _odd_lines(
         self, buffer: bytes, ends: Ints, plain: Ints, file: Ints, number: Ints, faults: FaultLog

@@ -12,7 +12,9 @@ from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.evaltex_index import Images, Index
 from evaltex_cli.formats.evaltex_reader import Reader
+from evaltex_cli.formats.names import MAX_NAME_BYTES
 from evaltex_cli.formats.shards import beginning, unpacked
+from evaltex_cli.formats.text_bounds import MAX_LINE_BYTES, TextFault, refuse_long_line
 
 BLOCK_BYTES = 1 << 22
 _ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b")
@@ -79,6 +81,11 @@ def _index_files(files: Sequence[Path], readable: Sequence[Path], found: Index) 
         found.begin_file(path)
         for block in _blocks(place):
             digest.update(block)
+            try:
+                refuse_long_line(block)
+            except TextFault as fault:
+                expected = f"{fault.expected}, and image names of at most {MAX_NAME_BYTES} bytes"
+                raise InputError(f"{path}:{line + fault.line}: {fault.found}; expected {expected}") from fault
             line += found.take_block(block, position, line)
             position += len(block)
         found.end_file(position, line)
@@ -87,12 +94,12 @@ def _index_files(files: Sequence[Path], readable: Sequence[Path], found: Index) 
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
-    """Yield the file in blocks of whole lines."""
+    """Yield the file in blocks of whole lines, or up to where a line is too long."""
     with path.open("rb") as file:
         start = 0
         while True:
             file.seek(start + BLOCK_BYTES)
-            file.readline()
+            file.readline(MAX_LINE_BYTES + 1)
             length = file.tell() - start
             file.seek(start)
             block = file.read(length)

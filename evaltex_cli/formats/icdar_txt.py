@@ -120,11 +120,11 @@ def _read(entries: archive.Entries, syntax: Syntax, positions: Ints, faults: Fau
     for k, (_, text) in enumerate(entries.read_indexed(positions)):
         fault = _fault(text)
         if fault:
-            refused[k], text = fault, b""
-        text, left = without_blank_lines(text)
+            refused[k] = fault
+        lines, left = without_blank_lines(b"" if fault else text)
         if left is not None:
             numbers[k] = left
-        parts.append(whole_lines(text))
+        parts.append(whole_lines(lines))
     buffer = b"".join(parts)
     data = np.frombuffer(buffer, np.uint8)
     ends = line_ends(data)
@@ -140,9 +140,9 @@ def _read(entries: archive.Entries, syntax: Syntax, positions: Ints, faults: Fau
         own = line - (int(stops[owner - 1]) if owner else 0)
         return entries.place(chosen[owner]), 1 + (int(numbers[owner][own]) if owner in numbers else own)
 
-    lines = np.flatnonzero(is_odd)
-    owners = np.searchsorted(stops, lines, side="right").tolist()
-    for line, owner, bare in zip(lines.tolist(), owners, decoded(buffer, ends, lines), strict=True):
+    odd_lines = np.flatnonzero(is_odd)
+    owners = np.searchsorted(stops, odd_lines, side="right").tolist()
+    for line, owner, bare in zip(odd_lines.tolist(), owners, decoded(buffer, ends, odd_lines), strict=True):
         if owner in refused:
             faults.add(entries.place(chosen[owner]), *refused[owner])
         elif bare:

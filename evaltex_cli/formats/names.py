@@ -13,6 +13,8 @@ from evaltex_cli.errors import quote
 
 MOST_FOLDERS = 100
 """Before a name: what makes and removes folders within folders goes down by recursion."""
+MAX_NAME_BYTES = 4096
+"""Longest image name, in UTF-8: no path may be longer."""
 _SURELY_SHORT = 50
 _LEAVES_FOLDER = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.{0,2}(?:[/\\]|$)|[\x00-\x1f\x7f]")
 _PLAIN = re.compile(r"\w[\w .-]*")
@@ -63,6 +65,11 @@ def is_unicode(name: str) -> bool:
 def is_plain(name: str) -> bool:
     """Whether a name is of letters and digits, with blanks, dots and dashes among them: safe without a closer look."""
     return _PLAIN.fullmatch(name) is not None
+
+
+def is_too_long(name: str) -> bool:
+    """Whether a name has more than `MAX_NAME_BYTES` bytes in UTF-8."""
+    return 4 * len(name) > MAX_NAME_BYTES and len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES
 
 
 def leaves_result_folder(name: str) -> bool:

@@ -27,8 +27,8 @@ class TextFault(LineFault):
         self.line = line
 
 
-def refuse_excess(text: bytes) -> None:
-    """Refuse text with a line longer than `MAX_LINE_BYTES`, or more than `MAX_OBJECTS` lines that are not blank.
+def refuse_long_line(text: bytes) -> None:
+    """Refuse text with a line longer than `MAX_LINE_BYTES`.
 
     Raises
     ------
@@ -41,6 +41,16 @@ def refuse_excess(text: bytes) -> None:
             found = f"a line of more than {MAX_LINE_BYTES} bytes"
             raise TextFault(text.count(b"\n", 0, start), found, "one object in each line")
         start = end + 1
+
+
+def refuse_excess(text: bytes) -> None:
+    """Refuse an image's text with a long line, or with more than `MAX_OBJECTS` lines that are not blank.
+
+    Raises
+    ------
+    TextFault
+    """
+    refuse_long_line(text)
     if text.count(b"\n") < MAX_OBJECTS:
         return
     for count, (number, _) in enumerate(_lines_of(text), 1):

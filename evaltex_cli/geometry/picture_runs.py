@@ -37,7 +37,7 @@ class TooManyRunsError(Exception):
 
 
 def most_stretches(pixels: int) -> int:
-    """Return how many stretches a picture of so many pixels may have: noise has one for each pixel, text one for twenty."""
+    """Return how many stretches a picture of so many pixels may have: noise has one each, text few."""
     return FEW_STRETCHES + pixels // PIXELS_PER_STRETCH
 
 
