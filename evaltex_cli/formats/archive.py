@@ -27,8 +27,10 @@ from evaltex_cli.errors import ChangedError, FaultLog, InputError, counted, quot
 from evaltex_cli.formats import zip_directory
 from evaltex_cli.formats.garbage import garbage_kept
 from evaltex_cli.formats.names import (
+    MAX_NAME_BYTES,
     image_names,
     is_plain,
+    is_too_long,
     is_unicode,
     leaves_result_folder,
     natural_key,
@@ -157,6 +159,7 @@ class Entries:
             len(images) == len(self.entries)
             and all(is_plain(entry.name) for entry in self.entries)
             and all(map(is_plain, images))
+            and not any(map(is_too_long, images))
         ):
             return
         claimed: dict[str, Entry] = {}
@@ -165,6 +168,9 @@ class Entries:
             if leaves_result_folder(name) or leaves_result_folder(entry.image) or not is_unicode(name):
                 expected = "a name in UTF-8 without '..', leading slash, drive letter or control character; rename it"
                 faults.add(self.place(entry), None, f"entry name {quote(entry.name)}", expected)
+            if is_too_long(entry.image):
+                found = f"an image name of more than {MAX_NAME_BYTES} bytes"
+                faults.add(self.place(entry), None, found, "a shorter one; rename the entry")
             first = claimed.setdefault(entry.image, entry)
             if first is not entry:
                 found = f"entry {quote(entry.name)} is of image {quote(entry.image)}, as entry {quote(first.name)} is"

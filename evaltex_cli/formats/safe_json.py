@@ -14,6 +14,9 @@ from evaltex_cli.errors import Position, Steps, not_utf8, quote
 from evaltex_cli.formats.collected import Misfit
 from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT
 
+MOST_OF_EACH = ((b"{", "objects", 200_000, 32), (b"[", "lists", 500_000, 8))
+"""How many of each a document may have, and how many bytes must come with each more: annotations have several times
+as many bytes, and what Python makes of denser documents takes over 20 times their size."""
 Record = dict[str, Any]
 _DECODER = json.JSONDecoder()
 _BLANKS = re.compile(r"[ \t\n\r]*+")
@@ -31,13 +34,17 @@ def parse(data: bytes) -> Any:
     Raises
     ------
     Misfit
-        When it is not UTF-8, no well-formed JSON, too deeply nested, or has an object with a key twice.
+        When it is not UTF-8, no well-formed JSON, too deeply nested, has an object with a key twice, or hardly anything
+        but brackets.
     """
+    for bracket, what, few, size in MOST_OF_EACH:
+        if data.count(bracket) > few + len(data) // size:
+            raise Misfit(f"more than {few} {what}, with fewer than {size} bytes for each", "annotations")
     repeating: list[_Repeating] = []
 
     def record(pairs: list[tuple[str, Any]]) -> Record:
         found = dict(pairs)
-        if len(found) == len(pairs):
+        if len(found) == len(pairs) or repeating:
             return found
         again = _Repeating(found)
         again.repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]

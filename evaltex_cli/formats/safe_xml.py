@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from sys import intern
 from typing import Any
 from xml.parsers import expat
 
@@ -12,6 +13,8 @@ from evaltex_cli.errors import Position, quote
 from evaltex_cli.formats.collected import Misfit
 from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT, NUMBER
 
+MOST_OF_EACH = ((b"<", "tags", 200_000, 12), (b"=", "attributes", 200_000, 16))
+"""How many of each a document of one image may have, and how many bytes must come with each more."""
 MAX_DEPTH = 100
 """Deepest nesting of elements: several times what any annotation has."""
 LONGEST_NUMBER = 400
@@ -139,14 +142,19 @@ def parse(parser: expat.XMLParserType, data: bytes) -> None:
 
 
 def tree(data: bytes) -> Element:
-    """Parse a whole document into elements; raises as `parse`, and for nesting deeper than `MAX_DEPTH`."""
+    """Parse a whole document into elements; raises as `parse`, and for nesting deeper than `MAX_DEPTH`, or too many tags."""
+    for sign, what, few, size in MOST_OF_EACH:
+        if data.count(sign) > few + len(data) // size:
+            found = f"more than {few} {what}, with fewer than {size} bytes for each"
+            raise Misfit(found, "annotations of one image", at=Position(1, 1))
     root: list[Element] = []
     open_elements: list[Element] = []
     texts: list[list[str]] = []
     parser = new_parser()
 
     def start(name: str, attributes: dict[str, str]) -> None:
-        element = Element(name.rpartition(":")[2], attributes, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
+        bare = intern(name.rpartition(":")[2])
+        element = Element(bare, attributes, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
         (open_elements[-1].children if open_elements else root).append(element)
         open_elements.append(element)
         texts.append([])

@@ -16,6 +16,11 @@ from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints,
 MITRE_LIMIT = 5.0
 MAX_CROSSINGS = 1000
 """Most crossings of a polygon with itself, where it has no more vertices; with 10 of each, one takes GEOS minutes."""
+FEW_CROSSINGS = 20
+"""A polygon with no more of them costs little to repair."""
+MAX_CROSSINGS_OF_ALL = 10_000
+"""Most crossings of polygons with more than a few, together, of those read at once (1 MiB of text): a few seconds."""
+_FEW_SIDES = 46
 
 
 def from_vertices(
@@ -43,13 +48,14 @@ def from_vertices(
     Raises
     ------
     TangledError
-        For a ring that crosses or touches itself more than `MAX_CROSSINGS` times, and more often than it has vertices.
+        For a ring that crosses or touches itself more than `MAX_CROSSINGS` times, and more often than it has vertices;
+        and for the ring with which those of more than `FEW_CROSSINGS` have more than `MAX_CROSSINGS_OF_ALL` together.
     """
     geometries, invalid = _rings(vertices, vertex_offsets)
     mended = np.zeros(len(geometries), dtype=bool)
     crossing = _crossing(geometries, invalid)
-    for i in crossing.tolist() if refuse_tangled else ():
-        _refuse_tangled(vertices[vertex_offsets[i] : vertex_offsets[i + 1]], i)
+    if refuse_tangled:
+        _refuse_tangled(vertices, vertex_offsets, crossing)
     geometries[crossing] = repair(geometries[crossing])
     mended[crossing] = True
     flat = shapely.area(geometries) == 0
@@ -91,12 +97,38 @@ def self_crossing(objects: Objects) -> tuple[Ints, Geometries]:
     return crossing, geometries[crossing]
 
 
-def _refuse_tangled(ring: Floats, index: int) -> None:
-    most = max(MAX_CROSSINGS, len(ring))
+def _refuse_tangled(vertices: Floats, vertex_offsets: Ints, crossing: Ints) -> None:
+    of_all = 0
+    for i in crossing.tolist():
+        ring = vertices[vertex_offsets[i] : vertex_offsets[i + 1]]
+        most = max(MAX_CROSSINGS, len(ring))
+        count = _crossings(ring, most)
+        of_all += count if count > FEW_CROSSINGS else 0
+        x, y = ring[0].tolist()
+        polygon = f"a polygon of {len(ring)} vertices, the first at ({x:g}, {y:g}),"
+        if count > most:
+            raise TangledError(
+                f"{polygon} crosses or touches itself more than {most} times;"
+                " expected an outline: remove it, or put its vertices in order",
+                i,
+            )
+        if of_all > MAX_CROSSINGS_OF_ALL:
+            raise TangledError(
+                f"{polygon} and those before it cross or touch themselves more than {MAX_CROSSINGS_OF_ALL} times;"
+                " expected outlines: put their vertices in order",
+                i,
+            )
+
+
+def _crossings(ring: Floats, most: int) -> int:
+    """Count the crossings of a ring with itself; those of few sides are no more than a few, and not counted."""
     sides = np.stack([ring, np.roll(ring, -1, axis=0)], axis=1)
     sides = sides[(sides[:, 0] != sides[:, 1]).any(axis=1)]
-    if len(sides) * (len(sides) - 1) // 2 <= most:
-        return
+    if len(sides) * (len(sides) - 1) // 2 <= FEW_CROSSINGS:
+        return 0
+    if len(sides) <= _FEW_SIDES:
+        i, j = np.triu_indices(len(sides), 1)
+        return int(_meet(sides[i], sides[j]).sum())
     low, high = sides.min(axis=1), sides.max(axis=1)
     tree = shapely.STRtree(shapely.box(*low.T, *high.T))
     step = max(MAX_CROSSINGS * MAX_CROSSINGS // len(sides), 1)
@@ -106,12 +138,8 @@ def _refuse_tangled(ring: Floats, index: int) -> None:
         i = i + start
         found += int(_meet(sides[i[j > i]], sides[j[j > i]]).sum())
         if found > most:
-            x, y = ring[0].tolist()
-            raise TangledError(
-                f"a polygon of {len(ring)} vertices, the first at ({x:g}, {y:g}), crosses or touches itself more than"
-                f" {most} times; expected an outline: remove it, or put its vertices in order",
-                index,
-            )
+            break
+    return found
 
 
 def _meet(a: Floats, b: Floats) -> Bools:
