@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from evaltex_cli import signals
+from evaltex_cli import signals, temporary
 from evaltex_cli.errors import InputError
 
 if TYPE_CHECKING:
@@ -229,6 +229,8 @@ def _start_servers() -> None:
 
     with starting(), _silent_children(), _short_temporary_paths():
         with signals.waiting():
+            temporary.hold_folder()
+        with signals.waiting():
             resource_tracker.ensure_running()  # and it lets signals through again
         with signals.waiting():
             forkserver.ensure_running()
@@ -356,4 +358,5 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
+        temporary.remove_folder()
         os._exit(1)

@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -167,6 +168,48 @@ def test_workers_end_with_the_run_that_is_killed() -> None:
             time.sleep(0.1)
 
 
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A folder with a path that is short enough for a socket's name."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        yield Path(folder)
+
+
+@pytest.mark.parametrize("kill", [os.kill, os.killpg], ids=["the run", "its workers too"])
+def test_a_run_that_is_killed_leaves_no_temporary_folder_for_ever(
+    kill: Callable[[int, int], None], short_folder: Path
+) -> None:
+    """A worker removes it, or else the next run; not the one of a run that is under way."""
+    temporary = short_folder
+    (temporary / "pymp-of-others").mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)}
+    length = seconds_of_a_run("--jobs", "2")
+
+    def folders() -> list[Path]:
+        return [path for path in temporary.iterdir() if path.name != "pymp-of-others"]
+
+    for moment in (0.5, 0.8):
+        process = new_run("--jobs", "2", before=["env", f"TMPDIR={temporary}"])
+        while not folders():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.001)
+        time.sleep(moment * length)
+        kill(process.pid, signal.SIGKILL)
+        process.communicate(timeout=10)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", "from evaltex_cli import temporary\ntemporary.hold_folder(); print(1); input()"],
+        env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert holder.stdout is not None
+    holder.stdout.readline()
+    assert finish(new_run("--jobs", "2", before=["env", f"TMPDIR={temporary}"]))[0] == 0
+    assert len(folders()) == 1
+    assert [path.name for path in folders()[0].iterdir()] == ["evaltex.lock"]
+    holder.communicate(b"\n")
+    assert not folders()
+    assert (temporary / "pymp-of-others").exists()
+
+
 KILLED_AT_A_STEP = """
 import os, signal, sys
 from pathlib import Path
@@ -259,6 +302,46 @@ def test_what_cannot_be_put_right_is_told_and_kept() -> None:
     assert contents() == before
 
 
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "nothing": lambda moves: moves.write_bytes(b""),
+    "a part": lambda moves: moves.write_bytes(moves.read_bytes()[:-5]),
+    "garbage": lambda moves: moves.write_bytes(b"\xff\x00 garbage"),
+    "another kind": lambda moves: moves.write_text('{"leaving": []}'),
+    "other kinds": lambda moves: moves.write_text('[[1], {"p.txt": 2}]'),
+    "one list": lambda moves: moves.write_text('[["p.txt"]]'),
+    "lists of nothing": lambda moves: moves.write_text("[[], []]"),
+    "names elsewhere": lambda moves: moves.write_text('[["../mine", ".."], ["../../mine"]]'),
+    "deep": lambda moves: moves.write_text("[" * 100_000),
+    "a link": lambda moves: (moves.unlink(), moves.symlink_to("/nowhere")),
+    "a folder": lambda moves: (moves.unlink(), moves.mkdir(), (moves / "x").mkdir()),
+    "a pipe": lambda moves: (moves.unlink(), os.mkfifo(moves)),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@pytest.mark.parametrize("settled", [settled_by_a_reader, settled_by_a_run])
+def test_a_damaged_list_of_moves_costs_no_result(
+    settled: Callable[[], None], damage: Callable[[Path], object], here: Path
+) -> None:
+    """After a power failure, say: the results are those of one run, and the folder is usable."""
+    (here / "mine").write_text("mine")
+    steps, seen = int(killed_at(-1).stdout), []
+    for step in range(steps):
+        assert killed_at(step).returncode == -signal.SIGKILL
+        moves = Path("small", staging.INSIDE, "moves")
+        if moves.exists():
+            damage(moves)
+        settled()
+        assert small() in (OLD, NEW), step
+        assert not os.path.lexists(moves)
+        seen.append(small())
+    assert OLD in seen
+    assert NEW in seen
+    settled_by_a_run()
+    assert not leftovers(Path("small"))
+    assert (here / "mine").read_text() == "mine"
+
+
 def test_files_written_alone_are_whole_too(outcomes: dict[str, Tree]) -> None:
     command = ["convert", "gt.txt", "out.zip", "--kind", "gt", "--force"]
     assert run(*command)[0] == 0
@@ -318,6 +401,36 @@ def test_a_file_system_that_is_full(tiny_disk: Path, jobs: list[str]) -> None:
     assert "disk/res: cannot be written (No space left on device" in stderr
     assert tree(tiny_disk) == {}
     assert not leftovers(tiny_disk)
+
+
+@pytest.mark.parametrize("size", ["8k", "16k", "32k", "64k"])
+@pytest.mark.parametrize("mask_format", ["tif", "png"])
+def test_label_pictures_on_a_file_system_that_is_full(tiny_disk: Path, mask_format: str, size: str) -> None:
+    """The folder of the pictures is named, and nothing else is said, whichever write fails."""
+    blocks = (f"img_{k}\n2000,2000\n" + f'1,1,"a",f,{k},20,1500,1700\n' * 1 for k in range(60))
+    Path("large.txt").write_text("".join(blocks))
+    subprocess.run(["mount", "-o", f"remount,size={size}", str(tiny_disk)], check=True)
+    command = ["convert", "large.txt", "out.txt", "--kind", "gt", "--masks", "disk/masks", "--mask-format", mask_format]
+    status, stderr = run(*command)
+    assert status == 2
+    assert stderr.startswith("evaltex: error: disk/masks: cannot be written (No space left on device")
+    assert stderr.count("\n") == 1
+    assert tree(tiny_disk) == {}
+    assert not Path("out.txt").exists()
+
+
+@pytest.mark.parametrize("most", [0, 1, 100, 3000])
+@pytest.mark.parametrize("mask_format", ["tif", "png"])
+def test_label_pictures_that_may_not_be_so_large(here: Path, mask_format: str, most: int) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+    Path("large.txt").write_text('img_1\n2000,2000\n1,1,"a",f,3,20,1500,1700\n')
+    command = ["convert", "large.txt", "/dev/null", "--to", "evaltex", "--kind", "gt", "--masks", "masks"]
+    status, stderr = run(*command, "--mask-format", mask_format, preexec_fn=limit)
+    assert status == 2
+    assert stderr.startswith("evaltex: error: masks: cannot be written (File too large")
+    assert not leftovers(here)
 
 
 def unprivileged() -> list[str]:

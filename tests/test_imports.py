@@ -14,6 +14,7 @@ ORDER = [
     "errors",
     "files",
     "signals",
+    "temporary",
     "jobs",
     "cluster_worker",
     "cluster",

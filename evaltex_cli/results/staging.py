@@ -22,6 +22,7 @@ from typing import IO
 
 from evaltex_cli import signals
 from evaltex_cli.errors import InputError
+from evaltex_cli.files import read_regular
 from evaltex_cli.results import outputs
 
 INSIDE = ".evaltex-staging"
@@ -97,7 +98,16 @@ def written(path: Path) -> Iterator[IO[str]]:
     except BrokenPipeError:
         raise
     except OSError as error:
+        if not _is_about(path, error):
+            raise
         raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+def _is_about(path: Path, error: OSError) -> bool:
+    """Whether an error is of a file to be written: of none that has a name, or of one with another name."""
+    place = Path(os.path.realpath(path))
+    named = [Path(name) for name in (error.filename, error.filename2) if isinstance(name, str)]
+    return not named or any(name.is_relative_to(own) for name in named for own in (path, place, _beside(place)))
 
 
 def write_file(path: Path, text: str | Iterable[str]) -> None:
@@ -243,10 +253,15 @@ def _is_file(descriptor: int, path: Path) -> bool:
 def _clear(folder: Path) -> None:
     """Remove all that is in a staging folder but its lock."""
     for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            _remove_tree(path)
-        elif path.name != _LOCK:
-            path.unlink()
+        if path.name != _LOCK:
+            _discard(path)
+
+
+def _discard(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        _remove_tree(path)
+    else:
+        path.unlink()
 
 
 def _remove_tree(folder: Path) -> None:
@@ -259,7 +274,7 @@ def _remove_tree(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    if not (folder / _MOVES).exists():  # else it holds results yet
+    if not os.path.lexists(folder / _MOVES):  # else it holds results yet
         with contextlib.suppress(OSError):
             _clear(folder)
             (folder / _LOCK).unlink(missing_ok=True)
@@ -282,6 +297,8 @@ def _replace(folder: Path, res_dir: Path, names: Sequence[str]) -> None:
     part = folder / f"{_MOVES}.part"
     with part.open("w", encoding="utf-8", errors="surrogateescape") as file:
         json.dump([leaving, coming], file)
+        file.flush()
+        os.fsync(file.fileno())  # else it may be empty after a power failure that the moves have outlived
     done: list[tuple[Path, Path]] = []
     try:
         os.replace(part, folder / _MOVES)  # noqa: PTH105 (not one of the moves)
@@ -304,16 +321,48 @@ def _moves(folder: Path, res_dir: Path, leaving: Sequence[str], coming: Sequence
 
 def _finish(folder: Path, res_dir: Path) -> None:
     """Make the moves that a killed run has not made."""
-    if not (folder / _MOVES).is_file():
+    if not os.path.lexists(folder / _MOVES):
         return
-    leaving, coming = json.loads((folder / _MOVES).read_text(encoding="utf-8", errors="surrogateescape"))
+    leaving, coming = _read_moves(folder) or _guessed_moves(folder, res_dir)
     for name in leaving:
         if not (folder / _OLD / name).exists() and (res_dir / name).exists():
             (res_dir / name).rename(folder / _OLD / name)
     for name in coming:
         if (folder / _NEW / name).exists():
             (folder / _NEW / name).rename(res_dir / name)
-    (folder / _MOVES).unlink()
+    _discard(folder / _MOVES)
+
+
+def _read_moves(folder: Path) -> tuple[list[str], list[str]] | None:
+    """Return the names of what leaves and what comes; None where the list is damaged."""
+    try:
+        leaving, coming = json.loads(read_regular(folder / _MOVES, "a file").decode("utf-8", "surrogateescape"))
+        are_names = isinstance(leaving, list) and isinstance(coming, list) and all(map(_is_name, [*leaving, *coming]))
+        return (leaving, coming) if are_names and {*leaving}.issuperset(_names_in(folder / _OLD)) else None
+    except (ValueError, TypeError, RecursionError, InputError, OSError):
+        return None
+
+
+def _is_name(name: str) -> bool:
+    return name not in ("", ".", "..") and not set(name) & {"/", "\0"}
+
+
+def _names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+
+def _guessed_moves(folder: Path, res_dir: Path) -> tuple[list[str], list[str]]:
+    """Complete the moves without a list of them, or undo them, so that the results are of one run.
+
+    All that leaves is moved before anything comes. So where something has come in the place of what left, all has left,
+    and the rest is to come. Else all that has left goes back.
+    """
+    left, new = _names_in(folder / _OLD), _names_in(folder / _NEW)
+    if any(os.path.lexists(res_dir / name) for name in left):
+        return [], [name for name in new if not os.path.lexists(res_dir / name)]
+    for name in left:
+        (folder / _OLD / name).rename(res_dir / name)
+    return [], []
 
 
 def _make_missing(folder: Path, made: list[Path]) -> None:

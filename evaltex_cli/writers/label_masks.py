@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -118,8 +119,14 @@ def file_name(image: str, mask_format: str) -> str:
 
 
 def _save(path: Path, picture: NDArray[np.uint16], mask_format: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Encode a picture in memory, as libtiff reports a full disk in many ways, and write it."""
+    encoded = io.BytesIO()
     if mask_format == "tif":
-        Image.fromarray(picture).save(path, "TIFF", compression="tiff_adobe_deflate")
+        Image.fromarray(picture).save(encoded, "TIFF", compression="tiff_adobe_deflate")
     else:
-        Image.fromarray(picture).save(path, "PNG")
+        Image.fromarray(picture).save(encoded, "PNG")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(encoded.getbuffer())
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
