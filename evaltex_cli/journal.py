@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
@@ -76,12 +77,20 @@ def opened(path: Path, key: Mapping[str, Any]) -> Iterator[JournalFile]:
     Raises
     ------
     InputError
-        When it is of a run that differs from this one, or cannot be read or written.
+        When it is of a run that differs from this one, cannot be read or written, or may be of another user.
     """
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
+    status = os.fstat(descriptor)
+    is_own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink == 1
+    if not is_own or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        os.close(descriptor)
+        raise InputError(
+            f"{path}: is no file of your own that only you can write to, so its results cannot be trusted; remove it to"
+            " begin again"
+        )
     with os.fdopen(descriptor, "r+b") as file:
         yield JournalFile(path, file, key)
 

@@ -474,6 +474,31 @@ def test_another_run_does_not_go_on_from_a_journal(
     assert journal.read_bytes() == before
 
 
+FORGERIES: dict[str, Callable[[Path], object]] = {
+    "of another user": lambda journal: os.chown(journal, 12345, -1),
+    "others may write": lambda journal: journal.chmod(0o602),
+    "a group may write": lambda journal: journal.chmod(0o620),
+    "a link": lambda journal: journal.symlink_to(journal.rename("elsewhere")),
+    "linked": lambda journal: Path("elsewhere").hardlink_to(journal),
+    "a pipe": lambda journal: (journal.unlink(), os.mkfifo(journal)),
+}
+
+
+@pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
+def test_a_journal_that_others_may_have_written_is_refused(
+    forge: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = [*write_boxes(), "res", "--resume"]
+    journal = journal_of_an_unfinished_run(monkeypatch, arguments)
+    try:
+        forge(journal)
+    except PermissionError:
+        pytest.skip("only root gives files away")
+    assert str(journal) in outcome(*arguments, expected=2)["stderr"].decode()
+    assert os.path.lexists(journal)
+    assert not Path("res").exists()
+
+
 def test_faults_leave_no_journal(monkeypatch: pytest.MonkeyPatch) -> None:
     """The input must change, so nothing could go on from it."""
     write_boxes()
