@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evaltex_cli import __version__
-from evaltex_cli.errors import ChangedError
+from evaltex_cli.errors import InputError, TangledError
 from evaltex_cli.jobs import MACHINE_FAULTS
 
 Versions = Mapping[str, str]
@@ -122,7 +122,7 @@ def work(expected: Versions, payload: bytes) -> tuple[str, Any]:
     Returns
     -------
     kind : {'done', 'failed', 'failed here', 'again', 'unfit'}
-        The function has returned, or raised; raised for a file of this machine; failed as only machines fail; or was
+        The function has returned, or raised; raised for a file that it read here; failed as only machines fail; or was
         not called.
     value : bytes or str or list of str
         What it has returned or raised, pickled; the reason; what differs.
@@ -136,5 +136,5 @@ def work(expected: Versions, payload: bytes) -> tuple[str, Any]:
     except MACHINE_FAULTS as error:
         return "again", str(error) or type(error).__name__
     except Exception as error:
-        is_of_here = isinstance(error, ChangedError) or isinstance(error.__cause__, OSError)
+        is_of_here = isinstance(error, InputError) and not isinstance(error.__cause__, TangledError)
         return "failed here" if is_of_here else "failed", pickle.dumps(error)

@@ -17,6 +17,7 @@ ORDER = [
     "temporary",
     "jobs",
     "cluster_worker",
+    "cluster_schedule",
     "cluster",
     "records",
     "geometry.intervals",

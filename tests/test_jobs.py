@@ -548,31 +548,6 @@ def test_a_scheduler_that_is_lost_is_not_waited_for() -> None:
             next(found)
 
 
-def test_what_a_cluster_fails_at_is_tried_again() -> None:
-    """A client that fetches a result from a worker that has just died may fail in ways of its own."""
-    from concurrent.futures import Future
-
-    class Executor:
-        failures = 2
-
-        def submit(self, function: Callable[[int], object], item: int) -> Future[object]:
-            future: Future[object] = Future()
-            if item == 3 and self.failures:
-                self.failures -= 1
-                future.set_exception(TypeError("cannot unpack non-iterable Found object"))
-            else:
-                future.set_result(function(item))
-            return future
-
-    workers = jobs.Workers(Executor, 2, (Exception,), lambda _: None)  # type: ignore[arg-type]
-    there = cluster._There(work_or_fail, ".")
-    assert [str(error or result) for result, error in workers.in_order(there, range(5))] == [
-        "0", "1", "4", "of the work", "16",
-    ]  # fmt: skip
-    with pytest.raises(OSError):
-        cluster._There(failing_disk, ".")(1)
-
-
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tls://127.0.0.1:9", "nowhere"])
 def test_a_cluster_that_is_not_there_is_told(address: str) -> None:
     pytest.importorskip("distributed", reason="the extra cluster is not installed")
@@ -582,35 +557,6 @@ def test_a_cluster_that_is_not_there_is_told(address: str) -> None:
     assert process.returncode == 2
     assert told.startswith(f"evaltex: error: cluster {address}: cannot be reached")
     assert told.count("\n") == 1
-
-
-class Client:
-    """What is asked of a cluster's client: versions and files of a scheduler and a worker."""
-
-    def __init__(self, threads: int, **worker: str) -> None:
-        self.threads, self.worker = threads, worker
-
-    def run_on_scheduler(self, look: Callable[[], object]) -> object:
-        return look()
-
-    def run(self, look: Callable[[], tuple[dict[str, str], list[str]]]) -> dict[str, object]:
-        found, missing = look()
-        return {"tcp://worker": (found | self.worker, missing)}
-
-    def nthreads(self) -> dict[str, int]:
-        return {"tcp://worker": self.threads} if self.threads else {}
-
-
-def test_a_cluster_unlike_this_process_is_told() -> None:
-    assert cluster._checked(Client(4), "tcp://s", [Path.cwd()]) == 4
-    with pytest.raises(
-        InputError, match=r"^cluster tcp://s: evaltex 0\.0\.1 on tcp://worker, .* here; install the same"
-    ):
-        cluster._checked(Client(4, evaltex="0.0.1"), "tcp://s", [])
-    with pytest.raises(InputError, match=r"worker tcp://worker does not find .*/gone;"):
-        cluster._checked(Client(4), "tcp://s", [Path("gone")])
-    with pytest.raises(InputError, match="it has no worker"):
-        cluster._checked(Client(0), "tcp://s", [])
 
 
 def test_jobs_and_cluster_exclude_each_other() -> None:

@@ -150,6 +150,7 @@ class Entries:
                 for entry in entries:
                     yield self._unpack(file, entry)
         except OSError as error:
+            error.filename = str(error.filename or "").replace(self.file, self.path, 1) or None
             raise _unreadable(self.path, error) from error
 
     def refuse_bad_names(self, faults: FaultLog) -> None:

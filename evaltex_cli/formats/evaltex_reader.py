@@ -116,20 +116,22 @@ class Reader:
         left: dict[int, Ints] = {}
         columns = (self.file, self.start, self.weights, self.checksum)
         places = zip(*(column[positions].tolist() for column in columns), strict=True)
+        name = ""
         try:
             for k, images in groupby(places, lambda place: place[0]):
+                name = self.names[k]
                 with self.files[k].open("rb") as file:
                     for _, start, weight, checksum in images:
                         file.seek(start)
                         text = file.read(weight)
                         if len(text) < weight or zlib.crc32(text) != checksum:
-                            raise ChangedError(self.names[k])
+                            raise ChangedError(name)
                         text, numbers = self._bounded(text, positions[len(parts)], faults)
                         if numbers is not None:
                             left[len(parts)] = numbers
                         parts.append(text)
         except OSError as error:
-            raise InputError(f"{error.filename}: cannot be read ({error.strerror or error})") from error
+            raise InputError(f"{name}: cannot be read ({error.strerror or error})") from error
         return parts, left
 
     def _bounded(self, text: bytes, position: int, faults: FaultLog) -> tuple[bytes, Ints | None]:
