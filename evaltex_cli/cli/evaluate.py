@@ -31,7 +31,6 @@ from evaltex_cli.cli.common import (
     say,
     seed_option,
     set_option,
-    tell,
     told_errors,
     warn,
 )
@@ -164,12 +163,7 @@ class Request(NamedTuple):
 )
 @click.option("--cluster", metavar="ADDRESS", help="Work on the Dask cluster of this scheduler: tcp://HOST:8786, say.")
 @click.option(
-    "--cluster-timeout",
-    type=NumberRange(min=1),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Wait so long for a worker of the cluster when none is left or one does not answer.",
+    "--cluster-timeout", type=NumberRange(min=1), default=60.0, show_default=True, help="Seconds to wait for workers."
 )
 @click.option(
     "--resume",
@@ -307,9 +301,7 @@ def _workers(request: Request) -> AbstractContextManager[InOrder]:
         return jobs.processes(request.jobs)
     from evaltex_cli import cluster
 
-    return cluster.workers_of(
-        request.cluster, request.paths, request.cluster_timeout, lambda line: tell(f"warning: {line}")
-    )
+    return cluster.workers_of(request.cluster, request.paths, request.cluster_timeout, lambda line: warn([line]))
 
 
 def _evaluated(
