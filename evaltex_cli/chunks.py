@@ -207,9 +207,21 @@ def chunk_of(
     )
 
 
-def holds_polygons(read: Read) -> bool:
+class Part(NamedTuple):
+    """Some images of one side, with what reads them."""
+
+    names: Sequence[str]
+    read: Read
+
+
+def part_of(source: Source, positions: Ints) -> Part:
+    """Return the images at these positions of a source."""
+    return Part([source.names[k] for k in positions.tolist()], source.reader(positions))
+
+
+def holds_polygons(part: Part) -> bool:
     """Whether an object of some images has other than four vertices."""
-    return are_polygons(read(FaultLog()).objects)
+    return are_polygons(part.read(FaultLog()).objects)
 
 
 def are_polygons(objects: Objects) -> bool:

@@ -17,6 +17,9 @@ from evaltex_cli.cluster_schedule import ANSWER_SECONDS, CONNECT_SECONDS, TIMEOU
 from evaltex_cli.errors import InputError
 from evaltex_cli.jobs import InOrder
 
+PROBE_SECONDS = 7
+"""For a scheduler to say that it is one; together with what it takes to import Dask, well below 15."""
+
 
 @contextmanager
 def workers_of(
@@ -79,9 +82,9 @@ def _refuse_no_scheduler(address: str) -> None:
 
     threading.Thread(target=ask, daemon=True).start()
     try:
-        identity = found.result(CONNECT_SECONDS)
+        identity = found.result(PROBE_SECONDS)
     except TimeoutError as error:
-        raise TimeoutError(f"no Dask scheduler answers within {CONNECT_SECONDS} s") from error
+        raise TimeoutError(f"no Dask scheduler answers within {PROBE_SECONDS} s") from error
     if "workers" not in identity:
         raise ValueError(f"a Dask {str(identity.get('type', 'server')).lower()}, not a scheduler, is there")
 
@@ -96,8 +99,8 @@ def _identity(address: str) -> dict[str, Any]:
         raise ValueError("no certificates are configured for it, see Dask's distributed.comm.tls")
 
     async def ask() -> dict[str, Any]:
-        async with rpc(address, timeout=CONNECT_SECONDS, connection_args=arguments) as there:
+        async with rpc(address, timeout=PROBE_SECONDS, connection_args=arguments) as there:
             identity: dict[str, Any] = await there.identity()
             return identity
 
-    return asyncio.run(asyncio.wait_for(ask(), CONNECT_SECONDS))
+    return asyncio.run(asyncio.wait_for(ask(), PROBE_SECONDS))

@@ -176,12 +176,12 @@ class Cluster:
             kind, value = running.result()
         except BaseException as error:  # of the cluster: a client that fetches from a dying worker may raise anything
             if self._client.status == "running":
-                self._fail(task, worker, str(error) or type(error).__name__)
+                self._fail(task, worker, f"worker {worker.address}: {str(error) or type(error).__name__}")
             return
         if kind == "unfit":
             self._exclude(worker, value)
         elif kind == "again":
-            self._fail(task, worker, value)
+            self._fail(task, worker, f"worker {worker.address}: {value}")
         else:
             self._losses[worker.name] = 0
             task.take = partial(_taken, kind, value, worker.address)
@@ -192,7 +192,7 @@ class Cluster:
         if task.attempts >= ATTEMPTS:
             task.take = partial(_give_up, task.item, reason)
         else:
-            self._tell(f"{_what(task.item)}: an attempt on worker {worker.address} failed ({reason}); done again")
+            self._tell(f"{_what(task.item)} are done again ({reason})")
 
     def _withdraw(self, task: _Task) -> _Worker:
         """Take a task from its worker."""
@@ -347,7 +347,7 @@ _ADVICE = "; install the same version there, and restart it"
 def _what(item: Any) -> str:
     """Return what messages call a piece of work: its images."""
     names = getattr(item, "names", ())
-    return f"images {listed(names)}" if len(names) else "a part of the images"
+    return f"images {listed(names)}" if len(names) else "some images"
 
 
 def _taken(kind: str, value: bytes, address: str) -> Any:

