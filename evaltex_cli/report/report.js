@@ -278,6 +278,9 @@
   const table = { protocol: -1, sort: null, descending: false, text: "", type: "", rows: PAGE_ROWS[1], page: 0, order: [] };
   const collator = new Intl.Collator("en", { numeric: true });
 
+  // Whether any object or detection of an image counts: if not, its scores are conventions.
+  const hasCounted = (data, k) => types.some((_, code) => code !== IGNORED && data.images.some((of) => of.counts[code][k] > 0));
+
   function columnsOf(data) {
     const last = data.headline[data.headline.length - 1], index = data.images, columns = [];
     const add = (head, values, kind) => columns.push({ head, values, kind });
@@ -287,7 +290,7 @@
       return columns;
     }
     systems.forEach((label, k) => add(`${title(last)}, ${label}`, index[k].scores[last], "share"));
-    systems.forEach((label, k) => k && add(`Change${systems.length > 2 ? `, ${label}` : ""}`, index[k].scores[last].map((value, at) => (value ?? 0) - (index[0].scores[last][at] ?? 0)), "change"));
+    systems.forEach((label, k) => k && add(`Change${systems.length > 2 ? `, ${label}` : ""}`, index[k].scores[last].map((value, at) => (hasCounted(data, at) ? (value ?? 0) - (index[0].scores[last][at] ?? 0) : null)), "change"));
     for (const code of [MISSED, FALSE_POSITIVE]) systems.forEach((label, k) => add(`${title(types[code])}, ${label}`, index[k].counts[code], "count"));
     return columns;
   }
@@ -307,8 +310,7 @@
     if (table.sort === -1) kept.sort((a, b) => sign * collator.compare(overview.images[a], overview.images[b]) || a - b);
     else {
       const values = columns[table.sort].values, errors = errorsOf(data);
-      const counts = (k) => values[k] !== null && types.some((_, code) => code !== IGNORED && data.images.some((of) => has(of, code, k)));
-      const last = overview.images.map((_, k) => !counts(k));
+      const last = overview.images.map((_, k) => values[k] === null || !hasCounted(data, k));
       // An undefined score, or that of an image where nothing counts, is neither good nor bad: it comes last either way. Among equals the one with more errors comes first.
       kept.sort((a, b) => last[a] - last[b] || sign * (values[a] - values[b]) || errors[b] - errors[a] || a - b);
     }
