@@ -1,100 +1,131 @@
-"""Bootstrap over images: resamples stored evidence, never evaluates again.
+"""Scores of random subsets of the images, made from stored evidence; no image is evaluated again.
 
-Image indices come from ``numpy.random.default_rng(seed).integers(0, images, size=(resamples, images))``, as
-`scipy.stats.bootstrap` draws them; a resample's scores are the protocol's scores of its summed evidence. Replicates are
-rounded to 12 decimals, so that the order in which a machine adds floats does not show.
+Each subset contains every image with probability 1/2 (the double-or-nothing bootstrap; Owen and Eckles 2012). Their
+scores are the limits of the sign-flip test (Hartigan 1969), so `significance` reads intervals and p-values from them.
+If there are no more than `resamples` subsets that are not empty, each is taken once and the test is exact. Images are
+drawn in the order of their names, and replicates are rounded to 12 decimals, so that neither the order of the images
+nor the order in which a machine adds floats changes a result.
 """
 
 from __future__ import annotations
 
-import math
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from evaltex_cli.protocols.base import EvidenceRows, Scores, Totals
-from evaltex_cli.records import Floats, Ints
+from evaltex_cli.records import Bools, Floats
 
-RESAMPLES = 1000
-LEVEL = 0.95
+RESAMPLES = 2000
+"""The smallest p-value is 2 / (RESAMPLES + 1), just below 0.001."""
 DECIMALS = 12
-_CHUNK_CELLS = 1 << 23
+_CHUNK_CELLS = 1 << 22
+_WORD = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replicates:
+    """Scores of subsets of the images.
+
+    Attributes
+    ----------
+    values : dict of (subsets,) float64
+        Each scalar score; NaN where it is undefined. Replicates of two detectors are paired: for the same seed and the
+        same images, the subsets are the same.
+    of_all, of_none : dict of float or None
+        The same scores of all images, and of no image; the latter None for a count too.
+    has_evidence : (images,) bool
+        Images with anything to count, in the order of their names.
+    is_exact : bool
+        Whether each subset that is not empty was taken once.
+    """
+
+    values: Mapping[str, Floats]
+    of_all: Mapping[str, float | None]
+    of_none: Mapping[str, float | None]
+    has_evidence: Bools
+    is_exact: bool
 
 
 def replicates(
     rows: EvidenceRows, scores: Callable[[Totals], Scores], resamples: int = RESAMPLES, seed: int = 0
-) -> dict[str, Floats]:
-    """Score every resample.
+) -> Replicates:
+    """Score subsets of the images.
+
+    A score that doubles with the evidence is a count: that of a subset is scaled to the number of images.
 
     Parameters
     ----------
     rows : EvidenceRows
-        One row an image.
+        One row per image.
     scores : callable
         From summed evidence to scores.
     resamples, seed : int
-
-    Returns
-    -------
-    dict of (resamples,) float64
-        Each scalar score's replicates; NaN where undefined. The same seed draws the same images for every `rows` of as
-        many images, so replicates of two detectors are paired.
     """
-    shapes = {name: column.shape[1:] for name, column in rows.columns.items()}
-    kinds = {name: column.dtype.kind for name, column in rows.columns.items()}
-    matrix = np.concatenate([column.reshape(len(rows.names), -1) for column in rows.columns.values()], axis=1)
-    widths = [math.prod(shape) for shape in shapes.values()]
-    found: dict[str, list[float]] = {}
-    for counts in _counts(len(rows.names), resamples, seed):
-        sums = counts.astype(np.float64) @ matrix.astype(np.float64)
-        for row in sums:
-            cells = iter(np.split(row, np.cumsum(widths)[:-1]))
-            totals = {name: _cell(next(cells), shape, kinds[name]) for name, shape in shapes.items()}
-            for name, value in scores(totals).items():
-                if value is None or isinstance(value, int | float):
-                    found.setdefault(name, []).append(np.nan if value is None else value)
-    return {name: np.round(values, DECIMALS) for name, values in found.items()}
+    images = len(rows.names)
+    order = sorted(range(images), key=rows.names.__getitem__)
+    columns = {name: column[order] for name, column in rows.columns.items()}
+    everything = np.ones((1, images))
+    (of_all,), (of_doubled,), (of_none,) = (
+        [_scalars(scores(totals)) for totals in _totals(columns, weight * everything)] for weight in (1, 2, 0)
+    )
+    counts = {name for name, value in of_all.items() if value and of_doubled[name] == 2 * value}
+    found: dict[str, list[float]] = {name: [] for name in of_all}
+    for weights in _subsets(images, resamples, seed):
+        scale = images / np.maximum(weights.sum(axis=1), 1)
+        for totals, factor in zip(_totals(columns, weights), scale.tolist(), strict=True):
+            for name, value in _scalars(scores(totals)).items():
+                found[name].append(np.nan if value is None else value * factor if name in counts else value)
+    return Replicates(
+        {name: np.round(values, DECIMALS) for name, values in found.items()},
+        of_all,
+        of_none | dict.fromkeys(counts),
+        _has_evidence(columns, images),
+        _is_exact(images, resamples),
+    )
 
 
-def _counts(images: int, resamples: int, seed: int) -> Iterator[Ints]:
-    """How often each image is drawn, for some resamples at a time."""
+def _is_exact(images: int, resamples: int) -> bool:
+    return images < _WORD and 2**images - 1 <= resamples
+
+
+def _subsets(images: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """Which images are in each subset, 0 or 1, for some subsets at a time."""
+    exact = _is_exact(images, resamples)
+    subsets = 2**images - 1 if exact else resamples
+    words = -(-images // _WORD)
     generator = np.random.default_rng(seed)
     at_once = max(1, _CHUNK_CELLS // max(images, 1))
-    for start in range(0, resamples, at_once):
-        rows = min(at_once, resamples - start)
-        drawn = generator.integers(0, images, size=(rows, images)) + images * np.arange(rows)[:, None]
-        yield np.bincount(drawn.ravel(), minlength=rows * images).reshape(rows, images)
+    for start in range(0, subsets, at_once):
+        stop = min(start + at_once, subsets)
+        drawn = (
+            np.arange(start + 1, stop + 1, dtype=np.uint64)[:, None]
+            if exact
+            else generator.integers(0, 2**_WORD, size=(stop - start, words), dtype=np.uint64)
+        )
+        bits = np.unpackbits(drawn.astype("<u8").view(np.uint8), axis=1, count=images, bitorder="little")
+        yield bits.astype(np.float64)
 
 
-def _cell(values: Floats, shape: tuple[int, ...], kind: str) -> Any:
-    numbers: list[Any] = values.tolist()
-    if kind != "f":
-        numbers = [round(number) for number in numbers]
-    return numbers if shape else numbers[0]
+def _totals(columns: Mapping[str, Any], weights: Floats) -> Iterator[dict[str, Any]]:
+    """Sum the evidence by each row of weights, which are integers."""
+    sums = {name: weights @ column.astype(np.float64) for name, column in columns.items()}
+    cells = {
+        name: (sums[name] if column.dtype.kind == "f" else np.rint(sums[name]).astype(np.int64)).tolist()
+        for name, column in columns.items()
+    }
+    for values in zip(*cells.values(), strict=True):
+        yield dict(zip(cells, values, strict=True))
 
 
-def interval(values: Floats, level: float = LEVEL) -> tuple[float, float] | None:
-    """Percentile interval of a score's replicates; None where it is undefined in all of them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        low, high = np.nanquantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
-    return None if np.isnan(low) else (round(low, DECIMALS), round(high, DECIMALS))
+def _scalars(scores: Scores) -> dict[str, float | None]:
+    return {name: value for name, value in scores.items() if value is None or isinstance(value, int | float)}
 
 
-def p_value(difference: float, replicated: Floats) -> float:
-    """Two-sided p-value of a difference under the hypothesis of none.
-
-    The share of resamples whose difference strays from the mean of all as far as the observed one does from 0, the
-    observed one counted among them (Riezler and Maxwell 2005, as in sacreBLEU).
-    """
-    strays = np.abs(replicated - replicated.mean()) >= np.round(abs(difference), DECIMALS)
-    return float((1 + strays.sum()) / (1 + len(replicated)))
-
-
-def intervals(
-    rows: EvidenceRows, scores: Callable[[Totals], Scores], level: float, resamples: int, seed: int
-) -> dict[str, tuple[float, float] | None]:
-    """Each scalar score's interval."""
-    return {name: interval(values, level) for name, values in replicates(rows, scores, resamples, seed).items()}
+def _has_evidence(columns: Mapping[str, Any], images: int) -> Bools:
+    found = np.zeros(images, bool)
+    for column in columns.values():
+        found |= column.any(axis=tuple(range(1, column.ndim)))
+    return found

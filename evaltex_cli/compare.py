@@ -10,7 +10,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from evaltex_cli import bootstrap, config, formats
+from evaltex_cli import bootstrap, config, formats, significance
 from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation import evaluate_sources, open_sources
 from evaltex_cli.protocols import PROTOCOLS, load
@@ -79,9 +79,13 @@ class ScoreComparison:
     ----------
     score : str
     values, intervals : list
-        One a system.
+        One per system.
     differences, difference_intervals, p_values : list
-        One a system.
+        One per system; interval and p-value are of one test (`significance`).
+    p_corrected : list
+        The p-values, corrected for the number of systems (Holm).
+    interval_reasons, reasons : list
+        Why an interval, and why the interval and the p-value of a difference, is missing.
     """
 
     score: str
@@ -90,6 +94,9 @@ class ScoreComparison:
     differences: list[float | None]
     difference_intervals: list[tuple[float, float] | None]
     p_values: list[float | None]
+    p_corrected: list[float | None]
+    interval_reasons: list[str | None]
+    reasons: list[str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +174,19 @@ class Changes(Sequence[Change]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """One protocol's comparison; images and objects are those that changed, the worst first."""
+    """One protocol's comparison; images and objects are those that changed, the worst first.
+
+    `compared_images` have objects or detections; `resamples` is the number of subsets of images, all of them if
+    `is_exact` (`bootstrap.replicates`).
+    """
 
     protocol: str
     headline: tuple[str, ...]
     systems: list[str]
     signatures: list[str]
+    compared_images: int
+    resamples: int
+    is_exact: bool
     scores: list[ScoreComparison]
     images: Changes[ImageChange]
     objects: Changes[ObjectChange]
@@ -183,7 +197,7 @@ def compare(
     *,
     resamples: int = bootstrap.RESAMPLES,
     seed: int = 0,
-    level: float = bootstrap.LEVEL,
+    level: float = significance.LEVEL,
 ) -> Comparison:
     """Compare detectors under one protocol.
 
@@ -192,7 +206,7 @@ def compare(
     systems : sequence of System
         At least two; differences are to the first.
     resamples, seed : int
-        Of the bootstrap over images (`bootstrap.replicates`).
+        Of the subsets of images (`bootstrap.replicates`).
     level : float
         Of the intervals.
 
@@ -203,14 +217,17 @@ def compare(
     """
     _refuse_unlike(systems)
     drawn = [bootstrap.replicates(system.rows, system.score, resamples, seed) for system in systems]
-    names = [name for name, values in drawn[0].items() if all(name in other for other in drawn)]
-    scores = [_compared_score(name, systems, [values[name] for values in drawn], level) for name in names]
+    images = int(np.any([one.has_evidence for one in drawn], axis=0).sum())
+    names = [name for name in drawn[0].values if all(name in other.values for other in drawn)]
     return Comparison(
         protocol=systems[0].protocol.name,
         headline=systems[0].protocol.headline,
         systems=[system.label for system in systems],
         signatures=[f"{system.document['signature']}|resamples:{resamples}|seed:{seed}" for system in systems],
-        scores=scores,
+        compared_images=images,
+        resamples=len(drawn[0].values[names[0]]),
+        is_exact=drawn[0].is_exact,
+        scores=[_compared_score(name, systems, drawn, images, level) for name in names],
         images=_image_changes(systems),
         objects=_object_changes(systems),
     )
@@ -266,23 +283,27 @@ def refuse_other_ground_truth(gt: Path, gt_format: str | None, systems: Sequence
 
 
 def _compared_score(
-    name: str, systems: Sequence[System], replicated: Sequence[Floats], level: float
+    name: str, systems: Sequence[System], drawn: Sequence[bootstrap.Replicates], images: int, level: float
 ) -> ScoreComparison:
     values: list[float | None] = [system.scores[name] for system in systems]
-    first = values[0]
-    differences: list[float | None] = [None]
-    difference_intervals: list[tuple[float, float] | None] = [None]
-    p_values: list[float | None] = [None]
-    for value, drawn in zip(values[1:], replicated[1:], strict=True):
-        strayed = np.round(drawn - replicated[0], bootstrap.DECIMALS)
-        defined = value is not None and first is not None and not np.isnan(strayed).all()
-        difference = value - first if value is not None and first is not None else None
-        differences.append(difference)
-        difference_intervals.append(bootstrap.interval(strayed, level) if defined else None)
-        known = strayed[~np.isnan(strayed)]
-        p_values.append(bootstrap.p_value(difference, known) if defined and difference is not None else None)
-    intervals = [bootstrap.interval(drawn, level) for drawn in replicated]
-    return ScoreComparison(name, values, intervals, differences, difference_intervals, p_values)
+    own = [significance.of_score(name, replicates, images, level) for replicates in drawn]
+    tests = [significance.of_difference(name, drawn[0], replicates, images, level) for replicates in drawn[1:]]
+    p_values = [test.p for test in tests]
+    return ScoreComparison(
+        score=name,
+        values=values,
+        intervals=[one.interval for one in own],
+        differences=[None, *(_difference(value, values[0]) for value in values[1:])],
+        difference_intervals=[None, *(test.interval for test in tests)],
+        p_values=[None, *p_values],
+        p_corrected=[None, *significance.holm(p_values)],
+        interval_reasons=[one.reason for one in own],
+        reasons=[None, *(test.reason for test in tests)],
+    )
+
+
+def _difference(value: float | None, first: float | None) -> float | None:
+    return None if value is None or first is None else value - first
 
 
 def _image_changes(systems: Sequence[System]) -> Changes[ImageChange]:

@@ -72,7 +72,7 @@ def _of_file(file: str, lines: Iterator[tuple[int, str]], name: str, side: Side 
 
 
 def _of_evaltex(file: str, lines: Iterator[tuple[int, str]], name: str, side: Side | None) -> ImagePlace:
-    head = next(number for number, line in lines if line.strip() == name)
+    head = next(number for number, line in lines if line.strip().startswith(name))  # a name too long is kept in part
     if side is None:
         return ImagePlace(file, Position(head, 1), [])
     texts = [ObjectText(Position(number), line) for number, line in lines if is_object_line(line.strip(), side)]

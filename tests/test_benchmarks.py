@@ -107,3 +107,16 @@ def test_made_masks_are_what_was_asked_for(suffix, mode, objects, found_mode, mo
     found = evaluate(gt, det, gt_images=gt_folder, det_images=det_folder)
     assert (found.totals["gt_objects"], found.totals["detections"]) == (2 * objects, 2 * objects)
     assert 0.5 < found.scores["recall"] < 1
+
+
+def test_calibration_prints_a_row_for_each_number_of_images(module, capsys):
+    calibration = module("calibration")
+    calibration.main(["--images", "4", "20", "--recall", "0.7", "--trials", "20", "--resamples", "50"])
+    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines() if re.match(r"\| \d", line)]
+    assert [row[0] for row in rows] == ["| 4", "| 20"]
+    assert rows[0][1:] == ["0.0", "0.0", "0.0", *["-"] * 5, "- |"]
+    shares = [float(cell.strip(" |")) for cell in rows[1][1:]]
+    assert max(shares[:3]) <= 20 and min(shares[3:]) >= 75
+    table = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
+    for images in calibration.IMAGES:
+        assert table.count(f"\n| {images} |") == len(calibration.RECALLS)

@@ -263,8 +263,9 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
         (["deep.txt", "nothing.txt", "new/res", "-a"], " makes 500 folders; expected at most 100; shorten it"),
         (
             ["endless.txt", "nothing.txt", "new/res", "-a", "--jobs", "2"],
-            " makes a path of 5005 bytes; expected at most ",
+            " makes a path of 4095 bytes; expected at most ",
         ),
+        (["too_long.txt", "nothing.txt", "new/res", "-a"], "too_long.txt:1: an image name of more than 4096 bytes"),
         (
             ["clash.txt", "nothing.txt", "new/res", "-a"],
             "clash.txt:3: image name 'a' makes the file 'a.txt', which is a folder of image 'a.txt/b'; expected files"
@@ -294,7 +295,8 @@ def test_wrong_input_ends_in_a_message_and_writes_nothing(here: Path, arguments:
     Path("other.txt").write_text("img_3\n")
     Path("long.txt").write_text("y\n9,9\n" + "x" * 300 + "\n9,9\n")
     Path("deep.txt").write_text("d/" * 500 + "d\n9,9\n")
-    Path("endless.txt").write_text("e/" * 2500 + "e\n9,9\n")
+    Path("endless.txt").write_text("e/" * 2045 + "e\n9,9\n")
+    Path("too_long.txt").write_text("n" * 5000 + "\n9,9\n")
     Path("clash.txt").write_text("b\n9,9\na\n9,9\na.txt/b\n9,9\n")
     Path("nothing.txt").write_text("")
     for folder in ("empty", "mine", "mine2/evaltex"):
@@ -463,7 +465,8 @@ def test_input_that_is_written_to_meanwhile_is_refused(file: str, monkeypatch: p
     result = run("gt.txt", "det.txt", "res", "-a")
     assert result.exit_code == 2
     assert result.stderr == (
-        f"evaltex: error: {file}: changed while it was read; run again when nothing writes to it\n"
+        f"evaltex: error: {file}: is not the file that was indexed (it changed, or a worker has another copy); run again"
+        " when nothing writes to it\n"
     )
     assert not Path("res").exists()
 

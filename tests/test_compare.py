@@ -14,7 +14,7 @@ from evaltex_cli.cli import main
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.results import comparison
 
-IMAGES = 12
+IMAGES = 24
 
 
 def data_set(drop=0, seed=0):
@@ -36,7 +36,7 @@ def folder(tmp_path, monkeypatch):
     gt, whole = data_set()
     (tmp_path / "gt.txt").write_text(gt)
     (tmp_path / "whole.txt").write_text(whole)
-    (tmp_path / "less.txt").write_text(data_set(drop=4)[1])
+    (tmp_path / "less.txt").write_text(data_set(drop=8)[1])
     return tmp_path
 
 
@@ -65,9 +65,9 @@ def test_a_worse_detector_is_told_with_images_and_objects(folder):
     assert scores["recall"]["p_values"][1] < 0.05
     low, high = scores["recall"]["difference_intervals"][1]
     assert low < scores["recall"]["differences"][1] < high < 0
-    assert {image["image"] for image in found["images"] if image["after"] == 0} == {f"img_{k}" for k in range(4)}
+    assert {image["image"] for image in found["images"] if image["after"] == 0} == {f"img_{k}" for k in range(8)}
     assert [image["change"] for image in found["images"]] == sorted(image["change"] for image in found["images"])
-    assert sum(one["match_after"] == "missed" for one in found["objects"]) == 12
+    assert sum(one["match_after"] == "missed" for one in found["objects"]) == 24
 
 
 def test_stored_results_compare_like_files(folder):
@@ -140,7 +140,7 @@ def test_confidence_of_a_plain_run(folder):
     assert "recall 0." in result.output
     assert " [" in result.output
     document = json.loads((folder / "res" / "evaltex.json").read_text(encoding="utf-8"))
-    assert document["bootstrap"] == {"level": 0.95, "resamples": 1000, "seed": 0}
+    assert document["bootstrap"] == {"level": 0.95, "resamples": 2000, "seed": 0}
     low, high = document["intervals"]["recall"]
     assert low < document["scores"]["recall"] < high
     wider = run("gt.txt", "less.txt", "res", "--confidence", "0.99", "--seed", 1)

@@ -48,6 +48,7 @@ ORDER = [
     "evaluation",
     "journal",
     "bootstrap",
+    "significance",
     "memory",
     "results",
     "gate",

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli import bootstrap, compare, evaluate
+from evaltex_cli import bootstrap, compare, evaluate, significance
 from evaltex_cli.cli import main
 from evaltex_cli.diagnose import Diagnosis, diagnose
 from evaltex_cli.errors import InputError
@@ -100,7 +100,7 @@ class TestContent:
         scalars = {name: value for name, value in document["scores"].items() if not isinstance(value, list)}
         assert system["scores"] == scalars
         stored = compare.stored(words / "evaltex.json", "words")[0]
-        expected = bootstrap.intervals(stored.rows, stored.score, 0.95, 1000, 0)
+        expected, _ = significance.intervals(stored.rows, stored.score, 0.95, bootstrap.RESAMPLES, 0)
         assert system["intervals"] == {name: list(bounds) if bounds else None for name, bounds in expected.items()}
         assert [one["name"] for one in system["histograms"]] == ["coverage_histogram", "accuracy_histogram"]
         assert system["histograms"][0]["shares"] == document["scores"]["coverage_histogram"]
@@ -870,3 +870,14 @@ def test_ten_thousand_images(tab: Chromium, tmp_path: Path) -> None:
     assert names(tab)[-1] == "img_9999"
     tab.point("#images a[href$=img_9999]", click=True)
     tab.wait("document.querySelectorAll('.object').length === 9")
+
+
+def test_few_images_are_said_and_p_is_shown_as_a_dash(words: Path, rival: tuple[Path, Path], tmp_path: Path) -> None:
+    """Of one result and of two, of fewer than six images."""
+    make(tmp_path / "one.html", [words])
+    make(tmp_path / "two.html", [words, rival[1]])
+    one, two = (islands(tmp_path / name)["protocol-0"] for name in ("one.html", "two.html"))
+    for data in (one, two):
+        assert any(line.lower().startswith(("only ", "warning: only ")) for line in data["footer"])
+    assert {score["p_shown"][1] for score in two["comparison"]} == {"-"}
+    assert set(one["systems"][0]["intervals"].values()) == {None}

@@ -97,12 +97,12 @@ diagnose_option = click.option(
 resamples_option = click.option(
     "--resamples",
     type=click.IntRange(min=1),
-    default=1000,
+    default=2000,
     show_default=True,
-    help="Bootstrap resamples of the images.",
+    help="Random subsets of the images, for intervals and p-values.",
 )
 seed_option = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the bootstrap."
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random subsets."
 )
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
 

@@ -79,10 +79,10 @@ def command(
 
     Give the ground truth and two or more detections, or result folders (or .json files) of earlier runs made with -a;
     or such results alone.
-    Differences are to the first detector; p-values are of a paired bootstrap over images.
+    Differences are to the first detector; intervals and p-values are of a sign-flip test over images.
     """
     with told_errors():
-        from evaltex_cli import compare, config
+        from evaltex_cli import compare, config, significance
         from evaltex_cli.results import comparison
 
         stored = [compare.is_result(path) for path in paths]
@@ -114,8 +114,9 @@ def command(
         warn([f"{system.label}: {text}" for group in groups for system in group for text in system.warnings])
         warn([f"left out: {name} ({reason})" for name, reason in left_out.items()])
         comparisons = [compare.compare(group, resamples=resamples, seed=seed, level=confidence) for group in groups]
-        text = comparison.FORMATS[form](comparisons, worst, confidence)
-        give(text, output)
+        few = [significance.few_images(one.compared_images) for one in comparisons]
+        warn([warning for warning in few if warning])
+        give(comparison.FORMATS[form](comparisons, worst, confidence), output)
 
 
 def _labels(paths: tuple[Path, ...]) -> list[str]:

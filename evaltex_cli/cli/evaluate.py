@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -134,7 +134,7 @@ class Request(NamedTuple):
     is_flag=False,
     flag_value=0.95,
     metavar="[LEVEL]",
-    help="Add bootstrap intervals of the scores, of this level (0.95 if none is given).",
+    help="Add confidence intervals of the scores, of this level (0.95 if none is given).",
 )
 @resamples_option
 @seed_option
@@ -229,7 +229,7 @@ def _evaluate(request: Request) -> list[Verdict]:
 
             evaluations = misreading.explained(evaluations, *sources[:2])
         verdicts = [] if decide is None else decide(evaluations)
-        intervals = _intervals(request, evaluations)
+        evaluations, intervals = _with_intervals(request, evaluations)
         _write(writer, request, evaluations, intervals, verdicts)
         if request.report:
             from evaltex_cli import report
@@ -362,19 +362,23 @@ def _runs(request: Request) -> tuple[list[Run], dict[str, str]]:
     return [run for run in runs if run.protocol.takes_masks], dict.fromkeys(unfit, "it takes no label pictures")
 
 
-def _intervals(request: Request, evaluations: Iterable[Evaluation]) -> dict[str, dict[str, Any]]:
-    """Protocol -> score -> bootstrap interval; empty unless asked for."""
+def _with_intervals(
+    request: Request, evaluations: list[Evaluation]
+) -> tuple[list[Evaluation], dict[str, dict[str, Any]]]:
+    """Return protocol -> score -> interval, empty unless asked for; and the evaluations, warned of what is missing."""
     if request.confidence is None:
-        return {}
-    from evaltex_cli import bootstrap
+        return evaluations, {}
+    from evaltex_cli import significance
 
-    return {
-        evaluation.protocol.name: bootstrap.intervals(
-            evaluation.rows, evaluation.score, request.confidence, request.resamples, request.seed
+    made = {
+        one.protocol.name: significance.intervals(
+            one.rows, one.score, request.confidence, request.resamples, request.seed
         )
-        for evaluation in evaluations
-        if evaluation.rows is not None
+        for one in evaluations
+        if one.rows is not None
     }
+    warned = [replace(one, warnings=[*one.warnings, *made[one.protocol.name][1]]) for one in evaluations]
+    return warned, {name: intervals for name, (intervals, _) in made.items()}
 
 
 def _write(

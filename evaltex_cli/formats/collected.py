@@ -124,7 +124,7 @@ def box(x: float, y: float, width: float, height: float) -> tuple[float, float, 
 
 
 def refuse_bad_names(images: Sequence[CollectedImage], faults: FaultLog) -> None:
-    """Add a fault for each image name that repeats, is empty, too long or no Unicode, or would leave the result folder."""
+    """Add a fault for each image name that repeats, is empty, too long or not Unicode, or leaves the result folder."""
     first: dict[str, CollectedImage] = {}
     for image in images:
         if is_too_long(image.name):

@@ -8,11 +8,12 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from evaltex_cli import bootstrap, compare
+from evaltex_cli import bootstrap, compare, significance
 from evaltex_cli.errors import InputError
 from evaltex_cli.protocols import PROTOCOLS, load
 from evaltex_cli.protocols.base import MATCH_TYPES, Protocol
 from evaltex_cli.results import json_file
+from evaltex_cli.results.comparison import footer, p_cells
 from evaltex_cli.results.stored_images import StoredImages
 from evaltex_cli.signature import INVALID_POLYGONS, parts_of
 
@@ -152,15 +153,23 @@ def protocol_content(results: Sequence[Result]) -> dict[str, Any]:
     }
     systems = [result.system for result in results if result.system is not None]
     if len(results) > 1 and len(systems) == len(results):
-        content |= {
-            "level": bootstrap.LEVEL,
-            "comparison": [asdict(score) for score in compare.compare(systems).scores],
-        }
+        content |= _comparison(compare.compare(systems))
     else:
-        content["level"] = results[0].document.get("bootstrap", {}).get("level", bootstrap.LEVEL)
-        for result, system in zip(results, content["systems"], strict=True):
-            system["intervals"] = _intervals(result)
+        content["level"] = results[0].document.get("bootstrap", {}).get("level", significance.LEVEL)
+        found = [_intervals(result) for result in results]
+        for (intervals, _), system in zip(found, content["systems"], strict=True):
+            system["intervals"] = intervals
+        content["footer"] = list(dict.fromkeys(warning for _, warnings in found for warning in warnings))
     return content
+
+
+def _comparison(comparison: compare.Comparison) -> dict[str, Any]:
+    detectors = range(1, len(comparison.systems))
+    scores = [
+        asdict(score) | {"p_shown": ["", *(" / ".join(p_cells(comparison, score, k)) for k in detectors)]}
+        for score in comparison.scores
+    ]
+    return {"level": significance.LEVEL, "comparison": scores, "footer": footer(comparison, significance.LEVEL)}
 
 
 def _system_content(result: Result) -> dict[str, Any]:
@@ -181,14 +190,13 @@ def _system_content(result: Result) -> dict[str, Any]:
     }
 
 
-def _intervals(result: Result) -> Mapping[str, Any]:
+def _intervals(result: Result) -> tuple[Mapping[str, Any], list[str]]:
+    """Return a result's intervals, and what to know about them that is not among its warnings."""
     stored: dict[str, Any] | None = result.document.get("intervals")
-    if stored is not None:
-        return stored
+    if stored is not None or result.system is None:
+        return stored or {}, []
     system = result.system
-    if system is None:
-        return {}
-    return bootstrap.intervals(system.rows, system.score, bootstrap.LEVEL, bootstrap.RESAMPLES, 0)
+    return significance.intervals(system.rows, system.score, significance.LEVEL, bootstrap.RESAMPLES, 0)
 
 
 def _index(results: Sequence[Result]) -> list[dict[str, Any]] | None:

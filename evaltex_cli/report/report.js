@@ -230,19 +230,20 @@
     const tiles = data.headline.map((name) =>
       h("div", { class: "tile" }, title(name), data.systems.map((system, k) => [h("b", { class: `s${k % 4}` }, shown(system.scores[name])), h("span", { class: "quiet" }, compared ? [bdi(systems[k]), " "] : null, between(interval(name, k)))])),
     );
-    const heads = ["Score", ...systems.flatMap((label, k) => [compared ? label : "Value", ...(some ? ["Interval"] : []), ...(k && comparison.size ? ["Difference", "Interval", "p"] : [])]), ""];
+    const heads = ["Score", ...systems.flatMap((label, k) => [compared ? label : "Value", ...(some ? ["Interval"] : []), ...(k && comparison.size ? ["Difference", "Interval", systems.length > 2 ? "p / p (Holm)" : "p"] : [])]), ""];
     const rows = names.map((name) => {
       const row = comparison.get(name);
       const cells = systems.flatMap((_, k) => [
         shown(data.systems[k].scores[name]),
         ...(some ? [between(interval(name, k))] : []),
-        ...(k && comparison.size ? (row ? [signed(row.differences[k]), between(row.difference_intervals[k], signed), row.p_values[k] === null ? "–" : row.p_values[k].toFixed(4)] : ["–", "", "–"]) : []),
+        ...(k && comparison.size ? (row ? [signed(row.differences[k]), between(row.difference_intervals[k], signed), row.p_shown[k]] : ["–", "", "–"]) : []),
       ]);
       const values = data.systems.map((system) => system.scores[name]);
       return [title(name), ...cells, values.every((value) => value === null || Math.abs(value) <= 1) ? whiskers(values, systems.map((_, k) => interval(name, k))) : ""];
     });
-    const note = some ? h("p", { class: "quiet" }, `Intervals: ${+(100 * data.level).toPrecision(4)} %, bootstrap over images.${comparison.size ? " Differences are to " : ""}`, comparison.size ? [bdi(systems[0]), "; p is of no difference."] : null) : null;
-    return h("section", { id: "scores" }, h("h2", {}, `Scores: ${data.title}`), h("div", { class: "tiles" }, tiles), note, h("details", { open: compared }, h("summary", {}, "All scores"), plainTable(heads, rows)));
+    const note = some ? h("p", { class: "quiet" }, `Intervals: ${+(100 * data.level).toPrecision(4)} %, over images.${comparison.size ? " Differences are to " : ""}`, comparison.size ? [bdi(systems[0]), "."] : null) : null;
+    const footer = (data.footer || []).map((line) => h("p", { class: "quiet" }, line));
+    return h("section", { id: "scores" }, h("h2", {}, `Scores: ${data.title}`), h("div", { class: "tiles" }, tiles), note, footer, h("details", { open: compared }, h("summary", {}, "All scores"), plainTable(heads, rows)));
   }
 
   /** The gates of all protocols, whichever is shown. */

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
+from evaltex_cli import significance
 from evaltex_cli.compare import Comparison, ImageChange, ObjectChange, ScoreComparison
-from evaltex_cli.results.forms import aligned, json_pieces, printable
+from evaltex_cli.results.forms import aligned, json_pieces, printable, shown_p
 
 _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
@@ -21,9 +22,9 @@ def table(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
     """Plain text for a terminal."""
     blocks = []
     for comparison in comparisons:
-        lines = [f"{comparison.protocol}  ({level:.0%} intervals; differences to {comparison.systems[0]})"]
+        lines = [f"{comparison.protocol}  ({_per_cent(level)} intervals; differences to {comparison.systems[0]})"]
         lines += aligned([_heads(comparison), *(_cells(comparison, score) for score in comparison.scores)])
-        lines += ["", *_changes(comparison, worst)]
+        lines += ["", *footer(comparison, level), "", *_changes(comparison, worst)]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
 
@@ -34,7 +35,8 @@ def markdown(comparisons: Sequence[Comparison], worst: int, level: float) -> str
     for comparison in comparisons:
         rows = [_heads(comparison), *(_cells(comparison, score) for score in comparison.scores)]
         lines = [f"### {comparison.protocol}", "", *_markdown_rows(rows)]
-        lines += ["", f"{level:.0%} bootstrap intervals over images; differences to {_md(comparison.systems[0])}.", ""]
+        lines += ["", f"{_per_cent(level)} intervals; differences to {_md(comparison.systems[0])}."]
+        lines += [*map(_md, footer(comparison, level)), ""]
         images = comparison.images[:worst]
         if images:
             head = ["image", "detector", images[0].score, "was", "change"]
@@ -46,7 +48,7 @@ def markdown(comparisons: Sequence[Comparison], worst: int, level: float) -> str
 
 
 def csv_rows(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
-    """One row a protocol, score and detector, at full precision."""
+    """One row per protocol, score and detector, at full precision."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(
@@ -61,6 +63,8 @@ def csv_rows(comparisons: Sequence[Comparison], worst: int, level: float) -> str
             "difference_low",
             "difference_high",
             "p_value",
+            "p_corrected",
+            "reason",
         ]
     )
     for comparison in comparisons:
@@ -69,7 +73,8 @@ def csv_rows(comparisons: Sequence[Comparison], worst: int, level: float) -> str
                 low, high = score.intervals[k] or ("", "")
                 difference_low, difference_high = score.difference_intervals[k] or ("", "")
                 cells = [score.values[k], low, high, score.differences[k], difference_low, difference_high]
-                row = [comparison.protocol, score.score, _formula_safe(label), *cells, score.p_values[k]]
+                cells += [score.p_values[k], score.p_corrected[k], score.reasons[k] or score.interval_reasons[k]]
+                row = [comparison.protocol, score.score, _formula_safe(label), *cells]
                 writer.writerow(["" if cell is None else cell for cell in row])
     return file.getvalue()
 
@@ -93,6 +98,24 @@ def document(comparisons: Sequence[Comparison], worst: int, level: float) -> Ite
     return json_pieces("comparison", {"level": level, "protocols": map(_fields, comparisons)})
 
 
+def footer(comparison: Comparison, level: float) -> list[str]:
+    """Say how intervals and p-values were made, and why some are missing."""
+    alpha = f"{round(1 - level, 12):g}"
+    kind = "all" if comparison.is_exact else "random"
+    lines = [
+        f"Intervals and p-values: sign-flip test over images ({comparison.resamples} subsets, {kind});"
+        f" p < {alpha} exactly if the {_per_cent(level)} interval of the difference excludes 0."
+    ]
+    if len(comparison.systems) > 2:
+        others = len(comparison.systems) - 1
+        lines.append(f"p is of one difference, as its interval; p (Holm) is corrected for {others} detectors compared.")
+    warning = significance.few_images(comparison.compared_images)
+    lines += [f"Warning: {warning}."] if warning else []
+    found = (reason for score in comparison.scores for reason in [*score.reasons, *score.interval_reasons])
+    lines += [f"-: {reason}." for reason in dict.fromkeys(found) if reason]
+    return lines
+
+
 FORMATS: dict[str, Callable[[Sequence[Comparison], int, float], str | Iterator[str]]] = {
     "table": table,
     "json": document,
@@ -112,7 +135,8 @@ def _fields(comparison: Comparison) -> dict[str, Any]:
 
 def _heads(comparison: Comparison) -> list[str]:
     first, *others = comparison.systems
-    return ["score", first, *(head for label in others for head in (label, "difference", "p"))]
+    tests = ["difference", "p"] if len(others) == 1 else ["difference", "p", "p (Holm)"]
+    return ["score", first, *(head for label in others for head in (label, *tests))]
 
 
 def _cells(comparison: Comparison, score: ScoreComparison) -> list[str]:
@@ -120,17 +144,28 @@ def _cells(comparison: Comparison, score: ScoreComparison) -> list[str]:
     for k in range(1, len(comparison.systems)):
         cells.append(_with_interval(score.values[k], score.intervals[k]))
         cells.append(_with_interval(score.differences[k], score.difference_intervals[k], "+"))
-        p = score.p_values[k]
-        cells.append("-" if p is None else f"{p:.4f}")
+        cells += p_cells(comparison, score, k)
     return cells
+
+
+def p_cells(comparison: Comparison, score: ScoreComparison, k: int) -> list[str]:
+    """Return a detector's p-value, and the corrected one if there are several, for reading."""
+    p = score.p_values[k]
+    is_bound = not comparison.is_exact and p is not None and p <= significance.smallest_p(comparison.resamples)
+    shown = [shown_p(p, is_bound)]
+    return shown if len(comparison.systems) == 2 else [*shown, shown_p(score.p_corrected[k], is_bound)]
+
+
+def _per_cent(level: float) -> str:
+    return f"{100 * level:g}%"
 
 
 def _with_interval(value: float | None, interval: tuple[float, float] | None, sign: str = "") -> str:
     if value is None:
         return "-"
     if abs(value) > 1 or (interval and max(map(abs, interval)) > 1):
-        return f"{value:{sign}g}" + (f" [{interval[0]:{sign}.6g}, {interval[1]:{sign}.6g}]" if interval else "")
-    return f"{value:{sign}.4f}" + (f" [{interval[0]:{sign}.4f}, {interval[1]:{sign}.4f}]" if interval else "")
+        return f"{value:{sign}g}" + (f" [{interval[0]:{sign}.6g}, {interval[1]:{sign}.6g}]" if interval else " [-]")
+    return f"{value:{sign}.4f}" + (f" [{interval[0]:{sign}.4f}, {interval[1]:{sign}.4f}]" if interval else " [-]")
 
 
 def _changes(comparison: Comparison, worst: int) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -35,6 +36,15 @@ def aligned(rows: Sequence[Sequence[str]], texts: Collection[int] | None = None)
 def printable(text: str) -> str:
     """Return a text with question marks for what a terminal might take for more than text."""
     return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def shown_p(p: float | None, is_bound: bool = False) -> str:
+    """Return a p-value for reading; one that is a bound, the smallest that can be resolved, with a less-than sign."""
+    if p is None:
+        return "-"
+    if is_bound or p < 0.001:
+        return f"<{math.floor(1000 * p) / 1000 + 0.001:.3f}"
+    return f"{p:.4f}"
 
 
 def json_document(kind: str, content: dict[str, Any]) -> str:
