@@ -465,8 +465,8 @@ def test_input_that_is_written_to_meanwhile_is_refused(file: str, monkeypatch: p
     result = run("gt.txt", "det.txt", "res", "-a")
     assert result.exit_code == 2
     assert result.stderr == (
-        f"evaltex: error: {file}: is not the file that was indexed (it changed, or a worker has another copy); run again"
-        " when nothing writes to it\n"
+        f"evaltex: error: {file}: is not the file that was indexed (it changed, or a worker has another copy);"
+        " run again when nothing writes to it\n"
     )
     assert not Path("res").exists()
 
