@@ -90,7 +90,7 @@ def _p_value(as_far: int, subsets: int) -> float:
 
 
 def _alpha(level: float) -> float:
-    return round(1 - level, DECIMALS)
+    return round(1 - level, DECIMALS) or 1 - level
 
 
 def _rejected(subsets: int, level: float) -> int:

@@ -123,6 +123,11 @@ class TestDifference:
         )
         assert difference_of([0] * 30, [1] * 30, [1] * 30, resamples=40).p == 2 / 41
 
+    @pytest.mark.parametrize("level", [1e-13, 0.5, 1 - 1e-12, 1 - 2**-53])
+    def test_any_level_has_an_answer(self, level):
+        found = difference_of([0] * 30, [1] * 30, [1] * 30, level=level)
+        assert (found.p is None) == (found.interval is None) == (found.reason is not None) == (level > 0.5)
+
     def test_an_undefined_score_has_neither(self):
         one = drawn([1] * 9, [1] * 9)
         assert significance.of_difference("never", one, one, 9, 0.95).reason == significance.UNDEFINED
