@@ -12,8 +12,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from limits import HANG_SECONDS
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-TIMEOUT = 30.0
 AS_DESCRIPTORS_3_AND_4 = 'exec 3<&0 4>&1 </dev/null >/dev/null && exec "$0" "$@"'
 """Where Chromium expects the pipe."""
 
@@ -52,7 +53,7 @@ class Chromium:
         """End the browser."""
         os.close(self._write)
         try:
-            self._process.wait(10)
+            self._process.wait(HANG_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -73,7 +74,7 @@ class Chromium:
                 return result
 
     def _receive(self) -> dict[str, Any]:
-        end = time.monotonic() + TIMEOUT
+        end = time.monotonic() + HANG_SECONDS
         while b"\0" not in self._unread:
             ready, _, _ = select.select([self._read], [], [], max(0.0, end - time.monotonic()))
             part = os.read(self._read, 1 << 20) if ready else b""
@@ -100,7 +101,7 @@ class Chromium:
 
     def wait(self, condition: str) -> None:
         """Wait until an expression is true in the page."""
-        end = time.monotonic() + TIMEOUT
+        end = time.monotonic() + HANG_SECONDS
         while not self.run(condition):
             assert time.monotonic() < end, f"never true: {condition}"
             time.sleep(0.01)

@@ -4,8 +4,12 @@ import signal
 
 from hypothesis import settings
 
-# Where the tests run in the background of a shell, Ctrl-C is ignored, and every process they start would ignore it too.
+# A shell that starts the tests in the background, and nohup, make them ignore signals; every process that a test starts
+# would ignore them too. A process that is started does not inherit a handler.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
 
 settings.register_profile("no deadline", deadline=None)  # a busy machine proves nothing
 settings.load_profile("no deadline")

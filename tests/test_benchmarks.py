@@ -38,12 +38,27 @@ def test_quick_run_measures_every_ratio():
     )
 
 
-def test_memory_is_the_peak_of_a_process_and_of_all_it_starts(module):
-    child = "import time; held = bytearray(200 << 20); time.sleep(1)"
+def test_memory_is_the_peak_of_a_process_and_of_all_it_starts(module, monkeypatch, tmp_path):
+    """The process with the memory waits until it was seen."""
+    measure, seen = module("measure"), tmp_path / "seen"
+    kilobytes = measure._kilobytes
+
+    def noted(pid, file, field):
+        found = kilobytes(pid, file, field)
+        if found > 200 << 10 and field == "Pss:":
+            seen.touch()
+        return found
+
+    monkeypatch.setattr(measure, "_kilobytes", noted)
+    child = (
+        "import pathlib, time; held = bytearray(200 << 20)\n"
+        f"while not pathlib.Path({str(seen)!r}).exists(): time.sleep(0.01)"
+    )
     program = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
-    alone, together = module("measure").peak_memory("-c", program)
+    alone, together = measure.peak_memory("-c", program)
     assert alone < 100 and 200 < together < 300
-    assert 200 < module("measure").peak_memory("-c", child)[0] < 300
+    seen.unlink()
+    assert 200 < measure.peak_memory("-c", child)[0] < 300
 
 
 def test_a_whole_run_writes_its_table_and_leaves_the_rest(module, monkeypatch, tmp_path, capsys):

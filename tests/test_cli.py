@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import scenes
 from click.testing import CliRunner, Result
+from limits import HANG_SECONDS
 
 from evaltex_cli import __version__, evaluate, evaluation
 from evaltex_cli.cli import common, main
@@ -54,7 +55,7 @@ def shell(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "evaltex_cli", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     return subprocess.run(
-        command, check=False, text=True, stdin=subprocess.DEVNULL, timeout=60, env=environment,
+        command, check=False, text=True, stdin=subprocess.DEVNULL, timeout=HANG_SECONDS, env=environment,
         **({"capture_output": True} | options),
     )  # fmt: skip
 
@@ -538,7 +539,7 @@ def in_terminal(*arguments: str, after_seconds: float) -> str:
     process = started(*arguments, after_seconds=after_seconds, stderr=theirs)
     os.close(theirs)
     seen = b""
-    reader = threading.Timer(60, process.kill)
+    reader = threading.Timer(HANG_SECONDS, process.kill)
     reader.start()
     try:
         while chunk := os.read(ours, 4096):
@@ -555,7 +556,7 @@ def in_terminal(*arguments: str, after_seconds: float) -> str:
 def test_a_terminal_gets_a_bar_for_work_of_some_length() -> None:
     assert "100%" in (shown := in_terminal("gt.txt", "det.txt", "res", after_seconds=-1))
     assert "images" in shown
-    assert in_terminal("gt.txt", "det.txt", "res", after_seconds=60) == ""
+    assert in_terminal("gt.txt", "det.txt", "res", after_seconds=HANG_SECONDS) == ""
     assert in_terminal("gt.txt", "det.txt", "res", "--quiet", after_seconds=-1) == ""
     assert common.BAR_AFTER_SECONDS == 1
 

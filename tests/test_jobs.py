@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from limits import HANG_SECONDS
 from PIL import Image
 
 from evaltex_cli import chunks, cluster, evaluation, jobs, runs
@@ -237,7 +239,7 @@ def test_a_machine_that_starts_no_more_is_told(here: Path, threads: int, files: 
     environment.pop("EVALTEX_DEBUG", None)
     ended = subprocess.run(
         [sys.executable, "limited.py", str(threads), str(files), "gt.txt", "det.txt", "res", "--jobs", "2", "--quiet"],
-        env=environment, capture_output=True, text=True, timeout=30, check=False,
+        env=environment, capture_output=True, text=True, timeout=HANG_SECONDS, check=False,
     )  # fmt: skip
     assert ended.returncode in (0, 2), ended.stderr
     assert Path("res").exists() == (ended.returncode == 0)
@@ -322,14 +324,36 @@ def test_images_that_kill_workers_are_named(monkeypatch: pytest.MonkeyPatch) -> 
 # A whole run that is stopped -----------------------------------------------------------------------------------------
 
 
-def began(*arguments: str) -> subprocess.Popen[str]:
+WAITING = f"""
+import time
+from evaltex_cli.results.writer import ResultWriter
+take = ResultWriter.take
+def wait(*given):
+    take(*given)
+    time.sleep({HANG_SECONDS})
+ResultWriter.take = wait
+"""
+"""Makes a run wait when it has the results of its first chunk."""
+
+KILLED = """
+import os, signal
+from evaltex_cli.journal import JournalFile
+add, left = JournalFile.add, [{chunks}]
+def mortal(*given):
+    add(*given)
+    left[0] -= 1
+    if not left[0]:
+        os.kill(os.getpid(), signal.SIGKILL)
+JournalFile.add = mortal
+"""
+"""Makes a run end itself when its journal has so many chunks."""
+
+
+def began(*arguments: str, changed: str = "") -> subprocess.Popen[str]:
+    """Start a run of small chunks, changed by this code."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    code = (
-        "from evaltex_cli import chunks, cli; chunks.BATCH_IMAGES = 20; cli.main(prog_name='evaltex')"
-        if "--jobs" not in arguments
-        else "if __name__ == '__main__':\n    from evaltex_cli import chunks, cli\n"
-        "    chunks.BATCH_IMAGES = 20\n    cli.main(prog_name='evaltex')"
-    )
+    lines = changed + "from evaltex_cli import chunks, cli\nchunks.BATCH_IMAGES = 20\ncli.main(prog_name='evaltex')\n"
+    code = "if __name__ == '__main__':\n" + textwrap.indent(lines, "    ")
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.Popen(
         command, text=True, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment, start_new_session=True
@@ -337,7 +361,7 @@ def began(*arguments: str) -> subprocess.Popen[str]:
 
 
 def wait_for(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + HANG_SECONDS
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.005)
@@ -359,15 +383,15 @@ def group_members(group: int) -> list[int]:
     ("stop", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -9)]
 )
 def test_a_run_that_is_stopped_leaves_no_worker(stop: signal.Signals, status: int) -> None:
-    write_boxes(images=20_000)
-    process = began("gt.txt", "det.txt", "res", "-a", "--jobs", "2", "--quiet")
+    write_boxes(images=2_000)
+    process = began("gt.txt", "det.txt", "res", "-a", "--jobs", "2", "--quiet", changed=WAITING)
     wait_for(lambda: any(Path().glob(".evaltex-*/new/evaltex/deep/*/img_*.txt")) or process.poll() is not None)
     if stop in (signal.SIGINT, signal.SIGHUP):
         os.killpg(process.pid, stop)  # a terminal tells all of them
     else:
         process.send_signal(stop)
     try:
-        _, told = process.communicate(timeout=30)
+        _, told = process.communicate(timeout=HANG_SECONDS)
     finally:
         process.kill()
     assert process.returncode == status
@@ -389,7 +413,7 @@ def test_a_run_that_is_stopped_while_workers_start_ends(stop: signal.Signals, se
     time.sleep(seconds)
     process.send_signal(stop)
     try:
-        process.communicate(timeout=30)
+        process.communicate(timeout=HANG_SECONDS)
     finally:
         process.kill()
     assert process.returncode in (0, 128 + stop, -stop)
@@ -403,11 +427,10 @@ def test_a_run_that_is_stopped_while_workers_start_ends(stop: signal.Signals, se
 def test_a_killed_run_goes_on_to_the_same_bytes(chunks: int) -> None:
     write_boxes(polygons=True, images=500)
     arguments = ["gt.txt", "det.txt", "res", "-a", "--resume", "--quiet", "--protocol", "cleval", "--confidence"]
-    process = began(*arguments)
+    process = began(*arguments, changed=KILLED.format(chunks=chunks + 1))
     journals = lambda: list(Path().glob(".evaltex-resume-*"))  # noqa: E731
-    wait_for(lambda: journals() and journals()[0].read_bytes().count(b"\n") > chunks)
-    process.kill()
     process.communicate()
+    assert process.returncode == -signal.SIGKILL
     lines = journals()[0].read_bytes()
     assert not Path("res").exists()
     second = began(*arguments)
@@ -553,7 +576,7 @@ def test_a_cluster_that_is_not_there_is_told(address: str) -> None:
     pytest.importorskip("distributed", reason="the extra cluster is not installed")
     write_boxes()
     process = began("gt.txt", "det.txt", "res", "--cluster", address)
-    told = process.communicate(timeout=60)[1]
+    told = process.communicate(timeout=HANG_SECONDS)[1]
     assert process.returncode == 2
     assert told.startswith(f"evaltex: error: cluster {address}: cannot be reached")
     assert told.count("\n") == 1

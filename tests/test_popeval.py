@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 import reference_popeval as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from limits import at_most
 from reference_popeval import Word
 
 from evaltex_cli import evaluate
@@ -247,10 +247,9 @@ def test_thousands_of_words_in_one_image() -> None:
         gt.append(box(x, y, x + rng.randint(20, 120), y + rng.randint(8, 30), text))
     everything = box(0, 0, 4200, 4200, "".join(found.text for found in gt))
     batch = batch_of([(gt, [*gt, everything])])
-    began = time.process_time()
-    scores = popeval.scores(evidence_of(batch).row(0), popeval.Parameters())
+    with at_most(calls=2_000_000):
+        scores = popeval.scores(evidence_of(batch).row(0), popeval.Parameters())
     assert scores["recall"] == 1
-    assert time.process_time() - began < 10
 
 
 @pytest.mark.parametrize("box", [[2, 3, 12, 8], [3, 4, 3, 9], [1, 7, 5, 7], [6, 6, 6, 6]])

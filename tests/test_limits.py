@@ -1,0 +1,53 @@
+"""No test depends on how fast the machine is, or on who started the tests."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from limits import HANG_SECONDS, at_most
+
+TESTS = Path(__file__).parent
+SHORT_WAITS = re.compile(
+    r"timeout ?= ?\d|Timer\(\d|\bwait\(\d|monotonic\(\) \+ \d|process_time|perf_counter|time\.time\("
+)
+
+
+@pytest.mark.parametrize("path", sorted({*TESTS.glob("*.py")} - {Path(__file__)}), ids=lambda path: path.name)
+def test_no_test_waits_for_a_number_of_its_own_or_measures_seconds(path: Path) -> None:
+    """A limit is `HANG_SECONDS`, or `at_most` so many calls."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if SHORT_WAITS.search(line)] == []
+
+
+def test_calls_are_counted() -> None:
+    with at_most(calls=20):
+        sorted([3, 1, 2])
+    with pytest.raises(AssertionError, match="calls, 20 were expected at most"), at_most(calls=20):
+        for _ in range(30):
+            len("")
+
+
+def test_the_tests_run_under_nohup_and_in_the_background_of_a_shell() -> None:
+    """Which ignore signals; a run that a test starts does not."""
+
+    def ignoring() -> None:
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
+            signal.signal(number, signal.SIG_IGN)
+
+    chosen = [
+        "test_cli.py::test_a_second_signal_does_not_disturb_the_clearing_up",
+        "test_faults.py::test_what_is_temporary_is_removed_though_the_end_is_interrupted",
+        "test_jobs.py::test_a_run_that_is_stopped_leaves_no_worker",
+    ]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(str(TESTS / name) for name in chosen)]
+    done = subprocess.run(
+        command, cwd=TESTS.parent, env=dict(os.environ), preexec_fn=ignoring, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=HANG_SECONDS, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
