@@ -249,6 +249,7 @@ def test_the_footer_says_how_p_was_made(form):
 def test_json_has_the_reason_and_the_corrected_p():
     document = json.loads("".join(comparison.document([compared(0.02, detectors=3)], 5, 0.95)))
     (score,) = document["protocols"][0]["scores"]
+    assert "-: why." in document["protocols"][0]["notes"]
     assert score["p_values"] == [None, 0.02, 0.02]
     assert score["p_corrected"] == [None, 0.04, 0.04]
     assert score["reasons"] == [None, "why", "why"]

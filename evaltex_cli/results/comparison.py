@@ -95,7 +95,8 @@ def latex(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
 
 def document(comparisons: Sequence[Comparison], worst: int, level: float) -> Iterator[str]:
     """Everything, as JSON in pieces; all changed images and objects."""
-    return json_pieces("comparison", {"level": level, "protocols": map(_fields, comparisons)})
+    protocols = (_fields(comparison) | {"notes": footer(comparison, level)} for comparison in comparisons)
+    return json_pieces("comparison", {"level": level, "protocols": protocols})
 
 
 def footer(comparison: Comparison, level: float) -> list[str]:
