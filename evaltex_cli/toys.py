@@ -29,7 +29,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, count
+from itertools import chain, count, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +37,7 @@ import numpy as np
 from evaltex_cli import formats, signals
 from evaltex_cli.errors import FaultLog, InputError, counted, nearest, quote, unknown
 from evaltex_cli.geometry import chains
-from evaltex_cli.records import Floats, ReadImages
+from evaltex_cli.records import Floats, Objects
 from evaltex_cli.results.staging import staged
 from evaltex_cli.writers.base import number, one_line, quoted
 
@@ -80,6 +80,25 @@ class Word:
     is_box: bool
     points: Floats
     text: str
+
+
+class Images:
+    """The words of every image that count, made of columns each time that they are asked for."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self._points, self._offsets = chains.rings(objects.boxes, objects.vertices, objects.vertex_offsets)
+        bounds = objects.vertex_offsets
+        self._is_box = np.ones(objects.count, dtype=bool) if bounds is None else np.diff(bounds) == 0
+
+    def __iter__(self) -> Iterator[list[Word]]:
+        for start, stop in pairwise(self._objects.offsets.tolist()):
+            yield [self._word(i) for i in range(start, stop) if not self._objects.dont_care[i]]
+
+    def _word(self, i: int) -> Word:
+        if self._is_box[i]:
+            return Word(True, self._objects.boxes[i].reshape(2, 2), self._objects.texts[i])
+        return Word(False, self._points[self._offsets[i] : self._offsets[i + 1]], self._objects.texts[i])
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +145,13 @@ def write_toys(
     layout = layout or ("txt" if source.format in ("evaltex", "icdar-xml") else "zip")
     if layout not in LAYOUTS:
         raise InputError(unknown("layout", layout, LAYOUTS))
-    images = _words(read)
-    words = list(chain.from_iterable(images))
+    images = Images(read.objects)
+    words = int((~read.objects.dont_care).sum())
     if not words:
         raise InputError(f"{gt}: no object that counts; toy detections need ground truth with objects")
     notes = list(source.warnings)
     wanted = list(dict.fromkeys(sets or SETS))
-    if not any(word.text for word in words):
+    if not any(word.text for word in chain.from_iterable(images)):
         textual = [name for name in wanted if name.startswith("e2e_")]
         if textual and sets:
             raise InputError(
@@ -141,7 +160,7 @@ def write_toys(
         left_out = counted(len(textual), "{count} set[s] that need[s|] transcriptions left out")
         notes.append(f"{left_out}: {gt.name} has none")
         wanted = [name for name in wanted if name not in textual]
-    alien = alien_character(word.text for word in words)
+    alien = alien_character(word.text for word in chain.from_iterable(images))
     files = [f"{name}.{layout}" for name in wanted]
     without_area = 0
     with staged(out_dir, files) as folder:
@@ -154,25 +173,7 @@ def write_toys(
     if without_area:
         left_out = "{count} detection[s] without area left out: an EvaLTex file cannot hold [it|them]"
         notes.append(counted(without_area, left_out))
-    return Toys(tuple(files), len(images), len(words), tuple(notes))
-
-
-def _words(read: ReadImages) -> list[list[Word]]:
-    objects = read.objects
-    points, offsets = chains.rings(objects.boxes, objects.vertices, objects.vertex_offsets)
-    counts = np.zeros(objects.count) if objects.vertex_offsets is None else np.diff(objects.vertex_offsets)
-    images = []
-    for start, stop in zip(objects.offsets[:-1].tolist(), objects.offsets[1:].tolist(), strict=True):
-        kept = [i for i in range(start, stop) if not objects.dont_care[i]]
-        images.append(
-            [
-                Word(True, objects.boxes[i].reshape(2, 2), objects.texts[i])
-                if counts[i] == 0
-                else Word(False, points[offsets[i] : offsets[i + 1]], objects.texts[i])
-                for i in kept
-            ]
-        )
-    return images
+    return Toys(tuple(files), len(source.names), words, tuple(notes))
 
 
 # Recipes -------------------------------------------------------------------------------------------------------------
@@ -275,7 +276,7 @@ def _entry_names(gt: Path, names: Sequence[str]) -> list[str]:
     return [f"{folder}{slash}res_{stem}.txt" for folder, slash, stem in paths]
 
 
-def _write_zip(path: Path, entries: Sequence[str], images: Sequence[Sequence[Word]], recipe: _Recipe) -> None:
+def _write_zip(path: Path, entries: Sequence[str], images: Images, recipe: _Recipe) -> None:
     only_boxes = all(word.is_box for word in chain.from_iterable(images))
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         for entry, words in zip(entries, images, strict=True):
@@ -298,7 +299,7 @@ def _corners(box: Floats) -> Floats:
     return np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
 
 
-def _write_evaltex(path: Path, names: Sequence[str], images: Sequence[Sequence[Word]], recipe: _Recipe) -> int:
+def _write_evaltex(path: Path, names: Sequence[str], images: Images, recipe: _Recipe) -> int:
     """Write an EvaLTex file of detections; return how many have no area and are left out."""
     without_area = 0
     with path.open("w", encoding="utf-8", newline="\n") as file:
