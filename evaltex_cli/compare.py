@@ -141,7 +141,7 @@ class Changes(Sequence[Change]):
         Differences, in rising order.
     """
 
-    def __init__(self, change: Floats, system: Ints, row: Ints, made: Callable[[int, int], Change]) -> None:
+    def __init__(self, change: Floats, system: Ints, row: Ints, made: Callable[[int, int, float], Change]) -> None:
         order = np.argsort(change, kind="stable")
         self.change = change[order]
         self._system, self._row, self._made = system[order], row[order], made
@@ -159,7 +159,7 @@ class Changes(Sequence[Change]):
     def __getitem__(self, at: int | slice) -> Change | list[Change]:
         if isinstance(at, slice):
             return [self[k] for k in range(*at.indices(len(self)))]
-        return self._made(int(self._system[at]), int(self._row[at]))
+        return self._made(int(self._system[at]), int(self._row[at]), float(self.change[at]))
 
     @property
     def worse(self) -> int:
@@ -316,7 +316,7 @@ def _image_changes(systems: Sequence[System]) -> Changes[ImageChange]:
         for values, counted in zip(scores[1:], counts[1:], strict=True)
     ]
 
-    def made(system: int, image: int) -> ImageChange:
+    def made(system: int, image: int, _: float) -> ImageChange:
         before, after = float(shown[0][image]), float(shown[system][image])
         return ImageChange(systems[0].rows.names[image], systems[system].label, score, before, after)
 
@@ -336,10 +336,9 @@ def _object_changes(systems: Sequence[System]) -> Changes[ObjectChange]:
         values = {name: column[rows] for name, column in system.objects.values.items()}
         return first.protocol.object_credit(system.objects.types[rows], values)
 
-    def made(system: int, row: int) -> ObjectChange:
+    def made(system: int, row: int, change: float) -> ObjectChange:
         (match_before, before), (match_after, after) = (_object(one.objects, row) for one in (first, systems[system]))
         image = int(np.searchsorted(offsets, row, side="right")) - 1
-        own = systems[system], np.array([row])
         return ObjectChange(
             image=first.rows.names[image],
             system=systems[system].label,
@@ -348,14 +347,16 @@ def _object_changes(systems: Sequence[System]) -> Changes[ObjectChange]:
             match_after=match_after,
             before=before,
             after=after,
-            change=float((credit(*own) - credit(first, own[1]))[0]),
+            change=change,
         )
 
     pairs = zip(systems[1:], changed, strict=True)
     return _changes([credit(system, rows) - credit(first, rows) for system, rows in pairs], changed, made)
 
 
-def _changes(change: Sequence[Floats], rows: Sequence[Ints], made: Callable[[int, int], Change]) -> Changes[Change]:
+def _changes(
+    change: Sequence[Floats], rows: Sequence[Ints], made: Callable[[int, int, float], Change]
+) -> Changes[Change]:
     """Changes of all systems but the first, one array per system."""
     system = np.repeat(np.arange(1, len(rows) + 1), [len(one) for one in rows])
     return Changes(np.concatenate(change), system, np.concatenate(rows), made)

@@ -10,6 +10,7 @@ from typing import Any
 from evaltex_cli import __version__
 
 SCHEMA = 1
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=1)
 BLOCK = 1 << 16
 """Characters that are written at once."""
 
@@ -81,4 +82,4 @@ def _pieces(value: Any, line: str) -> Iterator[str]:
             mark = ","
         yield "[]" if mark == "[" else line + "]"
     else:
-        yield json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1).replace("\n", line)
+        yield _ENCODER.encode(value).replace("\n", line)
