@@ -16,7 +16,8 @@ OF_OBJECTS = ("missed", "split", "tight")
 """Kinds that are counted in ground-truth objects; the others are counted in detections."""
 SAME_IOU = 0.5
 """A pair above it is about one text, and exclusive."""
-TIE_DECIMALS = 12
+SLACK, TIE_DECIMALS = 1e-9, 9
+"""What rounding may add to a share of an area; IoUs that agree to so many decimals are ties."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +87,14 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     overlaps = measure(batch)
     gt, det, area = overlaps.gt, overlaps.det, overlaps.area
     gt_area, det_area = overlaps.gt_area, overlaps.det_area
-    near = area >= thresholds.overlap * np.minimum(gt_area[gt], det_area[det])
+    near = area >= (thresholds.overlap - SLACK) * np.minimum(gt_area[gt], det_area[det])
     gt, det, area = gt[near], det[near], area[near]
     order = _best_first(batch, gt, det, area / (gt_area[gt] + det_area[det] - area))
     home = _homes(gt, det, area / (gt_area[gt] + det_area[det] - area), order, batch.det.count)
     away = np.flatnonzero(gt != home[det])
     shared = shapes.pair_area(gt_shapes, gt[away], gt_shapes, home[det[away]])
     on = np.ones(len(gt), dtype=bool)
-    on[away] = area[away] - shared > thresholds.overlap * gt_area[gt[away]]
+    on[away] = area[away] - shared > (thresholds.overlap + SLACK) * gt_area[gt[away]]
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     gt, det, area, rank = gt[on], det[on], area[on], rank[on]
@@ -111,12 +112,13 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     gt, det, area, rank = gt[cares], det[cares], area[cares], rank[cares]
 
     coverage, accuracy = divide(area, gt_area[gt]), divide(text_area, det_area)[det]
-    sound = (coverage >= thresholds.tight) & (divide(area, det_area[det]) >= thresholds.loose)
+    tight_from, loose_from = thresholds.tight - SLACK, thresholds.loose - SLACK
+    sound = (coverage >= tight_from) & (divide(area, det_area[det]) >= loose_from)
     crowded = np.bincount(gt, minlength=batch.gt.count)[gt] > 1
     together = np.zeros(batch.gt.count)
     if crowded.any():
         together = shapes.union_area(gt[crowded], gt_shapes, gt[crowded], det_shapes, det[crowded], batch.gt.count)
-    enough = sound | (area >= together[gt] - thresholds.surplus * gt_area[gt])
+    enough = sound | (area >= together[gt] - (thresholds.surplus + SLACK) * gt_area[gt])
     best = np.full(batch.gt.count, len(order), np.int64)
     np.minimum.at(best, gt[enough], rank[enough])
     redundant = crowded & (best[gt] < len(order)) & (rank != best[gt])
@@ -128,9 +130,9 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     pieces = np.bincount(gt, minlength=batch.gt.count)
     one_to_one = (pieces[gt] == 1) & (objects[det] == 1)
     tight = np.zeros(batch.gt.count, dtype=bool)
-    tight[gt[one_to_one & (coverage < thresholds.tight)]] = True
+    tight[gt[one_to_one & (coverage < tight_from)]] = True
     loose = np.zeros(batch.det.count, dtype=bool)
-    loose[det[one_to_one & (accuracy < thresholds.loose)]] = True
+    loose[det[one_to_one & (accuracy < loose_from)]] = True
     return Mistakes(
         gt=gt,
         det=det,
@@ -159,7 +161,7 @@ def _homes(gt: Ints, det: Ints, iou: Floats, order: Ints, detections: int) -> In
     by one, the best first.
     """
     home = np.full(detections, -1, np.int64)
-    queue = order[iou[order] > SAME_IOU]
+    queue = order[iou[order] > SAME_IOU + SLACK]
     while len(queue):
         of_gt, of_det = (np.unique(side[queue], return_index=True)[1] for side in (gt, det))
         settled = queue[np.intersect1d(of_gt, of_det)]

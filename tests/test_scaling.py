@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from decimal import Decimal
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_invariants import assert_close
 
-from evaltex_cli import image_objects, overlaps
+from evaltex_cli import image_objects, mistakes, overlaps
 from evaltex_cli.geometry import rounding, shapes
 from evaltex_cli.protocols import PROTOCOLS, load
 from evaltex_cli.protocols.base import ExactSums, Matches
@@ -130,6 +131,19 @@ def test_a_decimal_factor_changes_no_match(
         found(protocol, *(objects(side, f, offset, dont_care) for side in scene), **parameters) for f in ("1", factor)
     )
     assert_same(scaled, plain)
+
+
+@given(scene=sides(), factor=st.sampled_from(FACTORS), offset=st.sampled_from(OFFSETS))
+@few
+def test_a_decimal_factor_changes_no_mistake(scene: tuple[Side, Side], factor: str, offset: int) -> None:
+    plain, scaled = (
+        mistakes.find(
+            ImageBatch(["a"], np.zeros((1, 2)), *(objects(side, f, offset) for side in scene)), mistakes.Thresholds()
+        )
+        for f in ("1", factor)
+    )
+    for field in fields(mistakes.Mistakes):
+        assert getattr(scaled, field.name).tolist() == getattr(plain, field.name).tolist(), field.name
 
 
 @pytest.mark.parametrize("protocol", WHOLE)
