@@ -61,7 +61,7 @@ def _reach_of_larger(a: Floats, reach_a: Floats, b: Floats, reach_b: Floats) -> 
     return np.where(a > b, reach_a, np.where(b > a, reach_b, np.minimum(reach_a, reach_b)))
 
 
-def without_errors(area: Floats, a: Floats, b: Floats, slanted: Bools) -> Floats:
+def without_errors(area: Floats, a: Floats, b: Floats, slanted: Bools | None = None) -> Floats:
     """Replace areas of intersections that are no larger than their error by 0; arguments as of `area_error`."""
     if not len(area):
         return area
@@ -73,5 +73,6 @@ def without_errors(area: Floats, a: Floats, b: Floats, slanted: Bools) -> Floats
     if not len(small):
         return area
     area = area.copy()
-    area[small[area[small] <= area_error(a[small], b[small], slanted[small])]] = 0.0
+    error = area_error(a[small], b[small], None if slanted is None else slanted[small])
+    area[small[area[small] <= error]] = 0.0
     return area

@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry.rounding import without_errors
 from evaltex_cli.protocols import area_matching as matching
 from evaltex_cli.protocols.area_evidence import columns_of, described, empty_image_scores
 from evaltex_cli.protocols.area_matching import Rules, Thresholds, Weights
@@ -261,7 +262,11 @@ def _with_plain_areas(batch: ImageBatch, overlaps: Overlaps) -> Overlaps:
     pair = np.flatnonzero(np.isin(overlaps.det, invalid))
     buffered = geos.buffer(outlines, 0)[np.searchsorted(invalid, overlaps.det[pair])]
     gt = shapes.geometries(shapes.of(batch.gt, Convention()), overlaps.gt[pair])
-    area[pair] = shapely.area(geos.intersection(gt, buffered))
+    common = shapely.area(geos.intersection(gt, buffered))
+    if overlaps.gt_boxes is not None and overlaps.det_boxes is not None:
+        boxes = overlaps.gt_boxes[overlaps.gt[pair]], overlaps.det_boxes[overlaps.det[pair]]
+        common = without_errors(common, *boxes)
+    area[pair] = common
     meet = area > 0
     found = overlaps._replace(gt=overlaps.gt[meet], det=overlaps.det[meet], area=area[meet])
     return found._replace(det_area=det_area)
