@@ -26,6 +26,7 @@ INDIFFERENT: list[tuple[str, dict[str, Any]]] = [
     ("evaltex", {}),
     ("evaltex", {"det_border": 0.1, "region": False, "overlap_filter": 0.0}),
     ("iou", {"truncate": False}),
+    ("iou", {"truncate": False, "order": "confidence"}),
     ("iou-crw", {"truncate": False}),
     ("tiou", {"truncate": False}),
     ("tiou", {"truncate": False, "lines": "regions", "iou": 0.25}),
@@ -90,6 +91,7 @@ def objects(side: Side, factor: str, offset: int, dont_care: bool = True) -> Obj
         texts=["word"] * len(side),
         regions=np.array([region for *_, region in ordered]),
         dont_care=np.array([rejected and dont_care for _, _, rejected, _ in ordered]),
+        confidences=np.linspace(0.1, 0.9, len(side)),
     )
 
 

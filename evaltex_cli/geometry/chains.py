@@ -28,6 +28,8 @@ def rings(
     (v, 2) float64, (n + 1,) int64
         Object i owns rows ``offsets[i]:offsets[i + 1]``.
     """
+    if truncated:
+        boxes = rounding.truncated(boxes)
     corners = boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
     offsets = np.arange(len(boxes) + 1, dtype=np.int64) * 4
     if vertices is not None and vertex_offsets is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry import rounding, shapes
 from evaltex_cli.geometry.boxes import around
 from evaltex_cli.geometry.chains import rings
 from evaltex_cli.geometry.shapes import Shapes
@@ -82,7 +82,7 @@ def side_of(objects: Objects, convention: Convention, all_polygons: bool) -> Sid
         starts = offsets_of(counts + (counts == 3))
     outlines = vertices
     if not is_polygon.all():
-        outlines = np.where(np.repeat(is_polygon, np.diff(starts))[:, None], vertices, np.trunc(vertices))
+        outlines = np.where(np.repeat(is_polygon, np.diff(starts))[:, None], vertices, rounding.truncated(vertices))
     taken = shapes.of(objects, convention)
     area, shoelace = shapes.area(taken), _shoelace(outlines, starts)
     moved = np.zeros(objects.count, dtype=bool)

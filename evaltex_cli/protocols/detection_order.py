@@ -84,8 +84,12 @@ def _sorted(batch: ImageBatch, overlaps: Overlaps, order: Ints, rank: Ints) -> t
     runs = None if batch.det_runs is None else batch.det_runs._replace(object=rank[batch.det_runs.object])
     place = rank[overlaps.det]
     pairs = np.lexsort((place, overlaps.gt))
-    sorted_overlaps = Overlaps(
-        overlaps.gt[pairs], place[pairs], overlaps.area[pairs], overlaps.gt_area, overlaps.det_area[order]
+    sorted_overlaps = overlaps._replace(
+        gt=overlaps.gt[pairs],
+        det=place[pairs],
+        area=overlaps.area[pairs],
+        det_area=overlaps.det_area[order],
+        det_boxes=None if overlaps.det_boxes is None else overlaps.det_boxes[order],
     )
     return replace(batch, det=det, det_runs=runs), sorted_overlaps
 
