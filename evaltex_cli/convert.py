@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.pictures import with_sizes
 from evaltex_cli.records import ANY_TYPE, Ints, Objects
 from evaltex_cli.results.staging import staged
+from evaltex_cli.writers import image_names
 from evaltex_cli.writers.base import Block, Job
 
 BLOCK_IMAGES = 1024
@@ -85,13 +86,14 @@ def convert(
         raise InputError(f"{target}: is the source itself, or in it; write to another place")
     faults = FaultLog()
     opened = formats.open_source(source, side, faults, format_name)
+    image_names.refuse(opened, side, image_names.not_unicode(opened.names), faults)
     job = Job(target, side, list(opened.names), opened.path, faults)
     if min_confidence is not None:
         opened = only_confident(opened, min_confidence)
     if images is not None:
         opened = with_sizes(opened, images)
     blocks = _blocks(opened, job, lines_as_regions, as_boxes)
-    with _with_masks(masks, mask_format, opened, blocks, faults) as passing:
+    with _with_masks(masks, mask_format, opened, blocks, job) as passing:
         writer.write(job, passing)
     notes = tuple(counted(count, sentence) for sentence, count in job.lost.items() if count)
     return Converted(len(opened.names), job.written, notes, opened.warnings)
@@ -125,7 +127,7 @@ def _line_regions(objects: Objects) -> Ints:
     return regions
 
 
-def _refuse_strangers(masks: Path, files: Set[str]) -> None:
+def _refuse_strangers(masks: Path, files: Collection[str]) -> None:
     """Refuse folders of pictures, which are replaced as a whole, that hold anything else."""
     for folder in {masks / Path(name).parts[0] for name in files if "/" in name}:
         for path in folder.rglob("*"):
@@ -135,7 +137,7 @@ def _refuse_strangers(masks: Path, files: Set[str]) -> None:
 
 @contextlib.contextmanager
 def _with_masks(
-    masks: Path | None, mask_format: str, opened: Source, blocks: Iterable[Block], faults: FaultLog
+    masks: Path | None, mask_format: str, opened: Source, blocks: Iterable[Block], job: Job
 ) -> Iterator[Iterable[Block]]:
     """Give the blocks on, each drawn into the folder as it passes; the folder is put in place at the end."""
     if masks is None:
@@ -143,7 +145,9 @@ def _with_masks(
         return
     from evaltex_cli.writers import label_masks
 
-    files = {label_masks.file_name(name, mask_format) for name in opened.names}
-    _refuse_strangers(masks, files)
-    with staged(masks, sorted({Path(name).parts[0] for name in files})) as folder:
-        yield label_masks.draw_all(folder, mask_format, blocks, opened.path, opened.labels, faults)
+    files = {name: label_masks.file_name(name, mask_format) for name in opened.names}
+    image_names.refuse(opened, job.side, image_names.unfit_as_files(files), job.faults)
+    _refuse_strangers(masks, set(files.values()))
+    with staged(masks, sorted({Path(name).parts[0] for name in files.values()})) as folder:
+        image_names.refuse(opened, job.side, image_names.unfit_in(folder, files), job.faults)
+        yield label_masks.draw_all(folder, mask_format, blocks, opened.path, opened.labels, job.faults)

@@ -46,9 +46,12 @@ def find_pictures(folder: Path, names: Sequence[str]) -> list[Path | None]:
 
 
 def list_pictures(folder: Path, suffixes: Sequence[str]) -> list[Path]:
-    """Return the pictures in a folder and below it, the nearest first, of one level in the order of `suffixes`."""
+    """Return the pictures in a folder and below it, the nearest first, of one level in the order of `suffixes`.
+
+    Pipes and devices are left out.
+    """
     listed = (Path(root, file) for root, _, files in os.walk(folder) for file in files)
-    known = (path for path in listed if path.suffix.lower() in suffixes)
+    known = (path for path in listed if path.suffix.lower() in suffixes and path.is_file())
     return sorted(known, key=lambda path: (len(path.parts), suffixes.index(path.suffix.lower()), path.as_posix()))
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaltex_cli.errors import Fault, Position, Steps, quote
+from evaltex_cli.errors import Fault, FaultLog, Position, Steps, quote
 from evaltex_cli.formats import archive, documents, safe_json, shards
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.collected import CollectedImage, Misfit
@@ -63,6 +63,15 @@ def of_images(source: Source, side: Side, positions: Sequence[int], with_objects
             lines = ((first + number, line) for number, line in numbered_lines(text))
             found[k] = of_image(file, lines, source.names[k], side if with_objects else None)
     return found
+
+
+def log_names(source: Source, side: Side, unfit: Mapping[str, tuple[str, str]], faults: FaultLog) -> None:
+    """Record the images with these names, each with its line; `unfit` has what is wrong and what is expected."""
+    positions = [k for k, name in enumerate(source.names) if name in unfit]
+    for k, place in of_images(source, side, positions, with_objects=False).items():
+        wrong, expected = unfit[source.names[k]]
+        line = None if place.at is None else place.at.line
+        faults.add(place.file, line, f"image name {quote(source.names[k])} {wrong}", expected)
 
 
 def _of_file(file: str, lines: Iterator[tuple[int, str]], name: str, side: Side | None) -> ImagePlace:

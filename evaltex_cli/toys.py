@@ -36,10 +36,12 @@ import numpy as np
 
 from evaltex_cli import formats, signals
 from evaltex_cli.errors import FaultLog, InputError, counted, nearest, quote, unknown
+from evaltex_cli.formats.names import bytes_of
 from evaltex_cli.geometry import chains
 from evaltex_cli.records import Floats, Objects
 from evaltex_cli.results.staging import staged
 from evaltex_cli.writers.base import number, one_line, quoted
+from evaltex_cli.writers.image_names import MOST_BYTES
 
 CROPS, SPLITS, OVERLAPS, EDITS = (81, 80, 60, 40), (2, 3, 4), (10, 20, 30), (1, 2, 3)
 SETS = (
@@ -265,7 +267,7 @@ def _entry_names(gt: Path, names: Sequence[str]) -> list[str]:
     Raises
     ------
     InputError
-        For image names with folders, where a reader would not keep the folders.
+        For image names with folders, where a reader would not keep the folders, and for names that are too long.
     """
     paths = [name.rpartition("/") for name in names]
     stems = {stem for _, _, stem in paths}
@@ -273,7 +275,12 @@ def _entry_names(gt: Path, names: Sequence[str]) -> list[str]:
         raise InputError(
             f"{gt}: image names with folders do not fit a .zip archive; write EvaLTex .txt files (layout txt)"
         )
-    return [f"{folder}{slash}res_{stem}.txt" for folder, slash, stem in paths]
+    entries = [f"{folder}{slash}res_{stem}.txt" for folder, slash, stem in paths]
+    for name, entry in zip(names, entries, strict=True):
+        if max(map(bytes_of, entry.split("/"))) > MOST_BYTES:
+            found = f"image name {quote(name)} makes a file name of more than {MOST_BYTES} bytes"
+            raise InputError(f"{gt}: {found}; shorten it, or write EvaLTex .txt files (layout txt)")
+    return entries
 
 
 def _write_zip(path: Path, entries: Sequence[str], images: Images, recipe: _Recipe) -> None:

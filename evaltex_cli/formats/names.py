@@ -62,6 +62,11 @@ def is_unicode(name: str) -> bool:
     return True
 
 
+def bytes_of(name: str) -> int:
+    """How many bytes a name has in UTF-8; a byte of a file name that is not UTF-8 counts as it is."""
+    return len(name.encode("utf-8", "replace"))
+
+
 def is_plain(name: str) -> bool:
     """Whether a name is of letters and digits, with blanks, dots and dashes among them: safe without a closer look."""
     return _PLAIN.fullmatch(name) is not None
@@ -106,7 +111,7 @@ def unfit_for_files(names: Iterable[str], place: Path, folder: str, suffix: str)
             continue
         path = name + suffix
         *folders, _ = parts = path.split("/")
-        length, path_length = max(len(os.fsencode(part)) for part in parts), len(os.fsencode(path))
+        length, path_length = max(map(bytes_of, parts)), bytes_of(path)
         if length > longest:
             unfit[name] = f"makes a file name of {length} bytes", f"at most {longest}; shorten it"
         elif path_length > longest_path:

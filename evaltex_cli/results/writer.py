@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
-from evaltex_cli.errors import FaultLog, quote
+from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.names import unfit_for_files
 from evaltex_cli.protocols.base import Evidence, Protocol
@@ -64,12 +64,8 @@ def log_unfit_names(folder: Path, runs: Sequence[Run], gt: Source, faults: Fault
         return
     from evaltex_cli import places
 
-    found_at = places.of_images(gt, "gt", [k for k, name in enumerate(gt.names) if name in unfit])
-    for k, place in found_at.items():
-        name = gt.names[k]
-        made, expected = unfit[name]
-        line = None if place.at is None else place.at.line
-        faults.add(place.file, line, f"image name {quote(name)} {made}", f"{expected}, or leave out -a")
+    advice = {name: (made, f"{expected}, or leave out -a") for name, (made, expected) in unfit.items()}
+    places.log_names(gt, "gt", advice, faults)
 
 
 def write_images(folder: Path, texts: Iterable[tuple[str, str]]) -> None:

@@ -17,10 +17,11 @@ import numpy as np
 from evaltex_cli import signals
 from evaltex_cli.errors import quote
 from evaltex_cli.formats.icdar_lines import DONT_CARE
-from evaltex_cli.formats.names import image_names, leaves_result_folder
+from evaltex_cli.formats.names import bytes_of, image_names, leaves_result_folder
 from evaltex_cli.records import Objects
 from evaltex_cli.results.staging import written
 from evaltex_cli.writers.base import Block, Job, Writer, number, numbered_anew, quoted, vertices_of
+from evaltex_cli.writers.image_names import MOST_BYTES
 
 PREFIX = {"gt": "gt_", "det": "res_"}
 WORDS_LOST = "{count} transcription[s] of don't-care objects left out: " + f"{DONT_CARE} stands in [its|their] place"
@@ -66,7 +67,11 @@ def _refuse_unreadable_names(job: Job) -> None:
     """The reader must find the images' names again."""
     read_back = image_names([f"{PREFIX[job.side]}{name}.txt" for name in job.names], ".txt")
     for name, again in zip(job.names, read_back, strict=True):
-        if name != again or leaves_result_folder(name):
+        size = bytes_of(f"{PREFIX[job.side]}{name}.txt")
+        if size > MOST_BYTES:
+            found = f"image name {quote(name)} makes a file name of {size} bytes"
+            job.faults.add(job.place, None, found, f"at most {MOST_BYTES}; shorten it")
+        elif name != again or leaves_result_folder(name):
             expected = "a name without slashes that can be a file's; rename the image"
             job.faults.add(job.place, None, f"image name {quote(name)}", expected)
 
