@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from evaltex_cli.cli import COMMANDS, EVALUATE, main
-from evaltex_cli.cli.paths import Input, OutputFile, OutputFolder, PictureFolder
+from evaltex_cli.cli.paths import ConfigFile, Input, OutputFile, OutputFolder, PictureFolder
 
 GT = 'img_1\n100,200\n1,1,"a",f,10,20,30,40\nimg_2\n50,50\n1,1,"b",f,0,0,10,10\n'
 DET = 'img_1\n1,"a",10,20,15,40\nimg_2\n1,"",0,0,10,10\n'
@@ -345,4 +345,15 @@ def test_pictures_that_are_not_drawn_are_not_removed(here: Path) -> None:
     found = run(*command, "--force")
     assert found.exit_code == 2
     assert "drawn/sub/photo.jpg: is in a folder of pictures that would be replaced" in found.stderr
+    assert tree(here) == before
+
+
+@pytest.mark.parametrize("name", [name for name in (EVALUATE, *COMMANDS) if parameters(name, ConfigFile)])
+def test_the_parameter_file_that_is_found_is_an_input(here: Path, name: str) -> None:
+    Path("evaltex.ini").write_text("; mine\n")
+    before = tree(here)
+    for option in parameters(name, OutputFile):
+        found = run(*simple(name, option, "evaltex.ini"), "--force")
+        assert found.exit_code == 2
+        assert "evaltex.ini: is an input of this command" in found.stderr
     assert tree(here) == before
