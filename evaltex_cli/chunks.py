@@ -46,7 +46,7 @@ class MaskFolders(NamedTuple):
 
     def stamps(self, names: Sequence[str]) -> Ints:
         """(2, images, 2) size and time of the pictures of both sides."""
-        from evaltex_cli.formats.label_pictures import picture_stamps
+        from evaltex_cli.formats.picture_folders import picture_stamps
 
         return np.stack([picture_stamps(self.base / folder, names) for folder in (self.gt, self.det)])
 
@@ -264,7 +264,8 @@ def _spread(objects: Objects, present: Bools) -> Objects:
 
 
 def _with_masks(batch: ImageBatch, masks: MaskFolders, chunk: Chunk, faults: FaultLog) -> ImageBatch:
-    from evaltex_cli.formats.label_pictures import PictureFolder, read_runs
+    from evaltex_cli.formats.label_pictures import read_runs
+    from evaltex_cli.formats.picture_folders import PictureFolder
 
     for k in np.flatnonzero((batch.sizes <= 0).any(axis=1)).tolist():
         found = f"image {batch.names[k]} without height and width in the ground truth"

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.formats import archive, zip_directory
+from evaltex_cli.formats import archive
+from evaltex_cli.formats.fingerprint import Fingerprint, zip_directory
 from evaltex_cli.formats.names import natural_key
 
 CENTRAL_HEADER = b"PK\x01\x02"
@@ -280,7 +281,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None
 def test_fingerprint_is_of_the_archive_or_of_the_names_and_contents(tmp_path: Path) -> None:
     def fingerprint(path: Path) -> str:
         entries = archive.open_entries(path)
-        found = archive.Fingerprint(entries)
+        found = Fingerprint(entries)
         for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
             found.add(entry, data)
         return found.hexdigest()

@@ -82,7 +82,7 @@ def in_background(results: Iterator[int]) -> Callable[[], list[int]]:
 
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[Any]:
-    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as local:
+    with distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as local:
         yield local.scheduler
 
 

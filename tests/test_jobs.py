@@ -539,7 +539,7 @@ def test_a_cluster_gives_the_same_bytes() -> None:
     distributed = pytest.importorskip("distributed", reason="the extra cluster is not installed")
     arguments = arguments_for("polygons")
     alone = outcome(*arguments)
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as local:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address="127.0.0.1:0") as local:
         assert outcome(*arguments, "--cluster", local.scheduler_address) == alone
         there = local.scheduler_address
         told = outcome("gt.txt", "missing.txt", "res", "--cluster", there, expected=2)["stderr"]
@@ -557,7 +557,7 @@ def work_or_fail(number: int) -> int:
 
 def test_a_scheduler_that_is_lost_is_not_waited_for() -> None:
     distributed = pytest.importorskip("distributed", reason="the extra cluster is not installed")
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as local:
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as local:
         address = local.scheduler_address
         lost = rf"cluster {address}: its scheduler was lost"
         with pytest.raises(InputError, match=lost), cluster.workers_of(address) as in_order:

@@ -15,7 +15,8 @@ from PIL import Image
 
 from evaltex_cli import evaluate
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.formats.label_pictures import PictureFolder, read_runs
+from evaltex_cli.formats.label_pictures import read_runs
+from evaltex_cli.formats.picture_folders import PictureFolder
 from evaltex_cli.records import LabelRuns
 
 LABELS = np.kron(np.array([[0, 1, 2], [3, 3, 0]]), np.ones((4, 5), np.int64))

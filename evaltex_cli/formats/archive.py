@@ -7,7 +7,6 @@ within them too.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import os
 import re
@@ -151,7 +150,7 @@ class Entries:
                     yield self._unpack(file, entry)
         except OSError as error:
             error.filename = str(error.filename or "").replace(self.file, self.path, 1) or None
-            raise _unreadable(self.path, error) from error
+            raise unreadable(self.path, error) from error
 
     def refuse_bad_names(self, faults: FaultLog) -> None:
         """Add a fault for every entry name that is unsafe, and for every image that two entries claim."""
@@ -214,39 +213,6 @@ class Entries:
         )
 
 
-class Fingerprint:
-    """SHA-256 of an input while its entries pass by.
-
-    Of an archive's bytes; of the sorted lines ``<sha256 of entry>  <entry name>`` of a folder.
-    """
-
-    def __init__(self, entries: Entries) -> None:
-        self._entries = entries
-        self._lines: list[bytes] = []
-        self._checksums = array("I")
-
-    def add(self, entry: Entry, data: bytes) -> None:
-        """Take the bytes of one entry."""
-        if not self._entries.is_zip:
-            self._checksums.append(zlib.crc32(data))
-            digest = hashlib.sha256(data).hexdigest().encode()
-            self._lines.append(digest + b"  " + entry.name.encode("utf-8", "surrogateescape") + b"\n")
-
-    def indexed(self) -> Entries:
-        """Return the entries, all of which have been added in their order, with what `Entries.read_indexed` needs."""
-        return self._entries if self._entries.is_zip else replace(self._entries, checksums=self._checksums)
-
-    def hexdigest(self) -> str:
-        """Return the SHA-256 as hexadecimal digits; raises `InputError` when the archive cannot be read."""
-        if not self._entries.is_zip:
-            return hashlib.sha256(b"".join(sorted(self._lines))).hexdigest()
-        try:
-            with Path(self._entries.file).open("rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise _unreadable(self._entries.path, error) from error
-
-
 def is_archive(path: Path) -> bool:
     """Whether a path is a folder, or a file that begins as a .zip does."""
     if not path.is_file():
@@ -274,7 +240,7 @@ def state(path: Path) -> int:
             return hash(tuple((name, *_times(status)) for name, status in _walk(path)))
         return hash(_times(path.stat()))
     except OSError as error:
-        raise _unreadable(str(path), error) from error
+        raise unreadable(str(path), error) from error
 
 
 @contextmanager
@@ -313,7 +279,7 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
     try:
         listing = _zip_listing(path, suffix) if is_zip else _folder_listing(path)
     except OSError as error:
-        raise _unreadable(str(path), error) from error
+        raise unreadable(str(path), error) from error
     chosen: list[_Listed] = []
     others = []
     for item in listing:
@@ -323,7 +289,7 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
             others.append(item[0])
     for name, _, stored in chosen:
         if stored is not None:
-            _refuse_unreadable(path, name, stored, largest)
+            _refuseunreadable(path, name, stored, largest)
     _refuse_large(path, chosen, largest)
     images = image_names([name for name, _, _ in chosen], suffix)
     entries = [Entry(name, image, size, stored) for (name, size, stored), image in zip(chosen, images, strict=True)]
@@ -336,7 +302,7 @@ def names(path: Path) -> list[str]:
     try:
         return [name for name, _, _ in (_folder_listing(path) if path.is_dir() else _zip_listing(path))]
     except OSError as error:
-        raise _unreadable(str(path), error) from error
+        raise unreadable(str(path), error) from error
 
 
 _Listed = tuple[str, int, Stored | None]
@@ -368,7 +334,7 @@ def _without_clutter(listing: list[_Listed]) -> list[_Listed]:
     return [item for item in listing if not _is_clutter(item[0])]
 
 
-def _refuse_unreadable(path: Path, name: str, stored: Stored, largest: int) -> None:
+def _refuseunreadable(path: Path, name: str, stored: Stored, largest: int) -> None:
     if stored.flags & _ENCRYPTED_FLAGS:
         raise InputError(f"{path}: entry {quote(name)} is encrypted; pack the files without a password")
     if stored.method not in (zip_directory.STORED, zip_directory.DEFLATED):
@@ -433,6 +399,6 @@ def _warnings(path: Path, others: list[str], suffix: str) -> tuple[str, ...]:
     return (f"{path}: {left_out}: {shown}",)
 
 
-def _unreadable(path: str, error: OSError) -> InputError:
+def unreadable(path: str, error: OSError) -> InputError:
     what = f"{path}: " + (f"{error.filename} " if error.filename not in (None, path) else "")
     return InputError(f"{what}cannot be read ({error.strerror or error}); check the path and its permissions")

@@ -23,6 +23,7 @@ from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats import archive, safe_json, safe_xml, shards
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.collected import CollectedImage, Misfit, columns, refuse_bad_names, source
+from evaltex_cli.formats.fingerprint import Fingerprint
 from evaltex_cli.formats.garbage import garbage_kept
 from evaltex_cli.formats.names import without_prefix
 from evaltex_cli.records import Ints, ReadImages
@@ -108,7 +109,7 @@ def _json_document(path: Path, state: int) -> JsonDocument:
         if not count:
             raise InputError(f"{path}: no .json file in it; expected one")
         place, data = entries.place(entries.entries[0]), entries.read(entries.entries[0])
-        fingerprint = archive.Fingerprint(entries)
+        fingerprint = Fingerprint(entries)
         fingerprint.add(entries.entries[0], data)
         sha256 = fingerprint.hexdigest()
     else:
@@ -200,7 +201,7 @@ def index_each(
     entries = archive.open_entries(path, ending, largest)
     _refuse_no_images(entries.entries, str(path), side, faults)
     entries.refuse_bad_names(faults)
-    fingerprint = archive.Fingerprint(entries)
+    fingerprint = Fingerprint(entries)
     for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
         fingerprint.add(entry, data)
     entries = fingerprint.indexed()

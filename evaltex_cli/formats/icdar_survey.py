@@ -32,6 +32,7 @@ from evaltex_cli.formats import archive
 from evaltex_cli.formats import icdar_bulk as bulk
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex_bulk import line_ends
+from evaltex_cli.formats.fingerprint import Fingerprint
 from evaltex_cli.formats.garbage import garbage_kept
 from evaltex_cli.formats.icdar_lines import COORDINATES, LineShape, Syntax, bare_line, survey_line
 from evaltex_cli.formats.text_bounds import TextFault, refuse_excess, without_blank_lines
@@ -130,7 +131,7 @@ def _survey(path: Path, state: int) -> Survey:
     """Pass once over what stands at a path in this state (`archive.state`)."""
     with garbage_kept():
         entries = archive.open_entries(path)
-    fingerprint = archive.Fingerprint(entries)
+    fingerprint = Fingerprint(entries)
     shapes: Counter[LineShape] = Counter()
     spaced = 0
     for block in _blocks(entries, fingerprint):
@@ -140,7 +141,7 @@ def _survey(path: Path, state: int) -> Survey:
     return Survey(fingerprint.indexed(), fingerprint.hexdigest(), shapes, spaced)
 
 
-def _blocks(entries: archive.Entries, fingerprint: archive.Fingerprint) -> Iterator[bytes]:
+def _blocks(entries: archive.Entries, fingerprint: Fingerprint) -> Iterator[bytes]:
     """Yield the text of all entries, many at a time; those that are out of bounds say nothing of the others."""
     parts: list[bytes] = []
     size = 0

@@ -16,19 +16,17 @@ Pillow reads the pictures, tifffile the TIFFs that Pillow cannot.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, TiffImagePlugin, UnidentifiedImageError
 
-from evaltex_cli.errors import ChangedError, Fault, FaultLog, InputError, quote
+from evaltex_cli.errors import Fault, FaultLog, InputError, quote
 from evaltex_cli.formats.decoders import unlimited_and_silent
-from evaltex_cli.formats.file_stamps import ABSENT, Stamp, stamp_of
-from evaltex_cli.formats.names import leaves_result_folder
+from evaltex_cli.formats.picture_folders import SUFFIXES, PictureFault, PictureFolder, is_picture
 from evaltex_cli.geometry.picture_runs import (
     NO_OBJECT,
     PictureRuns,
@@ -40,7 +38,6 @@ from evaltex_cli.geometry.picture_runs import (
 )
 from evaltex_cli.records import Bools, Floats, Ints, LabelRuns
 
-SUFFIXES = (".tif", ".tiff", ".png", ".bmp", ".gif")
 FORMATS = ("PNG", "TIFF", "BMP", "GIF")
 LISTED_IDS = 5
 _TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
@@ -64,51 +61,6 @@ _STORED_AS = {
 _MISREAD_BIG_ENDIAN = ("I;32BS", "I;16BS", "F;32BF")
 """Pillow forgets that libtiff hands out samples in the machine's byte order."""
 _KINDS = "8-, 16- or 32-bit grey, palette or 8-bit RGB"
-
-
-class PictureFault(Exception):
-    """What a picture is and what it should be; carries ``found`` and ``expected``."""
-
-    def __init__(self, found: str, expected: str) -> None:
-        super().__init__(found, expected)
-        self.found = found
-        self.expected = expected
-
-
-class PictureFolder(NamedTuple):
-    """A folder of label pictures.
-
-    Attributes
-    ----------
-    folder : Path
-        As messages name it.
-    base : Path
-        The folder that a relative `folder` is in.
-    stamps : (images, 2) int64 or None
-        What `picture_stamps` has returned for the images that are read; None if any picture will do.
-    max_pixels : int
-        Larger pictures are not decoded.
-    """
-
-    folder: Path
-    base: Path = Path()
-    stamps: Ints | None = None
-    max_pixels: int = 100_000_000
-
-    def shown(self, path: Path | None) -> str:
-        """Return a picture, or the folder for None, as messages name it."""
-        return str(self.folder if path is None else self.folder / path.relative_to(self.base / self.folder))
-
-    def find(self, name: str) -> Path | None:
-        """Return the picture of an image; raises as `find_picture`."""
-        return find_picture(self.base / self.folder, name)
-
-    def refuse_changed(self, path: Path | None, name: str, k: int) -> None:
-        """Raise a `ChangedError` if the picture of the image at this index is not the one that was indexed."""
-        if self.stamps is None:
-            return
-        if (ABSENT if path is None else stamp_of(path)) != Stamp(*self.stamps[k].tolist()):
-            raise ChangedError(str(self.folder / name) if path is None else self.shown(path))
 
 
 def read_runs(
@@ -178,62 +130,9 @@ def read_runs(
     return join(pictures, shapes, len(ids))
 
 
-def picture_stamps(folder: Path, names: Sequence[str]) -> Ints:
-    """Return size and time of the images' pictures, for `read_runs`.
-
-    Returns
-    -------
-    (n, 2) int64
-        As `Stamp`; `ABSENT` also where `find_picture` raises.
-    """
-    found = np.full((len(names), 2), ABSENT, np.int64)
-    usual = ""
-    for k, name in enumerate(names):
-        if leaves_result_folder(name):
-            continue
-        for suffix in sorted(_suffixes(name), key=lambda suffix: suffix != usual):
-            stamp = stamp_of(os.path.join(folder, name + suffix))
-            if stamp != ABSENT:
-                found[k], usual = stamp, suffix
-                break
-    return found
-
-
-def _suffixes(name: str) -> list[str]:
-    return [""] if _is_picture(name) else [case for suffix in SUFFIXES for case in (suffix, suffix.upper())]
-
-
 def _missing(folder: Path, name: str) -> Fault:
-    expected = name if _is_picture(name) else f"{name} plus one of {' '.join(SUFFIXES)}"
+    expected = name if is_picture(name) else f"{name} plus one of {' '.join(SUFFIXES)}"
     return Fault(str(folder), None, f"no picture of image {quote(name)}", f"a file {expected}")
-
-
-def find_picture(folder: Path, name: str) -> Path | None:
-    """Return the picture of an image, None where there is none; suffixes in upper case are taken too.
-
-    Raises
-    ------
-    PictureFault
-        When there are several, or the name leads out of the folder.
-    """
-    if leaves_result_folder(name):
-        raise PictureFault(f"image name {quote(name)}", "a name that stays in the folder of label pictures")
-    stem = os.path.join(folder, name)
-    found: dict[tuple[int, int], str] = {}
-    for suffix in _suffixes(name):
-        try:
-            status = os.stat(stem + suffix)  # noqa: PTH116 (ten an image, and pathlib is slow)
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError as error:
-            what = f"picture {quote(name + suffix)} cannot be read ({error.strerror})"
-            raise PictureFault(what, "a readable picture") from error
-        # Where case does not matter, one file answers to both.
-        found.setdefault((status.st_dev, status.st_ino), name + suffix)
-    if len(found) > 1:
-        listed = ", ".join(found.values())
-        raise PictureFault(f"{len(found)} pictures of image {quote(name)}: {listed}", "one; remove the others")
-    return folder / next(iter(found.values())) if found else None
 
 
 def read_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> NDArray[Any]:
@@ -275,10 +174,6 @@ def read_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> ND
     except Exception as error:  # decoders raise anything at all on broken files
         reason = str(getattr(error, "strerror", None) or error or type(error).__name__).splitlines()[0]
         raise PictureFault(f"cannot be read ({reason})", "a whole, readable picture; write it anew") from error
-
-
-def _is_picture(name: str) -> bool:
-    return name.lower().endswith(SUFFIXES)
 
 
 def _owned_runs(path: Path, size: Floats, ids: Ints, own: Ints, max_pixels: int) -> tuple[PictureRuns, Ints]:

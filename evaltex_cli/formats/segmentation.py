@@ -27,6 +27,7 @@ from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject
 from evaltex_cli.formats.decoders import unlimited_and_silent
 from evaltex_cli.formats.evaltex_lines import LineFault, parse_number
+from evaltex_cli.formats.fingerprint import Fingerprint
 from evaltex_cli.formats.icdar_lines import bare_line, unquoted
 from evaltex_cli.records import Ints
 
@@ -87,7 +88,7 @@ def _index(name: str, by_character: bool, path: Path, side: Side, faults: FaultL
     entries = archive.open_entries(path)
     if not entries.entries:
         raise InputError(f"{path}: no .txt file in it; expected N_GT.txt beside each N_GT.bmp")
-    fingerprint = archive.Fingerprint(entries)
+    fingerprint = Fingerprint(entries)
     images: list[CollectedImage] = []
     colours: list[dict[int, int]] = []
     for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):

@@ -10,6 +10,7 @@ from evaltex_cli.errors import FaultLog, InputError, not_utf8
 from evaltex_cli.formats import archive, collected
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.collected import CollectedImage, CollectedObject, Misfit
+from evaltex_cli.formats.fingerprint import Fingerprint
 
 Parser = Callable[[str, Side], Iterator[CollectedObject | Misfit]]
 """Yields a text's objects, and what is wrong with it; a `Misfit` bears its line."""
@@ -26,7 +27,7 @@ def index(format_name: str, parse: Parser, suffix: str, path: Path, side: Side, 
     entries = archive.open_entries(path, suffix)
     if side == "gt" and not entries.entries:
         raise InputError(f"{path}: no {suffix} file in it; expected one for each image")
-    fingerprint = archive.Fingerprint(entries)
+    fingerprint = Fingerprint(entries)
     images = []
     for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
         fingerprint.add(entry, data)

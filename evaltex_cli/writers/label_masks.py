@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from evaltex_cli.errors import FaultLog, quote
-from evaltex_cli.formats import label_pictures
+from evaltex_cli.formats import picture_folders
 from evaltex_cli.records import Ints, Objects
 from evaltex_cli.writers.base import Block, vertices_of
 
@@ -115,7 +115,7 @@ def _fill(picture: Labels, vertices: NDArray[np.float64], label: int) -> None:
 
 def file_name(image: str, mask_format: str) -> str:
     """The file that the reader looks for: the image's name and an ending, unless it has one."""
-    return image if image.lower().endswith(label_pictures.SUFFIXES) else f"{image}.{mask_format}"
+    return image if image.lower().endswith(picture_folders.SUFFIXES) else f"{image}.{mask_format}"
 
 
 def _save(path: Path, picture: NDArray[np.uint16], mask_format: str) -> None:
