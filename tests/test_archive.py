@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.formats import archive
-from evaltex_cli.formats.fingerprint import Fingerprint, zip_directory
+from evaltex_cli.formats import archive, zip_directory
+from evaltex_cli.formats.fingerprint import Fingerprint
 from evaltex_cli.formats.names import natural_key
 
 CENTRAL_HEADER = b"PK\x01\x02"
