@@ -328,10 +328,12 @@ class Cluster:
         deadline = time.monotonic() + CONNECT_SECONDS
         while True:
             self._look()
-            looks = [worker.look for worker in self._workers.values() if not worker.is_judged]
-            if not looks or time.monotonic() > deadline:
+            looks = [worker.look for worker in self._workers.values() if worker.look and not worker.is_judged]
+            is_any_judged = any(worker.is_judged for worker in self._workers.values())
+            if not self._workers or (is_any_judged and not looks) or time.monotonic() > deadline:
                 break
-            wait([look for look in looks if look is not None], LOOK_SECONDS)
+            wait(looks, LOOK_SECONDS)
+            time.sleep(LOOK_SECONDS / 20)
         self._tell = tell
         if found:
             raise InputError("\n".join(f"{self._place}: {line}" for line in found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import http.server
 import os
 import shutil
@@ -298,6 +299,26 @@ from evaltex_cli import chunks, cli
 chunks.BATCH_IMAGES = 1
 cli.main(prog_name='evaltex')
 """
+
+
+PROCESS_WIDE = {
+    "os.chdir", "os.fchdir", "os.umask", "os.putenv", "os.environ.setdefault", "os.environ.update", "os.nice",
+    "signal.signal", "signal.pthread_sigmask", "warnings.catch_warnings", "warnings.simplefilter",
+    "warnings.filterwarnings", "np.seterr", "np.seterrcall", "np.random.seed", "random.seed", "logging.disable",
+    "locale.setlocale", "decimal.setcontext", "resource.setrlimit", "sys.setrecursionlimit", "socket.setdefaulttimeout",
+}  # fmt: skip
+OF_NO_WORKER = {"jobs", "signals", "cluster", "bootstrap", "cli/common", "__main__"}
+"""Modules that run in the command's own processes alone."""
+
+
+def test_what_runs_on_workers_changes_nothing_of_the_process() -> None:
+    """But for the settings of decoders, which all threads share while one needs them."""
+    found = set()
+    for path in (ROOT / "evaltex_cli").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in PROCESS_WIDE:
+                found.add(path.relative_to(ROOT / "evaltex_cli").with_suffix("").as_posix())
+    assert found - OF_NO_WORKER == {"formats/decoders"}
 
 
 def test_two_users_of_one_worker_do_not_disturb_each_other(workers: Workers, tmp_path: Path) -> None:

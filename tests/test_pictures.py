@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from PIL import Image
 
 from evaltex_cli import InputError, evaluate
 from evaltex_cli.cli import main
+from evaltex_cli.formats.decoders import unlimited_and_silent
 
 WORDS = {"img_1": "10,10,60,30,one", "img_2": "5,5,25,15,two", "img_3": "0,0,9,9,three"}
 SIZES = {"img_1": (200, 100), "img_2": (60, 400)}  # width, height; img_3 has no picture
@@ -72,3 +75,23 @@ def test_a_missing_folder_is_told() -> None:
     assert "no such folder" in run("gt.zip", "det.zip", "res", "--images", "nowhere", status=2).stderr
     with pytest.raises(InputError, match="no such folder"):
         evaluate("gt.zip", "det.zip", images="nowhere")
+
+
+def test_threads_share_the_settings_of_decoders() -> None:
+    """The one that ends first leaves them to the other; the last one restores them."""
+    limit, filters = Image.MAX_IMAGE_PIXELS, warnings.filters[:]
+    has_begun, may_end = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with unlimited_and_silent():
+            has_begun.set()
+            may_end.wait(60)
+
+    thread = threading.Thread(target=other)
+    with unlimited_and_silent():
+        thread.start()
+        assert has_begun.wait(60)
+    assert Image.MAX_IMAGE_PIXELS is None
+    may_end.set()
+    thread.join(60)
+    assert limit == Image.MAX_IMAGE_PIXELS and filters == warnings.filters[:]
