@@ -26,7 +26,7 @@ from evaltex_cli.errors import ChangedError, FaultLog, InputError, counted, quot
 from evaltex_cli.formats import zip_directory
 from evaltex_cli.formats.garbage import garbage_kept
 from evaltex_cli.formats.names import (
-    MAX_NAME_BYTES,
+    NAME_TOO_LONG,
     image_names,
     is_plain,
     is_too_long,
@@ -155,12 +155,8 @@ class Entries:
     def refuse_bad_names(self, faults: FaultLog) -> None:
         """Add a fault for every entry name that is unsafe, and for every image that two entries claim."""
         images = {entry.image for entry in self.entries}
-        if (
-            len(images) == len(self.entries)
-            and all(is_plain(entry.name) for entry in self.entries)
-            and all(map(is_plain, images))
-            and not any(map(is_too_long, images))
-        ):
+        plain = all(is_plain(entry.name) and not is_too_long(entry.name) for entry in self.entries)
+        if plain and len(images) == len(self.entries) and all(map(is_plain, images)):
             return
         claimed: dict[str, Entry] = {}
         for entry in self.entries:
@@ -169,8 +165,7 @@ class Entries:
                 expected = "a name in UTF-8 without '..', leading slash, drive letter or control character; rename it"
                 faults.add(self.place(entry), None, f"entry name {quote(entry.name)}", expected)
             if is_too_long(entry.image):
-                found = f"an image name of more than {MAX_NAME_BYTES} bytes"
-                faults.add(self.place(entry), None, found, "a shorter one; rename the entry")
+                faults.add(self.place(entry), None, *NAME_TOO_LONG)
             first = claimed.setdefault(entry.image, entry)
             if first is not entry:
                 found = f"entry {quote(entry.name)} is of image {quote(entry.image)}, as entry {quote(first.name)} is"

@@ -11,7 +11,7 @@ import numpy as np
 
 from evaltex_cli.errors import Fault, FaultLog, InputError, Position, Steps, TangledError, quote
 from evaltex_cli.formats.base import Source
-from evaltex_cli.formats.names import MAX_NAME_BYTES, is_too_long, leaves_result_folder
+from evaltex_cli.formats.names import NAME_TOO_LONG, is_too_long, leaves_result_folder
 from evaltex_cli.geometry.boxes import around
 from evaltex_cli.records import (
     ANY_TYPE,
@@ -128,7 +128,7 @@ def refuse_bad_names(images: Sequence[CollectedImage], faults: FaultLog) -> None
     first: dict[str, CollectedImage] = {}
     for image in images:
         if is_too_long(image.name):
-            image.fault(faults, f"an image name of more than {MAX_NAME_BYTES} bytes", "a shorter one")
+            image.fault(faults, *NAME_TOO_LONG)
         elif not image.name or leaves_result_folder(image.name) or any("\ud800" <= c <= "\udfff" for c in image.name):
             expected = (
                 "a name that stays in the result folder: no absolute path, drive letter, '..' or control character"

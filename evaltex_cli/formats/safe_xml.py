@@ -142,7 +142,7 @@ def parse(parser: expat.XMLParserType, data: bytes) -> None:
 
 
 def tree(data: bytes) -> Element:
-    """Parse a whole document into elements; raises as `parse`, and for nesting beyond `MAX_DEPTH` or too many tags."""
+    """Parse a whole document into elements; raises as `parse`, and for too many tags or too deep a nesting."""
     for sign, what, few, size in MOST_OF_EACH:
         if data.count(sign) > few + len(data) // size:
             found = f"more than {few} {what}, with fewer than {size} bytes for each"
