@@ -51,8 +51,9 @@ def list_pictures(folder: Path, suffixes: Sequence[str]) -> list[Path]:
     Pipes and devices are left out.
     """
     listed = (Path(root, file) for root, _, files in os.walk(folder) for file in files)
-    known = (path for path in listed if path.suffix.lower() in suffixes and path.is_file())
-    return sorted(known, key=lambda path: (len(path.parts), suffixes.index(path.suffix.lower()), path.as_posix()))
+    known = (path for path in listed if path.suffix.lower() in suffixes)
+    readable = (path for path in known if path.is_file() or not path.exists())  # a broken link is reported
+    return sorted(readable, key=lambda path: (len(path.parts), suffixes.index(path.suffix.lower()), path.as_posix()))
 
 
 def by_name(folder: Path, pictures: Sequence[Path]) -> dict[str, Path]:

@@ -206,7 +206,7 @@ def refuse_input(path: Path) -> None:
     if found == path:
         relation = "is"
     elif not found.exists():
-        relation = f"would be of {found},"
+        relation = f"matches {found},"
     elif found.is_dir() and not (path.exists() and found.samefile(path)):
         relation = f"is in {found},"
     else:
@@ -260,8 +260,8 @@ def refuse_file(path: Path, kind: str) -> None:
     _refuse_unwritable(path, place.parent)
     if status is not None and not may_replace(path, lambda file: _begins(file, KINDS[kind])):
         raise InputError(
-            f"{path}: is there already, and this command cannot tell that it wrote it; give another path, or --force to"
-            " replace it"
+            f"{path}: already exists and does not begin like an output of this command; give another path, or --force"
+            " to replace it"
         )
 
 
