@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from evaltex_cli.cluster_schedule import ANSWER_SECONDS, CONNECT_SECONDS, TIMEOUT, Cluster, Tell
+from evaltex_cli.cluster_schedule import ANSWER_SECONDS, CONNECT_SECONDS, TIMEOUT, Cluster, Warn
 from evaltex_cli.errors import InputError
 from evaltex_cli.jobs import InOrder
 
@@ -23,7 +23,7 @@ PROBE_SECONDS = 7
 
 @contextmanager
 def workers_of(
-    address: str, paths: Sequence[Path] = (), timeout: float = TIMEOUT, tell: Tell = lambda _: None
+    address: str, paths: Sequence[Path] = (), timeout: float = TIMEOUT, warn: Warn = lambda _: None
 ) -> Iterator[InOrder]:
     """Give an `InOrder` over the workers of a running Dask scheduler.
 
@@ -35,7 +35,7 @@ def workers_of(
         What every worker must find, at the same place as this process.
     timeout : float
         Seconds to wait for workers, and for a worker or scheduler that does not answer.
-    tell : callable
+    warn : callable
         Gets what a user should know while it runs, in one line.
 
     Raises
@@ -62,7 +62,7 @@ def workers_of(
                     f"cluster {address}: cannot be reached ({reason}); give a scheduler's address, tcp://HOST:8786"
                 ) from error
             try:
-                yield Cluster(client, address, [str(path.absolute()) for path in paths], timeout, tell).in_order
+                yield Cluster(client, address, [str(path.absolute()) for path in paths], timeout, warn).in_order
             finally:
                 with suppress(Exception):  # a scheduler that is gone need not know
                     client.close(timeout=ANSWER_SECONDS)

@@ -28,7 +28,7 @@ ANSWER_SECONDS = 5.0
 """A worker or scheduler that has been silent for longer is reported, and gets no new work."""
 TIMEOUT = 60.0
 """Seconds after which a silent one counts as lost."""
-Tell = Callable[[str], None]
+Warn = Callable[[str], None]
 
 
 @dataclass(slots=True, eq=False)
@@ -63,10 +63,10 @@ class _Task:
 class Cluster:
     """The workers of a scheduler, as this process knows them."""
 
-    def __init__(self, client: Any, address: str, paths: list[str], timeout: float, tell: Tell) -> None:
+    def __init__(self, client: Any, address: str, paths: list[str], timeout: float, warn: Warn) -> None:
         self._client, self._place, self._paths = client, f"cluster {address}", paths
         self._timeout = timeout
-        self._tell: Tell = lambda line: tell(f"{self._place}: {line}")
+        self._warn: Warn = lambda line: warn(f"{self._place}: {line}")
         self._versions = cluster_worker.versions()
         self._workers: dict[str, _Worker] = {}
         self._losses: Counter[str] = Counter()
@@ -192,7 +192,7 @@ class Cluster:
         if task.attempts >= ATTEMPTS:
             task.take = partial(_give_up, task.item, reason)
         else:
-            self._tell(f"{_what(task.item)} are done again ({reason})")
+            self._warn(f"{_what(task.item)} are done again ({reason})")
 
     def _withdraw(self, task: _Task) -> _Worker:
         """Take a task from its worker."""
@@ -213,11 +213,11 @@ class Cluster:
             self._fail(task, worker, reason)
         worker.is_lost = True
         if self._losses[worker.name] == ATTEMPTS:
-            self._tell(f"worker {worker.name} was lost {ATTEMPTS} times without a result; it gets no more work")
+            self._warn(f"worker {worker.name} was lost {ATTEMPTS} times without a result; it gets no more work")
 
     def _exclude(self, worker: _Worker, why: Sequence[str]) -> None:
         worker.is_fit = False
-        self._tell(f"worker {worker.address} gets no work: {'; '.join(why)}")
+        self._warn(f"worker {worker.address} gets no work: {'; '.join(why)}")
 
     # Workers come and go ---------------------------------------------------------------------------------------------
 
@@ -254,7 +254,7 @@ class Cluster:
         elif worker.tasks and not worker.is_reported:
             worker.is_reported = True
             what = "; ".join(_what(task.item) for task in worker.tasks)
-            self._tell(f"worker {address} does not answer; waiting up to {self._timeout:g} s for it, which has {what}")
+            self._warn(f"worker {address} does not answer; waiting up to {self._timeout:g} s for it, which has {what}")
 
     def _admit(self, worker: _Worker) -> None:
         """Compare versions and files of a worker that is new; until then it gets no work."""
@@ -294,7 +294,7 @@ class Cluster:
             raise InputError(f"{self._place}: no worker for {self._timeout:g} s; start some, and run again{undone}")
         if waiting and now - self._able > LOOK_SECONDS and not self._is_reported:
             self._is_reported = True
-            self._tell(f"no worker is left; waiting up to {self._timeout:g} s for one (--cluster-timeout)")
+            self._warn(f"no worker is left; waiting up to {self._timeout:g} s for one (--cluster-timeout)")
 
     def _refuse_lost_scheduler(self, reason: str) -> None:
         if self._client.status not in ("running", "connecting"):
@@ -305,7 +305,7 @@ class Cluster:
             raise InputError(f"{self._place}: {what}; start it, and run again")
         if silent > ANSWER_SECONDS and not self._is_reported:
             self._is_reported = True
-            self._tell(f"its scheduler does not answer; waiting up to {self._timeout:g} s (--cluster-timeout)")
+            self._warn(f"its scheduler does not answer; waiting up to {self._timeout:g} s (--cluster-timeout)")
 
     # At the start ----------------------------------------------------------------------------------------------------
 
@@ -324,7 +324,7 @@ class Cluster:
 
     def _refuse_other_workers(self) -> None:
         found: list[str] = []
-        tell, self._tell = self._tell, found.append
+        warn, self._warn = self._warn, found.append
         deadline = time.monotonic() + CONNECT_SECONDS
         while True:
             self._look()
@@ -334,7 +334,7 @@ class Cluster:
                 break
             wait(looks, LOOK_SECONDS)
             time.sleep(LOOK_SECONDS / 20)
-        self._tell = tell
+        self._warn = warn
         if found:
             raise InputError("\n".join(f"{self._place}: {line}" for line in found))
         if not self._workers:

@@ -187,7 +187,7 @@ def test_workers_unlike_this_process_are_refused_at_the_start(workers: Workers, 
 
 def test_a_worker_that_joins_later_and_differs_gets_no_work(workers: Workers, tmp_path: Path) -> None:
     good, told = workers.start(), []
-    with cluster.workers_of(workers.address, tell=told.append) as in_order:
+    with cluster.workers_of(workers.address, warn=told.append) as in_order:
         begun, go = tmp_path / "begun", tmp_path / "go"
         found = in_background(in_order(begin_and_wait, [(begun, go), *[(begun, tmp_path)] * 20]))
         wait_for(begun.exists)
@@ -234,7 +234,7 @@ def test_without_any_worker_it_says_so_and_ends(workers: Workers, tmp_path: Path
     lost = "no worker for 3 s; start some, and run again; some images and what follows are not done"
     with (
         pytest.raises(InputError, match=lost),
-        cluster.workers_of(workers.address, timeout=3, tell=told.append) as in_order,
+        cluster.workers_of(workers.address, timeout=3, warn=told.append) as in_order,
     ):
         results = in_order(begin_and_wait, [(tmp_path / "begun", tmp_path), (tmp_path / "begun", tmp_path / "never")])
         assert next(results) == worker
@@ -248,7 +248,7 @@ def test_what_a_frozen_worker_had_is_done_by_another(
 ) -> None:
     monkeypatch.setattr(cluster_schedule, "ANSWER_SECONDS", 3.0)
     processes, told, go = [workers.start(), workers.start()], [], tmp_path / "go"
-    with cluster.workers_of(workers.address, timeout=8, tell=told.append) as in_order:
+    with cluster.workers_of(workers.address, timeout=8, warn=told.append) as in_order:
         items = [(tmp_path / f"begun{k}", go) for k in range(8)]
         found = in_background(in_order(begin_and_wait, items))
         wait_for(lambda: sum(begun.exists() for begun, _ in items) == 2)
@@ -262,7 +262,7 @@ def test_what_a_frozen_worker_had_is_done_by_another(
 def test_a_worker_that_is_restarted_again_and_again_is_bounded(workers: Workers) -> None:
     workers.start(nanny=True)
     told: list[str] = []
-    with cluster.workers_of(workers.address, tell=told.append) as in_order:
+    with cluster.workers_of(workers.address, warn=told.append) as in_order:
         results = in_order(die, range(10))
         assert [next(results) for _ in range(3)] == [0, 1, 2]
         with pytest.raises(jobs.FailedError) as failed:
@@ -280,7 +280,7 @@ def test_a_scheduler_that_does_not_answer_is_bounded(
     def silent(*_: object, **__: object) -> None:
         raise TimeoutError
 
-    with cluster.workers_of(workers.address, timeout=2, tell=told.append) as in_order:
+    with cluster.workers_of(workers.address, timeout=2, warn=told.append) as in_order:
         results = in_order(begin_and_wait, [(tmp_path / "begun", tmp_path), (tmp_path / "begun", tmp_path / "go")])
         next(results)
         monkeypatch.setattr(cluster_schedule, "ANSWER_SECONDS", 0.5)
