@@ -27,6 +27,11 @@ ROOT = Path(__file__).parents[1]
 LONG = 120.0
 """Seconds that no test needs, on whatever machine."""
 
+PATIENCE_SECONDS = 4
+"""How long the runs under test wait for a worker; nothing that is asserted depends on it."""
+GRACE_SECONDS = 10
+"""After this a worker that was asked to end is killed."""
+
 
 class Workers:
     """Worker processes of a scheduler of this process."""
@@ -55,7 +60,7 @@ class Workers:
                 process.send_signal(stop)
         for process in self._started:
             try:
-                process.wait(10)
+                process.wait(GRACE_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -231,16 +236,16 @@ def test_code_that_changes_while_a_worker_runs_makes_it_unfit(monkeypatch: pytes
 
 def test_without_any_worker_it_says_so_and_ends(workers: Workers, tmp_path: Path) -> None:
     worker, told = workers.start(), []
-    lost = "no worker for 3 s; start some, and run again; some images and what follows are not done"
+    lost = "no worker for 4 s; start some, and run again; some images and what follows are not done"
     with (
         pytest.raises(InputError, match=lost),
-        cluster.workers_of(workers.address, timeout=3, warn=told.append) as in_order,
+        cluster.workers_of(workers.address, timeout=PATIENCE_SECONDS, warn=told.append) as in_order,
     ):
         results = in_order(begin_and_wait, [(tmp_path / "begun", tmp_path), (tmp_path / "begun", tmp_path / "never")])
         assert next(results) == worker
         os.kill(worker, signal.SIGKILL)
         next(results)
-    assert any("no worker is left; waiting up to 3 s for one (--cluster-timeout)" in line for line in told)
+    assert any("no worker is left; waiting up to 4 s for one (--cluster-timeout)" in line for line in told)
 
 
 def test_what_a_frozen_worker_had_is_done_by_another(
@@ -248,15 +253,15 @@ def test_what_a_frozen_worker_had_is_done_by_another(
 ) -> None:
     monkeypatch.setattr(cluster_schedule, "ANSWER_SECONDS", 3.0)
     processes, told, go = [workers.start(), workers.start()], [], tmp_path / "go"
-    with cluster.workers_of(workers.address, timeout=8, warn=told.append) as in_order:
+    with cluster.workers_of(workers.address, timeout=PATIENCE_SECONDS, warn=told.append) as in_order:
         items = [(tmp_path / f"begun{k}", go) for k in range(8)]
         found = in_background(in_order(begin_and_wait, items))
         wait_for(lambda: sum(begun.exists() for begun, _ in items) == 2)
         os.kill(processes[0], signal.SIGSTOP)
         go.touch()
         assert found() == [processes[1]] * 8
-    assert any("does not answer; waiting up to 8 s for it, which has some images" in line for line in told)
-    assert any("are done again (worker" in line and "was silent for 8 s)" in line for line in told)
+    assert any("does not answer; waiting up to 4 s for it, which has some images" in line for line in told)
+    assert any("are done again (worker" in line and "was silent for 4 s)" in line for line in told)
 
 
 def test_a_worker_that_is_restarted_again_and_again_is_bounded(workers: Workers) -> None:
@@ -280,12 +285,12 @@ def test_a_scheduler_that_does_not_answer_is_bounded(
     def silent(*_: object, **__: object) -> None:
         raise TimeoutError
 
-    with cluster.workers_of(workers.address, timeout=2, warn=told.append) as in_order:
+    with cluster.workers_of(workers.address, timeout=PATIENCE_SECONDS, warn=told.append) as in_order:
         results = in_order(begin_and_wait, [(tmp_path / "begun", tmp_path), (tmp_path / "begun", tmp_path / "go")])
         next(results)
         monkeypatch.setattr(cluster_schedule, "ANSWER_SECONDS", 0.5)
         monkeypatch.setattr(in_order.__self__._client, "run_on_scheduler", silent)  # type: ignore[attr-defined]
-        with pytest.raises(InputError, match="its scheduler did not answer for 2 s"):
+        with pytest.raises(InputError, match="its scheduler did not answer for 4 s"):
             next(results)
     (tmp_path / "go").touch()
     assert any("its scheduler does not answer; waiting up to 2 s (--cluster-timeout)" in line for line in told)

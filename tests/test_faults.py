@@ -196,7 +196,7 @@ def test_a_run_that_is_killed_leaves_no_temporary_folder_for_ever(
             time.sleep(0.001)
         time.sleep(moment * length)
         kill(process.pid, signal.SIGKILL)
-        process.communicate(timeout=10)
+        process.communicate(timeout=HANG_SECONDS)
     holder = subprocess.Popen(
         [sys.executable, "-c", "from evaltex_cli import temporary\ntemporary.hold_folder(); print(1); input()"],
         env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,

@@ -13,6 +13,7 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner, Result
+from limits import HANG_SECONDS
 
 from evaltex_cli.cli import COMMANDS, EVALUATE, main
 from evaltex_cli.cli.paths import ConfigFile, Input, OutputFile, OutputFolder, PictureFolder
@@ -327,7 +328,9 @@ def test_a_pipe_is_refused(name: str, read: str, kind: str) -> None:
             arguments += ["--fail-if", "recall:-1%"]
         started = [sys.executable, "-m", "evaltex_cli", *arguments]
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-        found = subprocess.run(started, capture_output=True, text=True, env=environment, timeout=30, check=False)
+        found = subprocess.run(
+            started, capture_output=True, text=True, env=environment, timeout=HANG_SECONDS, check=False
+        )
         assert found.returncode == 2, found.stderr
         reported = Path("new.out").read_text() if name == "validate" else found.stderr
         assert f"{place}: is a " in reported

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from limits import HANG_SECONDS
 from PIL import Image
 
 from evaltex_cli import InputError, evaluate
@@ -85,12 +86,12 @@ def test_threads_share_the_settings_of_decoders() -> None:
     def other() -> None:
         with unlimited_and_silent():
             has_begun.set()
-            may_end.wait(60)
+            may_end.wait(HANG_SECONDS)
 
     thread = threading.Thread(target=other)
     with unlimited_and_silent():
         thread.start()
-        assert has_begun.wait(60)
+        assert has_begun.wait(HANG_SECONDS)
     assert Image.MAX_IMAGE_PIXELS is None
     may_end.set()
     thread.join(60)
