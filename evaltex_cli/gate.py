@@ -163,7 +163,7 @@ def _score(gate: Gate, protocol: str, scores: Mapping[str, Any]) -> float | None
 
 
 def read_baselines(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
-    """Read results of earlier runs, by protocol; a folder stands for all results in it.
+    """Read results of earlier runs, by protocol, without their images; a folder stands for all results in it.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def read_baselines(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
         document = json_file.read(file)
         if document["protocol"] in found:
             raise InputError(f"{file}: a second baseline of {document['protocol']}; give one a protocol")
-        found[document["protocol"]] = document
+        found[document["protocol"]] = document | {"images": []}
     return found
 
 

@@ -22,6 +22,7 @@ from evaltex_cli.runs import Evaluation, ImageResult
 from evaltex_cli.signature import parts_of
 
 SCHEMA = 1
+EXPECTED = "the .json of an earlier run"
 _SHOWN_PARTS = 5
 _HEAD_BYTES = 256
 _TOOL = re.compile(rb'"tool"\s*:\s*"evaltex"')
@@ -116,22 +117,20 @@ def read(path: Path, with_objects: bool = False) -> dict[str, Any]:
     """
     try:
         try:
-            return _checked(path, stored_images.read(path), with_objects)
+            return _checked(path, stored_images.read(path, EXPECTED), with_objects)
         except ValueError:  # a line of an image is no JSON
-            return _checked(path, stored_images.read_whole(path), with_objects)
+            return _checked(path, stored_images.read_whole(path, EXPECTED), with_objects)
     except OSError as error:
-        raise InputError(
-            f"{path}: cannot be read ({error.strerror or error}); give the .json of an earlier run"
-        ) from error
+        raise InputError(f"{path}: cannot be read ({error.strerror or error}); give {EXPECTED}") from error
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is no JSON ({error}); expected the .json of an earlier run") from error
+        raise InputError(f"{path}: is no JSON ({error}); expected {EXPECTED}") from error
 
 
 def _checked(path: Path, document: Any, with_objects: bool) -> dict[str, Any]:
     from evaltex_cli.results.damage import damaged_parts
 
     if not isinstance(document, dict) or document.get("tool") != "evaltex":
-        raise InputError(f"{path}: is no result of evaltex; expected the .json of an earlier run")
+        raise InputError(f"{path}: is no result of evaltex; expected {EXPECTED}")
     if document.get("schema") != SCHEMA:
         raise InputError(f"{path}: has schema {quote(str(document.get('schema')))}; this version reads {SCHEMA}")
     name = document.get("protocol")

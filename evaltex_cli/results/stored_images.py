@@ -18,7 +18,7 @@ from typing import IO, Any, overload
 import numpy as np
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.files import read_regular
+from evaltex_cli.files import open_regular, read_regular
 from evaltex_cli.records import Ints
 from evaltex_cli.results.image_table import Image, ImageTable
 
@@ -61,21 +61,27 @@ class StoredImages(Sequence[Image]):
         return self[at : at + 1 or None][0]
 
 
-def read(path: Path) -> Any:
+def read(path: Path, expected: str) -> Any:
     """Read a JSON document; if it is an object with a list of images, this list is a `StoredImages`.
+
+    Parameters
+    ----------
+    expected : str
+        What the user should give instead of a pipe or device.
 
     Raises
     ------
-    OSError
+    InputError, OSError
     ValueError, RecursionError
         When it is no JSON; of images that stand in lines of their own, only when they are decoded.
     """
-    return (_of_lines(path) if path.is_file() else None) or read_whole(path)
+    with open_regular(path, expected) as file:
+        return _of_lines(path, file) or read_whole(path, expected)
 
 
-def read_whole(path: Path) -> Any:
+def read_whole(path: Path, expected: str) -> Any:
     """As `read`, of any layout: the text is in memory, and all of it is known to be JSON."""
-    data = read_regular(path, "the .json of an earlier run")
+    data = read_regular(path, expected)
     text = data.decode(json.detect_encoding(data), "surrogatepass")
     del data
     at = _past_blanks(text, 0)
@@ -139,37 +145,35 @@ def _past(text: str, at: int, mark: str) -> int:
     return at + 1
 
 
-def _of_lines(path: Path) -> dict[str, Any] | None:
+def _of_lines(path: Path, file: IO[bytes]) -> dict[str, Any] | None:
     """Read a document that is laid out as `json_file.document` does; None for any other."""
-    with path.open("rb") as file:
-        if file.readline() != b"{\n":
+    if file.readline() != b"{\n":
+        return None
+    document: dict[str, Any] = {}
+    is_last = False
+    for line in file:
+        if line == b"}\n" and is_last:
+            return None if file.read(1) else document
+        found = _images(path, file) if line == _OPENING else _member(line)
+        if found is None or is_last or IMAGES in document.keys() & found.keys():
             return None
-        stamp = _stamp(file)
-        document: dict[str, Any] = {}
-        line, is_last = b"", False
-        for line in file:
-            if line == _OPENING and IMAGES not in document:
-                places = _places(file)
-                if places is None:
-                    return None
-                document[IMAGES] = StoredImages(places, _reader(path, stamp))
-            elif line == b"}\n" and is_last:
-                return None if file.read(1) else document
-            else:
-                member = _member(line)
-                if member is None or is_last or IMAGES in member:
-                    return None
-                document |= member
-                is_last = not line.endswith(b",\n")
+        document |= found
+        is_last = line != _OPENING and not line.endswith(b",\n")
     return None
+
+
+def _images(path: Path, file: IO[bytes]) -> dict[str, Any] | None:
+    """The images in the lines that follow."""
+    places = _places(file)
+    return None if places is None else {IMAGES: StoredImages(places, _reader(path, _stamp(file)))}
 
 
 def _member(line: bytes) -> dict[str, Any] | None:
     try:
-        member = json.loads(b"{" + line.removesuffix(b"\n").removesuffix(b",") + b"}")
+        member: dict[str, Any] = json.loads(b"{" + line.removesuffix(b"\n").removesuffix(b",") + b"}")
     except (ValueError, RecursionError):
         return None
-    return member if isinstance(member, dict) else None
+    return None if isinstance(member.get(IMAGES), list) else member
 
 
 def _places(file: IO[bytes]) -> Ints | None:
