@@ -19,7 +19,7 @@ from evaltex_cli.formats.evaltex_lines import LineFault, parse_number
 
 _LAYOUT = "x: [[...]], y: [[...]], ornt: [u'c'], transcriptions: [u'word']"
 _DONT_CARE = ("#", "###")
-_START = re.compile(r"^\s*x:\s*(?=\[\[)", re.MULTILINE)
+_START = re.compile(r"^[^\S\n]*x:\s*+(?=\[\[)", re.MULTILINE)
 _RECORD = re.compile(
     r"""\[\[(?P<x>[^\]]*+)\]\]\s*,\s*y:\s*\[\[(?P<y>[^\]]*+)\]\]\s*,
     \s*ornt:\s*\[(?:u?(['"])(?P<ornt>[^\]'"]*+)\3)?\s*\]\s*,
