@@ -121,9 +121,10 @@ def _config(data: bytes) -> None:
 def _mask(data: bytes) -> None:
     """A label picture, under every ending: its content says what it is."""
     from evaltex_cli.formats import label_pictures
+    from evaltex_cli.formats.decoders import unlimited_and_silent
     from evaltex_cli.geometry.picture_runs import find_runs
 
-    with _folder() as folder, label_pictures._unlimited_and_silent():
+    with _folder() as folder, unlimited_and_silent():
         path = folder / "picture.png"
         path.write_bytes(data)
         try:

@@ -243,8 +243,8 @@ def test_the_source_is_never_its_own_target(tmp_path: Path) -> None:
 QUAD = {"points": [[1, 2], [30, 2], [30, 40], [1, 40]], "illegibility": False, "language": "Latin"}
 UNFIT = {
     "surrogate": ("a\ud800b", ["not Unicode", "image name 'a\\ud800b'"]),
-    "long surrogate": ("\ud800" + "x" * 5000, ["not Unicode", "image name '\\ud800x"]),
-    "long": ("x" * 100_000, ["at most "]),
+    "long surrogate": ("\ud800" + "x" * 5000, ["more than 4096 bytes"]),
+    "long": ("x" * 100_000, ["more than 4096 bytes"]),
     "a little too long": ("é" * 127, ["at most 255"]),
     "above": ("../up", ["'..'"]),
     "absolute": ("/abs", ["absolute path"]),
@@ -260,8 +260,8 @@ def test_names_that_a_target_cannot_have_are_faults_with_their_place(
     monkeypatch.chdir(tmp_path)
     Path("gt.json").write_text(json.dumps({name: [QUAD | {"transcription": "a"}]}, indent=0))
     result = CliRunner().invoke(main, ["convert", "gt.json", *target.split(), "--kind", "gt"])
-    if len(name) > 100 and name.isalpha() and target in ("o.txt", "o.json"):
-        assert result.exit_code == 0 or "4,096" in result.stderr or "4096" in result.stderr
+    if name == "é" * 127 and target in ("o.txt", "o.json"):
+        assert result.exit_code == 0
         return
     assert result.exit_code == 2
     assert "internal error" not in result.stderr

@@ -112,7 +112,7 @@ def _refuse_tangled(vertices: Floats, vertex_offsets: Ints, crossing: Ints) -> N
                 " expected an outline: remove it, or put its vertices in order",
                 i,
             )
-        if of_all > MAX_CROSSINGS_OF_ALL:
+        if of_all > max(MAX_CROSSINGS_OF_ALL, most):
             raise TangledError(
                 f"{polygon} and those before it cross or touch themselves more than {MAX_CROSSINGS_OF_ALL} times;"
                 " expected outlines: put their vertices in order",
