@@ -14,7 +14,7 @@ from evaltex_cli.errors import Position, Steps, not_utf8, quote
 from evaltex_cli.formats.collected import Misfit
 from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT
 
-MOST_OF_EACH = ((b"{", "objects", 200_000, 32), (b"[", "lists", 500_000, 8))
+MOST_OF_EACH = ((b"{", "objects", 200_000, 16), (b"[", "lists", 500_000, 8))
 """How many of each a document may have, and how many bytes must come with each more: annotations have several times
 as many bytes, and what Python makes of denser documents takes over 20 times their size."""
 Record = dict[str, Any]

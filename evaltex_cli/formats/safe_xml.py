@@ -13,8 +13,10 @@ from evaltex_cli.errors import Position, quote
 from evaltex_cli.formats.collected import Misfit
 from evaltex_cli.formats.evaltex_lines import COORDINATE_LIMIT, NUMBER
 
-MOST_OF_EACH = ((b"<", "tags", 200_000, 12), (b"=", "attributes", 200_000, 16))
-"""How many of each a document of one image may have, and how many bytes must come with each more."""
+MOST_OF_EACH = ((b"<", "tags", 200_000, 12), (b"=", "attributes", 200_000, 12))
+"""How many of each a document may have, and how many bytes must come with each more; ALTO has 15 per attribute."""
+FEW_ATTRIBUTES, MOST_ATTRIBUTES_PER_TAG = 100_000, 32
+"""Attributes that any document may have, and how many more for each of its tags."""
 MAX_DEPTH = 100
 """Deepest nesting of elements: several times what any annotation has."""
 LONGEST_NUMBER = 400
@@ -129,8 +131,10 @@ def parse(parser: expat.XMLParserType, data: bytes) -> None:
     Raises
     ------
     Misfit
-        When it is no well-formed XML, is in an unknown encoding, or declares a document type.
+        When it is no well-formed XML, is in an unknown encoding, declares a document type, or is of hardly more than
+        tags.
     """
+    _refuse_dense(data)
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
@@ -141,12 +145,18 @@ def parse(parser: expat.XMLParserType, data: bytes) -> None:
         raise Misfit(f"an encoding that cannot be read ({error})", "XML in UTF-8", at=Position(1, 1)) from error
 
 
-def tree(data: bytes) -> Element:
-    """Parse a whole document into elements; raises as `parse`, and for too many tags or too deep a nesting."""
+def _refuse_dense(data: bytes) -> None:
     for sign, what, few, size in MOST_OF_EACH:
         if data.count(sign) > few + len(data) // size:
             found = f"more than {few} {what}, with fewer than {size} bytes for each"
-            raise Misfit(found, "annotations of one image", at=Position(1, 1))
+            raise Misfit(found, "the annotations of images", at=Position(1, 1))
+    if data.count(b"=") > FEW_ATTRIBUTES + MOST_ATTRIBUTES_PER_TAG * data.count(b"<"):
+        found = f"more than {FEW_ATTRIBUTES} attributes, over {MOST_ATTRIBUTES_PER_TAG} for each tag"
+        raise Misfit(found, "the annotations of images", at=Position(1, 1))
+
+
+def tree(data: bytes) -> Element:
+    """Parse a whole document into elements; raises as `parse`, and for too many tags or too deep a nesting."""
     root: list[Element] = []
     open_elements: list[Element] = []
     texts: list[list[str]] = []
