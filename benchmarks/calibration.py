@@ -19,10 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli import bootstrap, significance
-from evaltex_cli.config import parameters_of
-from evaltex_cli.protocols import load
-from evaltex_cli.protocols.base import EvidenceRows, Scores, Totals
+from evaltex_cli.protocols.base import EvidenceRows, Scores, Totals, load
+from evaltex_cli.protocols.config import parameters_of
+from evaltex_cli.results import bootstrap, significance
 
 IMAGES = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100, 200, 500)
 RECALLS = (0.7, 0.9)

@@ -24,8 +24,8 @@ import make_data
 from measure import Measured, Ratio, can_measure_memory, peak_memory, process, time_in_turn
 
 from evaltex_cli import evaluate
-from evaltex_cli.jobs import cores
 from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.runtime.workers import cores
 
 TABLE_FILE = Path(__file__).parents[1] / "docs" / "performance.md"
 TABLE_MARKS = ("<!-- benchmarks/run.py writes from here -->\n", "<!-- to here -->\n")

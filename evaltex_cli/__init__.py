@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from evaltex_cli.version import __version__
 
 if TYPE_CHECKING:
     from evaltex_cli.errors import ConfigError, EvaltexError, InputError
-    from evaltex_cli.evaluation import evaluate
-    from evaltex_cli.memory import Accumulator, image_objects
-    from evaltex_cli.runs import Evaluation
+    from evaltex_cli.evaluation.accumulator import Accumulator, image_objects
+    from evaltex_cli.evaluation.evaluate import evaluate
+    from evaltex_cli.evaluation.tally import Evaluation
 
 __all__ = [
     "Accumulator",
@@ -28,10 +28,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Accumulator": "memory",
-    "image_objects": "memory",
-    "Evaluation": "runs",
-    "evaluate": "evaluation",
+    "Accumulator": "evaluation.accumulator",
+    "image_objects": "evaluation.accumulator",
+    "Evaluation": "evaluation.tally",
+    "evaluate": "evaluation.evaluate",
     "ConfigError": "errors",
     "EvaltexError": "errors",
     "InputError": "errors",

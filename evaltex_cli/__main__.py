@@ -17,9 +17,9 @@ def run() -> None:
             setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from evaltex_cli import signals
     from evaltex_cli.cli import main
-    from evaltex_cli.cli.common import stop
+    from evaltex_cli.cli.options import stop
+    from evaltex_cli.runtime import signals
 
     try:
         main(prog_name="evaltex")

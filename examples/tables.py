@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from evaltex_cli import evaluate
+from evaltex_cli.convert.toy_detections import write_toys
 from evaltex_cli.errors import EvaltexError
-from evaltex_cli.toys import write_toys
 
 CASES = {
     "Original": "orig",

@@ -102,8 +102,7 @@ def _archive(data: bytes) -> None:
 
 def _config(data: bytes) -> None:
     """A parameter file, and each of its lines as --set."""
-    from evaltex_cli import config
-    from evaltex_cli.protocols import PROTOCOLS
+    from evaltex_cli.protocols import PROTOCOLS, config
 
     with _folder() as folder, warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -120,7 +119,7 @@ def _config(data: bytes) -> None:
 
 def _mask(data: bytes) -> None:
     """A label picture, under every ending: its content says what it is."""
-    from evaltex_cli.formats import label_pictures
+    from evaltex_cli.formats import label_images
     from evaltex_cli.formats.decoders import unlimited_and_silent
     from evaltex_cli.geometry.picture_runs import find_runs
 
@@ -128,9 +127,9 @@ def _mask(data: bytes) -> None:
         path = folder / "picture.png"
         path.write_bytes(data)
         try:
-            runs = find_runs(label_pictures.read_labels(path, None, MAX_PIXELS))
-            label_pictures._whole(runs.label)
-        except label_pictures.PictureFault:
+            runs = find_runs(label_images.read_labels(path, None, MAX_PIXELS))
+            label_images._whole(runs.label)
+        except label_images.PictureFault:
             pass
 
 

@@ -1,7 +1,9 @@
 """What all tests need."""
 
 import signal
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # A shell that starts the tests in the background, and nohup, make them ignore signals; every process that a test starts
@@ -13,3 +15,12 @@ for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
 
 settings.register_profile("no deadline", deadline=None)  # a busy machine proves nothing
 settings.load_profile("no deadline")
+
+SYSTEM = Path(__file__).parent / "system"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever starts processes and browsers is slow: ``-m "not slow"`` leaves it out."""
+    for item in items:
+        if SYSTEM in item.path.parents:
+            item.add_marker(pytest.mark.slow)

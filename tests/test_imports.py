@@ -5,112 +5,97 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import defaultdict
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "evaltex_cli"
-ORDER = [
-    "errors",
-    "files",
-    "signals",
-    "temporary",
-    "jobs",
-    "cluster_worker",
-    "cluster_schedule",
-    "cluster",
-    "records",
-    "geometry.intervals",
-    "geometry.rounding",
-    "geometry.boxes",
-    "geometry.geos",
-    "geometry.quads",
-    "geometry.crossings",
-    "geometry.polygons",
-    "geometry.shapes",
-    "geometry.picture_runs",
-    "geometry.label_runs",
-    "geometry.chains",
-    "formats",
-    "confidence",
-    "regions",
-    "checks",
-    "places",
-    "pairing",
-    "naming",
-    "pictures",
-    "overlaps",
-    "protocols",
-    "config",
-    "signature",
-    "runs",
-    "chunks",
-    "evaluation",
-    "journal",
-    "bootstrap",
-    "significance",
-    "memory",
-    "results",
-    "gate",
-    "results.junit",
-    "compare",
-    "results.comparison",
-    "merge",
-    "mistakes",
-    "repair",
-    "breakdown",
-    "diagnose",
-    "results.diagnosis",
-    "sides",
-    "misreading",
-    "problems",
-    "inspection",
-    "validate",
-    "results.validation",
-    "report",
-    "writers",
-    "toys",
-    "convert",
-    "cli",
-]
-"""A module imports from the left of itself only; inside formats, protocols and results any order that has no cycle."""
+LEVELS = (
+    {"errors", "records", "version"},
+    {"runtime", "geometry"},
+    {"formats", "protocols"},
+    {"evaluation", "convert"},
+    {"results"},
+    {"compare", "diagnose", "validate"},
+    {"report"},
+    {"cli"},
+    {"__init__", "__main__"},
+)
+"""What stands at the package's root, from the bottom up: each imports from lower levels and from itself only."""
 
 
-def rank(module: str) -> int:
-    """Place in `ORDER` of ``evaltex_cli.<module>``."""
-    parts = module.split(".")
-    for length in (2, 1):
-        if ".".join(parts[:length]) in ORDER:
-            return ORDER.index(".".join(parts[:length]))
-    return -1
+def name_of(path: Path) -> str:
+    """``formats/base.py`` is ``formats.base``, ``formats/__init__.py`` is ``formats.__init__``."""
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
 
 
-def modules() -> list[str]:
-    paths = sorted(PACKAGE.rglob("*.py"))
-    names = [path.relative_to(PACKAGE).with_suffix("").as_posix().replace("/", ".") for path in paths]
-    return [
-        name.removesuffix(".__init__") for name in names if name not in ("__init__", "__main__", "geometry.__init__")
-    ]
+MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-def imported(module: str) -> set[str]:
-    """Modules of the package that a module imports, inside functions too."""
-    base = PACKAGE / module.replace(".", "/")
-    path = base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
-    found = set()
+def module(name: str) -> str:
+    """The module of the package that an import names."""
+    inner = name.removeprefix("evaltex_cli").removeprefix(".")
+    return inner if inner in MODULES else f"{inner}.__init__".removeprefix(".")
+
+
+def imported(path: Path) -> set[str]:
+    """Modules of the package that a file imports, inside functions and for type checking too."""
+    modules = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("evaltex_cli"):
-            names = [f"{node.module}.{alias.name}" for alias in node.names] + [node.module]
-            found |= {name.removeprefix("evaltex_cli").removeprefix(".") for name in names}
-    return found
+        if isinstance(node, ast.Import):
+            modules |= {module(alias.name) for alias in node.names if alias.name.split(".")[0] == "evaltex_cli"}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: a relative import"
+            if node.module and node.module.split(".")[0] == "evaltex_cli":
+                names = [module(f"{node.module}.{alias.name}") for alias in node.names]
+                modules |= {name if name in MODULES else module(node.module) for name in names}
+    return modules
 
 
-@pytest.mark.parametrize("module", modules())
-def test_imports_go_one_way(module: str) -> None:
-    """docs/architecture.md draws the order."""
-    assert rank(module) >= 0, f"{module} has no place in ORDER"
-    for other in imported(module):
-        assert rank(other) <= rank(module), f"{module} imports {other}"
+IMPORTS = {name: imported(path) for name, path in MODULES.items()}
+
+
+def refuse_circle(arrows: dict[str, set[str]], where: str) -> None:
+    try:
+        TopologicalSorter(arrows).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle of imports {where}: {' <- '.join(error.args[1])}")
+
+
+def test_levels_import_downwards() -> None:
+    """docs/architecture.md draws the levels."""
+    level = {name: k for k, names in enumerate(LEVELS) for name in names}
+    assert {name.split(".")[0] for name in MODULES} == set(level), "a file or folder at the root has no level"
+    upwards = [
+        f"{name} imports {other}"
+        for name, others in IMPORTS.items()
+        for other in others
+        if level[other.split(".")[0]] >= level[name.split(".")[0]] and other.split(".")[0] != name.split(".")[0]
+    ]
+    assert not upwards, "\n".join(upwards)
+
+
+def test_the_root_has_six_files_at_most() -> None:
+    assert len(list(PACKAGE.glob("*.py"))) <= 6
+
+
+def test_no_circle_of_files() -> None:
+    refuse_circle(IMPORTS, "among the files")
+
+
+def test_no_circle_of_folders() -> None:
+    """In every folder, what is in it (files, and each folder as one) imports one another without a circle."""
+    arrows: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for name, others in IMPORTS.items():
+        for other in others:
+            ours, theirs = name.split("."), other.split(".")
+            shared = next((k for k, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), 0)
+            if ours != theirs:
+                arrows[".".join(ours[:shared])][ours[shared]].add(theirs[shared])
+    for folder, of_folder in arrows.items():
+        refuse_circle(of_folder, f"in evaltex_cli.{folder}".rstrip("."))
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["convert", "--help"]])
@@ -129,7 +114,8 @@ def test_a_run_imports_nothing_it_does_not_need(tmp_path: Path) -> None:
     """Nor do the sections of other protocols in ./evaltex.ini import these, but for what old versions of NumPy do."""
     unwanted = {"shapely", "PIL", "tifffile", "numpy.ma", "zipfile", "tempfile", "html", "multiprocessing"}
     unwanted |= {
-        f"evaltex_cli.{name}" for name in ("protocols.deteval", "misreading", "formats.archive", "cli.compare")
+        f"evaltex_cli.{name}"
+        for name in ("protocols.area.deteval", "validate.coordinate_mixups", "formats.files.archive", "cli.compare")
     }
     words = PACKAGE.parent / "examples" / "words"
     arguments = [str(words / "gt.txt"), str(words / "det.txt"), str(tmp_path / "res"), "-a"]

@@ -18,7 +18,7 @@ SHORT_WAITS = re.compile(
 )
 
 
-@pytest.mark.parametrize("path", sorted({*TESTS.glob("*.py")} - {Path(__file__)}), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted({*TESTS.rglob("*.py")} - {Path(__file__)}), ids=lambda path: path.name)
 def test_no_test_waits_for_a_number_of_its_own_or_measures_seconds(path: Path) -> None:
     """A limit is `HANG_SECONDS`, or `at_most` so many calls."""
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -41,9 +41,9 @@ def test_the_tests_run_under_nohup_and_in_the_background_of_a_shell() -> None:
             signal.signal(number, signal.SIG_IGN)
 
     chosen = [
-        "test_cli.py::test_a_second_signal_does_not_disturb_the_clearing_up",
-        "test_faults.py::test_what_is_temporary_is_removed_though_the_end_is_interrupted",
-        "test_jobs.py::test_a_run_that_is_stopped_leaves_no_worker",
+        "cli/test_cli.py::test_a_second_signal_does_not_disturb_the_clearing_up",
+        "system/test_faults.py::test_what_is_temporary_is_removed_though_the_end_is_interrupted",
+        "system/test_workers.py::test_a_run_that_is_stopped_leaves_no_worker",
     ]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(str(TESTS / name) for name in chosen)]
     done = subprocess.run(

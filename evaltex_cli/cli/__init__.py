@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from evaltex_cli.cli.common import HELP_OPTIONS
+from evaltex_cli.cli.options import HELP_OPTIONS
 
 EVALUATE = "evaluate"
 COMMANDS = ("compare", "convert", "diagnose", "merge", "report", "toys", "validate")

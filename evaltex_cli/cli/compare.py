@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.common import (
+from evaltex_cli.cli.options import (
     ALL,
     NumberRange,
     chosen_protocols,
@@ -82,10 +82,11 @@ def command(
     Differences are to the first detector; intervals and p-values are of a sign-flip test over images.
     """
     with told_errors():
-        from evaltex_cli import compare, config, significance
-        from evaltex_cli.results import comparison
+        from evaltex_cli.compare import comparison, tables
+        from evaltex_cli.protocols import config
+        from evaltex_cli.results import significance
 
-        stored = [compare.is_result(path) for path in paths]
+        stored = [comparison.is_result(path) for path in paths]
         detectors = paths if stored[0] else paths[1:]
         if len(detectors) < 2:
             stop("nothing to compare; give GT DET_A DET_B, or two results of runs with -a")
@@ -101,22 +102,22 @@ def command(
         given = read_settings(config_path, settings)
         parameters = {name: config.parameters_of(name, given) for name in wanted}
         systems = [
-            compare.stored(path, label)
-            if compare.is_result(path)
-            else compare.evaluated(paths[0], path, label, parameters, gt_format, det_format, min_confidence)
+            comparison.stored(path, label)
+            if comparison.is_result(path)
+            else comparison.evaluated(paths[0], path, label, parameters, gt_format, det_format, min_confidence)
             for path, label in zip(detectors, labels or _labels(detectors), strict=True)
         ]
         if not stored[0]:
-            compare.refuse_other_ground_truth(paths[0], gt_format, systems)
+            comparison.refuse_other_ground_truth(paths[0], gt_format, systems)
         if protocols:
             systems = [[system for system in group if system.protocol.name in wanted] for group in systems]
-        groups, left_out = compare.by_protocol(systems)
+        groups, left_out = comparison.by_protocol(systems)
         warn([f"{system.label}: {text}" for group in groups for system in group for text in system.warnings])
         warn([f"left out: {name} ({reason})" for name, reason in left_out.items()])
-        comparisons = [compare.compare(group, resamples=resamples, seed=seed, level=confidence) for group in groups]
+        comparisons = [comparison.compare(group, resamples=resamples, seed=seed, level=confidence) for group in groups]
         few = [significance.few_images(one.compared_images) for one in comparisons]
         warn([warning for warning in few if warning])
-        give(comparison.FORMATS[form](comparisons, worst, confidence), output)
+        give(tables.FORMATS[form](comparisons, worst, confidence), output)
 
 
 def _labels(paths: tuple[Path, ...]) -> list[str]:

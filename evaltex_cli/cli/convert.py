@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from evaltex_cli.cli.common import min_confidence_option, quiet_option, tell, told_errors, warn
+from evaltex_cli.cli.options import min_confidence_option, quiet_option, tell, told_errors, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, OutputFile, force_option
+from evaltex_cli.convert.writers import WRITERS
 from evaltex_cli.errors import counted
 from evaltex_cli.formats import FORMATS
-from evaltex_cli.writers import WRITERS
 
 
 @click.argument("src", type=INPUT)
@@ -61,7 +61,7 @@ def command(
     ICDAR-style archive of quadrilaterals or polygons, .json COCO annotations or results.
     """
     with told_errors():
-        from evaltex_cli.convert import convert
+        from evaltex_cli.convert.conversion import convert
 
         side: Any = kind
         done = convert(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.common import (
+from evaltex_cli.cli.options import (
     chosen_protocols,
     config_option,
     det_format_option,
@@ -76,11 +76,11 @@ def command(
     with told_errors():
         if mask_folders:
             stop("diagnose works on the boxes and polygons of GT and DET; leave out the folders of label pictures")
-        from evaltex_cli import config
-        from evaltex_cli.breakdown import Edges
-        from evaltex_cli.diagnose import diagnosed
-        from evaltex_cli.mistakes import Thresholds
-        from evaltex_cli.results import diagnosis
+        from evaltex_cli.diagnose import tables
+        from evaltex_cli.diagnose.breakdown import Edges
+        from evaltex_cli.diagnose.diagnosis import diagnosed
+        from evaltex_cli.diagnose.error_types import Thresholds
+        from evaltex_cli.protocols import config
 
         given = read_settings(config_path, settings)
         diagnoses = diagnosed(
@@ -94,7 +94,7 @@ def command(
             min_confidence,
         )
         warn([warning for one in diagnoses for warning in one.warnings])
-        text = diagnosis.FORMATS[form](diagnoses)
+        text = tables.FORMATS[form](diagnoses)
         give(text, output)
 
 

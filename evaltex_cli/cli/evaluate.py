@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from evaltex_cli import __version__
-from evaltex_cli.cli.common import (
+from evaltex_cli.cli.options import (
     ALL,
     Level,
     NumberRange,
@@ -36,17 +35,18 @@ from evaltex_cli.cli.common import (
 )
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, RESULTS, OutputFile, force_option
 from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.version import __version__
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from evaltex_cli.chunks import MaskFolders
+    from evaltex_cli.compare.gate import Verdict
     from evaltex_cli.errors import FaultLog
+    from evaltex_cli.evaluation.batches import MaskFolders
+    from evaltex_cli.evaluation.tally import Evaluation, Run
     from evaltex_cli.formats.base import Source
-    from evaltex_cli.gate import Verdict
-    from evaltex_cli.jobs import InOrder
     from evaltex_cli.results.writer import ResultWriter
-    from evaltex_cli.runs import Evaluation, Run
+    from evaltex_cli.runtime.workers import InOrder
 
 MAX_PIXELS = 100_000_000
 MAX_JOBS = 4096
@@ -91,7 +91,7 @@ class Request(NamedTuple):
     @property
     def paths(self) -> list[Path]:
         """All input files and folders."""
-        from evaltex_cli.formats.shards import files_of
+        from evaltex_cli.runtime.input_files import files_of
 
         given = (self.gt, self.det, self.gt_img_dir, self.det_img_dir, self.pictures)
         return [file for path in given if path is not None for file in files_of(path)]
@@ -197,16 +197,16 @@ def command(**options: Any) -> None:
 
 
 def _evaluate(request: Request) -> list[Verdict]:
-    from evaltex_cli import jobs
+    from evaltex_cli.runtime import workers
 
     if request.cluster is None:
-        jobs.prepare(request.jobs, _modules_of_work(request))
-    from evaltex_cli.chunks import MaskFolders
-    from evaltex_cli.protocols import load
-    from evaltex_cli.results.outputs import is_result
-    from evaltex_cli.results.staging import staged, write_file
-    from evaltex_cli.results.table import table
+        workers.prepare(request.jobs, _modules_of_work(request))
+    from evaltex_cli.evaluation.batches import MaskFolders
+    from evaltex_cli.protocols.base import load
+    from evaltex_cli.results.score_table import table
     from evaltex_cli.results.writer import ResultWriter, result_names
+    from evaltex_cli.runtime.atomic_output import staged, write_file
+    from evaltex_cli.runtime.outputs import is_result
 
     runs, left_out = _runs(request)
     masks = (
@@ -225,9 +225,9 @@ def _evaluate(request: Request) -> list[Verdict]:
             evaluations = [e for e in evaluations if e.protocol.name not in left_out]
             writer.drop(textual)
         if masks is None and any(evaluation.is_nearly_zero for evaluation in evaluations):
-            from evaltex_cli import misreading
+            from evaltex_cli.validate import coordinate_mixups
 
-            evaluations = misreading.explained(evaluations, *sources[:2])
+            evaluations = coordinate_mixups.explained(evaluations, *sources[:2])
         verdicts = [] if decide is None else decide(evaluations)
         evaluations, intervals = _with_intervals(request, evaluations)
         _write(writer, request, evaluations, intervals, verdicts)
@@ -246,13 +246,13 @@ def _evaluate(request: Request) -> list[Verdict]:
                 page_folder=request.res_dir,
             )
         if request.junit is not None:
-            from evaltex_cli.results import junit
+            from evaltex_cli.compare import junit
 
             write_file(request.junit, junit.document(verdicts))
     if request.resume:
-        from evaltex_cli import journal
+        from evaltex_cli.evaluation import resume
 
-        journal.place(request.res_dir).unlink(missing_ok=True)
+        resume.place(request.res_dir).unlink(missing_ok=True)
     warn([warning for evaluation in evaluations for warning in evaluation.warnings])
     lines = [f"Gate {verdict}" for verdict in verdicts if not (request.quiet and verdict.passed)]
     if not request.quiet:
@@ -268,7 +268,7 @@ def _gates(
     request: Request, runs: Sequence[Run], owned: Sequence[str]
 ) -> Callable[[Sequence[Evaluation]], list[Verdict]]:
     """Refuse gates and baselines that can be refused before any work; return what decides them."""
-    from evaltex_cli import gate
+    from evaltex_cli.compare import gate
 
     gates = [gate.parse(expression) for expression in request.fail_if]
     baselines = gate.read_baselines(request.baselines)
@@ -285,10 +285,10 @@ def _gates(
 def _modules_of_work(request: Request) -> list[str]:
     """What the work most probably needs, for workers to find imported."""
     protocols = (PROTOCOLS[name] for name in chosen_protocols(request.protocols))
-    modules = ["evaltex_cli.chunks", *protocols]
-    modules.append(f"evaltex_cli.formats.{'icdar_txt' if request.gt.is_dir() else 'evaltex_txt'}")
+    modules = ["evaltex_cli.evaluation.batches", *protocols]
+    modules.append(f"evaltex_cli.formats.{'icdar' if request.gt.is_dir() else 'evaltex'}.format")
     if request.gt_img_dir:
-        modules.append("evaltex_cli.formats.label_pictures")
+        modules.append("evaltex_cli.formats.label_images")
     if request.per_image:
         modules.append("evaltex_cli.results.writer")
     return modules
@@ -296,12 +296,12 @@ def _modules_of_work(request: Request) -> list[str]:
 
 def _workers(request: Request) -> AbstractContextManager[InOrder]:
     if request.cluster is None:
-        from evaltex_cli import jobs
+        from evaltex_cli.runtime import workers
 
-        return jobs.processes(request.jobs)
-    from evaltex_cli import cluster
+        return workers.processes(request.jobs)
+    from evaltex_cli.runtime import dask_cluster
 
-    return cluster.workers_of(request.cluster, request.paths, request.cluster_timeout, lambda line: warn([line]))
+    return dask_cluster.workers_of(request.cluster, request.paths, request.cluster_timeout, lambda line: warn([line]))
 
 
 def _evaluated(
@@ -311,7 +311,7 @@ def _evaluated(
     from contextlib import ExitStack
     from functools import partial
 
-    from evaltex_cli.evaluation import evaluate_sources, open_sources
+    from evaltex_cli.evaluation.evaluate import evaluate_sources, open_sources
     from evaltex_cli.formats import refuse_changed, refuse_packed, stamps
     from evaltex_cli.results.writer import image_files, log_unfit_names
 
@@ -333,10 +333,10 @@ def _evaluated(
             log_unfit_names(writer.folder, runs, sources[0], sources[2])
         kept = None
         if request.resume:
-            from evaltex_cli import journal
+            from evaltex_cli.evaluation import resume
 
-            key = journal.key(runs, *sources[:2], masks, request.pictures, request.invalid, request.per_image)
-            kept = stack.enter_context(journal.opened(journal.place(request.res_dir), key))
+            key = resume.key(runs, *sources[:2], masks, request.pictures, request.invalid, request.per_image)
+            kept = stack.enter_context(resume.opened(resume.place(request.res_dir), key))
         is_seen = request.cluster is None and not request.resume
         sink = partial(image_files, writer.folder if is_seen else None) if request.per_image else None
         progress = stack.enter_context(progress_bar(request.quiet))
@@ -349,9 +349,9 @@ def _evaluated(
 
 def _runs(request: Request) -> tuple[list[Run], dict[str, str]]:
     """The protocols to run, and those left out of `all` with the reason."""
-    from evaltex_cli import config
-    from evaltex_cli.protocols import load
-    from evaltex_cli.runs import Run
+    from evaltex_cli.evaluation.tally import Run
+    from evaltex_cli.protocols import config
+    from evaltex_cli.protocols.base import load
 
     given = read_settings(request.config_path, request.settings)
     wanted, keep_rows = chosen_protocols(request.protocols), request.confidence is not None
@@ -368,7 +368,7 @@ def _with_intervals(
     """Return protocol -> score -> interval, empty unless asked for; and the evaluations, warned of what is missing."""
     if request.confidence is None:
         return evaluations, {}
-    from evaltex_cli import significance
+    from evaltex_cli.results import significance
 
     made = {
         one.protocol.name: significance.intervals(

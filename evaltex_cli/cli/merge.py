@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.common import quiet_option, say, tell, told_errors, warn
+from evaltex_cli.cli.options import quiet_option, say, tell, told_errors, warn
 from evaltex_cli.cli.paths import OUTPUT_FOLDER, RESULTS, force_option
 
 
@@ -22,11 +22,11 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
     repeated.
     """
     with told_errors():
-        from evaltex_cli.merge import files_of_images, merge, results_in
-        from evaltex_cli.results.outputs import is_result, without
-        from evaltex_cli.results.staging import staged
-        from evaltex_cli.results.table import table
+        from evaltex_cli.results.merge import files_of_images, merge, results_in
+        from evaltex_cli.results.score_table import table
         from evaltex_cli.results.writer import ResultWriter, result_names
+        from evaltex_cli.runtime.atomic_output import staged
+        from evaltex_cli.runtime.outputs import is_result, without
 
         merged = merge(results, res_dir)
         earlier = results_in(results, res_dir)

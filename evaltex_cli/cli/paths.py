@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from evaltex_cli.results.outputs import Rules
+    from evaltex_cli.runtime.outputs import Rules
 
 _FORCE = "evaltex.force"
 
@@ -73,7 +73,7 @@ force_option = click.option(
 
 def rules() -> Rules:
     """Return what the running command reads and writes."""
-    from evaltex_cli.results.outputs import Rules
+    from evaltex_cli.runtime.outputs import Rules
 
     context = click.get_current_context()
     given = [(param.type, path) for param in context.command.params for path in _paths(param, context)]
@@ -89,12 +89,12 @@ def rules() -> Rules:
 def _paths(param: click.Parameter, context: click.Context) -> Iterator[Path]:
     value = context.params.get(param.name or "")
     if isinstance(param.type, ConfigFile):
-        from evaltex_cli.config import find_config
+        from evaltex_cli.protocols.config import find_config
 
         value = find_config(value)
     given = () if value is None else value if isinstance(value, tuple) else (value,)
     if isinstance(param.type, Results):
-        from evaltex_cli.results.json_file import files
+        from evaltex_cli.results.result_document import files
 
         given = tuple(file for path in given for file in files(path))
     yield from given

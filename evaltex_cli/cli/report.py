@@ -6,15 +6,7 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.common import (
-    diagnose_option,
-    embed_option,
-    progress_bar,
-    quiet_option,
-    stop,
-    told_errors,
-    warn,
-)
+from evaltex_cli.cli.options import diagnose_option, embed_option, progress_bar, quiet_option, stop, told_errors, warn
 from evaltex_cli.cli.paths import INPUT, PICTURES, RESULTS, OutputFile, force_option
 from evaltex_cli.errors import counted
 
@@ -58,7 +50,7 @@ def command(
     """
     with told_errors():
         from evaltex_cli import report
-        from evaltex_cli.results.outputs import refuse_file
+        from evaltex_cli.runtime.outputs import refuse_file
 
         if labels and len(labels) != len(results):
             given = counted(len(labels), "{count} label[s]")

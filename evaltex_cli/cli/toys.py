@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.common import gt_format_option, quiet_option, told_errors, warn
+from evaltex_cli.cli.options import gt_format_option, quiet_option, told_errors, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, force_option
 from evaltex_cli.errors import counted
 
@@ -38,7 +38,7 @@ def command(
     4 to 8. docs/toys.md tells the recipes.
     """
     with told_errors():
-        from evaltex_cli.toys import write_toys
+        from evaltex_cli.convert.toy_detections import write_toys
 
         made = write_toys(gt, out_dir, sets, layout, gt_format)
         warn(made.notes)

@@ -7,16 +7,9 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.common import (
-    det_format_option,
-    form_option,
-    give,
-    gt_format_option,
-    output_option,
-    told_errors,
-)
+from evaltex_cli.cli.options import det_format_option, form_option, give, gt_format_option, output_option, told_errors
 from evaltex_cli.cli.paths import INPUT, PICTURES, force_option
-from evaltex_cli.signature import INVALID_POLYGONS
+from evaltex_cli.evaluation.signature import INVALID_POLYGONS
 
 NOT_VALID = 2
 
@@ -58,11 +51,11 @@ def command(
     with status 2 where an evaluation would refuse them, with 0 where there are warnings at most.
     """
     with told_errors():
-        from evaltex_cli.results import validation
-        from evaltex_cli.validate import validate
+        from evaltex_cli.validate import tables
+        from evaltex_cli.validate.validation import validate
 
         found = validate(gt, det, gt_format=gt_format, det_format=det_format, images=images, invalid=invalid)
-        text = validation.FORMATS[form](found, limit, pairs)
+        text = tables.FORMATS[form](found, limit, pairs)
         give(text, output)
         if not found.passed:
             sys.exit(NOT_VALID)

@@ -14,39 +14,39 @@ if TYPE_CHECKING:
     from evaltex_cli.formats.base import Format, Side, Source
 
 FORMATS = {
-    "icdar-xml": ("evaltex_cli.formats.icdar_xml", "FORMAT"),
-    "art": ("evaltex_cli.formats.art", "FORMAT"),
-    "coco": ("evaltex_cli.formats.coco", "COCO"),
-    "coco-file": ("evaltex_cli.formats.coco", "COCO_FILE"),
-    "coco-res": ("evaltex_cli.formats.coco", "RESULTS"),
-    "coco-text": ("evaltex_cli.formats.coco_text", "COCO_TEXT"),
-    "coco-text-train": ("evaltex_cli.formats.coco_text", "COCO_TEXT_TRAIN"),
-    "textocr": ("evaltex_cli.formats.coco_text", "TEXTOCR"),
-    "hiertext": ("evaltex_cli.formats.hiertext", "WORDS"),
-    "hiertext-line": ("evaltex_cli.formats.hiertext", "LINES"),
-    "hiertext-para": ("evaltex_cli.formats.hiertext", "PARAGRAPHS"),
-    "labelme": ("evaltex_cli.formats.labelme", "FORMAT"),
-    "page": ("evaltex_cli.formats.page_xml", "WORDS"),
-    "page-line": ("evaltex_cli.formats.page_xml", "LINES"),
-    "page-region": ("evaltex_cli.formats.page_xml", "REGIONS"),
-    "alto": ("evaltex_cli.formats.alto", "WORDS"),
-    "alto-line": ("evaltex_cli.formats.alto", "LINES"),
-    "voc": ("evaltex_cli.formats.voc", "FORMAT"),
-    "ctw1500-xml": ("evaltex_cli.formats.ctw1500_xml", "FORMAT"),
-    "totaltext-mat": ("evaltex_cli.formats.total_text_mat", "FORMAT"),
-    "msra-td500": ("evaltex_cli.formats.msra_td500", "FORMAT"),
-    "ltrb": ("evaltex_cli.formats.icdar_txt", "LTRB"),
-    "quad": ("evaltex_cli.formats.icdar_txt", "QUAD"),
-    "polygon": ("evaltex_cli.formats.icdar_txt", "POLYGON"),
-    "mlt": ("evaltex_cli.formats.icdar_txt", "MLT"),
-    "rctw": ("evaltex_cli.formats.icdar_txt", "RCTW"),
-    "ctw1500": ("evaltex_cli.formats.icdar_txt", "CTW1500"),
-    "ctw1500-offsets": ("evaltex_cli.formats.icdar_txt", "CTW1500_OFFSETS"),
-    "popeval": ("evaltex_cli.formats.icdar_txt", "POPEVAL"),
-    "totaltext": ("evaltex_cli.formats.total_text", "FORMAT"),
-    "icdar2013-seg": ("evaltex_cli.formats.segmentation", "WORDS"),
-    "icdar2013-seg-chars": ("evaltex_cli.formats.segmentation", "CHARACTERS"),
-    "evaltex": ("evaltex_cli.formats.evaltex_txt", "FORMAT"),
+    "icdar-xml": ("evaltex_cli.formats.documents.icdar_xml", "FORMAT"),
+    "art": ("evaltex_cli.formats.documents.art", "FORMAT"),
+    "coco": ("evaltex_cli.formats.documents.coco", "COCO"),
+    "coco-file": ("evaltex_cli.formats.documents.coco", "COCO_FILE"),
+    "coco-res": ("evaltex_cli.formats.documents.coco", "RESULTS"),
+    "coco-text": ("evaltex_cli.formats.documents.coco_text", "COCO_TEXT"),
+    "coco-text-train": ("evaltex_cli.formats.documents.coco_text", "COCO_TEXT_TRAIN"),
+    "textocr": ("evaltex_cli.formats.documents.coco_text", "TEXTOCR"),
+    "hiertext": ("evaltex_cli.formats.documents.hiertext", "WORDS"),
+    "hiertext-line": ("evaltex_cli.formats.documents.hiertext", "LINES"),
+    "hiertext-para": ("evaltex_cli.formats.documents.hiertext", "PARAGRAPHS"),
+    "labelme": ("evaltex_cli.formats.documents.labelme", "FORMAT"),
+    "page": ("evaltex_cli.formats.documents.page_xml", "WORDS"),
+    "page-line": ("evaltex_cli.formats.documents.page_xml", "LINES"),
+    "page-region": ("evaltex_cli.formats.documents.page_xml", "REGIONS"),
+    "alto": ("evaltex_cli.formats.documents.alto", "WORDS"),
+    "alto-line": ("evaltex_cli.formats.documents.alto", "LINES"),
+    "voc": ("evaltex_cli.formats.documents.voc", "FORMAT"),
+    "ctw1500-xml": ("evaltex_cli.formats.documents.ctw1500_xml", "FORMAT"),
+    "totaltext-mat": ("evaltex_cli.formats.documents.total_text_mat", "FORMAT"),
+    "msra-td500": ("evaltex_cli.formats.documents.msra_td500", "FORMAT"),
+    "ltrb": ("evaltex_cli.formats.icdar.format", "LTRB"),
+    "quad": ("evaltex_cli.formats.icdar.format", "QUAD"),
+    "polygon": ("evaltex_cli.formats.icdar.format", "POLYGON"),
+    "mlt": ("evaltex_cli.formats.icdar.format", "MLT"),
+    "rctw": ("evaltex_cli.formats.icdar.format", "RCTW"),
+    "ctw1500": ("evaltex_cli.formats.icdar.format", "CTW1500"),
+    "ctw1500-offsets": ("evaltex_cli.formats.icdar.format", "CTW1500_OFFSETS"),
+    "popeval": ("evaltex_cli.formats.icdar.format", "POPEVAL"),
+    "totaltext": ("evaltex_cli.formats.documents.total_text", "FORMAT"),
+    "icdar2013-seg": ("evaltex_cli.formats.documents.segmentation", "WORDS"),
+    "icdar2013-seg-chars": ("evaltex_cli.formats.documents.segmentation", "CHARACTERS"),
+    "evaltex": ("evaltex_cli.formats.evaltex.format", "FORMAT"),
 }
 """Name -> module and attribute of its `Format`; the first that recognises an input reads it."""
 
@@ -74,9 +74,9 @@ def open_source(path: Path, side: Side, faults: FaultLog, format_name: str | Non
     InputError
         When there is no such file or folder, it cannot be read, or no format fits it.
     """
-    from evaltex_cli.formats import shards
+    from evaltex_cli.runtime import input_files
 
-    files = shards.files_of(path)
+    files = input_files.files_of(path)
     if files != [path]:
         return _open_shards(path, files, side, faults, format_name)
     try:
@@ -90,7 +90,7 @@ def open_source(path: Path, side: Side, faults: FaultLog, format_name: str | Non
         return load(format_name).index(path, side, faults)
     if _is_plain_text(path):  # and spare the import of all the others
         return load("evaltex").index(path, side, faults)
-    from evaltex_cli.formats import archive
+    from evaltex_cli.formats.files import archive
 
     with archive.held_state(path):
         name = _recognised(path)
@@ -125,18 +125,18 @@ def refuse_changed(before: Mapping[Path, tuple[int, int, int]]) -> None:
 
 def is_packed(path: Path) -> bool:
     """Whether a file, or one of a pattern's, is unpacked to a temporary file when it is opened."""
-    from evaltex_cli.formats import shards
+    from evaltex_cli.runtime import input_files
 
-    return any(map(shards.is_packed, shards.files_of(path)))
+    return any(map(input_files.is_packed, input_files.files_of(path)))
 
 
 def is_text(path: Path, format_name: str | None) -> bool:
     """Whether an input is of EvaLTex files beyond doubt: by the format's name, by a pattern, packed, or plain text."""
-    from evaltex_cli.formats import shards
+    from evaltex_cli.runtime import input_files
 
     if format_name is not None:
         return format_name == "evaltex"
-    return shards.files_of(path) != [path] or shards.is_packed(path) or _is_plain_text(path)
+    return input_files.files_of(path) != [path] or input_files.is_packed(path) or _is_plain_text(path)
 
 
 def refuse_packed(paths: Sequence[Path]) -> None:
@@ -151,7 +151,7 @@ def refuse_packed(paths: Sequence[Path]) -> None:
 
 
 def _open_shards(path: Path, files: Sequence[Path], side: Side, faults: FaultLog, format_name: str | None) -> Source:
-    from evaltex_cli.formats import evaltex_txt
+    from evaltex_cli.formats.evaltex import format as evaltex_txt
 
     for file in files:
         if (format_name or _recognised(file)) != "evaltex":
@@ -182,7 +182,7 @@ def _recognised(path: Path) -> str | None:
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
         if recognised:
-            if FORMATS[name][0].endswith("_txt"):
+            if FORMATS[name][0].endswith(".format"):
                 _refuse_documents(path)
             return name
     return None
@@ -196,7 +196,7 @@ def _refuse_documents(path: Path) -> None:
     InputError
         When it is such a document, or a folder or archive of them without any .txt.
     """
-    from evaltex_cli.formats.documents import kind_of
+    from evaltex_cli.formats.documents.document_files import kind_of
 
     kind = kind_of(path)
     if kind:

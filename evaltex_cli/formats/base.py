@@ -12,7 +12,7 @@ from evaltex_cli.errors import FaultLog
 from evaltex_cli.records import Ints, ReadImages
 
 if TYPE_CHECKING:
-    from evaltex_cli.formats.collected import CollectedImage
+    from evaltex_cli.formats.parsed import CollectedImage
 
 Side = Literal["gt", "det"]
 
@@ -45,9 +45,9 @@ class Source:
         ``labels(position)`` returns the image's label picture, (height, width) int64 of object IDs and 0, where the
         format has pictures of its own.
     min_confidence : float or None
-        The least confidence of the objects that it gives (`confidence.only_confident`); None where it gives all.
+        The least confidence of the objects that it gives (`filters.only_confident`); None where it gives all.
     collect : callable or None
-        ``collect(positions)`` returns these images as `collected.CollectedImage`, which know where they and their
+        ``collect(positions)`` returns these images as `parsed.CollectedImage`, which know where they and their
         objects stand; None where each object has a line, which can be found again.
     texts : callable or None
         ``texts(positions)`` yields for each of these images the file as messages name it, the number of the first line

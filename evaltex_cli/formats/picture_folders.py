@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from evaltex_cli.errors import ChangedError, quote
-from evaltex_cli.formats.file_stamps import ABSENT, Stamp, stamp_of
-from evaltex_cli.formats.names import leaves_result_folder
+from evaltex_cli.formats.files.file_stamps import ABSENT, Stamp, stamp_of
+from evaltex_cli.formats.files.image_names import leaves_result_folder
 from evaltex_cli.records import Ints
 
 SUFFIXES = (".tif", ".tiff", ".png", ".bmp", ".gif")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import counted, quote
+from evaltex_cli.errors import ConfigError, counted, quote, unknown
+from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps, offsets_of
 
 MATCH_TYPES = (
@@ -217,8 +219,6 @@ class Protocol:
 
     def __reduce__(self) -> tuple[Callable[[str], Protocol], tuple[str]]:
         """A protocol goes to another process by its name."""
-        from evaltex_cli.protocols import load
-
         return load, (self.name,)
 
 
@@ -364,3 +364,17 @@ def _expansion(values: list[float]) -> list[float]:
         parts.append(total)
         values.append(-total)
     return parts
+
+
+def load(name: str) -> Protocol:
+    """Return a protocol by name.
+
+    Raises
+    ------
+    ConfigError
+        When the registry has none of that name.
+    """
+    if name not in PROTOCOLS:
+        raise ConfigError(unknown("protocol", name, list(PROTOCOLS)))
+    protocol: Protocol = import_module(PROTOCOLS[name]).PROTOCOL
+    return protocol

@@ -19,8 +19,8 @@ import numpy as np
 
 from evaltex_cli.geometry import shapes
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, mean_of, object_counts, per_image, ratio
+from evaltex_cli.protocols.recall_precision import ignored_detections
 from evaltex_cli.protocols.relations import matches
-from evaltex_cli.protocols.rrc import ignored_detections
 from evaltex_cli.protocols.ties import ratio_error
 from evaltex_cli.protocols.zero_rectangles import without_zero_rectangles, zero_rectangles_field
 from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps

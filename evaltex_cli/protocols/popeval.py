@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.geometry import chains, rounding, shapes
-from evaltex_cli.overlaps import touching_boxes
+from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.protocols.base import (
     Evidence,
     Protocol,
@@ -39,8 +39,8 @@ from evaltex_cli.protocols.base import (
     per_image,
     quotient,
 )
+from evaltex_cli.protocols.recall_precision import recall_precision
 from evaltex_cli.protocols.relations import matches
-from evaltex_cli.protocols.rrc import recall_precision
 from evaltex_cli.records import Bools, Convention, Floats, Geometries, ImageBatch, Ints, Objects, Overlaps, expanded
 
 TRUNCATED = Convention(truncated=True)

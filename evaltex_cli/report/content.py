@@ -8,14 +8,14 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from evaltex_cli import bootstrap, compare, significance
+from evaltex_cli.compare import comparison
+from evaltex_cli.compare.tables import footer, p_cells
 from evaltex_cli.errors import InputError
-from evaltex_cli.protocols import PROTOCOLS, load
-from evaltex_cli.protocols.base import MATCH_TYPES, Protocol
-from evaltex_cli.results import json_file
-from evaltex_cli.results.comparison import footer, p_cells
+from evaltex_cli.evaluation.signature import INVALID_POLYGONS, parts_of
+from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.protocols.base import MATCH_TYPES, Protocol, load
+from evaltex_cli.results import bootstrap, result_document, significance
 from evaltex_cli.results.stored_images import StoredImages
-from evaltex_cli.signature import INVALID_POLYGONS, parts_of
 
 DECIMALS = 5
 """Of what is shown of images and objects; the results' .json has full precision."""
@@ -39,7 +39,7 @@ class Result:
     label: str
     protocol: Protocol
     document: dict[str, Any]
-    system: compare.System | None
+    system: comparison.System | None
 
     @property
     def images(self) -> StoredImages:
@@ -91,14 +91,14 @@ def read_results(paths: Sequence[Path], labels: Sequence[str]) -> list[list[Resu
 
 
 def _by_protocol(path: Path, label: str, is_compared: bool) -> dict[str, Result]:
-    present = json_file.files(path)
+    present = result_document.files(path)
     files = [path / f"{name}.json" for name in PROTOCOLS] if path.is_dir() else [path]
     results = {}
     for file in files:
         if file not in present:
             continue
-        document = json_file.read(file, with_objects=is_compared)
-        system = compare.of_document(file, document, label) if document["images"] else None
+        document = result_document.read(file, with_objects=is_compared)
+        system = comparison.of_document(file, document, label) if document["images"] else None
         results[document["protocol"]] = Result(label, load(document["protocol"]), document, system)
     if not results:
         raise InputError(f"{path}: holds no results; expected PROTOCOL.json ({', '.join(PROTOCOLS)})")
@@ -153,7 +153,7 @@ def protocol_content(results: Sequence[Result]) -> dict[str, Any]:
     }
     systems = [result.system for result in results if result.system is not None]
     if len(results) > 1 and len(systems) == len(results):
-        content |= _comparison(compare.compare(systems))
+        content |= _comparison(comparison.compare(systems))
     else:
         content["level"] = results[0].document.get("bootstrap", {}).get("level", significance.LEVEL)
         found = [_intervals(result) for result in results]
@@ -163,7 +163,7 @@ def protocol_content(results: Sequence[Result]) -> dict[str, Any]:
     return content
 
 
-def _comparison(comparison: compare.Comparison) -> dict[str, Any]:
+def _comparison(comparison: comparison.Comparison) -> dict[str, Any]:
     detectors = range(1, len(comparison.systems))
     scores = [
         asdict(score) | {"p_shown": ["", *(" / ".join(p_cells(comparison, score, k)) for k in detectors)]}

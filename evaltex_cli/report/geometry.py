@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli import formats, pairing
-from evaltex_cli.confidence import only_confident
+from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.evaluation import pairing
 from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.filters import only_confident
 from evaltex_cli.geometry.polygons import settle
 from evaltex_cli.records import Floats, Ints, Objects, ReadImages
 

@@ -6,17 +6,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from evaltex_cli import config
-from evaltex_cli.breakdown import Edges
-from evaltex_cli.diagnose import Diagnosis, Diagnostician
+from evaltex_cli.diagnose.breakdown import Edges
+from evaltex_cli.diagnose.diagnosis import Diagnosis, Diagnostician
+from evaltex_cli.diagnose.error_types import Thresholds
+from evaltex_cli.diagnose.tables import fields
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.evaluation import Progress, evaluate_sources
+from evaltex_cli.evaluation.evaluate import Progress, evaluate_sources
+from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.formats.base import Source
-from evaltex_cli.mistakes import Thresholds
+from evaltex_cli.protocols import config
 from evaltex_cli.report.content import Result
 from evaltex_cli.report.geometry import Geometry
-from evaltex_cli.results.diagnosis import fields
-from evaltex_cli.runs import Run
 
 THRESHOLDS = Thresholds()
 MEANINGS = {

@@ -11,16 +11,16 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from evaltex_cli import __version__
-from evaltex_cli.breakdown import PROPERTIES
+from evaltex_cli.diagnose.breakdown import PROPERTIES
 from evaltex_cli.errors import InputError, counted
-from evaltex_cli.evaluation import Progress
+from evaltex_cli.evaluation.evaluate import Progress
 from evaltex_cli.protocols.base import MATCH_TYPES
 from evaltex_cli.report.content import Result, image_contents, image_names, protocol_content, read_results
 from evaltex_cli.report.geometry import Geometry, open_geometry, read_shapes
 from evaltex_cli.report.losses import MEANINGS, loss_content
 from evaltex_cli.report.pictures import data_url, find_pictures, link, refuse_too_large
-from evaltex_cli.results.staging import written
+from evaltex_cli.runtime.atomic_output import written
+from evaltex_cli.version import __version__
 
 NAME, COMPARISON_NAME = "report.html", "comparison.html"
 CHUNK_IMAGES = 50

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote as quote_url
 
 from evaltex_cli.errors import InputError, quote
-from evaltex_cli.pictures import by_name, list_pictures
+from evaltex_cli.formats.image_sizes import by_name, list_pictures
 
 KINDS = {
     ".png": "image/png",

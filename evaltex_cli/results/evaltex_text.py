@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evaltex_cli.runs import Evaluation, ImageResult
+from evaltex_cli.evaluation.tally import Evaluation, ImageResult
 
 _MATCH_COUNTS = ("one_to_one", "one_to_many", "many_to_one", "many_to_many", "missed", "ignored")
 

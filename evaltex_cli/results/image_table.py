@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evaltex_cli.evaluation.tally import Run, image_scores
 from evaltex_cli.protocols.base import FALSE_POSITIVE, MATCH_TYPES, Evidence, EvidenceRows
 from evaltex_cli.records import Floats, ImageBatch, Ints, offsets_of
-from evaltex_cli.runs import Run, image_scores
 
 Image = Mapping[str, Any]
 """One image's results, an element of ``images`` in a result's .json."""

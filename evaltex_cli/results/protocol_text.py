@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from evaltex_cli.evaluation.tally import Evaluation, ImageResult
 from evaltex_cli.results.evaltex_text import number
-from evaltex_cli.runs import Evaluation, ImageResult
 
 
 def dataset(evaluation: Evaluation) -> str:

@@ -1,7 +1,7 @@
 """Reading of a result's .json without holding its images: each is decoded when it is asked for.
 
-As `json_file.document` writes it, every image is a line of its own; then the lines' places are kept, eight bytes an
-image. A document of another layout, written again by another tool, has its whole text in memory, but still only one
+As `result_document.document` writes it, every image is a line of its own; then the lines' places are kept, eight bytes
+an image. A document of another layout, written again by another tool, has its whole text in memory, but still only one
 image at a time as objects.
 """
 
@@ -18,9 +18,9 @@ from typing import IO, Any, overload
 import numpy as np
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.files import open_regular, read_regular
 from evaltex_cli.records import Ints
 from evaltex_cli.results.image_table import Image, ImageTable
+from evaltex_cli.runtime.files import open_regular, read_regular
 
 IMAGES = "images"
 _OPENING = f'"{IMAGES}": [\n'.encode()
@@ -146,7 +146,7 @@ def _past(text: str, at: int, mark: str) -> int:
 
 
 def _of_lines(path: Path, file: IO[bytes]) -> dict[str, Any] | None:
-    """Read a document that is laid out as `json_file.document` does; None for any other."""
+    """Read a document that is laid out as `result_document.document` does; None for any other."""
     if file.readline() != b"{\n":
         return None
     document: dict[str, Any] = {}

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
 from evaltex_cli.errors import FaultLog
+from evaltex_cli.evaluation.tally import Evaluation, ImageResult, Run, image_results
 from evaltex_cli.formats.base import Source
-from evaltex_cli.formats.names import unfit_for_files
+from evaltex_cli.formats.files.image_names import unfit_for_files
 from evaltex_cli.protocols.base import Evidence, Protocol
 from evaltex_cli.records import ImageBatch
-from evaltex_cli.results import evaltex_text, json_file, protocol_text
-from evaltex_cli.runs import Evaluation, ImageResult, Run, image_results
+from evaltex_cli.results import evaltex_text, protocol_text, result_document
 
 ImageFiles: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
 """Elements of ``images`` in the JSON, a line each; names and texts of files still to be written."""
@@ -51,7 +51,7 @@ def of_images(run: Run, results: Iterable[ImageResult]) -> ImageFiles:
     lines: list[str] = []
     texts: list[tuple[str, str]] = []
     for result in results:
-        lines.append(json_file.image(result) + "\n")
+        lines.append(result_document.image(result) + "\n")
         texts.append((result.name, _image_text(result, run)))
     return "".join(lines), texts
 
@@ -62,10 +62,10 @@ def log_unfit_names(folder: Path, runs: Sequence[Run], gt: Source, faults: Fault
     unfit = unfit_for_files(gt.names, folder, longest, IMAGE_SUFFIX)
     if not unfit:
         return
-    from evaltex_cli import places
+    from evaltex_cli.formats import locations
 
     advice = {name: (made, f"{expected}, or leave out -a") for name, (made, expected) in unfit.items()}
-    places.log_names(gt, "gt", advice, faults)
+    locations.log_names(gt, "gt", advice, faults)
 
 
 def write_images(folder: Path, texts: Iterable[tuple[str, str]]) -> None:
@@ -109,7 +109,7 @@ class ResultWriter:
         layout = evaltex_text if name == "evaltex" else protocol_text
         _write(self.folder / f"{name}.txt", layout.dataset(evaluation))
         with (self.folder / f"{name}.json").open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(json_file.document(evaluation, self._image_lines(name), extras or {}))
+            file.writelines(result_document.document(evaluation, self._image_lines(name), extras or {}))
 
     def draw(self, evaluation: Evaluation) -> None:
         """Write the plots that a protocol has."""

@@ -1,0 +1,1 @@
+"""Differences between detectors, and gates on scores."""

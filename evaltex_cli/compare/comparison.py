@@ -1,0 +1,487 @@
+"""Two or more detectors on one ground truth: differences, how sure they are, and where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+import numpy as np
+
+from evaltex_cli import formats
+from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.evaluation.evaluate import evaluate_sources, open_sources
+from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.protocols import PROTOCOLS, config
+from evaltex_cli.protocols.base import IGNORED, MATCH_TYPES, Evidence, EvidenceRows, Protocol, Scores, Totals, load
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
+from evaltex_cli.results import bootstrap, result_document, significance
+from evaltex_cli.results.image_table import Gatherer, ImageTable, ObjectColumns, first_difference
+
+Change = TypeVar("Change")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class System:
+    """What one protocol says of one detector.
+
+    Attributes
+    ----------
+    label : str
+        How the user tells detectors apart.
+    document : dict
+        The result's .json, without its images.
+    table : ImageTable
+        Each image's evidence, scores and objects, in the ground truth's order.
+    """
+
+    label: str
+    protocol: Protocol
+    parameters: Any
+    document: Mapping[str, Any]
+    table: ImageTable
+
+    @property
+    def rows(self) -> EvidenceRows:
+        """Each image's evidence."""
+        return self.table.rows
+
+    @property
+    def objects(self) -> ObjectColumns:
+        """The ground-truth objects."""
+        if self.table.objects is None:
+            raise ValueError("the result was read without its objects")
+        return self.table.objects
+
+    @property
+    def scores(self) -> Scores:
+        """Scores of the data set."""
+        scores: Scores = self.document["scores"]
+        return scores
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know."""
+        return list(self.document.get("warnings", ()))
+
+    def score(self, totals: Totals) -> Scores:
+        """Score summed evidence."""
+        return self.protocol.scores(totals, self.parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreComparison:
+    """One score of all systems; differences are to the first system, whose own are None.
+
+    Attributes
+    ----------
+    score : str
+    values, intervals : list
+        One per system.
+    differences, difference_intervals, p_values : list
+        One per system; interval and p-value are of one test (`significance`).
+    p_corrected : list
+        The p-values, corrected for the number of systems (Holm).
+    interval_reasons, reasons : list
+        Why an interval, and why the interval and the p-value of a difference, is missing.
+    """
+
+    score: str
+    values: list[float | None]
+    intervals: list[tuple[float, float] | None]
+    differences: list[float | None]
+    difference_intervals: list[tuple[float, float] | None]
+    p_values: list[float | None]
+    p_corrected: list[float | None]
+    interval_reasons: list[str | None]
+    reasons: list[str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ImageChange:
+    """An image whose score differs between the first system and another."""
+
+    image: str
+    system: str
+    score: str
+    before: float
+    after: float
+
+    @property
+    def change(self) -> float:
+        """Difference of the scores."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectChange:
+    """A ground-truth object that is matched otherwise, or scores otherwise, than by the first system.
+
+    `change` is the difference of what the protocol says how well it was found (`Protocol.object_credit`).
+    """
+
+    image: str
+    system: str
+    id: int
+    match_before: str
+    match_after: str
+    before: dict[str, float | None]
+    after: dict[str, float | None]
+    change: float
+
+
+class Changes(Sequence[Change]):
+    """All changes, the worst first, kept as columns: each is made when it is asked for.
+
+    Attributes
+    ----------
+    change : (n,) float64
+        Differences, in rising order.
+    """
+
+    def __init__(self, change: Floats, system: Ints, row: Ints, made: Callable[[int, int, float], Change]) -> None:
+        order = np.argsort(change, kind="stable")
+        self.change = change[order]
+        self._system, self._row, self._made = system[order], row[order], made
+
+    def __len__(self) -> int:
+        return len(self.change)
+
+    def __iter__(self) -> Iterator[Change]:
+        return (self[k] for k in range(len(self)))
+
+    @overload
+    def __getitem__(self, at: int) -> Change: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Change]: ...
+    def __getitem__(self, at: int | slice) -> Change | list[Change]:
+        if isinstance(at, slice):
+            return [self[k] for k in range(*at.indices(len(self)))]
+        return self._made(int(self._system[at]), int(self._row[at]), float(self.change[at]))
+
+    @property
+    def worse(self) -> int:
+        """Number of changes for the worse."""
+        return int((self.change < 0).sum())
+
+    @property
+    def better(self) -> int:
+        """Number of changes for the better."""
+        return int((self.change > 0).sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """One protocol's comparison; images and objects are those that changed, the worst first.
+
+    `compared_images` have objects or detections; `resamples` is the number of subsets of images, all of them if
+    `is_exact` (`bootstrap.replicates`).
+    """
+
+    protocol: str
+    headline: tuple[str, ...]
+    systems: list[str]
+    signatures: list[str]
+    compared_images: int
+    resamples: int
+    is_exact: bool
+    scores: list[ScoreComparison]
+    images: Changes[ImageChange]
+    objects: Changes[ObjectChange]
+
+
+def compare(
+    systems: Sequence[System],
+    *,
+    resamples: int = bootstrap.RESAMPLES,
+    seed: int = 0,
+    level: float = significance.LEVEL,
+) -> Comparison:
+    """Compare detectors under one protocol.
+
+    Parameters
+    ----------
+    systems : sequence of System
+        At least two; differences are to the first.
+    resamples, seed : int
+        Of the subsets of images (`bootstrap.replicates`).
+    level : float
+        Of the intervals.
+
+    Raises
+    ------
+    InputError
+        When they differ in ground truth, protocol revision or parameters.
+    """
+    _refuse_unlike(systems)
+    drawn = [bootstrap.replicates(system.rows, system.score, resamples, seed) for system in systems]
+    images = int(np.any([one.has_evidence for one in drawn], axis=0).sum())
+    names = [name for name in drawn[0].values if all(name in other.values for other in drawn)]
+    return Comparison(
+        protocol=systems[0].protocol.name,
+        headline=systems[0].protocol.headline,
+        systems=[system.label for system in systems],
+        signatures=[f"{system.document['signature']}|resamples:{resamples}|seed:{seed}" for system in systems],
+        compared_images=images,
+        resamples=len(drawn[0].values[names[0]]),
+        is_exact=drawn[0].is_exact,
+        scores=[_compared_score(name, systems, drawn, images, level) for name in names],
+        images=_image_changes(systems),
+        objects=_object_changes(systems),
+    )
+
+
+def by_protocol(systems: Sequence[Sequence[System]]) -> tuple[list[list[System]], dict[str, str]]:
+    """Group the systems of several detectors by protocol.
+
+    Returns
+    -------
+    list of list of System
+        Protocols that serve all detectors, in the registry's order.
+    dict
+        Those left out, with the reason.
+
+    Raises
+    ------
+    InputError
+        When none is left.
+    """
+    found = [{system.protocol.name: system for system in group} for group in systems]
+    groups, left_out = [], {}
+    for name in PROTOCOLS:
+        group = [of_detector[name] for of_detector in found if name in of_detector]
+        if len(group) == len(found) and not (group[0].protocol.needs_texts and not all(map(_has_texts, group))):
+            groups.append(group)
+        elif group:
+            left_out[name] = (
+                "a detector bears no transcriptions" if len(group) == len(found) else "not all results have it"
+            )
+    if not groups:
+        raise InputError("no protocol serves all detectors; evaluate them by the same ones")
+    return groups, left_out
+
+
+def _has_texts(system: System) -> bool:
+    return bool(system.document["inputs"]["det"].get("transcriptions"))
+
+
+def refuse_other_ground_truth(gt: Path, gt_format: str | None, systems: Sequence[Sequence[System]]) -> None:
+    """Refuse stored results of another ground truth than the given one.
+
+    Raises
+    ------
+    InputError
+    """
+    faults = FaultLog()
+    sha256 = formats.open_source(gt, "gt", faults, gt_format).sha256
+    faults.raise_if_any()
+    for system in (system for group in systems for system in group):
+        if system.document["inputs"]["gt"]["sha256"] != sha256:
+            raise InputError(f"{system.label} was evaluated against another ground truth than {gt}; evaluate it anew")
+
+
+def _compared_score(
+    name: str, systems: Sequence[System], drawn: Sequence[bootstrap.Replicates], images: int, level: float
+) -> ScoreComparison:
+    values: list[float | None] = [system.scores[name] for system in systems]
+    own = [significance.of_score(name, replicates, images, level) for replicates in drawn]
+    tests = [significance.of_difference(name, drawn[0], replicates, images, level) for replicates in drawn[1:]]
+    p_values = [test.p for test in tests]
+    return ScoreComparison(
+        score=name,
+        values=values,
+        intervals=[one.interval for one in own],
+        differences=[None, *(_difference(value, values[0]) for value in values[1:])],
+        difference_intervals=[None, *(test.interval for test in tests)],
+        p_values=[None, *p_values],
+        p_corrected=[None, *significance.holm(p_values)],
+        interval_reasons=[one.reason for one in own],
+        reasons=[None, *(test.reason for test in tests)],
+    )
+
+
+def _difference(value: float | None, first: float | None) -> float | None:
+    return None if value is None or first is None else value - first
+
+
+def _image_changes(systems: Sequence[System]) -> Changes[ImageChange]:
+    score = systems[0].protocol.headline[-1]
+    scores = [system.table.scores[score] for system in systems]
+    shown = [np.where(np.isnan(values), 0.0, values) for values in scores]
+    counts = [_counts_anything(system.table) for system in systems]
+    changed = [
+        np.flatnonzero(_differ(scores[0], values) & (counts[0] | counted))
+        for values, counted in zip(scores[1:], counts[1:], strict=True)
+    ]
+
+    def made(system: int, image: int, _: float) -> ImageChange:
+        before, after = float(shown[0][image]), float(shown[system][image])
+        return ImageChange(systems[0].rows.names[image], systems[system].label, score, before, after)
+
+    return _changes([shown[k][rows] - shown[0][rows] for k, rows in enumerate(changed, start=1)], changed, made)
+
+
+def _counts_anything(table: ImageTable) -> Bools:
+    """(images,) where an object or detection counts; the score of any other image is a convention."""
+    return np.asarray(np.delete(table.counts, IGNORED, axis=1).any(axis=1))
+
+
+def _object_changes(systems: Sequence[System]) -> Changes[ObjectChange]:
+    first, offsets = systems[0], systems[0].table.offsets
+    changed = [np.flatnonzero(_changed_objects(first.objects, system.objects)) for system in systems[1:]]
+
+    def credit(system: System, rows: Ints) -> Floats:
+        values = {name: column[rows] for name, column in system.objects.values.items()}
+        return first.protocol.object_credit(system.objects.types[rows], values)
+
+    def made(system: int, row: int, change: float) -> ObjectChange:
+        (match_before, before), (match_after, after) = (_object(one.objects, row) for one in (first, systems[system]))
+        image = int(np.searchsorted(offsets, row, side="right")) - 1
+        return ObjectChange(
+            image=first.rows.names[image],
+            system=systems[system].label,
+            id=int(first.objects.ids[row]),
+            match_before=match_before,
+            match_after=match_after,
+            before=before,
+            after=after,
+            change=change,
+        )
+
+    pairs = zip(systems[1:], changed, strict=True)
+    return _changes([credit(system, rows) - credit(first, rows) for system, rows in pairs], changed, made)
+
+
+def _changes(
+    change: Sequence[Floats], rows: Sequence[Ints], made: Callable[[int, int, float], Change]
+) -> Changes[Change]:
+    """Changes of all systems but the first, one array per system."""
+    system = np.repeat(np.arange(1, len(rows) + 1), [len(one) for one in rows])
+    return Changes(np.concatenate(change), system, np.concatenate(rows), made)
+
+
+def _differ(one: Floats, other: Floats) -> Bools:
+    differ: Bools = (one != other) & ~(np.isnan(one) & np.isnan(other))
+    return differ
+
+
+def _changed_objects(one: ObjectColumns, other: ObjectColumns) -> Bools:
+    changed: Bools = one.types != other.types
+    for name, values in one.values.items():
+        changed |= _differ(values, other.values[name])
+    return changed
+
+
+def _object(objects: ObjectColumns, row: int) -> tuple[str, dict[str, float | None]]:
+    values = {name: float(column[row]) for name, column in objects.values.items()}
+    return MATCH_TYPES[objects.types[row]], {name: None if isnan(value) else value for name, value in values.items()}
+
+
+def _refuse_unlike(systems: Sequence[System]) -> None:
+    first = systems[0]
+    for system in systems[1:]:
+        for what, one, other in result_document.differences(first.document, system.document):
+            raise InputError(
+                f"{first.label} and {system.label} cannot be compared under {first.protocol.name}:"
+                f" {what} is {one} and {other}; evaluate both in the same way"
+            )
+        image = first_difference(first.table, system.table)
+        if image is None and first.objects.values.keys() != system.objects.values.keys():
+            raise InputError(
+                f"{first.label} and {system.label} list other values of objects, though their protocol is the same;"
+                " make the damaged result again"
+            )
+        if image is not None:
+            raise InputError(
+                f"{first.label} and {system.label} list other objects of image {quote(system.rows.names[image])},"
+                " though their ground truth is the same; make the damaged result again"
+            )
+
+
+def evaluated(
+    gt: Path,
+    det: Path,
+    label: str,
+    protocols: Mapping[str, Any],
+    gt_format: str | None = None,
+    det_format: str | None = None,
+    min_confidence: float | None = None,
+) -> list[System]:
+    """Evaluate a detector by several protocols.
+
+    Parameters
+    ----------
+    protocols : mapping
+        Name -> parameters record.
+    min_confidence : float, optional
+        Detections whose confidence is lower are left out.
+
+    Raises
+    ------
+    InputError
+        As `evaluate.evaluate`.
+    """
+    runs = [Run(load(name), parameters) for name, parameters in protocols.items()]
+    gathered = {run.protocol.name: Gatherer(run.protocol.headline, with_objects=True) for run in runs}
+
+    def keep(run: Run, batch: ImageBatch, evidence: Evidence) -> None:
+        gathered[run.protocol.name].add_batch(run, batch, evidence)
+
+    sources = open_sources(gt, det, gt_format, det_format, min_confidence)
+    return [
+        _system(
+            label,
+            result_document.fields(result) | {"warnings": result.warnings},
+            gathered.pop(result.protocol.name).table(),
+        )
+        for result in evaluate_sources(*sources, runs, sink=keep)
+    ]
+
+
+def is_result(path: Path) -> bool:
+    """Whether a path is a result's .json or a folder that holds one, rather than detections."""
+    return any(result_document.is_document(file) for file in result_document.files(path))
+
+
+def stored(path: Path, label: str) -> list[System]:
+    """Read the results of an earlier run.
+
+    Parameters
+    ----------
+    path : Path
+        A result's .json, or a folder of them.
+
+    Raises
+    ------
+    InputError
+        When one is no result, or was made without ``-a`` and so holds no images.
+    """
+    files = (file for file in result_document.files(path) if not path.is_dir() or result_document.is_document(file))
+    return [of_document(file, result_document.read(file, with_objects=True), label) for file in files]
+
+
+def of_document(file: Path, document: Mapping[str, Any], label: str) -> System:
+    """Return what a result says, whose .json was read.
+
+    Raises
+    ------
+    InputError
+        When it is damaged, or was made without ``-a`` and so holds no images.
+    """
+    images = document["images"]
+    if not images:
+        raise InputError(f"{file}: holds no images' results; run that evaluation again with -a")
+    try:
+        return _system(label, document, images.table)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{file}: is a damaged result ({quote(str(error))}); make it again") from error
+
+
+def _system(label: str, document: Mapping[str, Any], table: ImageTable) -> System:
+    protocol = load(document["protocol"])
+    parameters = config.checked(protocol.name, dict(document["parameters"]))
+    if table.objects is not None and len(table.objects.ids):
+        protocol.object_credit(table.objects.types[:1], {name: v[:1] for name, v in table.objects.values.items()})
+    return System(label, protocol, parameters, document, table)

@@ -1,0 +1,211 @@
+"""Gates: conditions on scores under which a run counts as failed. One function decides; everything else shows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from evaltex_cli.errors import ConfigError, InputError, nearest, quote
+from evaltex_cli.evaluation.tally import Evaluation, Run
+from evaltex_cli.results import result_document
+
+_EXPRESSION = re.compile(
+    r"\s*(?:(?P<protocol>[\w-]+)\.)?(?P<score>\w+)\s*"
+    r"(?:(?P<operator><=|>=|<|>)\s*(?P<threshold>[-+]?[\d.]+(?:e[-+]?\d+)?)"
+    r"|:\s*(?P<change>[-+][\d.]+(?:e[-+]?\d+)?)(?P<percent>%?))\s*",
+    re.IGNORECASE | re.ASCII,
+)
+_FORMS = (
+    "SCORE<VALUE (also <=, >, >=), or against a baseline SCORE:-CHANGE or SCORE:-PERCENT%, with PROTOCOL. before it"
+)
+TOLERANCE = 1e-12
+"""A score this close to a limit is at it: the difference is rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One condition as the user wrote it: the run fails where it is true.
+
+    With an `operator`, `limit` is what the score is compared with. Without one it is how far the score may stray from
+    the baseline's, down if negative, up if positive; in per cent of the baseline's value if `percent`.
+    """
+
+    expression: str
+    protocol: str | None
+    score: str
+    operator: str | None
+    limit: float
+    percent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a gate; `limit` is the value beyond which it fails, `baseline` None for an absolute one."""
+
+    expression: str
+    protocol: str
+    score: str
+    value: float | None
+    baseline: float | None
+    limit: float
+    passed: bool
+
+    def __str__(self) -> str:
+        value = "undefined" if self.value is None else f"{self.value:.6g}"
+        against = "" if self.baseline is None else f", baseline {self.baseline:.6g}"
+        state = "passed" if self.passed else "FAILED"
+        return f"{state}  {self.expression}: {self.protocol} {self.score} is {value}, limit {self.limit:.6g}{against}"
+
+
+def parse(expression: str) -> Gate:
+    """Parse one ``--fail-if``.
+
+    Raises
+    ------
+    ConfigError
+        When it has none of the known forms.
+    """
+    found = _EXPRESSION.fullmatch(expression)
+    if found is None:
+        raise ConfigError(f"--fail-if {expression}: expected {_FORMS}")
+    try:
+        number = float(found["threshold"] or found["change"])
+    except ValueError as error:
+        raise ConfigError(f"--fail-if {expression}: malformed number; expected {_FORMS}") from error
+    return Gate(expression, found["protocol"], found["score"], found["operator"], number, found["percent"] == "%")
+
+
+def verdicts(
+    gates: Sequence[Gate], evaluations: Sequence[Evaluation], baselines: Mapping[str, dict[str, Any]]
+) -> list[Verdict]:
+    """Decide every gate.
+
+    Parameters
+    ----------
+    gates : sequence of Gate
+    evaluations : sequence of Evaluation
+        One a protocol.
+    baselines : mapping
+        Protocol -> document of an earlier result (`read_baselines`).
+
+    Returns
+    -------
+    list of Verdict
+        In the gates' order. An undefined score fails.
+
+    Raises
+    ------
+    ConfigError
+        For a protocol that is not in the run, an unknown score, or a gate that needs a baseline which is not there.
+    """
+    by_name = {evaluation.protocol.name: evaluation for evaluation in evaluations}
+    return [_verdict(gate, by_name, baselines) for gate in gates]
+
+
+def refuse_undecidable(gates: Sequence[Gate], runs: Sequence[Run], baselines: Mapping[str, dict[str, Any]]) -> None:
+    """Refuse, before any work, gates that no result of the runs could decide; raises as `verdicts`."""
+    if not gates:
+        return
+    from evaltex_cli.evaluation.accumulator import Accumulator
+
+    nothing = [Accumulator(run.protocol.name, **asdict(run.parameters)).compute() for run in runs]
+    verdicts(gates, nothing, baselines)
+
+
+def _verdict(gate: Gate, evaluations: Mapping[str, Evaluation], baselines: Mapping[str, dict[str, Any]]) -> Verdict:
+    evaluation = _evaluation(gate, evaluations)
+    name = evaluation.protocol.name
+    value = _score(gate, name, evaluation.scores)
+    if gate.operator is not None:
+        failed = value is None or _compare(value, gate.operator, gate.limit)
+        return Verdict(gate.expression, name, gate.score, value, None, gate.limit, not failed)
+    if name not in baselines:
+        raise ConfigError(
+            f"--fail-if {gate.expression}: needs a baseline of {name}; give one by --baseline RESULT.json"
+        )
+    base = _score(gate, name, baselines[name]["scores"])
+    if base is None:
+        raise ConfigError(f"--fail-if {gate.expression}: {gate.score} is undefined in the baseline")
+    limit = base + (abs(base) * gate.limit / 100 if gate.percent else gate.limit)
+    operator = "<" if gate.expression.partition(":")[2].strip().startswith("-") else ">"
+    failed = value is None or _compare(value, operator, limit)
+    return Verdict(gate.expression, name, gate.score, value, base, limit, not failed)
+
+
+def _compare(value: float, operator: str, limit: float) -> bool:
+    if abs(value - limit) <= TOLERANCE:
+        return operator in ("<=", ">=")
+    return value < limit if operator.startswith("<") else value > limit
+
+
+def _evaluation(gate: Gate, evaluations: Mapping[str, Evaluation]) -> Evaluation:
+    if gate.protocol is None and len(evaluations) == 1:
+        return next(iter(evaluations.values()))
+    name = gate.protocol or "evaltex"
+    if name not in evaluations:
+        expected = f"one of {', '.join(evaluations)}"
+        raise ConfigError(f"--fail-if {gate.expression}: protocol {name} is not in this run; expected {expected}")
+    return evaluations[name]
+
+
+def _score(gate: Gate, protocol: str, scores: Mapping[str, Any]) -> float | None:
+    scalars = [name for name, value in scores.items() if value is None or isinstance(value, int | float)]
+    if gate.score not in scalars:
+        raise ConfigError(
+            f"--fail-if {gate.expression}: unknown score {quote(gate.score)}{nearest(gate.score, scalars)};"
+            f" {protocol} has {', '.join(scalars)}"
+        )
+    value: float | None = scores[gate.score]
+    return value
+
+
+def read_baselines(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
+    """Read results of earlier runs, by protocol, without their images; a folder stands for all results in it.
+
+    Raises
+    ------
+    InputError
+        When one cannot be read, is no result of this tool, or two are of one protocol.
+    """
+    files = [file for path in paths for file in result_document.files(path)]
+    found: dict[str, dict[str, Any]] = {}
+    for file in files:
+        document = result_document.read(file)
+        if document["protocol"] in found:
+            raise InputError(f"{file}: a second baseline of {document['protocol']}; give one a protocol")
+        found[document["protocol"]] = document | {"images": []}
+    return found
+
+
+def refuse_replaced_baselines(paths: Sequence[Path], replaced: Sequence[Path]) -> None:
+    """Refuse a baseline that this run would replace: it would be its own baseline the next time.
+
+    Raises
+    ------
+    InputError
+    """
+    places = {place.resolve() for place in replaced}
+    for file in (file for path in paths for file in result_document.files(path)):
+        if file.resolve() in places:
+            raise InputError(f"{file}: is a baseline, and this run would replace it; give another result folder")
+
+
+def refuse_other_baselines(evaluations: Sequence[Evaluation], baselines: Mapping[str, dict[str, Any]]) -> None:
+    """Refuse a baseline that was made in another way than this run.
+
+    Raises
+    ------
+    InputError
+        For all that differs, with both values.
+    """
+    differences = []
+    for evaluation in evaluations:
+        name = evaluation.protocol.name
+        if name in baselines:
+            found = result_document.differences(baselines[name], result_document.fields(evaluation))
+            differences += [f"baseline of {name}: {what} is {before}, here {now}" for what, before, now in found]
+    if differences:
+        raise InputError("\n".join([*differences, "a baseline serves only runs made the same way; make a new one"]))

@@ -1,0 +1,1 @@
+"""Any readable input to any writable format."""

@@ -1,0 +1,153 @@
+"""Any readable source to a file of another format, with label pictures if wanted."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from evaltex_cli import formats
+from evaltex_cli.convert import target_names, writers
+from evaltex_cli.convert.base import Block, Job
+from evaltex_cli.errors import FaultLog, InputError, counted
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.filters import only_confident
+from evaltex_cli.formats.image_sizes import with_sizes
+from evaltex_cli.records import ANY_TYPE, Ints, Objects
+from evaltex_cli.runtime.atomic_output import staged
+
+BLOCK_IMAGES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """What a conversion wrote; `notes` are what the target does not hold as the source did, one sentence each."""
+
+    images: int
+    objects: int
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def convert(
+    source: Path,
+    target: Path,
+    side: Side,
+    *,
+    format_name: str | None = None,
+    to: str | None = None,
+    lines_as_regions: bool = False,
+    as_boxes: bool = False,
+    masks: Path | None = None,
+    mask_format: str = "tif",
+    min_confidence: float | None = None,
+    images: Path | None = None,
+) -> Converted:
+    """Write everything a source holds to a file of another format.
+
+    Parameters
+    ----------
+    source, target : Path
+        Any input of a known format; the file to write.
+    side : {'gt', 'det'}
+    format_name : str, optional
+        The source's format, where content should not decide.
+    to : str, optional
+        A name in `writers.WRITERS`; else the target's ending decides.
+    lines_as_regions : bool
+        Group aligned words of similar height into regions (paper, section 3.1); otherwise regions stay as they are,
+        which is the object's own ID where the source has none.
+    as_boxes : bool
+        Write polygons' bounding boxes.
+    masks : Path, optional
+        Folder for label pictures of the objects, 16 bits a pixel; later objects lie over earlier ones.
+    mask_format : {'tif', 'png'}
+    min_confidence : float, optional
+        Objects whose confidence is lower are left out.
+    images : Path, optional
+        Folder of the images' pictures, whose sizes are taken where the source states none.
+
+    Returns
+    -------
+    Converted
+
+    Raises
+    ------
+    InputError
+        For a faulty source, or a target that cannot be written; the targets are then left as they were.
+    """
+    writer = writers.load(to) if to else writers.for_target(target)
+    if masks is not None and writer.name != "evaltex":
+        raise InputError(f"label pictures go with an EvaLTex file, whose IDs they bear, not with {writer.title}")
+    if target.exists() and (source.samefile(target) or target.resolve().is_relative_to(source.resolve())):
+        raise InputError(f"{target}: is the source itself, or in it; write to another place")
+    faults = FaultLog()
+    opened = formats.open_source(source, side, faults, format_name)
+    target_names.refuse(opened, side, target_names.not_unicode(opened.names), faults)
+    job = Job(target, side, list(opened.names), opened.path, faults)
+    if min_confidence is not None:
+        opened = only_confident(opened, min_confidence)
+    if images is not None:
+        opened = with_sizes(opened, images)
+    blocks = _blocks(opened, job, lines_as_regions, as_boxes)
+    with _with_masks(masks, mask_format, opened, blocks, job) as passing:
+        writer.write(job, passing)
+    notes = tuple(counted(count, sentence) for sentence, count in job.lost.items() if count)
+    return Converted(len(opened.names), job.written, notes, opened.warnings)
+
+
+def _blocks(opened: Source, job: Job, lines_as_regions: bool, as_boxes: bool) -> Iterator[Block]:
+    """Yield the source's images; at the end, raise what was wrong with any."""
+    for start in range(0, len(opened.names), BLOCK_IMAGES):
+        names = opened.names[start : start + BLOCK_IMAGES]
+        read = opened.read(np.arange(start, start + len(names)), job.faults)
+        job.lost[f"{{count}} object[s] left out, [its|their] confidence below {opened.min_confidence}"] += (
+            read.unconfident
+        )
+        objects = read.objects
+        if objects.types is not None:
+            job.lost["{count} object type[s] left out"] += int((objects.types != ANY_TYPE).sum())
+        if as_boxes:
+            objects = replace(objects, polygons=None, vertices=None, vertex_offsets=None)
+        if lines_as_regions:
+            objects = replace(objects, regions=_line_regions(objects))
+        yield Block(names, replace(read, objects=objects))
+    job.faults.raise_if_any()
+
+
+def _line_regions(objects: Objects) -> Ints:
+    from evaltex_cli.convert.text_lines import group_lines
+
+    regions = np.zeros(objects.count, np.int64)
+    for start, stop in zip(objects.offsets[:-1].tolist(), objects.offsets[1:].tolist(), strict=True):
+        regions[start:stop] = group_lines(objects.boxes[start:stop])
+    return regions
+
+
+def _refuse_strangers(masks: Path, files: Collection[str]) -> None:
+    """Refuse folders of pictures, which are replaced as a whole, that hold anything else."""
+    for folder in {masks / Path(name).parts[0] for name in files if "/" in name}:
+        for path in folder.rglob("*"):
+            if not path.is_dir() and path.relative_to(masks).as_posix() not in files:
+                raise InputError(f"{path}: is in a folder of pictures that would be replaced; move it to another place")
+
+
+@contextlib.contextmanager
+def _with_masks(
+    masks: Path | None, mask_format: str, opened: Source, blocks: Iterable[Block], job: Job
+) -> Iterator[Iterable[Block]]:
+    """Give the blocks on, each drawn into the folder as it passes; the folder is put in place at the end."""
+    if masks is None:
+        yield blocks
+        return
+    from evaltex_cli.convert import write_label_images
+
+    files = {name: write_label_images.file_name(name, mask_format) for name in opened.names}
+    target_names.refuse(opened, job.side, target_names.unfit_as_files(files), job.faults)
+    _refuse_strangers(masks, set(files.values()))
+    with staged(masks, sorted({Path(name).parts[0] for name in files.values()})) as folder:
+        target_names.refuse(opened, job.side, target_names.unfit_in(folder, files), job.faults)
+        yield write_label_images.draw_all(folder, mask_format, blocks, opened.path, opened.labels, job.faults)

@@ -1,0 +1,152 @@
+"""ICDAR-style .zip archives: ``gt_NAME.txt`` or ``res_NAME.txt``, one object a line, the same bytes for the same data.
+
+`POLYGONS` writes ``x1,y1,...,xn,yn[,confidence][,transcription]``, boxes as their four corners (ICDAR 2015,
+Total-Text); `BOXES` writes ``x0,y0,x1,y1[,confidence][,transcription]``, polygons as their bounding boxes (ICDAR 2013).
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from evaltex_cli.convert.base import Block, Job, Writer, number, numbered_anew, quoted, vertices_of
+from evaltex_cli.convert.target_names import MOST_BYTES
+from evaltex_cli.errors import quote
+from evaltex_cli.formats.files.image_names import bytes_of, image_names, leaves_result_folder
+from evaltex_cli.formats.icdar.lines import DONT_CARE
+from evaltex_cli.records import Objects
+from evaltex_cli.runtime import signals
+from evaltex_cli.runtime.atomic_output import written
+
+PREFIX = {"gt": "gt_", "det": "res_"}
+WORDS_LOST = "{count} transcription[s] of don't-care objects left out: " + f"{DONT_CARE} stands in [its|their] place"
+BECAME_DONT_CARE = "{count} object[s] became don't care: [its|their] transcription is " + DONT_CARE
+REGIONS_LOST = "{count} object[s] lost [its|their] region: an ICDAR-style file holds none"
+IDS_LOST = "{count} object[s] [is|are] numbered anew: an ICDAR-style file holds no IDs"
+SIZES_LOST = "{count} image size[s] left out: an ICDAR-style file holds none"
+SHORT = "{count} object[s] of fewer than three vertices left out"
+LINE_BREAKS = "{count} transcription[s] got blanks for line breaks"
+CONFIDENCES_LOST = "{count} confidence[s] left out: not all objects have one in [0, 1]"
+BOXED = "{count} polygon[s] written as [its bounding box|their bounding boxes]"
+MIXED = (
+    "{count} object[s] [is a polygon|are polygons] of other than four corners; read the archive with the format polygon"
+)
+FEW = 0.05
+_TIMESTAMP = (1980, 1, 1, 0, 0, 0)
+_MODE = 0o100644 << 16
+_NEEDS_QUOTES = re.compile(r'[\s"#+\-.0-9]|[^,]*[\x00-\x1f]|(?i:nan|inf)|\w+\s*,|.*\s\Z', re.DOTALL)
+
+
+def _write(as_boxes: bool, job: Job, blocks: Iterable[Block]) -> None:
+    _refuse_unreadable_names(job)
+    held = list(blocks)
+    with_confidences = _have_confidences(job, held)
+    with_texts = job.side == "gt" or any(bool(text) for block in held for text in block.images.objects.texts)
+    shapes = [0, 0]
+    with written(job.target) as text_file:
+        file: Any = text_file
+        with zipfile.ZipFile(file.buffer, "w") as packed:
+            for block in held:
+                _count_lost(job, block, as_boxes)
+                for k, name in enumerate(block.names):
+                    lines = _lines(job, block.images.objects, k, as_boxes, with_confidences, with_texts, shapes)
+                    with signals.waiting():  # an archive cannot be closed within an entry
+                        packed.writestr(_entry(f"{PREFIX[job.side]}{name}.txt"), "".join(lines).encode("utf-8"))
+        job.faults.raise_if_any()
+    quads, others = shapes
+    if not as_boxes and with_texts and 0 < others < FEW * (quads + others):
+        job.lost[MIXED] += others
+
+
+def _refuse_unreadable_names(job: Job) -> None:
+    """The reader must find the images' names again."""
+    read_back = image_names([f"{PREFIX[job.side]}{name}.txt" for name in job.names], ".txt")
+    for name, again in zip(job.names, read_back, strict=True):
+        size = bytes_of(f"{PREFIX[job.side]}{name}.txt")
+        if size > MOST_BYTES:
+            found = f"image name {quote(name)} makes a file name of {size} bytes"
+            job.faults.add(job.place, None, found, f"at most {MOST_BYTES}; shorten it")
+        elif name != again or leaves_result_folder(name):
+            expected = "a name without slashes that can be a file's; rename the image"
+            job.faults.add(job.place, None, f"image name {quote(name)}", expected)
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, _TIMESTAMP)
+    info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, _MODE
+    return info
+
+
+def _have_confidences(job: Job, blocks: Sequence[Block]) -> bool:
+    """Whether all objects have a confidence that the reader takes; lines of one archive have one or none has."""
+    columns = [block.images.objects.confidences for block in blocks if block.images.objects.count]
+    given = np.concatenate([column for column in columns if column is not None] or [np.zeros(0)])
+    complete = len(given) > 0 and all(column is not None for column in columns)
+    if job.side == "det" and complete and ((given >= 0) & (given <= 1)).all():
+        return True
+    job.lost[CONFIDENCES_LOST] += int((~np.isnan(given)).sum())
+    return False
+
+
+def _count_lost(job: Job, block: Block, as_boxes: bool) -> None:
+    objects = block.images.objects
+    job.lost[IDS_LOST] += numbered_anew(objects)
+    job.lost[SIZES_LOST] += int((block.images.sizes > 0).all(axis=1).sum())
+    if job.side == "gt":
+        job.lost[REGIONS_LOST] += int((objects.regions != objects.ids).sum())
+    if as_boxes and objects.vertex_offsets is not None:
+        job.lost[BOXED] += int((np.diff(objects.vertex_offsets) > 0).sum())
+
+
+def _lines(
+    job: Job, objects: Objects, image: int, as_boxes: bool, confidences: bool, texts: bool, shapes: list[int]
+) -> list[str]:
+    """One image's lines; `shapes` counts those of four corners and the others."""
+    lines = []
+    for i in range(int(objects.offsets[image]), int(objects.offsets[image + 1])):
+        numbers = objects.boxes[i].tolist() if as_boxes else _corners(objects, i)
+        dont_care = job.side == "gt" and bool(objects.dont_care[i])
+        if not as_boxes and len(numbers) < 6 and not dont_care:
+            job.lost[SHORT] += 1
+            continue
+        job.written += 1
+        shapes[len(numbers) != 8] += 1
+        fields = [*map(number, numbers)]
+        if confidences and objects.confidences is not None:
+            fields.append(repr(float(objects.confidences[i])))
+        if texts:
+            fields.append(_transcription(job, objects.texts[i], dont_care))
+        lines.append(",".join(fields) + "\n")
+    return lines
+
+
+def _corners(objects: Objects, i: int) -> list[float]:
+    vertices = vertices_of(objects, i)
+    if vertices is not None:
+        return vertices
+    x0, y0, x1, y1 = objects.boxes[i].tolist()
+    return [x0, y0, x1, y0, x1, y1, x0, y1]
+
+
+def _transcription(job: Job, text: str, dont_care: bool) -> str:
+    """The last field of a line, in quotes where it would else be read as something else."""
+    if dont_care:
+        job.lost[WORDS_LOST] += text not in ("", DONT_CARE)
+        return DONT_CARE
+    if "\n" in text:
+        job.lost[LINE_BREAKS] += 1
+        text = text.replace("\n", " ")
+    if job.side == "gt":
+        job.lost[BECAME_DONT_CARE] += text == DONT_CARE
+    if not _NEEDS_QUOTES.match(text):
+        return text
+    return quoted(text)
+
+
+POLYGONS = Writer("icdar2015", "ICDAR-style .zip of quadrilaterals or polygons", partial(_write, False))
+BOXES = Writer("icdar2013", "ICDAR-style .zip of boxes", partial(_write, True))

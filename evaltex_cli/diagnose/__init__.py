@@ -1,0 +1,1 @@
+"""Which kinds of errors there are, and what each costs."""

@@ -1,0 +1,117 @@
+"""Recall by what objects are like: sorted into bins of height, aspect ratio and length of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from evaltex_cli.diagnose.corrections import select_images, select_overlaps
+from evaltex_cli.evaluation.tally import Evaluation, Run
+from evaltex_cli.protocols.base import FALSE_POSITIVE, IGNORED, MATCH_TYPES, MISSED, Evidence, ExactSums
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects, Overlaps
+
+OF_GT = tuple(name for code, name in enumerate(MATCH_TYPES) if code not in (FALSE_POSITIVE, IGNORED))
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Inner edges of the bins that objects are sorted in; a bin holds its lower edge."""
+
+    height: tuple[float, ...] = (8, 16, 32, 64, 128)
+    aspect_ratio: tuple[float, ...] = (0.5, 1, 2, 4, 8)
+    length: tuple[float, ...] = (1, 2, 4, 7, 11)
+
+
+PROPERTIES = {
+    "height": "height of the object's bounding box, pixels",
+    "aspect_ratio": "width / height of the object's bounding box",
+    "length": "characters of the object's transcription",
+}
+"""What objects are sorted by, named as in `Edges`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The objects of one bin, from `low` (None: no bound) to below `high`.
+
+    Attributes
+    ----------
+    low, high : float or None
+    objects, found : int
+        Objects that count in the protocol, and those that it matches with anything.
+    recall : float or None
+        The protocol's recall with all other objects made don't-care; None without objects.
+    matches : dict
+        Match type -> objects.
+    means : dict
+        The protocol's own values -> mean over the objects that have them; None where none has.
+    """
+
+    low: float | None
+    high: float | None
+    objects: int
+    found: int
+    recall: float | None
+    matches: dict[str, int]
+    means: dict[str, float | None]
+
+
+@dataclass(slots=True)
+class BinSums:
+    """What one bin adds up: the protocol's evidence, match types, and the protocol's values with their numbers."""
+
+    evidence: ExactSums = field(default_factory=ExactSums)
+    matches: Ints = field(default_factory=lambda: np.zeros(len(MATCH_TYPES), np.int64))
+    values: ExactSums = field(default_factory=ExactSums)
+
+
+def properties(objects: Objects) -> dict[str, Floats]:
+    """(n,) values that objects are sorted by, named as in `PROPERTIES`; a ratio over height 0 is infinite."""
+    width, height = (objects.boxes[:, 2:] - objects.boxes[:, :2]).T
+    ratio = np.full(objects.count, np.inf)
+    np.divide(width, height, out=ratio, where=height > 0)
+    lengths = np.fromiter(map(len, objects.texts), np.float64, objects.count)
+    return {"height": height, "aspect_ratio": ratio, "length": lengths}
+
+
+def add_bin(held: BinSums, run: Run, batch: ImageBatch, overlaps: Overlaps, evidence: Evidence, inside: Bools) -> None:
+    """Add the objects of a batch that are in a bin, `inside` (G,) bool; the others are made don't-care."""
+    matches = evidence.matches
+    if matches is None:
+        raise ValueError("evidence was made without matches")
+    held.matches += np.bincount(matches.gt.types[inside], minlength=len(MATCH_TYPES))
+    for name, values in matches.gt.values.items():
+        own = np.asarray(values[inside], dtype=np.float64)
+        known = own[~np.isnan(own)]
+        held.values.add({name: known, name + "\0count": np.ones(len(known), np.int64)})
+    if inside.any():
+        images = np.zeros(len(batch.names), dtype=bool)
+        images[batch.gt.image[inside]] = True
+        only = replace(batch, gt=replace(batch.gt, dont_care=~inside))
+        chosen = select_images(only, images), select_overlaps(overlaps, batch, images)
+        held.evidence.add(run.protocol.evidence(*chosen, run.parameters, False).columns)
+
+
+def bins(held: Sequence[BinSums], edges: Sequence[float], evaluation: Evaluation) -> list[Bin]:
+    """Score the sums of all bins of a property, whose inner edges these are."""
+    return [
+        _bin(sums, low, high, evaluation) for sums, low, high in zip(held, (None, *edges), (*edges, None), strict=True)
+    ]
+
+
+def _bin(held: BinSums, low: float | None, high: float | None, evaluation: Evaluation) -> Bin:
+    matches = held.matches.tolist()
+    objects = sum(matches) - matches[IGNORED]
+    values = held.values.totals()
+    names = [name for name in values if not name.endswith("\0count")]
+    return Bin(
+        low=low,
+        high=high,
+        objects=objects,
+        found=objects - matches[MISSED],
+        recall=float(evaluation.score(held.evidence.totals())["recall"] or 0.0) if objects else None,
+        matches={name: matches[MATCH_TYPES.index(name)] for name in OF_GT},
+        means={name: values[name] / n if (n := values[name + "\0count"]) else None for name in names},
+    )

@@ -1,0 +1,173 @@
+"""What went wrong with every object and every detection, told by shapes alone: the same for every protocol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry.overlaps import CONTINUOUS, measure
+from evaltex_cli.protocols.base import divide
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
+
+KINDS = ("missed", "split", "merged", "loose", "tight", "false", "duplicate")
+OF_OBJECTS = ("missed", "split", "tight")
+"""Kinds that are counted in ground-truth objects; the others are counted in detections."""
+SAME_IOU = 0.5
+"""A pair above it is about one text, and exclusive."""
+SLACK, TIE_DECIMALS = 1e-9, 9
+"""What rounding may add to a share of an area; IoUs that agree to so many decimals are ties."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Where one kind of mistake ends and the next begins; all are shares of an area.
+
+    Attributes
+    ----------
+    overlap : float
+        A detection is on an object from this share of either's area.
+    tight, loose : float
+        Less than this share of the object is covered; less than this share of the detection is text.
+    surplus : float
+        Duplicates together cover no more than this share of the object beyond what one does.
+    """
+
+    overlap: float = 0.1
+    tight: float = 0.8
+    loose: float = 0.8
+    surplus: float = 0.1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mistakes:
+    """The mistakes of a batch with G objects and D detections.
+
+    Attributes
+    ----------
+    gt, det : (p,) int64
+        Links of objects that count with the detections that are on them, sorted by (gt, det), without those of
+        duplicates.
+    missed, split, tight : (G,) bool
+    merged, loose, false, duplicate : (D,) bool
+    """
+
+    gt: Ints
+    det: Ints
+    missed: Bools
+    split: Bools
+    tight: Bools
+    merged: Bools
+    loose: Bools
+    false: Bools
+    duplicate: Bools
+
+    def count(self, kind: str) -> int:
+        """Number of objects or detections of a kind."""
+        return int(getattr(self, kind).sum())
+
+
+def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
+    """Classify every object and detection of a batch of boxes and polygons.
+
+    Parameters
+    ----------
+    batch : ImageBatch
+    thresholds : Thresholds
+
+    Notes
+    -----
+    A detection is *on* an object when their intersection is at least `overlap` of either's area. One on several
+    objects has a home, that of highest IoU (pairs of IoU above 0.5 are made one-to-one first, the best first), and is
+    on another only when it covers more than `overlap` of it beyond what the home covers of it (as EvaLTex's Eq. 5):
+    so objects that overlap are no mistake of a detection that equals one of them.
+    """
+    gt_shapes, det_shapes = shapes.of(batch.gt, CONTINUOUS), shapes.of(batch.det, CONTINUOUS)
+    overlaps = measure(batch)
+    gt, det, area = overlaps.gt, overlaps.det, overlaps.area
+    gt_area, det_area = overlaps.gt_area, overlaps.det_area
+    near = area >= (thresholds.overlap - SLACK) * np.minimum(gt_area[gt], det_area[det])
+    gt, det, area = gt[near], det[near], area[near]
+    order = _best_first(batch, gt, det, area / (gt_area[gt] + det_area[det] - area))
+    home = _homes(gt, det, area / (gt_area[gt] + det_area[det] - area), order, batch.det.count)
+    away = np.flatnonzero(gt != home[det])
+    shared = shapes.pair_area(gt_shapes, gt[away], gt_shapes, home[det[away]])
+    on = np.ones(len(gt), dtype=bool)
+    on[away] = area[away] - shared > (thresholds.overlap + SLACK) * gt_area[gt[away]]
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    gt, det, area, rank = gt[on], det[on], area[on], rank[on]
+
+    cares = ~batch.gt.dont_care[gt]
+    on_dont_care = np.zeros(batch.det.count, dtype=bool)
+    on_dont_care[det[~cares]] = True
+    text_area = np.bincount(det, weights=area, minlength=batch.det.count).astype(np.float64)
+    mixed = on_dont_care[det]
+    text_area[on_dont_care] = shapes.union_area(
+        det[mixed], gt_shapes, gt[mixed], det_shapes, det[mixed], batch.det.count
+    )[on_dont_care]
+    has_area, linked = det_area > 0, np.zeros(batch.det.count, dtype=bool)
+    linked[det] = True
+    gt, det, area, rank = gt[cares], det[cares], area[cares], rank[cares]
+
+    coverage, accuracy = divide(area, gt_area[gt]), divide(text_area, det_area)[det]
+    tight_from, loose_from = thresholds.tight - SLACK, thresholds.loose - SLACK
+    sound = (coverage >= tight_from) & (divide(area, det_area[det]) >= loose_from)
+    crowded = np.bincount(gt, minlength=batch.gt.count)[gt] > 1
+    together = np.zeros(batch.gt.count)
+    if crowded.any():
+        together = shapes.union_area(gt[crowded], gt_shapes, gt[crowded], det_shapes, det[crowded], batch.gt.count)
+    enough = sound | (area >= together[gt] - (thresholds.surplus + SLACK) * gt_area[gt])
+    best = np.full(batch.gt.count, len(order), np.int64)
+    np.minimum.at(best, gt[enough], rank[enough])
+    redundant = crowded & (best[gt] < len(order)) & (rank != best[gt])
+    objects = np.bincount(det, minlength=batch.det.count)
+    needed = np.bincount(det[~redundant], minlength=batch.det.count)
+    duplicate = (objects > 0) & (needed == 0) & ~on_dont_care
+
+    gt, det, coverage, accuracy = (column[~redundant] for column in (gt, det, coverage, accuracy))
+    pieces = np.bincount(gt, minlength=batch.gt.count)
+    one_to_one = (pieces[gt] == 1) & (objects[det] == 1)
+    tight = np.zeros(batch.gt.count, dtype=bool)
+    tight[gt[one_to_one & (coverage < tight_from)]] = True
+    loose = np.zeros(batch.det.count, dtype=bool)
+    loose[det[one_to_one & (accuracy < loose_from)]] = True
+    return Mistakes(
+        gt=gt,
+        det=det,
+        missed=(pieces == 0) & ~batch.gt.dont_care & (gt_area > 0),
+        split=pieces > 1,
+        tight=tight,
+        merged=(objects > 1) & (needed > 0),
+        loose=loose,
+        false=~linked & has_area,
+        duplicate=duplicate,
+    )
+
+
+def _best_first(batch: ImageBatch, gt: Ints, det: Ints, iou: Floats) -> Ints:
+    """Order of the pairs by decreasing IoU; ties by place, not by the files' order."""
+    places = [*batch.gt.boxes[gt].T, *batch.det.boxes[det].T]
+    return np.lexsort((*places, -np.round(iou, TIE_DECIMALS)))
+
+
+def _homes(gt: Ints, det: Ints, iou: Floats, order: Ints, detections: int) -> Ints:
+    """(D,) the object that each detection is foremost on; -1 where none.
+
+    Notes
+    -----
+    Every round settles all pairs that are the best left to both of their sides, so it ends as if pairs were taken one
+    by one, the best first.
+    """
+    home = np.full(detections, -1, np.int64)
+    queue = order[iou[order] > SAME_IOU + SLACK]
+    while len(queue):
+        of_gt, of_det = (np.unique(side[queue], return_index=True)[1] for side in (gt, det))
+        settled = queue[np.intersect1d(of_gt, of_det)]
+        home[det[settled]] = gt[settled]
+        queue = queue[~np.isin(gt[queue], gt[settled]) & ~np.isin(det[queue], det[settled])]
+    first = order[np.unique(det[order], return_index=True)[1]]
+    first = first[home[det[first]] < 0]
+    home[det[first]] = gt[first]
+    return home

@@ -1,0 +1,1 @@
+"""From two inputs to summed evidence and scores."""

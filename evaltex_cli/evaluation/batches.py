@@ -1,0 +1,285 @@
+"""Chunks of images: cut, read and measured, here or in another process."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from evaltex_cli.errors import EvaltexError, FaultLog
+from evaltex_cli.evaluation import pairing
+from evaltex_cli.evaluation.signature import INVALID_POLYGONS
+from evaltex_cli.evaluation.tally import Gathered, InputSummary, Run, Sink, add_batch
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.records import (
+    Bools,
+    Convention,
+    ImageBatch,
+    Ints,
+    Objects,
+    Overlaps,
+    ReadImages,
+    count_texts,
+    offsets_of,
+)
+
+BATCH_BYTES = 1 << 20
+BATCH_IMAGES = 8192
+MASK_BATCH_IMAGES = 8
+Read: TypeAlias = Callable[[FaultLog], ReadImages]
+MAX_PIXELS = 100_000_000
+_KEPT_BYTES = 31 << 20
+"""Once a block of this size was freed, glibc keeps what is freed later, where else each page is cleared anew."""
+
+
+class MaskFolders(NamedTuple):
+    """Where the label pictures are, and the largest picture that is decoded; relative folders are in `base`."""
+
+    gt: Path
+    det: Path
+    max_pixels: int = MAX_PIXELS
+    base: Path = Path()
+
+    def stamps(self, names: Sequence[str]) -> Ints:
+        """(2, images, 2) size and time of the pictures of both sides."""
+        from evaltex_cli.formats.picture_folders import picture_stamps
+
+        return np.stack([picture_stamps(self.base / folder, names) for folder in (self.gt, self.det)])
+
+
+class Chunk(NamedTuple):
+    """Some images, with what reads them, fit to be sent to another process.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Of the ground truth.
+    present : (images,) bool
+        Whether the detections name the image.
+    gt, det : callable
+        Read the images of `names`, and those of them that are present.
+    is_counted : bool
+        Whether anybody wants the evidence, not only the faults.
+    stamps : (2, images, 2) int64 or None
+        Of the label pictures, where there are any (`MaskFolders.stamps`).
+    """
+
+    names: Sequence[str]
+    present: Bools
+    gt: Read
+    det: Read
+    is_counted: bool
+    stamps: Ints | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What was counted of one side."""
+
+    objects: int = 0
+    dont_care: int = 0
+    transcriptions: int = 0
+    confidences: int = 0
+    unconfident: int = 0
+    empty: int = 0
+    repaired: int = 0
+    dropped: int = 0
+    zero_area: int = 0
+
+    @classmethod
+    def of(cls, read: ReadImages) -> Counts:
+        """Count what was read."""
+        objects, mended = read.objects, read.mended
+        empty = int((np.diff(objects.offsets) == 0).sum())
+        return cls(
+            objects=objects.count,
+            dont_care=int(objects.dont_care.sum()),
+            transcriptions=count_texts(objects.texts),
+            confidences=0 if objects.confidences is None else int((~np.isnan(objects.confidences)).sum()),
+            unconfident=read.unconfident,
+            empty=empty,
+            repaired=mended.repaired,
+            dropped=mended.dropped,
+            zero_area=mended.zero_area,
+        )
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
+    def summary(self, source: Source, missing: int) -> InputSummary:
+        """Return the counts as those of a whole input."""
+        return InputSummary(
+            file=Path(source.path).name,
+            format=source.format,
+            sha256=source.sha256,
+            images=len(source.names),
+            missing=missing,
+            **asdict(self),
+        )
+
+
+class Refused(typing.NamedTuple):
+    """Objects of one side, by row, with the reason; lines are looked for where the source is."""
+
+    side: Side
+    objects: Objects
+    reasons: Mapping[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found in a chunk.
+
+    Attributes
+    ----------
+    gathered : list of Gathered
+        By each run; none where nobody wanted it, or there were faults.
+    kept : list
+        What the sink has made of it, one for each run.
+    gt, det : Counts
+    faults : FaultLog
+    refused : list of Refused
+        Objects that the policy for invalid polygons refuses.
+    refusal : EvaltexError or None
+        Why a protocol would not measure it.
+    """
+
+    gathered: list[Gathered]
+    kept: list[Any]
+    gt: Counts
+    det: Counts
+    faults: FaultLog
+    refused: list[Refused] = field(default_factory=list)
+    refusal: EvaltexError | None = None
+
+
+def measure(bare: Sequence[Run], masks: MaskFolders | None, invalid: str, sink: Sink | None, chunk: Chunk) -> Found:
+    """Read a chunk and gather its evidence: the work that processes share.
+
+    Parameters
+    ----------
+    bare : sequence of Run
+        Runs that have summed nothing yet.
+    """
+    np.empty(_KEPT_BYTES, np.uint8)
+    faults = FaultLog()
+    refused: list[Refused] = []
+    gt_read = _settled(chunk.gt(faults), "gt", invalid, refused)
+    det_read = _settled(chunk.det(faults), "det", invalid, refused)
+    batch = ImageBatch(
+        chunk.names,
+        gt_read.sizes,
+        gt_read.objects,
+        _spread(det_read.objects, chunk.present),
+        in_detections=chunk.present,
+    )
+    if masks is not None:
+        batch = _with_masks(batch, masks, chunk, faults)
+    found = Found([], [], Counts.of(gt_read), Counts.of(det_read), faults, refused)
+    if faults.count or refused or not chunk.is_counted:
+        return found
+    runs = [run.empty() for run in bare]
+    measured: dict[Convention, Overlaps] = {}
+    try:
+        kept = [add_batch(run, batch, measured, sink) for run in runs]
+        return replace(found, gathered=[run.gathered for run in runs], kept=kept)
+    except EvaltexError as refusal:
+        return replace(found, refusal=refusal)
+
+
+def chunk_of(
+    gt: Source, det: Source, paired: Ints, cut: tuple[int, int], is_counted: bool, stamps: Ints | None
+) -> Chunk:
+    """Return the images of a cut; `paired` as `pairing.pair_images` returns it, `stamps` of all images."""
+    start, stop = cut
+    present = paired[start:stop] != pairing.NO_DETECTIONS
+    return Chunk(
+        gt.names[start:stop],
+        present,
+        gt.reader(np.arange(start, stop)),
+        det.reader(paired[start:stop][present]),
+        is_counted,
+        None if stamps is None else stamps[:, start:stop],
+    )
+
+
+class Part(NamedTuple):
+    """Some images of one side, with what reads them."""
+
+    names: Sequence[str]
+    read: Read
+
+
+def part_of(source: Source, positions: Ints) -> Part:
+    """Return the images at these positions of a source."""
+    return Part([source.names[k] for k in positions.tolist()], source.reader(positions))
+
+
+def holds_polygons(part: Part) -> bool:
+    """Whether an object of some images has other than four vertices."""
+    return are_polygons(part.read(FaultLog()).objects)
+
+
+def are_polygons(objects: Objects) -> bool:
+    """Whether one of these objects has other than four vertices; a box has four."""
+    counts = np.zeros(0) if objects.vertex_offsets is None else np.diff(objects.vertex_offsets)
+    return bool(((counts != 0) & (counts != 4)).any())
+
+
+def _settled(read: ReadImages, side: Side, invalid: str, refused: list[Refused]) -> ReadImages:
+    """Apply the policy for invalid polygons."""
+    if invalid == INVALID_POLYGONS[0] or read.objects.vertices is None:
+        return read
+    from evaltex_cli.geometry.polygons import settle
+
+    settled, reasons = settle(read, invalid)
+    if reasons:
+        refused.append(Refused(side, settled.objects, reasons))
+    return settled
+
+
+def cut(gt: Source, det: Source, paired: Ints, masks: MaskFolders | None) -> Iterator[tuple[int, int]]:
+    """Cut images into chunks of bounded bytes and number, whoever works on them; an image is never cut."""
+    most_images = MASK_BATCH_IMAGES if masks else BATCH_IMAGES
+    start = 0
+    while start < len(gt.names):
+        weights = gt.weights[start : start + most_images].astype(np.int64)
+        others = paired[start : start + most_images]
+        present = others != pairing.NO_DETECTIONS
+        weights[present] += det.weights[others[present]]
+        stop = start + max(int(np.searchsorted(np.cumsum(weights), BATCH_BYTES, side="right")), 1)
+        yield start, stop
+        start = stop
+
+
+def _spread(objects: Objects, present: Bools) -> Objects:
+    """Give images without detections their empty share of the offsets."""
+    counts = np.zeros(len(present), np.int64)
+    counts[present] = np.diff(objects.offsets)
+    return replace(objects, offsets=offsets_of(counts))
+
+
+def _with_masks(batch: ImageBatch, masks: MaskFolders, chunk: Chunk, faults: FaultLog) -> ImageBatch:
+    from evaltex_cli.formats.label_images import read_runs
+    from evaltex_cli.formats.picture_folders import PictureFolder
+
+    for k in np.flatnonzero((batch.sizes <= 0).any(axis=1)).tolist():
+        found = f"image {batch.names[k]} without height and width in the ground truth"
+        faults.add(
+            str(masks.gt), None, found, "a ground truth that states them, as EvaLTex files do, beside label pictures"
+        )
+    everywhere = np.ones(len(batch.names), dtype=bool)
+    folders = (
+        PictureFolder(folder, masks.base, None if chunk.stamps is None else chunk.stamps[k], masks.max_pixels)
+        for k, folder in enumerate((masks.gt, masks.det))
+    )
+    sides = zip(folders, (batch.gt, batch.det), (everywhere, chunk.present), strict=True)
+    gt_runs, det_runs = (
+        read_runs(folder, batch.names, side.offsets, side.ids, batch.sizes, has_picture, faults)
+        for folder, side, has_picture in sides
+    )
+    return replace(batch, gt_runs=gt_runs, det_runs=det_runs)

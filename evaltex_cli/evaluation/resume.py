@@ -1,0 +1,190 @@
+"""What a run has found so far, chunk by chunk, in a file beside its results, so that a killed run can go on.
+
+The first line says what the run depends on; every further line is one chunk. A line is only counted once its newline is
+there, so it does not matter when a run is killed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.evaluation.batches import Counts, Found, MaskFolders
+from evaltex_cli.evaluation.signature import signature
+from evaltex_cli.evaluation.tally import Gathered, Run
+from evaltex_cli.formats.base import Source
+from evaltex_cli.protocols.base import ExactSums, Remark
+from evaltex_cli.version import __version__
+
+_CHUNK = re.compile(rb'\{"chunk": \[(\d+), (\d+)\], ')
+
+
+def place(res_dir: Path) -> Path:
+    """Where the journal of runs into a result folder is."""
+    target = res_dir.absolute()
+    digest = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]
+    return target.parent / f".evaltex-resume-{digest}.jsonl"
+
+
+def key(
+    runs: Sequence[Run],
+    gt: Source,
+    det: Source,
+    masks: MaskFolders | None,
+    pictures: Path | None,
+    invalid: str,
+    per_image: bool,
+) -> dict[str, Any]:
+    """Everything that two runs must agree in for one to go on from the other's journal."""
+    shared = (len(gt.names), gt.sha256, masks is not None, invalid, det.min_confidence)
+    return {
+        "version": __version__,
+        "signatures": [signature(run.protocol.name, run.protocol.version, run.parameters, *shared) for run in runs],
+        "gt": [gt.format, gt.sha256],
+        "det": [det.format, det.sha256],
+        "label pictures": None if masks is None else [_listing(masks.gt), _listing(masks.det), masks.max_pixels],
+        "pictures": None if pictures is None else _listing(pictures),
+        "results": [per_image, *(run.keep_rows for run in runs)],
+    }
+
+
+def _listing(folder: Path) -> str:
+    """A digest of names, sizes and times of the files in a folder and below."""
+    digest = hashlib.sha256()
+    for root, folders, files in os.walk(folder):
+        folders.sort()
+        for name in sorted(files):
+            status = Path(root, name).stat()
+            digest.update(repr((root, name, status.st_size, status.st_mtime_ns)).encode("utf-8", "replace"))
+    return digest.hexdigest()
+
+
+@contextmanager
+def opened(path: Path, key: Mapping[str, Any]) -> Iterator[JournalFile]:
+    """Give the journal at a path, new or of an earlier run.
+
+    Raises
+    ------
+    InputError
+        When it is of a run that differs from this one, cannot be read or written, or may be of another user.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
+    status = os.fstat(descriptor)
+    is_own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink == 1
+    if not is_own or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        os.close(descriptor)
+        raise InputError(
+            f"{path}: is no file of your own that only you can write to, so its results cannot be trusted; remove it to"
+            " begin again"
+        )
+    with os.fdopen(descriptor, "r+b") as file:
+        yield JournalFile(path, file, key)
+
+
+class JournalFile:
+    """A journal; see `evaluate.Journal`. Chunks that are done stay in the file until they are asked for."""
+
+    def __init__(self, path: Path, file: IO[bytes], key: Mapping[str, Any]) -> None:
+        self.path, self._file = path, file
+        self._done: dict[tuple[int, int], int] = {}
+        head = file.readline()
+        if not head.endswith(b"\n"):
+            self._end = self._write(0, json.dumps(key))
+        else:
+            self._refuse_other(head, key)
+            self._end = self._index(len(head))
+
+    def _refuse_other(self, head: bytes, key: Mapping[str, Any]) -> None:
+        try:
+            theirs = json.loads(head)
+            differing = [name for name in key if theirs.get(name) != json.loads(json.dumps(key[name]))]
+        except (ValueError, AttributeError):
+            differing = ["what it is"]
+        if differing:
+            raise InputError(
+                f"{self.path}: the journal of a run that differs from this one in {', '.join(differing)}; give the"
+                " same input and options to go on with that run, or remove the file to begin anew"
+            )
+
+    def _index(self, end: int) -> int:
+        """Find the chunks that were finished; return where the last of them ends."""
+        for line in self._file:
+            chunk = _CHUNK.match(line)
+            if chunk is None or not line.endswith(b"\n"):
+                break
+            self._done[int(chunk[1]), int(chunk[2])] = end
+            end += len(line)
+        return end
+
+    def _write(self, position: int, line: str) -> int:
+        data = line.encode("ascii") + b"\n"
+        self._file.seek(position)
+        self._file.truncate()
+        self._file.write(data)
+        self._file.flush()
+        return position + len(data)
+
+    def has(self, start: int, stop: int) -> bool:
+        """Whether the images of this range are done."""
+        return (start, stop) in self._done
+
+    def find(self, start: int, stop: int) -> Found:
+        """Return what was found in them."""
+        self._file.seek(self._done[start, stop])
+        try:
+            return _decoded(json.loads(self._file.readline()))
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{self.path}: is damaged ({error}); remove it to begin anew") from error
+
+    def add(self, start: int, stop: int, found: Found) -> None:
+        """Keep what was found in them, unless anything was wrong."""
+        if found.gathered:
+            self._end = self._write(self._end, json.dumps({"chunk": [start, stop]} | _encoded(found)))
+
+    def remove(self) -> None:
+        """Remove the file."""
+        self.path.unlink(missing_ok=True)
+
+
+def _encoded(found: Found) -> dict[str, Any]:
+    return {
+        "gt": astuple(found.gt),
+        "det": astuple(found.det),
+        "kept": found.kept,
+        "gathered": [
+            {
+                "sums": one.sums.parts(),
+                "warnings": [astuple(remark) for remark in one.warnings],
+                "columns": [{name: [c.dtype.str, c.tolist()] for name, c in part.items()} for part in one.columns],
+                "names": one.names,
+            }
+            for one in found.gathered
+        ],
+    }
+
+
+def _decoded(line: Mapping[str, Any]) -> Found:
+    gathered = [
+        Gathered(
+            ExactSums.of_parts(one["sums"]),
+            [Remark(text, count, tuple(images), others) for text, count, images, others in one["warnings"]],
+            [{name: np.array(values, dtype) for name, (dtype, values) in part.items()} for part in one["columns"]],
+            one["names"],
+        )
+        for one in line["gathered"]
+    ]
+    return Found(gathered, line["kept"], Counts(*line["gt"]), Counts(*line["det"]), FaultLog())

@@ -1,0 +1,228 @@
+"""What one protocol sums over a data set, image by image, and what comes of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.geometry import overlaps
+from evaltex_cli.protocols.base import (
+    MATCH_TYPES,
+    Evidence,
+    EvidenceRows,
+    ExactSums,
+    Protocol,
+    Remark,
+    Scores,
+    SideMatches,
+    Totals,
+)
+from evaltex_cli.records import Convention, ImageBatch, Ints, Overlaps
+
+NEARLY_ZERO = 0.02
+Sink: TypeAlias = "Callable[[Run, ImageBatch, Evidence], Any]"
+
+
+@dataclass(frozen=True, slots=True)
+class InputSummary:
+    """What was read of one side; the counts are of the whole input.
+
+    `transcriptions` counts objects whose transcription is not empty, `confidences` those that have one, `unconfident`
+    objects that were left out for theirs, `missing` ground-truth images the side lacks, `empty` its images without
+    objects.
+    """
+
+    file: str = ""
+    format: str = "memory"
+    sha256: str = ""
+    images: int = 0
+    objects: int = 0
+    dont_care: int = 0
+    transcriptions: int = 0
+    confidences: int = 0
+    unconfident: int = 0
+    repaired: int = 0
+    dropped: int = 0
+    zero_area: int = 0
+    missing: int = 0
+    empty: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ImageResult:
+    """Results of one image.
+
+    `objects` and `detections` hold, per object, ``id``, ``match``, the partners' IDs and the protocol's own values.
+    """
+
+    name: str
+    totals: dict[str, Any]
+    scores: Scores
+    objects: list[dict[str, Any]]
+    detections: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The result of one protocol on one data set.
+
+    Attributes
+    ----------
+    protocol : Protocol
+    parameters : dataclass
+        The protocol's parameters record.
+    signature : str
+        One line that tells what the scores depend on.
+    gt, det : InputSummary
+    totals : dict
+        Summed evidence; totals of runs over disjoint images add up.
+    scores : dict
+        Name -> number, list for a histogram, None where undefined.
+    images : list of ImageResult
+        Empty unless asked for.
+    warnings : list of str
+    rows : EvidenceRows or None
+        The evidence of each image, where it was kept.
+    """
+
+    protocol: Protocol
+    parameters: Any
+    signature: str
+    gt: InputSummary
+    det: InputSummary
+    totals: dict[str, Any]
+    scores: Scores
+    images: list[ImageResult] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    rows: EvidenceRows | None = None
+
+    @property
+    def best_score(self) -> float:
+        """Recall or precision, whichever is higher; 1 where there are not both, or a side has no images."""
+        scored = [self.scores[name] for name in ("recall", "precision") if self.scores.get(name) is not None]
+        return max(scored) if len(scored) == 2 and self.gt.images > 0 and self.det.images > 0 else 1.0
+
+    @property
+    def is_nearly_zero(self) -> bool:
+        """Whether the scores are so low that a mistake in the files may be why."""
+        return self.best_score <= NEARLY_ZERO
+
+    def score(self, totals: Totals) -> Scores:
+        """Score summed evidence as this evaluation does."""
+        return self.protocol.scores(totals, self.parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What one protocol has gathered of some images: sums, remarks, and the evidence by image, if it is kept."""
+
+    sums: ExactSums = field(default_factory=ExactSums)
+    warnings: list[Remark] = field(default_factory=list)
+    columns: list[Mapping[str, NDArray[Any]]] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+
+    def add(self, other: Gathered) -> None:
+        """Add what the same protocol has gathered of other images."""
+        self.sums.merge(other.sums)
+        self.remark(other.warnings)
+        self.columns.extend(other.columns)
+        self.names.extend(other.names)
+
+    def remark(self, remarks: Iterable[Remark]) -> None:
+        """Add remarks, to those of the same text where there are."""
+        for new in remarks:
+            at = next((k for k, old in enumerate(self.warnings) if old.text == new.text), None)
+            if at is None:
+                self.warnings.append(new)
+            else:
+                self.warnings[at] += new
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One protocol with its parameters, and what it has gathered so far; `keep_rows` keeps the evidence by image."""
+
+    protocol: Protocol
+    parameters: Any
+    keep_rows: bool = False
+    gathered: Gathered = field(default_factory=Gathered)
+
+    @property
+    def sums(self) -> ExactSums:
+        """The evidence summed so far."""
+        return self.gathered.sums
+
+    def empty(self) -> Run:
+        """Return the same run, with nothing gathered."""
+        return Run(self.protocol, self.parameters, self.keep_rows)
+
+    def rows(self) -> EvidenceRows | None:
+        """The evidence of each image, in the order of the ground truth."""
+        if not self.keep_rows:
+            return None
+        columns = self.gathered.columns
+        joined = {name: np.concatenate([part[name] for part in columns]) for name in columns[0]}
+        return EvidenceRows(self.gathered.names, joined)
+
+
+def add_batch(run: Run, batch: ImageBatch, measured: dict[Convention, Overlaps], sink: Sink | None) -> Any:
+    """Add a batch's evidence to a run; `measured` keeps its overlaps, by convention, for the other runs.
+
+    Masks are measured once: to them all conventions are the same.
+
+    Returns
+    -------
+    object
+        What the sink has made of it.
+    """
+    convention = Convention() if batch.has_masks else run.protocol.convention(run.parameters)
+    if convention not in measured:
+        measured[convention] = overlaps.measure(batch, convention)
+    found = run.protocol.evidence(batch, measured[convention], run.parameters, sink is not None)
+    run.sums.add(found.columns)
+    run.gathered.remark(found.warnings)
+    if run.keep_rows:
+        run.gathered.columns.append(found.columns)
+        run.gathered.names.extend(batch.names)
+    return None if sink is None else sink(run, batch, found)
+
+
+def image_scores(run: Run, totals: Totals) -> Scores:
+    """Score one image's evidence."""
+    return (run.protocol.image_scores or run.protocol.scores)(totals, run.parameters)
+
+
+def image_results(run: Run, batch: ImageBatch, evidence: Evidence) -> Iterator[ImageResult]:
+    """Yield each image's results from a batch's evidence with matches."""
+    matches = evidence.matches
+    if matches is None:
+        raise ValueError("evidence was made without matches")
+    objects = _described(matches.gt, batch.gt.ids, batch.det.ids, "detections")
+    detections = _described(matches.det, batch.det.ids, batch.gt.ids, "objects")
+    for k, name in enumerate(batch.names):
+        totals = evidence.row(k)
+        yield ImageResult(
+            name=name,
+            totals=totals,
+            scores=image_scores(run, totals),
+            objects=objects[batch.gt.offsets[k] : batch.gt.offsets[k + 1]],
+            detections=detections[batch.det.offsets[k] : batch.det.offsets[k + 1]],
+        )
+
+
+def _described(side: SideMatches, ids: Ints, partner_ids: Ints, partners: str) -> list[dict[str, Any]]:
+    types = [MATCH_TYPES[code] for code in side.types.tolist()]
+    bounds, linked = side.offsets.tolist(), partner_ids[side.partners].tolist()
+    described: list[dict[str, Any]] = [
+        {"id": own, "match": types[k], partners: linked[bounds[k] : bounds[k + 1]]}
+        for k, own in enumerate(ids.tolist())
+    ]
+    for name, values in side.values.items():
+        for entry, value in zip(described, values.tolist(), strict=True):
+            entry[name] = None if math.isnan(value) else value
+    return described

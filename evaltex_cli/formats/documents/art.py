@@ -1,0 +1,58 @@
+"""The JSON of ArT and LSVT (ICDAR 2019): ``{"gt_1": [{"points": [[x, y], ...], "transcription": ...}, ...], ...}``.
+
+Keys name the images, ``gt_`` or ``res_`` before the name; the same name pairs both sides, and with ``res_1.txt``.
+Don't care in ground truth: ``illegibility`` true, or the transcription ``###``. Results have ``confidence``.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from evaltex_cli.errors import FaultLog, Steps
+from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.files.image_names import without_prefix
+from evaltex_cli.formats.icdar.lines import DONT_CARE
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, Misfit, polygon
+
+
+def _collect(document: Any, place: str, side: Side, faults: FaultLog) -> tuple[list[CollectedImage], tuple[str, ...]]:
+    images = []
+    for key, words in safe_json.record(document).items():
+        image = CollectedImage(without_prefix(key), place, (key,))
+        images.append(image)
+        if not isinstance(words, list):
+            image.fault(faults, safe_json.shown(words), "a list [...] of words")
+            continue
+        for k, word in enumerate(words):
+            try:
+                image.objects.append(_object(safe_json.record(word), side, (key, k)))
+            except Misfit as misfit:
+                misfit.log(faults, place, key, k)
+    return images, ()
+
+
+def _object(word: safe_json.Record, side: Side, at: Steps) -> CollectedObject:
+    text = safe_json.text(word, "transcription")
+    dont_care = side == "gt" and (safe_json.flag(word, "illegibility") or text == DONT_CARE)
+    vertices = safe_json.vertices(word, "points")
+    with safe_json.under("points"):
+        coordinates = polygon(vertices, dont_care)
+    confidence = safe_json.confidence(word, "confidence")
+    return CollectedObject(coordinates, text, dont_care, confidence=confidence, at=at)
+
+
+def recognises(path: Path) -> bool:
+    """Whether a path holds a JSON object whose values are lists; an empty file's is taken for this format."""
+    value = document_files.json_value(path)
+    known = ("annotations", "images", "shapes")
+    if not isinstance(value, dict) or any(key in value for key in known):
+        return False
+    return isinstance(next(iter(value.values())), list) if value else path.is_file()
+
+
+FORMAT = Format(
+    "art", "ArT and LSVT: JSON of polygons", recognises, partial(document_files.index_json, "art", _collect)
+)

@@ -1,0 +1,107 @@
+"""COCO-Text v2 and TextOCR: ``{"imgs": {id: {...}}, "anns": {id: {"image_id", ...}}, ...}``.
+
+========= ============================= ======================== =============================
+set       shape                         don't care               images
+========= ============================= ======================== =============================
+COCO-Text ``mask``, else ``bbox``       ``legibility`` illegible those whose ``set`` is val
+TextOCR   ``points``                    ``utf8_string`` is ``.`` all
+========= ============================= ======================== =============================
+
+Images are named by their keys in ``imgs``, which results in COCO's form and RRC's (``res_<id>.txt``) go by; TextOCR's
+are its files' names. One file holds COCO-Text's train and val, which the format `coco-text-train` and `coco-text`
+read; a file without val images is read as a whole. ``imgToAnns`` (``img2Anns``) only repeats ``image_id``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from evaltex_cli.errors import FaultLog, counted
+from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.coco import bounding_box, image_of, read_size
+from evaltex_cli.formats.documents.safe_json import Record
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, Misfit, polygon
+
+_IS_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
+_MakeObject = Callable[[Record, Side], CollectedObject]
+
+
+def _collect(
+    make: _MakeObject, wanted: str | None, document: Any, place: str, side: Side, faults: FaultLog
+) -> tuple[list[CollectedImage], tuple[str, ...]]:
+    root = safe_json.record(document)
+    images, sets = _images(safe_json.records(root, "imgs"), place, faults)
+    annotations = safe_json.records(root, "anns")
+    numbered = all(_IS_NUMBER.fullmatch(key) for key in annotations)
+    for key, annotation in annotations.items():
+        try:
+            record = safe_json.record(annotation)
+            found = make(record, side)
+            found.id, found.at = int(key) if numbered else None, ("anns", key)
+            image_of(record, images).objects.append(found)
+        except Misfit as misfit:
+            misfit.log(faults, place, "anns", key)
+    chosen = [image for name, image in images.items() if sets[name] == wanted]
+    if wanted is None or not chosen:
+        return list(images.values()), ()
+    others = len(images) - len(chosen)
+    left_out = f"{{count}} image[s] that [is|are] not of the set '{wanted}' [was|were] left out"
+    return chosen, (f"{place}: {counted(others, left_out)}",) if others else ()
+
+
+def _images(records: Record, place: str, faults: FaultLog) -> tuple[dict[str, CollectedImage], dict[str, str]]:
+    images: dict[str, CollectedImage] = {}
+    sets: dict[str, str] = {}
+    for key, value in records.items():
+        images[key] = CollectedImage(key, place, ("imgs", key))
+        sets[key] = ""
+        try:
+            record = safe_json.record(value)
+            sets[key] = safe_json.text(record, "set")
+            read_size(images[key], record)
+        except Misfit as misfit:
+            misfit.log(faults, place, "imgs", key)
+    return images, sets
+
+
+def _coco_text_object(record: Record, side: Side) -> CollectedObject:
+    dont_care = side == "gt" and safe_json.text(record, "legibility") == "illegible"
+    if record.get("mask"):
+        values = safe_json.items(record, "mask")
+        with safe_json.under("mask"):
+            coordinates: Any = polygon(safe_json.numbers(values, ()), dont_care)
+    else:
+        coordinates = bounding_box(record)
+    return CollectedObject(coordinates, safe_json.text(record, "utf8_string"), dont_care)
+
+
+def _textocr_object(record: Record, side: Side) -> CollectedObject:
+    text = safe_json.text(record, "utf8_string")
+    dont_care = side == "gt" and text == "."
+    values = safe_json.items(record, "points")
+    with safe_json.under("points"):
+        return CollectedObject(polygon(safe_json.numbers(values, ()), dont_care), text, dont_care)
+
+
+def _is(name: str, path: Path) -> bool:
+    """Whether a path holds a JSON object with ``imgs`` and ``anns``; TextOCR's first annotation has ``points``."""
+    value = document_files.json_value(path)
+    if not isinstance(value, dict) or not isinstance(value.get("anns"), dict) or "imgs" not in value:
+        return False
+    first: Any = next(iter(value["anns"].values()), None)
+    return (isinstance(first, dict) and "points" in first) == (name == "textocr")
+
+
+def _format(name: str, title: str, make: _MakeObject, wanted: str | None) -> Format:
+    recognises = (lambda _: False) if wanted == "train" else partial(_is, name)
+    return Format(name, title, recognises, partial(document_files.index_json, name, partial(_collect, make, wanted)))
+
+
+COCO_TEXT = _format("coco-text", "COCO-Text v2, val images", _coco_text_object, "val")
+COCO_TEXT_TRAIN = _format("coco-text-train", "COCO-Text v2, train images", _coco_text_object, "train")
+TEXTOCR = _format("textocr", "TextOCR", _textocr_object, None)

@@ -1,0 +1,298 @@
+"""Files that are documents, JSON, XML or .mat: read within bounds, told apart, and made sources of.
+
+A document holds all images of a data set (`index_json`), or it holds one image and bears its name (`index_each`).
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.formats.base import Format, Side, Source
+from evaltex_cli.formats.documents import safe_json, safe_xml
+from evaltex_cli.formats.documents.parsed_source import columns, refuse_bad_names, source
+from evaltex_cli.formats.files import archive
+from evaltex_cli.formats.files.fingerprint import Fingerprint
+from evaltex_cli.formats.files.garbage import garbage_kept
+from evaltex_cli.formats.files.image_names import without_prefix
+from evaltex_cli.formats.parsed import CollectedImage, Misfit
+from evaltex_cli.records import Ints, ReadImages
+from evaltex_cli.runtime import input_files
+
+MAX_BYTES = 1 << 30
+"""Largest document of all images, uncompressed."""
+HEAVIEST = 1 << 16
+"""What one document weighs at most in a batch: a picture inside a document is no object."""
+
+_HEAD_BYTES = 1 << 14
+_BOM = b"\xef\xbb\xbf"
+_JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[{\]])')
+
+Collect: TypeAlias = Callable[[Any, str, Side, FaultLog], tuple[list[CollectedImage], tuple[str, ...]]]
+"""``collect(document, place, side, faults)`` returns the images of a JSON document, and warnings."""
+Parse: TypeAlias = Callable[[bytes, CollectedImage, Side, FaultLog], None]
+"""``parse(data, image, side, faults)`` gives an image the objects of its document; raises `Misfit`."""
+
+
+class JsonDocument(NamedTuple):
+    """A parsed document, where messages find it, the SHA-256 of its input, and how many such the input holds."""
+
+    place: str
+    value: Any
+    sha256: str
+    documents: int
+
+
+def read_file(path: Path) -> bytes:
+    """Return a file's bytes; raises `InputError` when it cannot be read or has more than `MAX_BYTES`."""
+    try:
+        with path.open("rb") as file:
+            return _bounded(path, file.read(MAX_BYTES + 1))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
+
+
+def _bounded(path: Path, data: bytes) -> bytes:
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{path}: larger than {MAX_BYTES} bytes; divide it")
+    return data
+
+
+def head(path: Path) -> bytes:
+    """Return the first bytes of a file, of its content where gzip packed it; nothing of a folder or archive."""
+    if not path.is_file() or archive.is_archive(path):
+        return b""
+    return input_files.beginning(path, _HEAD_BYTES).removeprefix(_BOM)
+
+
+def looks_like_json(path: Path) -> bool:
+    """Whether a file begins as a JSON document does."""
+    return _JSON.match(head(path)) is not None
+
+
+def json_value(path: Path) -> Any:
+    """Return the JSON document that a path holds, the first where it holds many; None where it holds none.
+
+    It is kept until `forget`, so that each format may have a look at it.
+
+    Raises
+    ------
+    InputError
+        When it looks like JSON and is not.
+    """
+    if looks_like_json(path) or (archive.is_archive(path) and main_ending(path) == ".json"):
+        return _json_document(path, archive.state(path)).value
+    return None
+
+
+def forget() -> None:
+    """Free the document that `json_value` keeps."""
+    _json_document.cache_clear()
+
+
+@lru_cache(maxsize=1)
+def _json_document(path: Path, state: int) -> JsonDocument:
+    """Parse what stands at a path in this state (`archive.state`)."""
+    place, count = str(path), 1
+    if archive.is_archive(path):
+        entries = archive.open_entries(path, ".json", MAX_BYTES)
+        count = len(entries.entries)
+        if not count:
+            raise InputError(f"{path}: no .json file in it; expected one")
+        place, data = entries.place(entries.entries[0]), entries.read(entries.entries[0])
+        fingerprint = Fingerprint(entries)
+        fingerprint.add(entries.entries[0], data)
+        sha256 = fingerprint.hexdigest()
+    else:
+        packed = read_file(path)
+        sha256 = hashlib.sha256(packed).hexdigest()
+        data = unpacked(path, packed)
+    try:
+        with garbage_kept():
+            return JsonDocument(place, safe_json.parse(data), sha256, count)
+    except Misfit as misfit:
+        raise InputError(str(misfit.fault(place))) from misfit
+
+
+def unpacked(path: Path, data: bytes) -> bytes:
+    """Return a file's content where gzip packed it, else the bytes themselves; raises `InputError` as `read_file`."""
+    if not data.startswith(input_files.GZIP_MAGIC):
+        return data
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            return _bounded(path, file.read(MAX_BYTES + 1))
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: damaged gzip data ({error}); pack or download it again") from error
+
+
+def json_text(path: Path, place: str) -> bytes | None:
+    """Return the bytes of the JSON document that messages find at a place; None where there is none."""
+    if archive.is_archive(path):
+        entries = archive.open_entries(path, ".json", MAX_BYTES)
+        entry = next((entry for entry in entries.entries if entries.place(entry) == place), None)
+        return None if entry is None else entries.read(entry)
+    data = unpacked(path, read_file(path))
+    return data if place == str(path) and _JSON.match(data.removeprefix(_BOM)) else None
+
+
+def index_json(name: str, collect: Collect, path: Path, side: Side, faults: FaultLog) -> Source:
+    """Index a JSON document of all images: a file, bare or packed by gzip, or the only one of a folder or archive.
+
+    Raises
+    ------
+    InputError
+        When there is no such document, it is no JSON, or it is larger than `MAX_BYTES`.
+    """
+    document = _json_document(path, archive.state(path))
+    forget()
+    if document.documents > 1:
+        raise InputError(f"{path}: {document.documents} .json files in it; expected one of all images: give that file")
+    images: list[CollectedImage] = []
+    warnings: tuple[str, ...] = ()
+    try:
+        with garbage_kept():
+            images, warnings = collect(document.value, document.place, side, faults)
+        _refuse_no_images(images, document.place, side, faults)
+    except Misfit as misfit:
+        misfit.log(faults, document.place)
+    refuse_bad_names(images, faults)
+    return source(str(path), name, document.sha256, images, warnings)
+
+
+def _refuse_no_images(images: Sequence[object], place: str, side: Side, faults: FaultLog) -> None:
+    if side == "gt" and not images:
+        faults.add(place, None, "no image", "at least one in ground truth")
+
+
+def index_each(
+    name: str, ending: str, parse: Parse, path: Path, side: Side, faults: FaultLog, largest: int | None = None
+) -> Source:
+    """Index documents of one image each, named after it: a file, or those of a folder or archive.
+
+    Parameters
+    ----------
+    ending : str
+        Of the documents in a folder or archive; others are left out with a warning.
+    largest : int, optional
+        Bytes of the largest document, where it is not `archive.MAX_ENTRY_BYTES`.
+
+    Raises
+    ------
+    InputError
+        When they cannot be listed or read, or are too large.
+    """
+    if not archive.is_archive(path):
+        data = read_file(path)
+        if largest is not None and len(data) > largest:
+            raise InputError(f"{path}: larger than {largest} bytes")
+        stem = without_prefix(PurePosixPath(path.name.removesuffix(".gz")).stem)
+        images = [_parsed(parse, unpacked(path, data), str(path), stem, side, faults)]
+        refuse_bad_names(images, faults)
+        return source(str(path), name, hashlib.sha256(data).hexdigest(), images)
+    entries = archive.open_entries(path, ending, largest)
+    _refuse_no_images(entries.entries, str(path), side, faults)
+    entries.refuse_bad_names(faults)
+    fingerprint = Fingerprint(entries)
+    for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
+        fingerprint.add(entry, data)
+    entries = fingerprint.indexed()
+    return Source(
+        path=str(path),
+        format=name,
+        sha256=fingerprint.hexdigest(),
+        names=[entry.image for entry in entries.entries],
+        weights=np.array([min(entry.size, HEAVIEST) for entry in entries.entries], np.int64),
+        read=partial(_read, entries, parse, side),
+        warnings=entries.warnings,
+        part=partial(_part, entries, parse, side),
+        collect=partial(_collect, entries, parse, side),
+    )
+
+
+def _part(entries: archive.Entries, parse: Parse, side: Side, positions: Ints) -> Callable[[FaultLog], ReadImages]:
+    return partial(_read, entries.only(positions), parse, side, np.arange(len(positions)))
+
+
+def _read(entries: archive.Entries, parse: Parse, side: Side, positions: Ints, faults: FaultLog) -> ReadImages:
+    with garbage_kept():
+        return columns(_collect(entries, parse, side, positions, faults))
+
+
+def _collect(
+    entries: archive.Entries, parse: Parse, side: Side, positions: Ints, faults: FaultLog | None = None
+) -> list[CollectedImage]:
+    log = FaultLog() if faults is None else faults
+    return [
+        _parsed(parse, data, entries.place(entry), entry.image, side, log)
+        for entry, data in entries.read_indexed(positions)
+    ]
+
+
+def _parsed(parse: Parse, data: bytes, place: str, name: str, side: Side, faults: FaultLog) -> CollectedImage:
+    image = CollectedImage(name, place)
+    try:
+        parse(data, image, side, faults)
+    except Misfit as misfit:
+        misfit.log(faults, place)
+    return image
+
+
+def main_ending(path: Path) -> str:
+    """Return the ending most files of a folder or archive have among those that are read; ``.txt`` for a draw."""
+    return max((".txt", ".json", ".xml", ".mat"), key=endings(path).__getitem__)
+
+
+def endings(path: Path) -> Counter[str]:
+    """Count the files of a folder or archive by their endings, in lower case."""
+    return _endings(path, archive.state(path))
+
+
+@lru_cache(maxsize=4)
+def _endings(path: Path, state: int) -> Counter[str]:
+    return Counter(os.path.splitext(name)[1].lower() for name in archive.names(path))  # noqa: PTH122 (pathlib is slow)
+
+
+def first_bytes(path: Path, ending: str) -> bytes:
+    """Return the first bytes of a file, or of the first of the files of a folder or archive that has mostly these."""
+    if not archive.is_archive(path):
+        return head(path)
+    return _first_entry(path, ending, archive.state(path)) if main_ending(path) == ending else b""
+
+
+@lru_cache(maxsize=4)
+def _first_entry(path: Path, ending: str, state: int) -> bytes:
+    entries = archive.open_entries(path, ending)
+    return entries.read(entries.entries[0])[:_HEAD_BYTES].removeprefix(_BOM)
+
+
+def has_root(path: Path, name: str) -> bool:
+    """Whether a path holds XML whose first element has this name."""
+    start = first_bytes(path, ".xml").lstrip()
+    return start.startswith(b"<") and safe_xml.root_name(start) == name
+
+
+def xml_format(name: str, title: str, root: str | None, parse: Parse, four_corners: bool = False) -> Format:
+    """Return a format of XML, one document an image, told by the name of its first element; by nothing where None."""
+    recognises = (lambda _: False) if root is None else (lambda path: has_root(path, root))
+    return Format(name, title, recognises, partial(index_each, name, ".xml", parse), four_corners)
+
+
+def kind_of(path: Path) -> str | None:
+    """Return JSON or XML for such a file, and for a folder or archive that holds these and no .txt."""
+    if not archive.is_archive(path):
+        return "JSON" if looks_like_json(path) else "XML" if head(path).startswith(b"<?xml") else None
+    if endings(path)[".txt"]:
+        return None
+    return "JSON" if json_value(path) else "XML" if first_bytes(path, ".xml").lstrip().startswith(b"<") else None

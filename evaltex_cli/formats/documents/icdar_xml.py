@@ -1,0 +1,149 @@
+"""The XML of ICDAR 2003 to 2011 and of Wolf's DetEval tools: ``tagset / image / taggedRectangles / taggedRectangle``.
+
+A rectangle's x, y, width, height are pixels, so its last column is x + width - 1; the words of ICDAR 2003 are in
+``tag`` elements. Wolf's program cuts the four numbers to integers before it adds them, keeps a rectangle of four zeros
+as an object without area unless it is run with ``-z``, and reads a type from ``modelType``, else ``typeModel``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from pathlib import Path
+
+from evaltex_cli.errors import FaultLog, InputError, Position, counted, quote
+from evaltex_cli.formats.base import Format, Side, Source
+from evaltex_cli.formats.documents import safe_xml
+from evaltex_cli.formats.documents.document_files import head, read_file, unpacked
+from evaltex_cli.formats.documents.parsed_source import refuse_bad_names, source
+from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT, NUMBER
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, Misfit
+from evaltex_cli.records import ANY_TYPE
+
+
+class _Tagset:
+    """Collects the images of a document while it is parsed."""
+
+    def __init__(self, path: str, faults: FaultLog) -> None:
+        self.path, self.faults = path, faults
+        self.images: list[CollectedImage] = []
+        self.zeros = 0
+        self.text: list[str] | None = None
+        self.parser = safe_xml.new_parser()
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.characters
+
+    @property
+    def at(self) -> Position:
+        return safe_xml.position(self.parser)
+
+    def refuse(self, found: str, expected: str) -> None:
+        line, column = self.at
+        self.faults.add(self.path, line, found, expected, column)
+
+    def start(self, element: str, attributes: dict[str, str]) -> None:
+        if element == "image":
+            self.images.append(CollectedImage("", self.path, self.at))
+        elif element in ("imageName", "tag"):
+            self.text = []
+        elif element in ("resolution", "Resolution") and self.images:  # of ICDAR, of SVT
+            self.images[-1].width, self.images[-1].height = self.numbers(attributes, ("x", "y")) or (0.0, 0.0)
+        elif element == "taggedRectangle":
+            self.rectangle(attributes)
+
+    def end(self, element: str) -> None:
+        if element not in ("imageName", "tag") or self.text is None or not self.images:
+            return
+        text = "".join(self.text)
+        self.text = None
+        if element == "imageName":
+            self.images[-1].name = text.strip()
+        elif self.images[-1].objects:
+            self.images[-1].objects[-1].text = text
+
+    def characters(self, text: str) -> None:
+        if self.text is not None:
+            self.text.append(text)
+
+    def rectangle(self, attributes: dict[str, str]) -> None:
+        numbers, kind = self.numbers(attributes, ("x", "y", "width", "height")), self.type_of(attributes)
+        if numbers is None or kind is None:
+            return
+        x, y, width, height = numbers
+        is_zero = not any(numbers)
+        if not self.images:
+            self.refuse("a taggedRectangle", "it inside an image")
+        elif (width < 1 or height < 1) and not is_zero:
+            self.refuse(f"width {width:g}, height {height:g}", "both at least 1")
+        else:
+            self.zeros += is_zero
+            found = (x, y, x + max(width - 1, 0), y + max(height - 1, 0))
+            left, top = float(int(x)), float(int(y))
+            pixels = (left, top, left + int(width) - 1, top + int(height) - 1)
+            own = None if pixels == found else pixels
+            self.images[-1].objects.append(CollectedObject(found, pixels=own, type=kind, at=self.at))
+
+    def type_of(self, attributes: dict[str, str]) -> int | None:
+        """Return a rectangle's type, `ANY_TYPE` without one; None where it is no number."""
+        for name in ("modelType", "typeModel"):
+            found = self.numbers(attributes, (name,)) if name in attributes else [ANY_TYPE]
+            if found is None or found[0] != ANY_TYPE:
+                return None if found is None else int(found[0])
+        return ANY_TYPE
+
+    def warnings(self, name: str) -> tuple[str, ...]:
+        """What the user should know of the rectangles."""
+        mixed = sum(len({one.type == ANY_TYPE for one in image.objects}) == 2 for image in self.images)
+        zeros = (
+            "{count} rectangle[s] of four zeros [is an object|are objects] without area; zero_rectangles=ignored of"
+            " deteval and icdar2003 leaves [it|them] out"
+        )
+        types = (
+            "{count} image[s] [has|have] rectangles with and without a modelType; those without match any"
+            " (evaldetection needs its option -m for that)"
+        )
+        counts = ((self.zeros, zeros), (mixed, types))
+        return tuple(f"{name}: {counted(count, text)}" for count, text in counts if count)
+
+    def numbers(self, attributes: dict[str, str], names: tuple[str, ...]) -> list[float] | None:
+        values = []
+        for name in names:
+            text = attributes.get(name, "").strip()
+            is_number = len(text) <= safe_xml.LONGEST_NUMBER and NUMBER.fullmatch(text)
+            values.append(float(text) if is_number else math.nan)
+            if not abs(values[-1]) <= COORDINATE_LIMIT:
+                found = f"{name} = {quote(attributes[name])}" if name in attributes else f"no attribute {name}"
+                self.refuse(found, f"number{'s'[: len(names) - 1]} {', '.join(names)}")
+                return None
+        return values
+
+
+def index(path: Path, side: Side, faults: FaultLog) -> Source:
+    """Read the whole document.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read, is larger than 1 GiB, is no well-formed XML, or declares a document type.
+    """
+    data = read_file(path)
+    tagset = _Tagset(str(path), faults)
+    try:
+        safe_xml.parse(tagset.parser, unpacked(path, data))
+    except Misfit as misfit:
+        raise InputError(str(misfit.fault(str(path)))) from misfit
+    if side == "gt" and not tagset.images:
+        faults.add(str(path), None, "no image element", "at least one, inside tagset")
+    refuse_bad_names(tagset.images, faults)
+    digest = hashlib.sha256(data).hexdigest()
+    return source(str(path), "icdar-xml", digest, tagset.images, tagset.warnings(path.name))
+
+
+def recognises(path: Path) -> bool:
+    """Whether a file is XML whose first element is ``tagset``, or declares a document type before it."""
+    start = head(path).lstrip()
+    return start.startswith(b"<") and (b"<!DOCTYPE" in start or safe_xml.root_name(start) == "tagset")
+
+
+FORMAT = Format("icdar-xml", "ICDAR 2003 to 2011 and DetEval: XML of taggedRectangle elements", recognises, index, True)

@@ -1,0 +1,67 @@
+"""labelme: one JSON an image, ``{"shapes": [{"label", "points": [[x, y], ...], "shape_type"}], "imageHeight", ...}``.
+
+A shape is a polygon, or a rectangle given by two opposite corners. Its transcription is ``description``, or else
+``label``. Don't care: the label or transcription ``###``, or a flag ``difficult`` or ``ignore``.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from evaltex_cli.errors import FaultLog, Steps, quote
+from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.icdar.lines import DONT_CARE
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, Misfit, polygon
+
+_FLAGS = ("difficult", "ignore")
+
+
+def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    root = safe_json.record(safe_json.parse(data))
+    image.height = safe_json.number(root, "imageHeight", 0.0)
+    image.width = safe_json.number(root, "imageWidth", 0.0)
+    for k, shape in enumerate(safe_json.items(root, "shapes")):
+        try:
+            image.objects.append(_object(safe_json.record(shape), side, ("shapes", k)))
+        except Misfit as misfit:
+            misfit.log(faults, image.place, "shapes", k)
+
+
+def _object(shape: safe_json.Record, side: Side, at: Steps) -> CollectedObject:
+    label, text = safe_json.text(shape, "label"), safe_json.text(shape, "description", "label")
+    flags = safe_json.records(shape, "flags") if shape.get("flags") else {}
+    flagged = any(safe_json.flag(where, name) for where in (shape, flags) for name in _FLAGS)
+    dont_care = side == "gt" and (flagged or DONT_CARE in (label, text))
+    confidence = safe_json.confidence(shape, "score")
+    return CollectedObject(_coordinates(shape, dont_care), text or label, dont_care, confidence=confidence, at=at)
+
+
+def _coordinates(shape: safe_json.Record, dont_care: bool) -> Any:
+    kind = safe_json.text(shape, "shape_type") or "polygon"
+    vertices = safe_json.vertices(shape, "points")
+    with safe_json.under("points"):
+        if kind in ("polygon", "rotation"):
+            return polygon(vertices, dont_care)
+        if kind == "rectangle" and len(vertices) in (4, 8):
+            xs, ys = vertices[::2], vertices[1::2]
+            return min(xs), min(ys), max(xs), max(ys)
+    if kind == "rectangle":
+        raise Misfit(f"{len(vertices) // 2} points", "two opposite corners of a rectangle", ("points",))
+    raise Misfit(f"shape_type {quote(kind)}", "polygon or rectangle", ("shape_type",))
+
+
+def recognises(path: Path) -> bool:
+    """Whether a path holds a JSON object with ``shapes``."""
+    value = document_files.json_value(path)
+    return isinstance(value, dict) and "shapes" in value
+
+
+FORMAT = Format(
+    "labelme",
+    "labelme: JSON, one an image",
+    recognises,
+    partial(document_files.index_each, "labelme", ".json", _parse),
+)

@@ -1,0 +1,90 @@
+"""MSRA-TD500: rectangles turned about their centres, one a line.
+
+Ground truth, .gt files: ``index difficult x y width height angle``, x and y the upper left corner before the turn, the
+angle in radians, from the x axis towards the y axis. Difficult ones are don't care. Results, and copies of the ground
+truth, .txt files: ``left,top,right,bottom,angle``, optionally followed by a transcription, ``###`` for don't care.
+Commas and blanks both stand between numbers. The .txt files of five numbers cannot be told from boxes with confidences;
+name this format for them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+from evaltex_cli.errors import FaultLog, Position, quote
+from evaltex_cli.formats.base import Format, Side, Source
+from evaltex_cli.formats.documents import text_files
+from evaltex_cli.formats.files import archive
+from evaltex_cli.formats.files.numbers import LineFault, parse_number
+from evaltex_cli.formats.icdar import survey as icdar_survey
+from evaltex_cli.formats.icdar.lines import DONT_CARE, lines_of
+from evaltex_cli.formats.parsed import CollectedObject, Misfit
+
+_LAYOUT = "index difficult x y width height angle, or left,top,right,bottom,angle"
+_NO_TEXT = "None"
+
+
+def _parse(text: str, side: Side) -> Iterator[CollectedObject | Misfit]:
+    for number, line in lines_of(text):
+        try:
+            yield _object(line, number, side)
+        except LineFault as fault:
+            yield Misfit(fault.found, fault.expected, at=Position(number))
+
+
+def _object(line: str, number: int, side: Side) -> CollectedObject:
+    fields = line.split() if "," not in line else [field.strip() for field in line.split(",", 5)]
+    if len(fields) == 7:
+        if fields[1] not in ("0", "1"):
+            raise LineFault(f"{quote(fields[1])} as the difficult flag", f"0 or 1: {_LAYOUT}")
+        x, y, width, height, angle = map(parse_number, fields[2:])
+        text, dont_care = "", fields[1] == "1"
+    elif len(fields) in (5, 6):
+        x, y, right, bottom, angle = map(parse_number, fields[:5])
+        width, height = right - x, bottom - y
+        text = fields[5] if len(fields) == 6 and fields[5] != _NO_TEXT else ""
+        dont_care = text == DONT_CARE
+    else:
+        raise LineFault(f"{len(fields)} fields in {quote(line)}", _LAYOUT)
+    if width < 0 or height < 0:
+        raise LineFault(f"width {width:g}, height {height:g}", "both at least 0")
+    return CollectedObject(
+        _turned(x, y, width, height, angle), text, side == "gt" and dont_care, at=Position(number, 1)
+    )
+
+
+def _turned(x: float, y: float, width: float, height: float, angle: float) -> list[float]:
+    """The corners of a rectangle turned about its centre, from the upper left on."""
+    centre_x, centre_y = x + width / 2, y + height / 2
+    cosine, sine = math.cos(angle), math.sin(angle)
+    corners = []
+    for across, down in ((-1, -1), (1, -1), (1, 1), (-1, 1)):
+        along_x, along_y = across * width / 2, down * height / 2
+        corners += [centre_x + along_x * cosine - along_y * sine, centre_y + along_x * sine + along_y * cosine]
+    return corners
+
+
+def _has_gt_files(path: Path) -> bool:
+    return any(name.lower().endswith(".gt") for name in archive.names(path))
+
+
+def _recognises(path: Path) -> bool:
+    if not archive.is_archive(path):
+        return False
+    return icdar_survey.recognises("msra-td500", path) or (icdar_survey.is_empty(path) and _has_gt_files(path))
+
+
+def _index(path: Path, side: Side, faults: FaultLog) -> Source:
+    suffix = ".gt" if archive.is_archive(path) and _has_gt_files(path) else ".txt"
+    return text_files.index("msra-td500", _parse, suffix, path, side, faults)
+
+
+FORMAT = Format(
+    "msra-td500",
+    "folder or .zip of MSRA-TD500's .gt files of turned rectangles",
+    _recognises,
+    _index,
+    four_corners=True,
+)

@@ -1,0 +1,119 @@
+"""Images and their objects, parsed one by one, as an indexed source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from evaltex_cli.errors import FaultLog, InputError, Position, TangledError, quote
+from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.files.image_names import NAME_TOO_LONG, is_too_long, leaves_result_folder
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, _pixels, _types
+from evaltex_cli.geometry.boxes import around
+from evaltex_cli.records import Floats, GeometryCounts, Ints, Objects, ReadImages, concatenate_texts, offsets_of
+
+BYTES_PER_OBJECT = 64
+"""What an object weighs in a batch, about as much as its line in a text file."""
+
+
+def refuse_bad_names(images: Sequence[CollectedImage], faults: FaultLog) -> None:
+    """Add a fault for each image name that repeats, is empty, too long or not Unicode, or leaves the result folder."""
+    first: dict[str, CollectedImage] = {}
+    for image in images:
+        if is_too_long(image.name):
+            image.fault(faults, *NAME_TOO_LONG)
+        elif not image.name or leaves_result_folder(image.name) or any("\ud800" <= c <= "\udfff" for c in image.name):
+            expected = (
+                "a name that stays in the result folder: no absolute path, drive letter, '..' or control character"
+            )
+            image.fault(faults, f"image name {quote(image.name)}", expected)
+        if first.setdefault(image.name, image) is not image:
+            image.fault(faults, f"image name {quote(image.name)} again", "image names used once")
+
+
+def source(
+    path: str, format_name: str, sha256: str, images: Sequence[CollectedImage], warnings: tuple[str, ...] = ()
+) -> Source:
+    """Return the collected images as a source.
+
+    Parameters
+    ----------
+    images : sequence of CollectedImage
+        Names are unique and safe (`refuse_bad_names`); coordinates are finite.
+    """
+    return Source(
+        path=path,
+        format=format_name,
+        sha256=sha256,
+        names=[image.name for image in images],
+        weights=np.array([BYTES_PER_OBJECT * len(image.objects) for image in images], np.int64),
+        read=partial(_read, images),
+        warnings=warnings,
+        part=partial(_part, images),
+        collect=partial(_chosen, images),
+    )
+
+
+def _chosen(images: Sequence[CollectedImage], positions: Ints) -> list[CollectedImage]:
+    return [images[k] for k in positions.tolist()]
+
+
+def _read(images: Sequence[CollectedImage], positions: Ints, faults: FaultLog) -> ReadImages:
+    return columns(_chosen(images, positions))
+
+
+def _part(images: Sequence[CollectedImage], positions: Ints) -> Callable[[FaultLog], ReadImages]:
+    return partial(_read, _chosen(images, positions), np.arange(len(positions)))
+
+
+def columns(images: Sequence[CollectedImage]) -> ReadImages:
+    """Bring collected images into columns, in their order."""
+    objects = [one for image in images for one in image.objects]
+    numbers = (k for image in images for k in range(1, len(image.objects) + 1))
+    ids = [number if one.id is None else one.id for one, number in zip(objects, numbers, strict=True)]
+    regions = [own if one.region is None else one.region for one, own in zip(objects, ids, strict=True)]
+    confidences = np.array([one.confidence for one in objects], np.float64)
+    try:
+        boxes, shapes, mended = _shapes(objects)
+    except TangledError as tangled:
+        place = [image.place for image in images for _ in image.objects][tangled.ring]
+        at = objects[tangled.ring].at
+        where = f"{place}:{at.line}" if isinstance(at, Position) else place
+        raise InputError(f"{where}: {tangled}") from tangled
+    columns = Objects(
+        offsets=offsets_of([len(image.objects) for image in images]),
+        ids=np.array(ids, np.int64),
+        boxes=boxes,
+        regions=np.array(regions, np.int64),
+        dont_care=np.array([one.dont_care for one in objects], dtype=bool),
+        texts=concatenate_texts([one.text for one in objects]),
+        confidences=None if np.isnan(confidences).all() else confidences,
+        pixels=_pixels(objects, boxes),
+        types=_types(objects),
+        **shapes,
+    )
+    sizes = np.array([(image.height, image.width) for image in images], np.float64).reshape(-1, 2)
+    return ReadImages(sizes, columns, mended)
+
+
+def _shapes(objects: Sequence[CollectedObject]) -> tuple[Floats, dict[str, Any], GeometryCounts]:
+    """Bounding boxes; polygons, vertices and their offsets where any object has them; what was mended."""
+    is_box = np.array([len(one.coordinates) == 4 for one in objects], dtype=bool)
+    boxes = np.zeros((len(objects), 4))
+    boxes[is_box] = np.array(
+        [one.coordinates for one in objects if len(one.coordinates) == 4], dtype=np.float64
+    ).reshape(-1, 4)
+    flat_boxes = GeometryCounts(zero_area=int((boxes[is_box, 2:] <= boxes[is_box, :2]).any(axis=1).sum()))
+    if is_box.all():
+        return boxes, {}, flat_boxes
+    from evaltex_cli.geometry import polygons
+
+    rings = [one.coordinates for one in objects if len(one.coordinates) != 4]
+    vertices = np.array([value for ring in rings for value in ring], np.float64).reshape(-1, 2)
+    offsets = offsets_of([0 if len(one.coordinates) == 4 else len(one.coordinates) // 2 for one in objects])
+    geometries, mended = polygons.from_vertices(vertices, offsets)
+    boxes[~is_box] = around(vertices, vertices, offsets[:-1][~is_box])
+    return boxes, {"polygons": geometries, "vertices": vertices, "vertex_offsets": offsets}, mended + flat_boxes

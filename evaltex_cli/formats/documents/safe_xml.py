@@ -1,0 +1,196 @@
+"""XML without its dangers: no document types, so no entities; bounded nesting; every fault with its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from sys import intern
+from typing import Any
+from xml.parsers import expat
+
+from evaltex_cli.errors import Position, quote
+from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT, NUMBER
+from evaltex_cli.formats.parsed import Misfit
+
+MOST_OF_EACH = ((b"<", "tags", 200_000, 12), (b"=", "attributes", 200_000, 12))
+"""How many of each a document may have, and how many bytes must come with each more; ALTO has 15 per attribute."""
+FEW_ATTRIBUTES, MOST_ATTRIBUTES_PER_TAG = 100_000, 32
+"""Attributes that any document may have, and how many more for each of its tags."""
+MAX_DEPTH = 100
+"""Deepest nesting of elements: several times what any annotation has."""
+LONGEST_NUMBER = 400
+"""Characters of the longest number: the decimals of any double; matching takes the square of it."""
+
+
+@dataclass(slots=True)
+class Element:
+    """One element; names are without namespaces, `text` is what stands in it before its first child."""
+
+    name: str
+    attributes: dict[str, str]
+    line: int
+    column: int
+    text: str = ""
+    children: list[Element] = field(default_factory=list)
+
+    @property
+    def at(self) -> Position:
+        """Where it begins."""
+        return Position(self.line, self.column)
+
+    def __iter__(self) -> Iterator[Element]:
+        """Iterate over the children."""
+        return iter(self.children)
+
+    def all(self, *names: str) -> Iterator[Element]:
+        """Yield the elements of these names at any depth, in the order of the document."""
+        for child in self.children:
+            if child.name in names:
+                yield child
+            yield from child.all(*names)
+
+    def child(self, name: str) -> Element | None:
+        """Return the first child of a name."""
+        return next((child for child in self.children if child.name == name), None)
+
+    def needed(self, name: str) -> Element:
+        """Return the first child of a name; raises `Misfit` where there is none."""
+        found = self.child(name)
+        if found is None:
+            raise Misfit(f"{self.name} without {name}", f"one {name} in each {self.name}", at=self.at)
+        return found
+
+    def number(self, attribute: str, default: float | None = None) -> float:
+        """Return an attribute's number; raises `Misfit` where it is none, or is missing without a default."""
+        if attribute not in self.attributes:
+            if default is None:
+                raise Misfit(f"{self.name} without attribute {attribute}", "a number there", at=self.at)
+            return default
+        return number(self.attributes[attribute], attribute, self)
+
+    def confidence(self, attribute: str) -> float:
+        """Return an attribute's number in [0, 1]; raises `Misfit` where it is none."""
+        value = self.number(attribute)
+        if not 0 <= value <= 1:
+            found = f"{attribute} = {quote(self.attributes[attribute])}"
+            raise Misfit(found, "a confidence in [0, 1]", at=self.at)
+        return value
+
+
+@contextmanager
+def about(element: Element) -> Iterator[None]:
+    """Say of any `Misfit` raised inside that it is about this element."""
+    try:
+        yield
+    except Misfit as misfit:
+        misfit.at = element.at
+        raise
+
+
+def points(element: Element, attribute: str) -> list[float]:
+    """Return x1, y1, x2, y2, ... of an attribute ``x1,y1 x2,y2 ...``; raises `Misfit` for anything else."""
+    if attribute not in element.attributes:
+        raise Misfit(f"{element.name} without {attribute}", "x1,y1 x2,y2 ... there", at=element.at)
+    return numbers(element.attributes[attribute], attribute, element)
+
+
+def numbers(text: str, what: str, element: Element) -> list[float]:
+    """Return an element's finite numbers divided by commas or blanks; raises `Misfit` for anything else."""
+    return [number(field, what, element) for field in text.replace(",", " ").split()]
+
+
+def number(text: str, what: str, element: Element) -> float:
+    """Return an element's finite number of at most 1e12 in magnitude; raises `Misfit` for anything else."""
+    value = float(text) if len(text) <= LONGEST_NUMBER and NUMBER.fullmatch(text) else float("nan")
+    if not abs(value) <= COORDINATE_LIMIT:
+        raise Misfit(f"{what} = {quote(text)}", "a finite number (at most 1e12 in magnitude)", at=element.at)
+    return value
+
+
+def new_parser() -> expat.XMLParserType:
+    """Return an expat parser that refuses document types; for `parse`."""
+    parser = expat.ParserCreate()
+
+    def refuse(*_: Any) -> None:
+        expected = "none (entities are not read): remove it"
+        raise Misfit("a document type declaration", expected, at=position(parser))
+
+    parser.StartDoctypeDeclHandler = refuse
+    return parser
+
+
+def position(parser: expat.XMLParserType) -> Position:
+    """Return where a parser stands, in a handler."""
+    return Position(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
+
+
+def parse(parser: expat.XMLParserType, data: bytes) -> None:
+    """Parse a whole document by handlers that were set.
+
+    Raises
+    ------
+    Misfit
+        When it is no well-formed XML, is in an unknown encoding, declares a document type, or is of hardly more than
+        tags.
+    """
+    _refuse_dense(data)
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise Misfit(
+            expat.ErrorString(error.code), "well-formed XML", at=Position(error.lineno, error.offset + 1)
+        ) from error
+    except (LookupError, ValueError) as error:
+        raise Misfit(f"an encoding that cannot be read ({error})", "XML in UTF-8", at=Position(1, 1)) from error
+
+
+def _refuse_dense(data: bytes) -> None:
+    for sign, what, few, size in MOST_OF_EACH:
+        if data.count(sign) > few + len(data) // size:
+            found = f"more than {few} {what}, with fewer than {size} bytes for each"
+            raise Misfit(found, "the annotations of images", at=Position(1, 1))
+    if data.count(b"=") > FEW_ATTRIBUTES + MOST_ATTRIBUTES_PER_TAG * data.count(b"<"):
+        found = f"more than {FEW_ATTRIBUTES} attributes, over {MOST_ATTRIBUTES_PER_TAG} for each tag"
+        raise Misfit(found, "the annotations of images", at=Position(1, 1))
+
+
+def tree(data: bytes) -> Element:
+    """Parse a whole document into elements; raises as `parse`, and for too many tags or too deep a nesting."""
+    root: list[Element] = []
+    open_elements: list[Element] = []
+    texts: list[list[str]] = []
+    parser = new_parser()
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        bare = intern(name.rpartition(":")[2])
+        element = Element(bare, attributes, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
+        (open_elements[-1].children if open_elements else root).append(element)
+        open_elements.append(element)
+        texts.append([])
+        if len(open_elements) > MAX_DEPTH:
+            raise Misfit(f"elements nested deeper than {MAX_DEPTH}", "the nesting of an annotation", at=element.at)
+
+    def end(_: str) -> None:
+        open_elements.pop().text = "".join(texts.pop())
+
+    def characters(text: str) -> None:
+        if not open_elements[-1].children:
+            texts[-1].append(text)
+
+    parser.buffer_text = True
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = characters
+    parse(parser, data)
+    return root[0]
+
+
+def root_name(head: bytes) -> str | None:
+    """Return the name, without namespace, of the first element in a file's first bytes; None where there is none."""
+    found: list[str] = []
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = lambda name, _: found.append(name.rpartition(":")[2])
+    with suppress(expat.ExpatError, LookupError, ValueError):
+        parser.Parse(head, False)
+    return found[0] if found else None

@@ -1,0 +1,74 @@
+r"""Total-Text's own .txt files: ``x: [[...]], y: [[...]], ornt: [u'c'], transcriptions: [u'word']``.
+
+Blanks, or commas, stand between the numbers; records go over several lines where they are long. Transcriptions are
+Python literals, ``\u2019`` and the like mean characters. Don't care is ``#`` (or ``###``) as orientation or
+transcription.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from evaltex_cli.errors import Position, quote
+from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.documents import text_files
+from evaltex_cli.formats.files.numbers import LineFault, parse_number
+from evaltex_cli.formats.icdar import survey as icdar_survey
+from evaltex_cli.formats.parsed import CollectedObject, Misfit, polygon
+
+_LAYOUT = "x: [[...]], y: [[...]], ornt: [u'c'], transcriptions: [u'word']"
+_DONT_CARE = ("#", "###")
+_START = re.compile(r"^[^\S\n]*x:\s*+(?=\[\[)", re.MULTILINE)
+_RECORD = re.compile(
+    r"""\[\[(?P<x>[^\]]*+)\]\]\s*,\s*y:\s*\[\[(?P<y>[^\]]*+)\]\]\s*,
+    \s*ornt:\s*\[(?:u?(['"])(?P<ornt>[^\]'"]*+)\3)?\s*\]\s*,
+    \s*transcriptions:\s*\[(?:u?(['"])(?P<text>.*)\5)?\s*\]\s*""",
+    re.DOTALL | re.VERBOSE,
+)
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
+
+
+def _parse(text: str, side: Side) -> Iterator[CollectedObject | Misfit]:
+    head, *records = _START.split(text)
+    line = 1 + head.count("\n")
+    if head.strip():
+        yield Misfit(quote(head.strip()), _LAYOUT, at=Position(1))
+    starts = list(_START.finditer(text))
+    for start, record in zip(starts, records, strict=True):
+        line += start[0].count("\n")
+        try:
+            yield _object(record, line, side)
+        except (LineFault, Misfit) as fault:
+            yield Misfit(fault.found, fault.expected, at=Position(line))
+        line += record.count("\n")
+
+
+def _object(record: str, line: int, side: Side) -> CollectedObject:
+    found = _RECORD.fullmatch(record)
+    if not found:
+        raise LineFault(quote(" ".join(record.split())), _LAYOUT)
+    xs, ys = ([parse_number(number) for number in found[axis].replace(",", " ").split()] for axis in "xy")
+    if len(xs) != len(ys):
+        raise LineFault(f"{len(xs)} x and {len(ys)} y", "as many of the one as of the other")
+    text = _ESCAPE.sub(_character, found["text"] or "")
+    dont_care = side == "gt" and (text in _DONT_CARE or found["ornt"] in _DONT_CARE)
+    vertices = polygon([value for point in zip(xs, ys, strict=True) for value in point], dont_care)
+    return CollectedObject(vertices, text, dont_care, at=Position(line, 1))
+
+
+def _character(escape: re.Match[str]) -> str:
+    digits = escape[1] or escape[2] or escape[3]
+    if not digits:
+        return escape[4] if escape[4] in "'\"\\" else escape[0]
+    code = int(digits, 16)
+    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else escape[0]
+
+
+FORMAT = Format(
+    "totaltext",
+    "folder or .zip of Total-Text's own .txt files: x: [[...]], y: [[...]], ornt: [...], transcriptions: [...]",
+    partial(icdar_survey.recognises, "totaltext"),
+    partial(text_files.index, "totaltext", _parse, ".txt"),
+)

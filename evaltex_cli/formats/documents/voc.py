@@ -1,0 +1,48 @@
+"""The XML of Pascal VOC: one image a file, named after it; ``annotation / object / bndbox / xmin, ymin, xmax, ymax``.
+
+Corners stand as they are, without VOC's + 1; ``name`` is a class, not a transcription. ``difficult`` 1 is don't care.
+"""
+
+from __future__ import annotations
+
+from evaltex_cli.errors import FaultLog, quote
+from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.documents import safe_xml
+from evaltex_cli.formats.documents.document_files import xml_format
+from evaltex_cli.formats.documents.safe_xml import Element
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, Misfit
+
+_CORNERS = ("xmin", "ymin", "xmax", "ymax")
+
+
+def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    root = safe_xml.tree(data)
+    size = root.child("size")
+    if size:
+        image.width, image.height = _number(size.needed("width")), _number(size.needed("height"))
+    for element in root:
+        if element.name == "object":
+            try:
+                image.objects.append(_object(element, side))
+            except Misfit as misfit:
+                misfit.log(faults, image.place)
+
+
+def _object(element: Element, side: Side) -> CollectedObject:
+    corners = element.needed("bndbox")
+    x0, y0, x1, y1 = (_number(corners.needed(name)) for name in _CORNERS)
+    if x1 < x0 or y1 < y0:
+        found = f"a box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g})"
+        raise Misfit(found, "xmin <= xmax and ymin <= ymax", at=corners.at)
+    difficult = element.child("difficult")
+    flag = difficult.text.strip() if difficult else "0"
+    if difficult and flag not in ("0", "1"):
+        raise Misfit(f"difficult {quote(flag)}", "0 or 1", at=difficult.at)
+    return CollectedObject((x0, y0, x1, y1), dont_care=side == "gt" and flag == "1", at=element.at)
+
+
+def _number(element: Element) -> float:
+    return safe_xml.number(element.text, element.name, element)
+
+
+FORMAT = xml_format("voc", "Pascal VOC: XML, one an image", "annotation", _parse, four_corners=True)

@@ -1,0 +1,1 @@
+"""EvaLTex's own text files."""

@@ -1,0 +1,1 @@
+"""What lies on disk: files, folders, archives, the names in them, the lines and numbers of a text."""

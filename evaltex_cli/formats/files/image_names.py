@@ -1,0 +1,149 @@
+"""Names of images: of which files they are, how they are sorted, and which are safe as names of result files."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterable
+from itertools import accumulate, takewhile
+from pathlib import Path
+
+from evaltex_cli.errors import quote
+
+MOST_FOLDERS = 100
+"""Before a name: what makes and removes folders within folders goes down by recursion."""
+MAX_NAME_BYTES = 4096
+"""Longest image name, in UTF-8: no path may be longer."""
+NAME_TOO_LONG = (f"an image name of more than {MAX_NAME_BYTES} bytes", "a shorter one; rename the image")
+_SURELY_SHORT = 50
+_LEAVES_FOLDER = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.{0,2}(?:[/\\]|$)|[\x00-\x1f\x7f]")
+_PLAIN = re.compile(r"\w[\w .-]*")
+_SLASH = re.compile(r"[/\\]")
+_PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det)_", re.IGNORECASE)
+_SUFFIX = re.compile(r"\.(?:jpe?g|png|bmp|tiff?|gif|webp|txt|xml|json)\s*\Z", re.IGNORECASE)
+_ANY_PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det|pred)_", re.IGNORECASE)
+
+
+def without_prefix(stem: str) -> str:
+    """Return a file's or image's name without ``gt_``, ``res_`` and the like."""
+    return _PREFIX.sub("", stem)
+
+
+def image_names(names: list[str], suffix: str) -> list[str]:
+    """Name the images of files of this ending, as `archive.open_entries` says."""
+    paths = [parts_of(name) for name in names]
+    stems = [without_prefix(path[-1][: len(path[-1]) - len(suffix)]) for path in paths]
+    if len(set(stems)) == len(stems):
+        return stems
+    levels = takewhile(lambda level: len(set(level)) == 1, zip(*(path[:-1] for path in paths), strict=False))
+    shared = sum(1 for _ in levels)
+    return ["/".join([*path[shared:-1], stem]) for path, stem in zip(paths, stems, strict=True)]
+
+
+def parts_of(name: str) -> list[str]:
+    """Return folders and file name of an entry's name, whatever slash is between them."""
+    return [part for part in _SLASH.split(name) if part != "."]
+
+
+def is_unicode(name: str) -> bool:
+    """Whether a name has no byte that is not UTF-8."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def bytes_of(name: str) -> int:
+    """How many bytes a name has in UTF-8; a byte of a file name that is not UTF-8 counts as it is."""
+    return len(name.encode("utf-8", "replace"))
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name is of letters and digits, with blanks, dots and dashes among them: safe without a closer look."""
+    return _PLAIN.fullmatch(name) is not None
+
+
+def is_too_long(name: str) -> bool:
+    """Whether a name has more than `MAX_NAME_BYTES` bytes in UTF-8."""
+    return 4 * len(name) > MAX_NAME_BYTES and len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES
+
+
+def leaves_result_folder(name: str) -> bool:
+    """Whether a file of this name could stand outside the folder it is meant for.
+
+    True for absolute names, drive letters, empty, ``.`` or ``..`` components (with either slash) and
+    control characters, NUL among them.
+    """
+    return not is_plain(name) and _LEAVES_FOLDER.search(name) is not None
+
+
+def unfit_for_files(names: Iterable[str], place: Path, folder: str, suffix: str) -> dict[str, tuple[str, str]]:
+    """Find the names of which no file ``<place>/<folder>/<name><suffix>`` can be made, or none beside the others'.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Image names, gone through more than once.
+    place : Path
+        An existing folder that may be written to.
+    folder, suffix : str
+
+    Returns
+    -------
+    dict
+        Name -> what it makes, and what is expected instead.
+    """
+    longest = os.pathconf(place, "PC_NAME_MAX")
+    longest_path = os.pathconf(place, "PC_PATH_MAX") - len(os.fsencode(f"{place}/{folder}/\0"))
+    unfit: dict[str, tuple[str, str]] = {}
+    folders_like_files: dict[str, str] = {}
+    for name in names:
+        if len(name) <= _SURELY_SHORT and f"{suffix}/" not in name:
+            continue
+        path = name + suffix
+        *folders, _ = parts = path.split("/")
+        length, path_length = max(map(bytes_of, parts)), bytes_of(path)
+        if length > longest:
+            unfit[name] = f"makes a file name of {length} bytes", f"at most {longest}; shorten it"
+        elif path_length > longest_path:
+            unfit[name] = f"makes a path of {path_length} bytes", f"at most {longest_path}; shorten it"
+        elif len(folders) > MOST_FOLDERS:
+            unfit[name] = f"makes {len(folders)} folders", f"at most {MOST_FOLDERS}; shorten it"
+        else:
+            above = accumulate(folders, "{}/{}".format)
+            folders_like_files |= dict.fromkeys((one for one in above if one.endswith(suffix)), name)
+    for name in names if folders_like_files else ():
+        other = folders_like_files.get(name + suffix)
+        if other is not None:
+            made = f"makes the file {quote(name + suffix)}, which is a folder of image {quote(other)}"
+            unfit[name] = made, "files and folders that differ; rename one of the images"
+    return unfit | (_alike(names) if _is_blind_to_case(place) else {})
+
+
+def _is_blind_to_case(folder: Path) -> bool:
+    """Whether files of a folder are the same where their names differ by capitals."""
+    probe = folder / "probe"
+    probe.touch()
+    try:
+        return (folder / "PROBE").exists()
+    finally:
+        probe.unlink()
+
+
+def _alike(names: Iterable[str]) -> dict[str, tuple[str, str]]:
+    first: dict[str, str] = {}
+    unfit = {}
+    for name in names:
+        other = first.setdefault(unicodedata.normalize("NFD", name).casefold(), name)
+        if other != name:
+            made = f"makes the same file as {quote(other)} on this file system, which is blind to capitals"
+            unfit[name] = made, "names that differ by more; rename one of the images"
+    return unfit
+
+
+def stem(name: str) -> str:
+    """Return a name without folders, prefix (`gt_`, `res_`, `poly_gt_`, ...), extension and outer blanks."""
+    last = re.split(r"[/\\]", name.strip())[-1]
+    return _ANY_PREFIX.sub("", _SUFFIX.sub("", last)).strip()

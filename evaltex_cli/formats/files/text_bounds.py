@@ -1,0 +1,91 @@
+"""Bounds on one image's text, checked before arrays of many times its size are made of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from evaltex_cli.formats.files.numbers import LineFault
+from evaltex_cli.records import Ints
+
+MAX_OBJECTS = 250_000
+"""Most objects of an image, and most lines that are not blank: a hundred times a crowded page of characters."""
+MAX_LINE_BYTES = 1 << 20
+"""Longest line: a polygon of 50,000 vertices."""
+MANY_LINES = 1 << 16
+"""A text of more lines than this is rid of its blank ones."""
+_NOT_BLANK = re.compile(rb"\S[^\n]*")
+
+
+class TextFault(LineFault):
+    """A text that is out of bounds; `line` counts from 0."""
+
+    def __init__(self, line: int, found: str, expected: str) -> None:
+        super().__init__(found, expected)
+        self.line = line
+
+
+def refuse_long_line(text: bytes) -> None:
+    """Refuse text with a line longer than `MAX_LINE_BYTES`.
+
+    Raises
+    ------
+    TextFault
+    """
+    start = 0
+    while len(text) - start > MAX_LINE_BYTES:
+        end = text.rfind(b"\n", start, start + MAX_LINE_BYTES + 1)
+        if end < 0:
+            found = f"a line of more than {MAX_LINE_BYTES} bytes"
+            raise TextFault(text.count(b"\n", 0, start), found, "one object in each line")
+        start = end + 1
+
+
+def refuse_excess(text: bytes) -> None:
+    """Refuse an image's text with a long line, or with more than `MAX_OBJECTS` lines that are not blank.
+
+    Raises
+    ------
+    TextFault
+    """
+    refuse_long_line(text)
+    if text.count(b"\n") < MAX_OBJECTS:
+        return
+    for count, (number, _) in enumerate(_lines_of(text), 1):
+        if count > MAX_OBJECTS:
+            found = f"more than {MAX_OBJECTS} lines that are not blank in one image"
+            raise TextFault(number, found, "fewer; remove repeated objects, or divide the image")
+
+
+def without_blank_lines(text: bytes) -> tuple[bytes, Ints | None]:
+    """Return a text of very many lines without its blank ones, and the number of each line that is left, from 0.
+
+    Returns
+    -------
+    bytes
+        The text itself if it has no more than `MANY_LINES` lines.
+    (lines,) int64 or None
+        None where no line was left out.
+    """
+    if len(text) <= MANY_LINES or text.count(b"\n") <= MANY_LINES:
+        return text, None
+    numbers = np.fromiter((number for number, _ in _lines_of(text)), np.int64)
+    return b"".join(text[line] + b"\n" for _, line in _lines_of(text)), numbers
+
+
+def numbered_lines(text: bytes) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank, decoded, without byte order marks, and their numbers, from 0."""
+    for number, line in _lines_of(text):
+        yield number, text[line].decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r")
+
+
+def _lines_of(text: bytes) -> Iterator[tuple[int, slice]]:
+    """Yield the lines that are not blank, and their numbers."""
+    number = end = 0
+    for rest in _NOT_BLANK.finditer(text):
+        start = max(text.rfind(b"\n", end, rest.start()) + 1, end)
+        number += text.count(b"\n", end, start)
+        end = rest.end()
+        yield number, slice(start, end)

@@ -1,0 +1,205 @@
+"""What no single line of ICDAR-style .txt files tells, and all lines of a folder or archive together do, in one pass.
+
+Everything comes of the shapes of the lines (`icdar.lines.LineShape`):
+
+- The format, unless the user names it. A line's leading numbers vote: 4 or 5 for `LTRB`, 8 or 9 for `QUAD`, 6, 7, 10
+  and more for `POLYGON`, fewer for none. Where 5 % of the lines or more go on with something that is no number, only
+  these vote; so a transcription ``60,000`` does not count as a vertex. `LTRB` needs half of the votes; of the rest 5 %
+  make a `POLYGON`, a single one where all lines are numbers and nothing else. Without any vote it is `LTRB`, whose
+  reader then says what is wrong.
+- Confidences (detections). 95 % of the lines or more have a number in [0, 1] after their coordinates, and either
+  something after that on each of these, or a decimal point in at least one of these numbers. Then a line without one
+  is a fault.
+- Transcriptions (detections, and polygons in ground truth). Half of the lines or more have something after coordinates
+  and confidence. Otherwise a surplus number is a fault, not a transcription.
+- Where polygons end. The coordinates are the longest even run of leading numbers that leaves a field for confidence or
+  transcription. So ``...,1996`` is a transcription, and one that begins with a number and a comma may need quotes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.files import archive
+from evaltex_cli.formats.files.buffer_lines import line_ends
+from evaltex_cli.formats.files.fingerprint import Fingerprint
+from evaltex_cli.formats.files.garbage import garbage_kept
+from evaltex_cli.formats.files.text_bounds import TextFault, refuse_excess, without_blank_lines
+from evaltex_cli.formats.icdar import lines_bulk as bulk
+from evaltex_cli.formats.icdar.lines import COORDINATES, LineShape, Syntax, bare_line, survey_line
+from evaltex_cli.records import Bools, Ints
+
+FEW = 0.05
+"""Share of the lines that may differ from what the others say."""
+WRAPPED = 0.1
+"""Share of the lines that must begin a record of Total-Text's: longer ones are wrapped."""
+SURVEY_BYTES = 1 << 20
+
+_LINE_END = re.compile(rb"(?<!\r)\r++\n")
+_UTF8_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """One pass over an archive: its entries, its SHA-256, and how many lines are of each shape.
+
+    `spaced_dont_care` counts the transcriptions that are ``###`` with blanks around.
+    """
+
+    entries: archive.Entries
+    sha256: str
+    lines: Counter[LineShape]
+    spaced_dont_care: int
+
+    def count(self, holds: Callable[[LineShape], bool]) -> int:
+        """Number of lines of which this holds."""
+        return sum(count for shape, count in self.lines.items() if holds(shape))
+
+    def format(self) -> str:
+        """Name of the format that the lines vote for."""
+        return self._marked_format() or self._voted_format()
+
+    def _marked_format(self) -> str | None:
+        """The format of which nearly all lines are; Total-Text's go over several lines."""
+        marks: Counter[str] = Counter()
+        for shape, count in self.lines.items():
+            marks[shape.mark.split(" ")[0]] += count
+        if marks["totaltext"] >= WRAPPED * marks.total() > 0:
+            return "totaltext"
+        name, count = max(marks.items(), key=lambda item: item[1], default=("", 0))
+        only_difficult = name == "rctw" and not self.count(lambda shape: shape.mark == "rctw easy")
+        return None if only_difficult or count < (1 - FEW) * marks.total() else name or None
+
+    def _voted_format(self) -> str:
+        with_text = self.count(lambda shape: shape.goes_on)
+        only_these = with_text >= FEW * self.lines.total() > 0
+        votes: Counter[str] = Counter()
+        for shape, count in self.lines.items():
+            if shape.numbers >= 4 and (shape.goes_on or not only_these):
+                votes[{4: "ltrb", 5: "ltrb", 8: "quad", 9: "quad"}.get(shape.numbers, "polygon")] += count
+        if 2 * votes["ltrb"] >= votes.total():
+            return "ltrb"
+        needed = FEW * (votes["quad"] + votes["polygon"]) if with_text else 1
+        return "polygon" if votes["polygon"] >= needed else "quad"
+
+    def syntax(self, name: str, side: Side) -> Syntax:
+        """What the lines hold, read as this format."""
+        if Syntax(name, side).own_tail:
+            return Syntax(name, side)
+        coordinates, total = COORDINATES[name], self.lines.total()
+        bearing = self.count(lambda shape: shape.confidence(coordinates) > 0)
+        decimal = self.count(lambda shape: shape.confidence(coordinates) == 2)
+        followed = self.count(lambda shape: shape.confidence(coordinates) > 0 and shape.goes_beyond(coordinates, True))
+        confidences = side == "det" and bearing >= (1 - FEW) * total > 0 and (decimal > 0 or followed == bearing)
+        beyond = self.count(lambda shape: shape.goes_beyond(coordinates, confidences))
+        always = side == "gt" and coordinates is not None
+        return Syntax(name, side, confidences, always or 2 * beyond >= total > 0)
+
+
+def recognises(name: str, path: Path) -> bool:
+    """Whether a path is a folder or archive whose lines vote for the format of this name.
+
+    Raises
+    ------
+    InputError
+        When it is an archive that cannot be read, is damaged or too large.
+    """
+    return archive.is_archive(path) and survey(path).format() == name
+
+
+def is_empty(path: Path) -> bool:
+    """Whether a folder or archive has no .txt file; raises as `recognises`."""
+    return not survey(path).entries.entries
+
+
+def survey(path: Path) -> Survey:
+    """Return the survey of a folder or archive; raises as `recognises`."""
+    return _survey(path, archive.state(path))
+
+
+@lru_cache(maxsize=4)
+def _survey(path: Path, state: int) -> Survey:
+    """Pass once over what stands at a path in this state (`archive.state`)."""
+    with garbage_kept():
+        entries = archive.open_entries(path)
+    fingerprint = Fingerprint(entries)
+    shapes: Counter[LineShape] = Counter()
+    spaced = 0
+    for block in _blocks(entries, fingerprint):
+        found, spaced_here = survey_block(block)
+        shapes += found
+        spaced += spaced_here
+    return Survey(fingerprint.indexed(), fingerprint.hexdigest(), shapes, spaced)
+
+
+def _blocks(entries: archive.Entries, fingerprint: Fingerprint) -> Iterator[bytes]:
+    """Yield the text of all entries, many at a time; those that are out of bounds say nothing of the others."""
+    parts: list[bytes] = []
+    size = 0
+    for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
+        fingerprint.add(entry, data)
+        with contextlib.suppress(TextFault):
+            refuse_excess(data)
+            parts.append(whole_lines(without_blank_lines(data)[0]))
+        size += len(data)
+        if size >= SURVEY_BYTES:
+            yield b"".join(parts)
+            parts, size = [], 0
+    if parts:
+        yield b"".join(parts)
+
+
+def whole_lines(data: bytes) -> bytes:
+    """The text of an entry, each line ended by a bare newline, without a byte order mark at its start."""
+    lines = data.removeprefix(_UTF8_BOM) + b"\n"
+    return _LINE_END.sub(b"\n", lines) if b"\r\n" in lines else lines
+
+
+def survey_block(buffer: bytes) -> tuple[Counter[LineShape], int]:
+    """Count the shapes of some lines, and the transcriptions that are ``###`` with blanks around."""
+    data = np.frombuffer(buffer, np.uint8)
+    ends = line_ends(data)
+    shapes: Counter[LineShape] = Counter()
+    spaced = 0
+    for first, last in bulk.stretches(data, ends):
+        start, stop = int(ends[first - 1]) + 1 if first else 0, int(ends[last - 1]) + 1
+        found, spaced_here = _survey_stretch(buffer[start:stop], data[start:stop], ends[first:last] - start)
+        shapes += found
+        spaced += spaced_here
+    return shapes, spaced
+
+
+def _survey_stretch(buffer: bytes, data: bulk.Bytes, ends: Ints) -> tuple[Counter[LineShape], int]:
+    plain = bulk.plain_lines(data)
+    shapes, special, spaced_plain = bulk.survey(buffer, data, plain)
+    spaced = len(spaced_plain)
+    is_odd = not_blank(ends)
+    is_odd[plain.line] = False
+    is_odd[plain.line[special]] = True
+    for line in decoded(buffer, ends, np.flatnonzero(is_odd)):
+        if line:
+            shape, is_spaced = survey_line(line)
+            shapes[shape] += 1
+            spaced += is_spaced
+    return shapes, spaced
+
+
+def not_blank(ends: Ints) -> Bools:
+    """(lines,) whether a line has any byte; newlines stand at `ends`."""
+    return np.diff(ends, prepend=-1) > 1
+
+
+def decoded(buffer: bytes, ends: Ints, lines: Ints) -> Iterator[str]:
+    """Yield these lines of a buffer as text, blank ones empty."""
+    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
+    for start, stop in zip(starts[lines].tolist(), ends[lines].tolist(), strict=True):
+        yield bare_line(buffer[start:stop].decode("utf-8", "replace"))

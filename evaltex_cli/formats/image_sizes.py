@@ -1,0 +1,144 @@
+"""Sizes of the images' pictures, read from the pictures' headers alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from evaltex_cli.errors import ChangedError, FaultLog, InputError
+from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.decoders import unlimited_and_silent
+from evaltex_cli.formats.files.file_stamps import ABSENT, Stamp, stamp_of
+from evaltex_cli.formats.files.image_names import stem
+from evaltex_cli.records import Floats, Ints, ReadImages
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".jpe", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".jp2", ".ppm", ".pgm")
+_ORIENTATION = 0x0112
+_LIES_ON_ITS_SIDE = (5, 6, 7, 8)
+_ORIENTATION_IN_HEADER = ("JPEG", "MPO", "TIFF", "WEBP")
+
+
+def find_pictures(folder: Path, names: Sequence[str]) -> list[Path | None]:
+    """Find each image's picture in a folder or below it.
+
+    A picture is an image's whose path from the folder is the image's name, with or without extension; else whose file
+    name is; else whose stem is (`image_names.stem`: without ``gt_``, ``res_`` and the like). The one nearest to the
+    folder counts.
+
+    Raises
+    ------
+    InputError
+        When the folder cannot be read.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; give the folder of the images' pictures")
+    pictures = list_pictures(folder, SUFFIXES)
+    found = by_name(folder, pictures)
+    by_stem: dict[str, Path] = {}
+    for path in pictures:
+        by_stem.setdefault(stem(path.name), path)
+    return [found.get(name) or by_stem.get(stem(name)) for name in names]
+
+
+def list_pictures(folder: Path, suffixes: Sequence[str]) -> list[Path]:
+    """Return the pictures in a folder and below it, the nearest first, of one level in the order of `suffixes`.
+
+    Pipes and devices are left out.
+    """
+    listed = (Path(root, file) for root, _, files in os.walk(folder) for file in files)
+    known = (path for path in listed if path.suffix.lower() in suffixes)
+    readable = (path for path in known if path.is_file() or not path.exists())  # a broken link is reported
+    return sorted(readable, key=lambda path: (len(path.parts), suffixes.index(path.suffix.lower()), path.as_posix()))
+
+
+def by_name(folder: Path, pictures: Sequence[Path]) -> dict[str, Path]:
+    """Return the first picture of each name: the path from the folder, or the file's name, with or without ending."""
+    found: dict[str, Path] = {}
+    for path in pictures:
+        relative = path.relative_to(folder)
+        for name in (relative.as_posix(), relative.with_suffix("").as_posix(), path.name, path.stem):
+            found.setdefault(name, path)
+    return found
+
+
+def picture_size(picture: Path) -> tuple[int, int] | None:
+    """Return height and width of a picture as it is shown; None where it cannot be read.
+
+    A photograph that lies on its side (Exif orientation 5 to 8) is turned, as viewers and OpenCV do.
+    """
+    from PIL import Image
+
+    try:
+        with unlimited_and_silent(), Image.open(picture) as image:
+            width, height = image.size
+            turns = image.format in _ORIENTATION_IN_HEADER and image.getexif().get(_ORIENTATION) in _LIES_ON_ITS_SIDE
+            return (width, height) if turns else (height, width)
+    except Exception:  # decoders raise anything at all on broken files
+        return None
+
+
+def sizes_from_pictures(folder: Path, names: Sequence[str]) -> Floats:
+    """Return heights and widths of the images' pictures.
+
+    Parameters
+    ----------
+    folder : Path
+        Pictures, in it or in folders below (`find_pictures`). Only their headers are read.
+    names : sequence of str
+        Image names.
+
+    Returns
+    -------
+    (n, 2) float64
+        0, 0 where an image has no picture, or one that cannot be read.
+
+    Raises
+    ------
+    InputError
+        When the folder cannot be read.
+    """
+    sizes = [(picture_size(path) if path else None) or (0, 0) for path in find_pictures(folder, names)]
+    return np.array(sizes, np.float64).reshape(-1, 2)
+
+
+def with_sizes(source: Source, folder: Path) -> Source:
+    """Return the input with the sizes of the images' pictures where it has none of its own.
+
+    Parameters
+    ----------
+    folder : Path
+        As for `sizes_from_pictures`; an image whose picture is missing or cannot be read keeps no size.
+
+    Raises
+    ------
+    InputError
+        When the folder cannot be read.
+    """
+    pictures = find_pictures(folder, source.names)
+    stamps = np.array([ABSENT if path is None else stamp_of(path) for path in pictures], np.int64).reshape(-1, 2)
+    base = Path.cwd()
+
+    def part(positions: Ints) -> Callable[[FaultLog], ReadImages]:
+        of_these = [pictures[k] for k in positions.tolist()]
+        return partial(_sized, source.reader(positions), of_these, stamps[positions], base)
+
+    return replace(source, read=lambda positions, faults: part(positions)(faults), part=part)
+
+
+def _sized(
+    read: Callable[[FaultLog], ReadImages], pictures: Sequence[Path | None], stamps: Ints, base: Path, faults: FaultLog
+) -> ReadImages:
+    images = read(faults)
+    sizes = images.sizes.copy()
+    for k in np.flatnonzero((sizes <= 0).any(axis=1)).tolist():
+        picture = pictures[k]
+        if picture is not None:
+            sizes[k] = picture_size(base / picture) or (0, 0)
+            if stamp_of(base / picture) != Stamp(*stamps[k].tolist()):
+                raise ChangedError(str(picture))
+    return replace(images, sizes=sizes)

@@ -1,0 +1,120 @@
+"""Objects collected one by one from documents that are parsed as a whole (XML, JSON, .mat), as an indexed source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evaltex_cli.errors import Fault, FaultLog, Position, Steps
+from evaltex_cli.records import ANY_TYPE, Floats, Ints
+
+
+class Misfit(Exception):
+    """What stands in a document and what should.
+
+    Attributes
+    ----------
+    found, expected : str
+    where : tuple of str and int
+        Keys and indices that lead there, in JSON; empty where `at` tells the place.
+    at : Position or None
+    """
+
+    def __init__(self, found: str, expected: str, where: Steps = (), at: Position | None = None) -> None:
+        super().__init__(found, expected, where, at)
+        self.found, self.expected, self.where, self.at = found, expected, where, at
+
+    def log(self, faults: FaultLog, place: str, *where: str | int) -> None:
+        """Add it to a log; `where` leads to the value whose part it is about."""
+        line, column = self.at or (None, None)
+        faults.add(place, line, self.found, self.expected, column, (*where, *self.where))
+
+    def fault(self, place: str) -> Fault:
+        """Return it as a fault of the document at a place."""
+        line, column = self.at or (None, None)
+        return Fault(place, line, self.found, self.expected, column, self.where)
+
+
+@dataclass(slots=True)
+class CollectedObject:
+    """One object; four coordinates are x0, y0, x1, y1, more are vertices.
+
+    `id` None stands for its number in the image, `region` None for its ID, `pixels` None for the coordinates of a box.
+    `at` is where it stands in its file: a
+    position, or what leads to it in JSON; empty where the file is no text.
+    """
+
+    coordinates: Sequence[float]
+    text: str = ""
+    dont_care: bool = False
+    id: int | None = None
+    region: int | None = None
+    confidence: float = float("nan")
+    pixels: tuple[float, float, float, float] | None = None
+    type: int = ANY_TYPE
+    at: Position | Steps = ()
+
+
+@dataclass(slots=True)
+class CollectedImage:
+    """One image and its objects; `place` and `at` are where messages find it, height and width 0 where unknown."""
+
+    name: str
+    place: str
+    at: Position | Steps = ()
+    height: float = 0.0
+    width: float = 0.0
+    objects: list[CollectedObject] = field(default_factory=list)
+
+    def fault(self, faults: FaultLog, found: str, expected: str) -> None:
+        """Add a fault of the image to a log."""
+        if isinstance(self.at, Position):
+            faults.add(self.place, self.at.line, found, expected, self.at.column)
+        else:
+            faults.add(self.place, None, found, expected, where=self.at)
+
+
+def polygon(vertices: Sequence[float], dont_care: bool) -> Sequence[float]:
+    """Return x1, y1, x2, y2, ... as an object's coordinates; fewer than three vertices are a don't care's only.
+
+    Raises
+    ------
+    Misfit
+        When they are no polygon.
+    """
+    if len(vertices) % 2:
+        raise Misfit(f"{len(vertices)} coordinates", "an even count: x1,y1,x2,y2,...")
+    if len(vertices) >= 6:
+        return vertices
+    if not dont_care or not vertices:
+        raise Misfit(f"{len(vertices) // 2} vertices", "three or more")
+    return [*vertices, *vertices[-2:], *vertices[-2:]][:6]
+
+
+def box(x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
+    """Return x, y, width, height as an object's coordinates.
+
+    Raises
+    ------
+    Misfit
+        When width or height is below 0.
+    """
+    if width < 0 or height < 0:
+        raise Misfit(f"width {width:g}, height {height:g}", "both at least 0")
+    return x, y, x + width, y + height
+
+
+def _pixels(objects: Sequence[CollectedObject], boxes: Floats) -> Floats | None:
+    some = [k for k, one in enumerate(objects) if one.pixels is not None]
+    if not some:
+        return None
+    result = boxes.copy()
+    result[some] = [one.pixels for one in objects if one.pixels is not None]
+    return result
+
+
+def _types(objects: Sequence[CollectedObject]) -> Ints | None:
+    types = np.array([one.type for one in objects], np.int64)
+    return None if (types == ANY_TYPE).all() else types

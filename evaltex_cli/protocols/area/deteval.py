@@ -1,0 +1,399 @@
+"""DetEval (Wolf & Jolion, IJDAR 8(4), 2006): objects found and right, by thresholds on area recall and area precision.
+
+Task: text localisation by boxes (or polygons, masks). Equation, figure and section numbers are the paper's. Three
+programs bear the name; `variant` chooses:
+
+``wolf``       the authors' program, evaldetection/readdeteval: ratios are 32 bit floats, centres whole pixels
+``rrc``        the script of the ICDAR Robust Reading Competition: merges cost nothing, sums are rounded to 4 decimals
+``totaltext``  the script of Total-Text: polygons, ratios rounded to 2 decimals, thresholds 0.7 and 0.6
+
+Where we differ from them:
+
+1. Pairs have to overlap, splits and merges need a partner. The programs do without where a threshold is 0, and then
+   score above 1.
+2. Wolf's program knows no don't care. Its variant leaves out don't-care objects and, by `rrc`'s rule, detections there.
+3. Generality series: images without text are added as if each had their mean number of detections; the program adds
+   them in the order of their names. First and last point, and every point of a set with one such image, agree.
+4. Total-Text's figures were made without the one object of its ground truth whose outline crosses itself: `totaltext`
+   leaves such objects out.
+5. Of evaldetection's options, `-z` is `zero_rectangles`, `-m` is always on, `-o` (object types to read) does not exist.
+
+Empty cases: 0/0 is 0 in the dataset; in an image scores are as the variant's program prints them (`image_scores`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry.rounding import without_errors
+from evaltex_cli.protocols.area import matching
+from evaltex_cli.protocols.area.evidence import columns_of, described, empty_image_scores
+from evaltex_cli.protocols.area.matching import Rules, Thresholds, Weights
+from evaltex_cli.protocols.area.sweep import credits_by_setting
+from evaltex_cli.protocols.base import Evidence, Plot, Protocol, Scores, Totals, harmonic_mean, mean_of, ratio
+from evaltex_cli.protocols.recall_precision import recall_precision, scores_of
+from evaltex_cli.protocols.zero_rectangles import without_zero_rectangles, zero_rectangles_field
+from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps
+
+RULES = {
+    "wolf": Rules(single_precision=True, typed=True),
+    "rrc": Rules(dont_care_rivals=True, lone=matching.LONE_IS_ONE_TO_ONE, sum_decimals=(4,)),
+    "totaltext": Rules(lone_overlap=False, separate_tests=True, ratio_decimals=2, dont_care_margin=1.0),
+}
+DEFAULT_CURVE_POINTS = 20
+UNSET = -1.0
+
+
+def _threshold(default: str) -> Any:
+    return field(default=UNSET, metadata={"help": f"{default} (below 0: that)", "min": -1.0, "max": 1.0})
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Parameters of DetEval; a number below 0 stands for the default its help begins with."""
+
+    variant: str = field(
+        default="wolf", metadata={"help": "whose program is followed", "choices": ("wolf", "rrc", "totaltext")}
+    )
+    preset: str = field(
+        default="none",
+        metadata={
+            "help": "relaxed: all thresholds 0; auc: recall_overall, precision_overall in place of recall, precision",
+            "choices": ("none", "relaxed", "auc"),
+        },
+    )
+    t_r: float = field(
+        default=UNSET,
+        metadata={"help": "area recall threshold; below 0: 0.8, totaltext 0.7", "min": -1.0, "max": 1.0},
+    )
+    t_p: float = field(
+        default=UNSET,
+        metadata={"help": "area precision threshold; below 0: 0.4, totaltext 0.6", "min": -1.0, "max": 1.0},
+    )
+    one_to_one_recall: float = _threshold("as t_r; area recall of a one-to-one match (Wolf's 1st parameter)")
+    one_to_one_precision: float = _threshold("as t_p; area precision of a one-to-one match (2nd)")
+    one_to_many_recall: float = _threshold("as t_r; summed area recall of a split (3rd)")
+    one_to_many_precision: float = _threshold("as t_p; area precision of each part of a split (4th)")
+    many_to_one_precision: float = _threshold("as t_p; summed area precision of a merge (5th)")
+    many_to_one_recall: float = _threshold("as t_r, totaltext t_p; area recall of each part of a merge (6th)")
+    border: bool = field(
+        default=False, metadata={"help": "one-to-one: at most min(5 %, 8 pixels) cut left and right (7th)"}
+    )
+    center: float = field(
+        default=1.0,
+        metadata={
+            "help": "one-to-one: distance of centres below so many mean diagonals; not totaltext (8th)",
+            "min": 0.0,
+        },
+    )
+    split_weight: float = field(
+        default=0.8, metadata={"help": "credit of a split's object and detections", "min": 0.0, "max": 1.0}
+    )
+    merge_weight: float = field(
+        default=UNSET,
+        metadata={"help": "credit of a merge's objects and detection; below 0: 0.8, rrc 1", "min": -1.0, "max": 1.0},
+    )
+    scatter: str = field(
+        default="constant",
+        metadata={"help": "f_sc(k): the two weights, or 1/(1+ln k)", "choices": ("constant", "logarithm")},
+    )
+    dont_care_overlap: float = field(
+        default=UNSET,
+        metadata={
+            "help": "a detection with a larger share on a don't-care object is ignored; below 0: t_p, totaltext 0.5",
+            "min": -1.0,
+            "max": 1.0,
+        },
+    )
+    shape: str = field(
+        default="box",
+        metadata={
+            "help": "polygons as bounding boxes, or as they are; totaltext: polygon",
+            "choices": ("box", "polygon"),
+        },
+    )
+    zero_rectangles: str = zero_rectangles_field()
+    curve_points: int = field(
+        default=DEFAULT_CURVE_POINTS,
+        metadata={"help": "T, points of each performance graph; 0 for none", "min": 0, "max": 100},
+    )
+    grid: bool = field(default=False, metadata={"help": "scores for every t_r and t_p of the graphs (section 4.5)"})
+
+
+def _or(value: float, default: float) -> float:
+    return default if value < 0 else value
+
+
+def fixed_thresholds(parameters: Parameters) -> tuple[float, float]:
+    """t_r and t_p."""
+    if parameters.preset == "relaxed":
+        return 0.0, 0.0
+    t_r, t_p = (0.7, 0.6) if parameters.variant == "totaltext" else (0.8, 0.4)
+    return _or(parameters.t_r, t_r), _or(parameters.t_p, t_p)
+
+
+def thresholds_at(parameters: Parameters, t_r: Floats, t_p: Floats, vary_r: bool, vary_p: bool) -> Thresholds:
+    """Thresholds (k,) of k settings; a ratio that varies takes t_r or t_p for all three of its parameters."""
+    by_precision = parameters.variant == "totaltext"
+    relaxed = parameters.preset == "relaxed"
+
+    def of(name: str, value: Floats, varies: bool) -> Floats:
+        own = UNSET if varies or relaxed else getattr(parameters, name)
+        return value if own < 0 else np.full(len(value), own)
+
+    return Thresholds(
+        one_to_one_recall=of("one_to_one_recall", t_r, vary_r),
+        one_to_one_precision=of("one_to_one_precision", t_p, vary_p),
+        one_to_many_recall=of("one_to_many_recall", t_r, vary_r),
+        one_to_many_precision=of("one_to_many_precision", t_p, vary_p),
+        many_to_one_precision=of("many_to_one_precision", t_p, vary_p),
+        many_to_one_recall=of("many_to_one_recall", t_p if by_precision else t_r, vary_p if by_precision else vary_r),
+    )
+
+
+def curve_points(parameters: Parameters) -> int:
+    """T: as set, but never 0 where a preset needs the graphs."""
+    return parameters.curve_points or (DEFAULT_CURVE_POINTS if parameters.preset == "auc" else 0)
+
+
+def steps(parameters: Parameters) -> Floats:
+    """1/T, 2/T, ..., 1."""
+    points = curve_points(parameters)
+    return np.arange(1, points + 1) / max(points, 1)
+
+
+def _curve_settings(parameters: Parameters) -> Thresholds:
+    """First the T points of the graph over t_r, then those of the graph over t_p."""
+    t, (t_r, t_p) = steps(parameters), fixed_thresholds(parameters)
+    over_r = thresholds_at(parameters, t, np.full(len(t), t_p), True, False)
+    over_p = thresholds_at(parameters, np.full(len(t), t_r), t, False, True)
+    names = (field.name for field in fields(Thresholds))
+    return Thresholds(*(np.concatenate([getattr(over_r, name), getattr(over_p, name)]) for name in names))
+
+
+def _grid_settings(parameters: Parameters) -> Thresholds:
+    t = steps(parameters)
+    return thresholds_at(parameters, np.repeat(t, len(t)), np.tile(t, len(t)), True, True)
+
+
+def convention(parameters: Parameters) -> Convention:
+    """Bounding boxes whose corners are pixels; continuous polygons for totaltext and where asked for."""
+    if parameters.variant == "totaltext" or parameters.shape == "polygon":
+        return Convention()
+    return Convention(inclusive=True, truncated=parameters.variant == "wolf")
+
+
+def _rules(parameters: Parameters) -> Rules:
+    rules = RULES[parameters.variant]
+    return matching.exact_sums(rules) if parameters.shape == "polygon" else rules
+
+
+def _weights(parameters: Parameters) -> Weights:
+    merge = _or(parameters.merge_weight, 1.0 if parameters.variant == "rrc" else 0.8)
+    return Weights(parameters.split_weight, merge, parameters.scatter == "logarithm")
+
+
+def _dont_care_overlap(parameters: Parameters) -> float:
+    if parameters.variant == "totaltext":
+        return _or(parameters.dont_care_overlap, 0.5)
+    return _or(parameters.dont_care_overlap, _or(parameters.t_p, 0.4))
+
+
+def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+    """Match a batch by the fixed thresholds and by those of the graphs, and sum what its images contribute."""
+    rules, weights, images = _rules(parameters), _weights(parameters), len(batch.names)
+    taken, left_out = np.ones(images, dtype=bool), np.zeros(batch.gt.count, dtype=bool)
+    center = None if parameters.variant == "totaltext" else parameters.center
+    if parameters.variant == "totaltext":
+        taken = batch.named_in_detections
+        left_out = ~taken[batch.gt.image]
+        if not batch.has_masks:
+            from evaltex_cli.geometry.polygons import self_crossing
+
+            overlaps = _with_plain_areas(batch, overlaps)
+            left_out[self_crossing(batch.gt)[0]] = True
+    overlaps, gt_zero, det_zero = without_zero_rectangles(batch, overlaps, parameters)
+    left_out |= gt_zero
+    t_r, t_p = (np.array([value]) for value in fixed_thresholds(parameters))
+    fixed, series = thresholds_at(parameters, t_r, t_p, False, False), dict(_series(parameters))
+    found = matching.scene(
+        batch,
+        overlaps,
+        convention(parameters),
+        rules,
+        _dont_care_overlap(parameters),
+        center,
+        parameters.border,
+        left_out,
+        np.concatenate([settings.values() for settings in (fixed, *series.values())]),
+    )
+    found = replace(found, det_counts=found.det_counts & ~det_zero)
+    credits = matching.credit(found, rules, fixed, weights)
+    columns = columns_of(batch, found, credits)
+    no_text = taken & (columns["counted_gt_objects"] == 0)
+    columns["images"] = taken.astype(np.int64)
+    columns["images_without_text"] = no_text.astype(np.int64)
+    columns["detections_without_text"] = np.where(no_text, columns["counted_detections"], 0)
+    for name, settings in series.items():
+        sums = credits_by_setting(found, batch.gt.image, images, rules, settings, weights)
+        columns[f"{name}_recall_credit"], columns[f"{name}_precision_credit"] = sums
+    return Evidence(columns, described(found, credits) if with_matches else None)
+
+
+def _with_plain_areas(batch: ImageBatch, overlaps: Overlaps) -> Overlaps:
+    """Give invalid detections the areas of the script: their own by the signed sum, in pairs those of buffer(0)."""
+    from evaltex_cli.geometry.polygons import self_crossing
+
+    invalid, outlines = self_crossing(batch.det)
+    if not len(invalid):
+        return overlaps
+    import shapely
+
+    from evaltex_cli.geometry import geos
+
+    det_area, area = overlaps.det_area.copy(), overlaps.area.copy()
+    det_area[invalid] = shapely.area(outlines)
+    pair = np.flatnonzero(np.isin(overlaps.det, invalid))
+    buffered = geos.buffer(outlines, 0)[np.searchsorted(invalid, overlaps.det[pair])]
+    gt = shapes.geometries(shapes.of(batch.gt, Convention()), overlaps.gt[pair])
+    common = shapely.area(geos.intersection(gt, buffered))
+    if overlaps.gt_boxes is not None and overlaps.det_boxes is not None:
+        boxes = overlaps.gt_boxes[overlaps.gt[pair]], overlaps.det_boxes[overlaps.det[pair]]
+        common = without_errors(common, *boxes)
+    area[pair] = common
+    meet = area > 0
+    found = overlaps._replace(gt=overlaps.gt[meet], det=overlaps.det[meet], area=area[meet])
+    return found._replace(det_area=det_area)
+
+
+def _series(parameters: Parameters) -> Iterator[tuple[str, Thresholds]]:
+    if curve_points(parameters):
+        yield "curve", _curve_settings(parameters)
+        if parameters.grid:
+            yield "grid", _grid_settings(parameters)
+
+
+def scores(totals: Totals, parameters: Parameters) -> Scores:
+    """Object recall and precision (Eq. 12), graphs (section 4.4), R_OV, P_OV, Perf_OV (Eq. 13, 14), generality (5)."""
+    gt, det = totals["counted_gt_objects"], totals["counted_detections"]
+    result = recall_precision(totals["recall_credit"], gt, totals["precision_credit"], det)
+    overall = _overall(totals, parameters, gt, det)
+    if parameters.preset == "auc":
+        result = {name: overall[f"{name}_overall"] for name in result}
+    result |= overall
+    result["generality"] = gt / totals["images"] if totals["images"] else None
+    result["curves"] = list(_curve_rows(totals, parameters))
+    result["generality_series"] = list(_generality_rows(totals, parameters))
+    if parameters.grid:
+        result["grid"] = list(_grid_rows(totals, parameters))
+    return result
+
+
+def _overall(totals: Totals, parameters: Parameters, gt: float, det: float) -> Scores:
+    points = 2 * curve_points(parameters)
+    if not points:
+        return dict.fromkeys(("recall_overall", "precision_overall", "hmean_overall"))
+    recall = math.fsum(ratio(credit, gt) for credit in totals["curve_recall_credit"]) / points
+    precision = math.fsum(ratio(credit, det) for credit in totals["curve_precision_credit"]) / points
+    return {
+        "recall_overall": recall,
+        "precision_overall": precision,
+        "hmean_overall": harmonic_mean(recall, precision) if recall or precision else None,
+    }
+
+
+def _point(totals: Totals, series: str, index: int) -> Scores:
+    return scores_of(totals, totals[f"{series}_recall_credit"][index], totals[f"{series}_precision_credit"][index])
+
+
+def _curve_rows(totals: Totals, parameters: Parameters) -> Iterator[Scores]:
+    t, (t_r, t_p) = steps(parameters).tolist(), fixed_thresholds(parameters)
+    settings = [("t_r", value, t_p) for value in t] + [("t_p", t_r, value) for value in t]
+    for index, (varied, at_r, at_p) in enumerate(settings):
+        yield {"varied": varied, "t_r": at_r, "t_p": at_p, **_point(totals, "curve", index)}
+
+
+def _grid_rows(totals: Totals, parameters: Parameters) -> Iterator[Scores]:
+    t = steps(parameters).tolist()
+    for index, (t_r, t_p) in enumerate((t_r, t_p) for t_r in t for t_p in t):
+        yield {"t_r": t_r, "t_p": t_p, **_point(totals, "grid", index)}
+
+
+def _generality_rows(totals: Totals, parameters: Parameters) -> Iterator[Scores]:
+    """Images with text only, then one image without text more each row, until these are as many (section 5, Fig. 7)."""
+    gt, void = totals["counted_gt_objects"], totals["images_without_text"]
+    with_text = totals["images"] - void
+    detections = totals["counted_detections"] - totals["detections_without_text"]
+    for added in range(min(void, with_text) + 1):
+        det = detections + (totals["detections_without_text"] * added / void if void else 0)
+        yield {
+            "images": with_text + added,
+            "inverse_generality": (with_text + added) / gt if gt else None,
+            **recall_precision(totals["recall_credit"], gt, totals["precision_credit"], det),
+            **_overall(totals, parameters, gt, det),
+        }
+
+
+def image_scores(totals: Totals, parameters: Parameters) -> Scores:
+    """An image's scores as the variant's program prints them; without the graphs.
+
+    Notes
+    -----
+    ``wolf``: 1 where there are neither objects nor detections, 0 where only one side is empty. ``rrc``: without an
+    object that counts recall is 1, and precision is 1 without detections, else 0; both are 0 in an image the detections
+    do not name. ``totaltext``: 0/0 is 0.
+    """
+    gt, det = totals["counted_gt_objects"], totals["counted_detections"]
+    overall = _overall(totals, parameters, gt, det)
+    result = recall_precision(totals["recall_credit"], gt, totals["precision_credit"], det)
+    if parameters.preset == "auc":
+        result = {name: overall[f"{name}_overall"] for name in result}
+    fixed = None
+    if parameters.variant == "wolf" and gt == det == 0:
+        fixed = 1.0, 1.0
+    elif parameters.variant == "rrc" and gt == 0:
+        fixed = empty_image_scores(totals)
+    if fixed is not None:
+        result = dict(zip(("recall", "precision"), fixed, strict=True))
+        result["hmean"] = harmonic_mean(*fixed)
+        overall = {f"{name}_overall": value if curve_points(parameters) else None for name, value in result.items()}
+    return {**result, **overall}
+
+
+def plots(scores: Scores) -> Iterator[Plot]:
+    """The performance graphs (section 4.4), and the scores as images without text are added (section 5)."""
+    for varied, fixed in (("t_r", "t_p"), ("t_p", "t_r")):
+        rows = [row for row in scores["curves"] if row["varied"] == varied]
+        if rows:
+            title = f"DetEval over {varied}, {fixed} = {rows[0][fixed]:g}"
+            yield Plot(varied, title, varied, "score", [row[varied] for row in rows], _lines(rows))
+    rows = [row for row in scores["generality_series"] if row["inverse_generality"] is not None]
+    if len(rows) > 1:
+        x = [row["inverse_generality"] for row in rows]
+        yield Plot("generality", "DetEval over generality", "images / objects", "score", x, _lines(rows))
+
+
+def _lines(rows: Sequence[Scores]) -> dict[str, list[float]]:
+    return {name: [row[name] for row in rows] for name in ("recall", "precision", "hmean")}
+
+
+PROTOCOL = Protocol(
+    name="deteval",
+    title="DetEval",
+    version=1,
+    parameters=Parameters,
+    evidence=evidence,
+    scores=scores,
+    headline=("recall", "precision", "hmean"),
+    convention=convention,
+    image_scores=image_scores,
+    plots=plots,
+    plot_names=("t_r", "t_p", "generality"),
+    object_credit=mean_of("credit"),
+)

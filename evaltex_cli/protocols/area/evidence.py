@@ -1,0 +1,74 @@
+"""What the protocols that match by area recall and area precision sum and tell of their matches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.protocols.area.matching import Credits, Scene
+from evaltex_cli.protocols.base import (
+    FALSE_POSITIVE,
+    IGNORED,
+    MANY_TO_ONE,
+    MISSED,
+    ONE_TO_MANY,
+    ONE_TO_ONE,
+    Matches,
+    Totals,
+    object_counts,
+    per_image,
+)
+from evaltex_cli.protocols.relations import side_matches
+from evaltex_cli.records import Bools, ImageBatch, Ints
+
+
+def columns_of(batch: ImageBatch, found: Scene, credits: Credits) -> dict[str, NDArray[Any]]:
+    """The evidence every member of the family sums: objects and detections, credits, matches by their kind."""
+    images, gt_image, det_image = len(batch.names), batch.gt.image, batch.det.image
+    relation = credits.relation
+    split, merged = relation == ONE_TO_MANY, relation == MANY_TO_ONE
+    pair_image = gt_image[found.pairs.gt]
+    return {
+        **object_counts(batch, found.gt_counts, found.det_counts),
+        "recall_credit": per_image(credits.gt, gt_image, images),
+        "precision_credit": per_image(credits.det, det_image, images),
+        "one_to_one": per_image(relation == ONE_TO_ONE, pair_image, images),
+        "one_to_many": per_image(split & _is_first(split, found.pairs.gt), pair_image, images),
+        "many_to_one": per_image(merged & _is_first(merged, found.pairs.det), pair_image, images),
+        "named_in_detections": batch.named_in_detections.astype(np.int64),
+    }
+
+
+def empty_image_scores(totals: Totals) -> tuple[float, float]:
+    """Recall and precision that the competition's scripts print for an image without an object that counts."""
+    if not totals["named_in_detections"]:
+        return 0.0, 0.0
+    return 1.0, 0.0 if totals["detections"] else 1.0
+
+
+def _is_first(chosen: Bools, index: Ints) -> Bools:
+    """Where a pair is the first chosen one of its object."""
+    which = np.flatnonzero(chosen)
+    result = np.zeros(len(index), dtype=bool)
+    result[which[np.unique(index[which], return_index=True)[1]]] = True
+    return result
+
+
+def described(found: Scene, credits: Credits) -> Matches:
+    """Per-object results: partners, ``credit``, and σ or τ summed over the partners, at most 1."""
+    pairs, relation = found.pairs, credits.relation
+    matched = relation != MISSED
+    gt, det, kind = pairs.gt[matched], pairs.det[matched], relation[matched]
+    sides = []
+    for own, other, counts, credit_of, none, name, ratio in (
+        (gt, det, found.gt_counts, credits.gt, MISSED, "area_recall", pairs.recall[matched]),
+        (det, gt, found.det_counts, credits.det, FALSE_POSITIVE, "area_precision", pairs.precision[matched]),
+    ):
+        types = np.full(len(counts), none, np.uint8)
+        types[own] = kind
+        types[~counts] = IGNORED
+        share = np.minimum(np.bincount(own, weights=ratio, minlength=len(counts)), 1.0)
+        sides.append(side_matches(types, own, other, counts, {"credit": credit_of, name: share}))
+    return Matches(*sides)

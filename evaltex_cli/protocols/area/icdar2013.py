@@ -1,0 +1,113 @@
+"""ICDAR 2013 (Karatzas et al.): the competition's adaptation of DetEval for focused scene text.
+
+Task: text localisation by boxes (or polygons, masks). As `deteval` with `variant=rrc`, but one-to-one matches may
+overlap others as long as these do not pass the thresholds, and a split or merge of one partner is a split or merge: a
+one-to-one match whose centres are too far apart comes back as a split, with 0.8 in place of 1, and of two words merged
+into one detection that both pass the thresholds the first takes the detection for a split, 0.8 of 2.
+
+Where we differ from the script: pairs have to overlap, splits and merges need a partner. With thresholds of 0 the
+script does without and scores above 1.
+
+Empty cases: 0/0 is 0 in the dataset. An image without an object that counts has recall 1, and precision 1 without
+detections, else 0; both are 0 where the detections do not name the image.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evaltex_cli.protocols.area import matching
+from evaltex_cli.protocols.area.evidence import columns_of, described, empty_image_scores
+from evaltex_cli.protocols.area.matching import Rules, Thresholds, Weights
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, harmonic_mean, mean_of
+from evaltex_cli.protocols.recall_precision import scores_of
+from evaltex_cli.records import Convention, ImageBatch, Overlaps
+
+RULES = Rules(lone_overlap=False, several_overlaps=False, dont_care_rivals=True, lone=matching.LONE_IS_MANY)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Parameters of ICDAR 2013, with the script's defaults."""
+
+    t_r: float = field(default=0.8, metadata={"help": "area recall, at least", "min": 0.0, "max": 1.0})
+    t_p: float = field(default=0.4, metadata={"help": "area precision, at least", "min": 0.0, "max": 1.0})
+    center: float = field(
+        default=1.0, metadata={"help": "one-to-one: distance of centres below so many mean diagonals", "min": 0.0}
+    )
+    split_weight: float = field(
+        default=0.8, metadata={"help": "credit of a split's object and detections", "min": 0.0, "max": 1.0}
+    )
+    merge_weight: float = field(
+        default=1.0, metadata={"help": "credit of a merge's objects and detection", "min": 0.0, "max": 1.0}
+    )
+    dont_care_overlap: float = field(
+        default=-1.0,
+        metadata={
+            "help": "a detection with more than this share on a don't-care object is ignored; below 0: t_p",
+            "min": -1.0,
+            "max": 1.0,
+        },
+    )
+    shape: str = field(
+        default="box",
+        metadata={"help": "polygons as bounding boxes, or as they are", "choices": ("box", "polygon")},
+    )
+
+
+def convention(parameters: Parameters) -> Convention:
+    """Bounding boxes whose corners are pixels, or continuous polygons."""
+    return Convention(inclusive=parameters.shape == "box")
+
+
+def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+    """Match a batch and sum what its images contribute."""
+    dont_care_overlap = parameters.t_p if parameters.dont_care_overlap < 0 else parameters.dont_care_overlap
+    nothing = np.zeros(batch.gt.count, dtype=bool)
+    rules = matching.exact_sums(RULES) if parameters.shape == "polygon" else RULES
+    t_r, t_p = np.array([parameters.t_r]), np.array([parameters.t_p])
+    thresholds = Thresholds(t_r, t_p, t_r, t_p, t_p, t_r)
+    found = matching.scene(
+        batch,
+        overlaps,
+        convention(parameters),
+        rules,
+        dont_care_overlap,
+        parameters.center,
+        False,
+        nothing,
+        thresholds.values(),
+    )
+    weights = Weights(parameters.split_weight, parameters.merge_weight)
+    credits = matching.credit(found, rules, thresholds, weights)
+    columns = columns_of(batch, found, credits)
+    return Evidence(columns, described(found, credits) if with_matches else None)
+
+
+def scores(totals: Totals, parameters: Parameters) -> Scores:
+    """Recall, precision and their harmonic mean."""
+    return scores_of(totals, totals["recall_credit"], totals["precision_credit"])
+
+
+def image_scores(totals: Totals, parameters: Parameters) -> Scores:
+    """As `scores`, or what the script prints for an image without an object that counts."""
+    if totals["counted_gt_objects"]:
+        return scores(totals, parameters)
+    recall, precision = empty_image_scores(totals)
+    return {"recall": recall, "precision": precision, "hmean": harmonic_mean(recall, precision)}
+
+
+PROTOCOL = Protocol(
+    name="icdar2013",
+    title="ICDAR 2013",
+    version=1,
+    parameters=Parameters,
+    evidence=evidence,
+    scores=scores,
+    headline=("recall", "precision", "hmean"),
+    convention=convention,
+    image_scores=image_scores,
+    object_credit=mean_of("credit"),
+)

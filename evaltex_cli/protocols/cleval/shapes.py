@@ -1,0 +1,292 @@
+"""Geometry of CLEval: outlines, aspects, pseudo-character centres (Eq. 1, Algorithm 2), centres inside detections.
+
+An object is a quadrilateral (a box is one) or a polygon; the official program treats the two differently. Of a
+quadrilateral, areas and containment take its vertices cut to integers, and a centre on its left or top edge is inside,
+one on its right or bottom edge is not. Of a polygon everything stands as it is, and a centre on its edge is outside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaltex_cli.geometry import rounding, shapes
+from evaltex_cli.geometry.boxes import around
+from evaltex_cli.geometry.chains import rings
+from evaltex_cli.geometry.overlaps import touching_boxes
+from evaltex_cli.geometry.shapes import Shapes
+from evaltex_cli.records import Bools, Convention, Floats, Geometries, Ints, Objects, Overlaps, expanded, offsets_of
+
+POLYGON_ASPECT = 1e5
+"""What the official program has for every polygon: its slip of 1e+5 for 1e-5."""
+FLAT_ASPECT = 1e9
+"""Height over width of an object without width."""
+MOST_CHARACTERS = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """One side's objects as CLEval takes them.
+
+    Attributes
+    ----------
+    offsets : (images + 1,) int64
+    is_polygon : (n,) bool
+        Else a quadrilateral.
+    vertices, starts : (v, 2) float64, (n + 1,) int64
+        Object i owns ``vertices[starts[i]:starts[i + 1]]``; a box has its four corners, clockwise from the top left.
+    outlines : (v, 2) float64
+        The vertices, cut to integers where they are a quadrilateral's.
+    shapes : Shapes
+        Of the outlines.
+    area : (n,) float64
+        Areas; by the shoelace formula for quadrilaterals, so that the lobes of a crossed one cancel.
+    remade : bool
+        Whether some shape is another than overlaps were measured with.
+    """
+
+    offsets: Ints
+    is_polygon: Bools
+    vertices: Floats
+    starts: Ints
+    outlines: Floats
+    shapes: Shapes
+    area: Floats
+    remade: bool
+
+    def corners(self, vertices: Floats, which: Ints) -> Floats:
+        """(k, 4, 2) the vertices of quadrilaterals."""
+        corners: Floats = vertices[self.starts[which][:, None] + np.arange(4)]
+        return corners
+
+
+def side_of(objects: Objects, convention: Convention, all_polygons: bool) -> Side:
+    """Return objects as CLEval takes them.
+
+    Parameters
+    ----------
+    convention : Convention
+        What overlaps were measured with.
+    all_polygons : bool
+        Whether four vertices are a polygon too.
+    """
+    vertices, starts = rings(objects.boxes, objects.vertices, objects.vertex_offsets)
+    counts = np.diff(starts)
+    is_polygon = np.full(objects.count, all_polygons) | (counts != 4)
+    if (counts == 3).any():
+        first = starts[:-1][counts == 3]
+        fourth = np.stack([vertices[first, 0], vertices[first + 2, 1]], axis=1)
+        vertices = np.insert(vertices, first + 3, fourth, axis=0)
+        starts = offsets_of(counts + (counts == 3))
+    outlines = vertices
+    if not is_polygon.all():
+        outlines = np.where(np.repeat(is_polygon, np.diff(starts))[:, None], vertices, rounding.truncated(vertices))
+    taken = shapes.of(objects, convention)
+    area, shoelace = shapes.area(taken), _shoelace(outlines, starts)
+    moved = np.zeros(objects.count, dtype=bool)
+    if is_polygon.any() and convention.truncated:
+        owner = np.repeat(np.arange(objects.count), np.diff(starts))
+        moved[owner[(vertices != np.trunc(vertices)).any(axis=1)]] = True
+    other = np.flatnonzero(is_polygon & (moved | (counts == 3) | ~np.isclose(shoelace, area, rtol=1e-9, atol=1e-9)))
+    if len(other):
+        geometries = np.full(objects.count, None, dtype=object) if taken.polygons is None else taken.polygons.copy()
+        geometries[other] = _buffered(vertices, starts, other)
+        boxes = taken.boxes.copy()
+        boxes[other] = objects.boxes[other]
+        taken = Shapes(boxes, geometries)
+        area = shapes.area(taken)
+    area = np.where(is_polygon, area, shoelace)
+    return Side(objects.offsets, is_polygon, vertices, starts, outlines, taken, area, len(other) > 0)
+
+
+def _shoelace(vertices: Floats, starts: Ints) -> Floats:
+    """(n,) areas of rings, the lobes of a crossed one cancelling each other."""
+    if not len(vertices):
+        return np.zeros(len(starts) - 1)
+    after = np.arange(1, len(vertices) + 1)
+    after[starts[1:] - 1] = starts[:-1]
+    x, y = (vertices - np.repeat(vertices[starts[:-1]], np.diff(starts), axis=0)).T
+    doubled: Floats = np.abs(np.add.reduceat(x * y[after] - x[after] * y, starts[:-1]))
+    return doubled / 2
+
+
+def _buffered(vertices: Floats, starts: Ints, which: Ints) -> Geometries:
+    """Polygons made valid as the official program does: of a crossed one the lobes of one orientation remain."""
+    import shapely
+
+    from evaltex_cli.geometry import geos
+
+    counts = np.diff(starts)[which]
+    geometries: Any = np.full(len(which), shapely.Polygon(), dtype=object)
+    usable = np.flatnonzero(counts >= 3)
+    owner, place = expanded(counts[usable])
+    loops = vertices[starts[which[usable]][owner] + place]
+    geometries[usable] = geos.buffer(geos.polygons(geos.linearrings(loops, indices=owner)), 0)
+    return np.asarray(geometries, dtype=object)
+
+
+def overlap_areas(overlaps: Overlaps, gt: Side, det: Side) -> tuple[Ints, Ints, Floats]:
+    """Return the pairs (gt, det), sorted, of outlines that overlap, and the areas of their intersections."""
+    if not gt.remade and not det.remade:
+        return overlaps.gt, overlaps.det, overlaps.area
+    i, j = touching_boxes(gt.shapes.boxes, gt.offsets, det.shapes.boxes, det.offsets)
+    area = shapes.pair_area(gt.shapes, i, det.shapes, j)
+    overlap = area > 0
+    return i[overlap], j[overlap], area[overlap]
+
+
+def aspects(side: Side, official: bool) -> Floats:
+    """(n,) width over height by vertex order (official), or height over width of the bounding box (paper).
+
+    Officially every polygon has the same aspect, so that as a false positive it is one character.
+    """
+    if not official:
+        width, height = (side.shapes.boxes[:, 2:] - side.shapes.boxes[:, :2]).T
+        result = np.where(height > 0, FLAT_ASPECT, 1.0)
+        np.divide(height, width, out=result, where=width > 0)
+        return result
+    result = np.full(len(side.is_polygon), POLYGON_ASPECT)
+    quads = np.flatnonzero(~side.is_polygon)
+    corners = side.corners(side.vertices, quads)
+    edges = np.roll(corners, -1, axis=1) - corners
+    lengths = np.sqrt(edges[..., 0] ** 2 + edges[..., 1] ** 2)
+    along, across = (lengths[:, 0] + lengths[:, 2]) / 2, (lengths[:, 1] + lengths[:, 3]) / 2
+    result[quads] = (along + 1e-5) / (across + 1e-5)
+    return result
+
+
+def lengths_by_aspect(aspect: Floats) -> Ints:
+    """(n,) how many characters an object without transcription is taken to have, along its longer side."""
+    longer = np.maximum(aspect, 1 / np.maximum(aspect, 1 / FLAT_ASPECT))
+    return _at_most_ten(0.5 + longer)
+
+
+def false_positive_lengths(aspect: Floats) -> Ints:
+    """(n,) how many characters a false positive counts for: one over the aspect (Eq. 8a)."""
+    return _at_most_ten(0.5 + 1 / (1e-5 + aspect))
+
+
+def _at_most_ten(value: Floats) -> Ints:
+    """Rounded, a half to the even number."""
+    return np.minimum(np.rint(value), MOST_CHARACTERS).astype(np.int64)
+
+
+def centres(side: Side, lengths: Ints, vertical: Bools) -> tuple[Ints, Floats]:
+    """Return the object of each pseudo-character centre, (c,), and the centres, (c, 2).
+
+    Parameters
+    ----------
+    lengths : (n,) int64
+        Number of characters of each object.
+    vertical : (n,) bool
+        Quadrilaterals that are read from their bottom to their top, not from left to right.
+    """
+    owner, place = expanded(lengths)
+    result = np.empty((len(owner), 2))
+    of_polygon = side.is_polygon[owner]
+    quads = np.flatnonzero(~side.is_polygon)
+    start, stop = np.empty((len(lengths), 2)), np.empty((len(lengths), 2))
+    corners = side.corners(side.vertices, quads)
+    corners = np.where(vertical[quads, None, None], np.roll(corners, 1, axis=1), corners)
+    start[quads], stop[quads] = (corners[:, 0] + corners[:, 3]) / 2, (corners[:, 1] + corners[:, 2]) / 2
+    quad_owner, quad_place = owner[~of_polygon], place[~of_polygon, None]
+    step = (stop[quad_owner] - start[quad_owner]) / lengths[quad_owner, None]
+    result[~of_polygon] = start[quad_owner] + step / 2 + step * quad_place
+    if of_polygon.any():
+        result[of_polygon] = _polygon_centres(side, lengths, owner[of_polygon], place[of_polygon])
+    return owner, result
+
+
+def _polygon_centres(side: Side, lengths: Ints, owner: Ints, place: Ints) -> Floats:
+    """Centres of the pieces between the upper and the lower chain of a polygon's vertices (Algorithm 2)."""
+    first, count, length = side.starts[owner], np.diff(side.starts)[owner], lengths[owner]
+    half = count // 2
+    sections = np.maximum(half - 1, 0)
+    total = np.zeros((len(owner), 2))
+    for step, forwards in ((0, True), (1, True), (0, False), (1, False)):
+        at = (place + step) * sections
+        section, part = at // length, at % length
+        is_end = section == sections
+        last = np.maximum(half - 1, 0) if forwards else count - half - 1
+        index = np.where(is_end, last, section)
+        following = np.where(part > 0, section + 1, index)
+        if not forwards:
+            index, following = count - 1 - index, count - 1 - following
+        here, there = side.vertices[first + index], side.vertices[first + following]
+        inner = np.trunc(here + (there - here) / length[:, None] * part[:, None])
+        total += np.where(part[:, None] > 0, inner, here)
+    return total / 4
+
+
+def centres_inside(owner: Ints, points: Floats, gt_offsets: Ints, objects: int, det: Side) -> tuple[Ints, Ints]:
+    """Return the pairs (centre, detection) of one image where the centre is inside the detection, sorted.
+
+    Parameters
+    ----------
+    owner, points : (c,) int64, (c, 2) float64
+        The object of each centre, ascending, and the centres.
+    gt_offsets : (images + 1,) int64
+    objects : int
+        Number of objects.
+    """
+    counts = np.bincount(owner, minlength=objects)
+    starts = offsets_of(counts)
+    bearing = np.flatnonzero(counts > 0)
+    margin = np.array([-1.0, -1.0, 1.0, 1.0])
+    bounds, boxes = around(points, points, starts[bearing]) + margin, det.shapes.boxes + margin
+    bearing_offsets = np.searchsorted(bearing, gt_offsets)
+    i, j = touching_boxes(bounds, bearing_offsets, boxes, det.offsets)
+    i = bearing[i]
+    pair, place = expanded(counts[i])
+    centre, within = starts[i][pair] + place, j[pair]
+    box = det.shapes.boxes[within]
+    near = ((box[:, :2] <= points[centre]) & (points[centre] <= box[:, 2:])).all(axis=1)
+    centre, within = centre[near], within[near]
+    inside = _inside(points[centre], within, det)
+    centre, within = centre[inside], within[inside]
+    order = np.lexsort((within, centre))
+    return centre[order], within[order]
+
+
+def _inside(points: Floats, within: Ints, det: Side) -> Bools:
+    """(p,) whether each point is inside its detection."""
+    result = np.zeros(len(points), dtype=bool)
+    of_polygon = det.is_polygon[within]
+    quads = np.flatnonzero(~of_polygon)
+    x, y = points[quads].T
+    corners = det.corners(det.outlines, within[quads])
+    odd = np.zeros(len(quads), dtype=bool)
+    for k in range(4):
+        (x0, y0), (x1, y1) = corners[:, k].T, corners[:, k - 1].T
+        crossed = (y0 <= y) != (y1 <= y)
+        height = np.where(crossed, y1 - y0, 1.0)
+        odd ^= crossed & (x < (x1 - x0) * (y - y0) / height + x0)
+    result[quads] = odd
+    if of_polygon.any():
+        from evaltex_cli.geometry import geos
+
+        rest = np.flatnonzero(of_polygon)
+        polygons = shapes.geometries(det.shapes, within[rest])
+        result[rest] = geos.contains_xy(polygons, points[rest, 0], points[rest, 1])
+    return result
+
+
+def shorter_sides(side: Side) -> Floats:
+    """(n,) shorter sides of the smallest rectangles around the vertices, corners rounded to whole pixels."""
+    import shapely
+
+    from evaltex_cli.geometry import geos
+
+    result = np.zeros(len(side.starts) - 1)
+    if not len(result):
+        return result
+    owner = np.repeat(np.arange(len(result)), np.diff(side.starts))
+    around: Any = geos.oriented_envelope(shapely.multipoints(side.vertices, indices=owner))
+    is_area = np.flatnonzero(shapely.get_type_id(around) == shapely.GeometryType.POLYGON)
+    corners = np.rint(shapely.get_coordinates(around[is_area])).reshape(-1, 5, 2)
+    edges = np.diff(corners, axis=1)
+    lengths = np.sqrt(edges[..., 0] ** 2 + edges[..., 1] ** 2)
+    result[is_area] = np.minimum(lengths[:, 0] + lengths[:, 2], lengths[:, 1] + lengths[:, 3]) / 2
+    return result

@@ -1,0 +1,191 @@
+"""Parameters of protocols from `evaltex.ini` and `--set`; defaults, types and ranges stand in the protocols."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evaltex_cli.errors import ConfigError, nearest, quote
+from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.protocols.base import load
+from evaltex_cli.runtime.files import read_regular
+
+CONFIG_NAME = "evaltex.ini"
+DEFAULT_SECTION = "evaltex"
+_BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "on": True, "off": False, "1": True, "0": False}
+
+
+class Setting(NamedTuple):
+    """One parameter as the user wrote it; `place` begins the message if it is wrong."""
+
+    place: str
+    protocol: str
+    key: str
+    value: str
+
+
+def parameters_of(protocol: str, settings: Sequence[Setting]) -> Any:
+    """Return a protocol's parameters record; later settings override earlier ones.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown key or a value that is malformed or out of range: place, key, range and nearest known key.
+    """
+    kind = load(protocol).parameters
+    known = {field.name: field for field in fields(kind)}
+    values: dict[str, Any] = {}
+    for setting in settings:
+        if setting.protocol == protocol:
+            if setting.key not in known:
+                raise ConfigError(
+                    f"{setting.place}: unknown key {quote(setting.key)}{nearest(setting.key, list(known))};"
+                    f" {protocol} knows {', '.join(known)}"
+                )
+            values[setting.key] = _value(known[setting.key], setting)
+    return kind(**values)
+
+
+def checked(protocol: str, given: dict[str, Any]) -> Any:
+    """Return a protocol's parameters from keyword arguments, checked like those of a file.
+
+    Raises
+    ------
+    ConfigError
+        As `parameters_of`.
+    """
+    settings = [Setting("parameters", protocol, key, _written(value)) for key, value in given.items()]
+    return parameters_of(protocol, settings)
+
+
+def find_config(given: Path | None) -> Path | None:
+    """The file to read: the given one, else `evaltex.ini` in the current folder, else none."""
+    if given is not None:
+        return given
+    return Path(CONFIG_NAME) if Path(CONFIG_NAME).is_file() else None
+
+
+def read_config(path: Path) -> list[Setting]:
+    """Read an ini file.
+
+    Raises
+    ------
+    ConfigError
+        When it cannot be read, a line is neither ``key=value``, section, comment nor blank, a section is no protocol's,
+        or a key stands twice in a section.
+    """
+    try:
+        text = read_regular(path, "a parameter file").decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ConfigError(f"{path}:{line}: byte 0x{error.object[error.start]:02x} is not UTF-8") from error
+    settings = list(_settings(path, text))
+    seen: dict[tuple[str, str], Setting] = {}
+    for setting in settings:
+        first = seen.setdefault((setting.protocol, setting.key), setting)
+        if first is not setting:
+            raise ConfigError(f"{setting.place}: key {quote(setting.key)} again; it stands at {first.place} too")
+    return settings
+
+
+def _settings(path: Path, text: str) -> Iterator[Setting]:
+    section = DEFAULT_SECTION
+    for number, raw in enumerate(text.split("\n"), start=1):
+        line = raw.strip()
+        place = f"{path}:{number}"
+        if not line or line.startswith(("#", ";")):
+            continue
+        if line.startswith("[") and line.endswith("]"):
+            section = _section(line[1:-1].strip(), place)
+            continue
+        key, equals, value = line.partition("=")
+        if not equals or not key.strip():
+            raise ConfigError(f"{place}: {quote(line)}; expected key=value, [protocol], or a comment after # or ;")
+        yield Setting(place, section, key.strip(), _uncommented(value))
+
+
+def _section(name: str, place: str) -> str:
+    if name not in PROTOCOLS:
+        hint = nearest(name, list(PROTOCOLS))
+        raise ConfigError(f"{place}: unknown section [{quote(name)[1:-1]}]{hint}; known: {', '.join(PROTOCOLS)}")
+    return name
+
+
+def _uncommented(value: str) -> str:
+    for mark in (" #", " ;", "\t#", "\t;"):
+        value = value.split(mark, 1)[0]
+    return value.strip()
+
+
+def parse_set(argument: str) -> Setting:
+    """Parse one ``[PROTOCOL.]KEY=VALUE`` of `--set`.
+
+    Raises
+    ------
+    ConfigError
+        When it is not of that form or names no known protocol.
+    """
+    place = f"--set {quote(argument)[1:-1]}"
+    name, equals, value = argument.partition("=")
+    if not equals or not name.strip():
+        raise ConfigError(f"{place}: expected [PROTOCOL.]KEY=VALUE, det_border=0.02 say")
+    protocol, dot, key = name.strip().rpartition(".")
+    return Setting(place, _section(protocol, place) if dot else DEFAULT_SECTION, key, value.strip())
+
+
+def _value(field: Any, setting: Setting) -> Any:
+    limits = field.metadata
+    value = _parsed(field.type, setting.value)
+    in_range = value is not None and (
+        value in limits["choices"]
+        if "choices" in limits
+        else not isinstance(value, float | int)
+        or (
+            limits.get("min", -math.inf) <= value <= limits.get("max", math.inf)
+            and value < limits.get("below", math.inf)
+        )
+    )
+    if not in_range:
+        raise ConfigError(f"{setting.place}: {setting.key} is {quote(setting.value)}; expected {allowed(field)}")
+    return value
+
+
+def _parsed(kind: str, text: str) -> Any:
+    """Return the value a text stands for, or None."""
+    try:
+        if kind == "bool":
+            return _BOOLEANS.get(text.lower())
+        if kind == "int":
+            return int(text) if text.isascii() and "_" not in text else None
+        if kind == "float":
+            value = float(text) if text.isascii() and "_" not in text else math.nan
+            return value if math.isfinite(value) else None
+    except ValueError:
+        return None
+    return text
+
+
+def allowed(field: Any) -> str:
+    """Describe the values a parameter takes, for messages and documentation."""
+    limits = field.metadata
+    if "choices" in limits:
+        return "one of " + ", ".join(limits["choices"])
+    if field.type == "bool":
+        return "true or false"
+    kind = "a whole number" if field.type == "int" else "a number"
+    if "below" in limits:
+        return f"{kind} from {limits['min']:g} to below {limits['below']:g}"
+    if "max" in limits:
+        return f"{kind} from {limits['min']:g} to {limits['max']:g}"
+    return f"{kind} of at least {limits['min']:g}" if "min" in limits else kind
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(float(value)) if isinstance(value, float) else str(value)  # numpy's have a repr of their own

@@ -1,0 +1,212 @@
+"""Matches of EvaLTex: the filter of candidates (Eq. 5), coverage and accuracy of every object (Eq. 6-20)."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry.boxes import around
+from evaltex_cli.protocols.base import divide, natural_log, quotient
+from evaltex_cli.protocols.evaltex.parameters import Parameters, convention
+from evaltex_cli.protocols.ties import MOST, ratio_error
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, distinct
+
+
+class Scene(NamedTuple):
+    """The shapes of a batch, and the module that measures them: `shapes` (boxes, polygons) or `label_runs` (masks)."""
+
+    measure: ModuleType
+    gt: Any
+    det: Any
+    gt_area: Floats
+    det_area: Floats
+    grown: Any
+    shrunk: Any
+
+
+class Local(NamedTuple):
+    """Local scores: (G,) coverage without split, accuracy, split; accuracy is NaN for a missed object."""
+
+    coverage: Floats
+    accuracy: Floats
+    split: Floats
+
+
+def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Scene:
+    """Take the shapes of a batch, and the objects grown and shrunk by the margin (Eq. 6-8)."""
+    gt_area, det_area = overlaps.gt_area, overlaps.det_area
+    if batch.gt_runs is not None and batch.det_runs is not None:
+        from evaltex_cli.geometry import label_runs
+
+        runs = batch.gt_runs
+        height, width = label_runs.extent(runs)
+        margin = parameters.det_border * quotient(gt_area, np.maximum(height, width))
+        radius = np.floor(margin + 0.5).astype(np.int64)
+        grown, shrunk = label_runs.grown(runs, radius), label_runs.shrunk_or_same(runs, radius)
+        return Scene(label_runs, runs, batch.det_runs, gt_area, det_area, grown, shrunk)
+    gt, det = (shapes.of(side, convention(parameters)) for side in (batch.gt, batch.det))
+    sides = batch.gt.boxes[:, 2:] - batch.gt.boxes[:, :2]
+    longer, shorter = sides.max(axis=1, initial=0.0), sides.min(axis=1, initial=np.inf)
+    # A polygon that no detection touches is never measured, and costs two buffers.
+    touched = np.bincount(overlaps.gt, minlength=batch.gt.count) > 0
+    thickness = np.where(gt.is_polygon, quotient(gt_area, longer) * touched, shorter)
+    margin = parameters.det_border * thickness
+    return Scene(shapes, gt, det, gt_area, det_area, shapes.offset(gt, margin), shapes.offset(gt, -margin))
+
+
+def keep_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> Bools:
+    """Filter the candidates of each detection (Eq. 5).
+
+    Candidates are taken by decreasing IoU, ties by the ground truth's order; G' is dropped when some G kept before
+    has ``Area(G' ∩ D) - Area(G ∩ G') <= threshold * Area(G')``. What rounding may make of a tie is one.
+
+    Parameters
+    ----------
+    candidates : Overlaps
+    scene : Scene
+        Shapes and areas of the batch.
+    threshold : float
+        t of Eq. 5.
+
+    Returns
+    -------
+    (p,) bool
+        Which pairs stay. Every detection with a candidate keeps at least one.
+
+    Notes
+    -----
+    One round settles, in every detection at once, its best undecided candidate: it is kept, and drops those it
+    disagrees with.
+    """
+    gt, det, area = candidates.gt, candidates.det, candidates.area
+    kept = np.ones(len(det), dtype=bool)
+    queue = _best_first(candidates, scene)
+    best = np.diff(det[queue], prepend=-1) != 0
+
+    def enough(which: Ints, shared: Floats) -> Bools:
+        own_area = scene.gt_area[gt[which]]
+        share = quotient(area[which], own_area)
+        surplus = share - quotient(shared, own_area) - threshold
+        close = np.flatnonzero(np.abs(surplus) <= MOST)
+        surplus[close] -= ratio_error(share[close], candidates, which[close])
+        return np.asarray(surplus > 0)
+
+    # What D covers of G' is too little even where no kept object shares it: any kept G drops it.
+    kept[queue] = best | enough(queue, np.zeros(len(queue)))
+    queue = queue[kept[queue]]
+    while True:
+        best = np.diff(det[queue], prepend=-1) != 0
+        leader = queue[best][np.cumsum(best) - 1][~best]
+        queue = queue[~best]
+        if not len(queue):
+            return kept
+        kept[queue] = enough(queue, scene.measure.pair_area(scene.gt, gt[queue], scene.gt, gt[leader]))
+        queue = queue[kept[queue]]
+
+
+def _best_first(candidates: Overlaps, scene: Scene) -> Ints:
+    """Candidates of detections that have several, by detection, decreasing IoU and the ground truth's order."""
+    gt, det, area = candidates.gt, candidates.det, candidates.area
+    crowded = np.flatnonzero(np.bincount(det)[det] > 1) if len(det) else np.zeros(0, np.int64)
+    iou = area[crowded] / (scene.gt_area[gt[crowded]] + scene.det_area[det[crowded]] - area[crowded])
+    order = np.lexsort((-iou, det[crowded]))
+    crowded, iou = crowded[order], iou[order]
+    drop, other = -np.diff(iou, prepend=np.inf), np.diff(det[crowded], prepend=-1) != 0
+    close = np.flatnonzero((drop <= 2 * MOST) & ~other)
+    lower = np.ones(len(crowded), dtype=bool)
+    lower[close] = drop[close] > sum(ratio_error(iou[k], candidates, crowded[k]) for k in (close, close - 1))
+    tier = np.cumsum(lower | other)
+    return crowded[np.lexsort((gt[crowded], tier))]
+
+
+def split_penalty(splits: Ints, function: str) -> Floats:
+    """Penalty of being found in s pieces: 1 for one, 0 for none (Eq. 13, or the tool's page)."""
+    log = natural_log(np.maximum(splits, 1))
+    penalty = 1 / (1 + log) if function == "paper" else 0.6 / (1 + log**2) + 0.4
+    return np.where(splits > 0, np.where(splits == 1, 1.0, penalty), 0.0)
+
+
+def local_scores(
+    batch: ImageBatch,
+    scene: Scene,
+    gt: Ints,
+    det: Ints,
+    area: Floats,
+    splits: Ints,
+    merges: Ints,
+    parameters: Parameters,
+) -> Local:
+    """Coverage (Eq. 10, 12, 15) and accuracy (Eq. 9, 14, 16-20) of every ground-truth object.
+
+    `area` are those of the pairs' intersections, which hold for grown and shrunk objects too where there is no margin.
+    """
+    measure, objects = scene.measure, batch.gt.count
+    in_shrunk = _known_areas(scene, scene.shrunk, gt, det, area)
+    covered = measure.union_area(gt, scene.shrunk, gt, scene.det, det, objects, in_shrunk)
+    coverage = divide(covered, measure.area(scene.shrunk))
+    own = (splits[gt] > 1) | (merges[det] == 1)
+    own_gt, own_det = gt[own], det[own]
+    in_grown = _known_areas(scene, scene.grown, own_gt, own_det, area[own])
+    text = measure.union_area(own_gt, scene.grown, own_gt, scene.det, own_det, objects, in_grown)
+    det_area = scene.det_area[own_det]
+    detected = measure.union_area(own_gt, scene.det, own_det, scene.det, own_det, objects, det_area)
+    accuracy = np.where(splits > 0, divide(text, detected), np.nan)
+    shared = ~own
+    merged_accuracy = divide(_text_area(batch, scene, gt, det, merges, parameters), scene.det_area)
+    accuracy[gt[shared]] = merged_accuracy[det[shared]]
+    return Local(coverage, accuracy, split_penalty(splits, parameters.split_function))
+
+
+def _known_areas(scene: Scene, objects: Any, gt: Ints, det: Ints, area: Floats) -> Floats | None:
+    """Areas of pairs whose ground truth has grown or shrunk to `objects`, from those before; None for moved shapes.
+
+    Most masks are too thin to grow: only those that do are measured anew.
+    """
+    if objects is scene.gt:
+        return area
+    if scene.measure is shapes:
+        return None
+    moved = objects.moved[gt]
+    area = area.copy()
+    area[moved] = scene.measure.pair_area(objects, gt[moved], scene.det, det[moved])
+    return area
+
+
+def _text_area(batch: ImageBatch, scene: Scene, gt: Ints, det: Ints, merges: Ints, parameters: Parameters) -> Floats:
+    """(D,) text area of the detections that keep several objects: their regions' (Eq. 20) or their own (Eq. 16)."""
+    merged = merges[det] > 1
+    gt, det = gt[merged], det[merged]
+    if not len(gt):
+        return np.zeros(batch.det.count)
+    by_region = _takes_regions(batch, parameters)[gt]
+    own, own_det = gt[~by_region], det[~by_region]
+    result: Floats = scene.measure.union_area(own_det, scene.grown, own, scene.det, own_det, batch.det.count)
+    if by_region.any():
+        region_of, regions = _regions(batch, scene.grown)
+        count = len(regions.boxes)
+        det, region = np.divmod(distinct(det[by_region] * count + region_of[gt[by_region]]), count)
+        result += scene.measure.union_area(det, regions, region, scene.det, det, batch.det.count)
+    return result
+
+
+def _takes_regions(batch: ImageBatch, parameters: Parameters) -> Bools:
+    """(G,) whether an object's region is text: not for masks, nor in an image with a polygon object."""
+    if not parameters.region or batch.has_masks:
+        return np.zeros(batch.gt.count, dtype=bool)
+    is_polygon = shapes.of(batch.gt, convention(parameters)).is_polygon
+    image = batch.gt.image
+    return np.asarray(np.bincount(image[is_polygon], minlength=len(batch.names))[image] == 0)
+
+
+def _regions(batch: ImageBatch, grown: shapes.Shapes) -> tuple[Ints, shapes.Shapes]:
+    """Return each object's region and the regions' boxes: each bounds the grown objects of one image and region ID."""
+    image, region = batch.gt.image, batch.gt.regions
+    order = np.lexsort((region, image))
+    first = np.concatenate([np.ones(1, dtype=bool), (np.diff(region[order]) != 0) | (np.diff(image[order]) != 0)])
+    region_of = np.empty(len(order), np.int64)
+    region_of[order] = np.cumsum(first) - 1
+    boxes = grown.boxes[order]
+    return region_of, shapes.Shapes(around(boxes[:, :2], boxes[:, 2:], np.flatnonzero(first)))

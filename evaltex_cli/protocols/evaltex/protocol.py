@@ -1,0 +1,205 @@
+"""EvaLTex (Calarasanu, Fabrizio, Dubuisson, Image and Vision Computing 2016): coverage and accuracy of every object.
+
+Task: text localisation by boxes, regions, polygons or labelled masks. Every ground-truth object gets a coverage (what
+of it was found) and an accuracy (what of its detections is text), by the kind of its match; scores pool them.
+Equation numbers are the paper's. Where the paper is silent or contradicts the published tool:
+
+1. The filter (Eq. 5) takes a detection's candidates by decreasing IoU; the paper states no order.
+2. Accuracy of a merge is TextArea / Area(D) for each of its objects: Eq. 19 as printed lacks the text's own share.
+3. The split penalty is the tool's, 0.6 / (1 + ln² s) + 0.4; `split_function=paper` takes Eq. 13.
+4. EMD scores use 100 bins while 10 are printed, as the tool's sample does, unless `hist_bin_nb` is set.
+5. Rejected objects match like others and count as text, but enter no mean; a detection on them alone is neither right
+   nor wrong.
+
+Empty cases: a ratio 0/0 is 0, in the dataset and in an image without objects alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.protocols import relations
+from evaltex_cli.protocols.base import (
+    IGNORED,
+    MANY_TO_MANY,
+    MANY_TO_ONE,
+    MATCH_TYPES,
+    MISSED,
+    ONE_TO_MANY,
+    ONE_TO_ONE,
+    Evidence,
+    Protocol,
+    Scores,
+    Totals,
+    harmonic_mean,
+    mean_of,
+    per_image,
+    ratio,
+)
+from evaltex_cli.protocols.evaltex.matching import Local, keep_candidates, local_scores, scene_of
+from evaltex_cli.protocols.evaltex.parameters import Parameters, convention
+from evaltex_cli.protocols.ties import settled
+from evaltex_cli.records import Floats, ImageBatch, Ints, Overlaps
+
+PRINTED_BINS, EMD_BINS = 10, 100
+BIN_TOLERANCE = 1e-9
+"""A value this little below a bin's edge belongs to the bin above: it is the edge, but for rounding."""
+
+
+def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+    """Match a batch and sum what its images contribute.
+
+    Parameters
+    ----------
+    batch : ImageBatch
+    overlaps : Overlaps
+    parameters : Parameters
+    with_matches : bool
+        Whether to return each object's match too.
+    """
+    enough = settled(overlaps.area, parameters.min_area, overlaps) > parameters.min_area
+    candidates = overlaps._replace(gt=overlaps.gt[enough], det=overlaps.det[enough], area=overlaps.area[enough])
+    scene = scene_of(batch, overlaps, parameters)
+    kept = keep_candidates(candidates, scene, parameters.overlap_filter)
+    gt, det, area = candidates.gt[kept], candidates.det[kept], candidates.area[kept]
+    splits = np.bincount(gt, minlength=batch.gt.count)
+    merges = np.bincount(det, minlength=batch.det.count)
+    local = local_scores(batch, scene, gt, det, area, splits, merges, parameters)
+    gt_counts = ~batch.gt.dont_care
+    det_counts = merges == 0
+    det_counts[det[gt_counts[gt]]] = True
+    gt_type, _ = relations.types(gt, det, gt_counts, det_counts)
+    coverage = local.coverage * local.split if parameters.split else local.coverage
+    columns = _columns(batch, local, coverage, splits, merges, gt_type, parameters)
+    if not with_matches:
+        return Evidence(columns)
+    local_values = {
+        "coverage": coverage,
+        "coverage_no_split": local.coverage,
+        "accuracy": local.accuracy,
+        "split": local.split,
+    }
+    return Evidence(columns, relations.matches(gt, det, gt_counts, det_counts, local_values, {}))
+
+
+def _columns(
+    batch: ImageBatch,
+    local: Local,
+    coverage: Floats,
+    splits: Ints,
+    merges: Ints,
+    gt_type: NDArray[np.uint8],
+    parameters: Parameters,
+) -> dict[str, NDArray[Any]]:
+    images = len(batch.names)
+    cared = ~batch.gt.dont_care
+    image, det_image = batch.gt.image[cared], batch.det.image
+    found = splits[cared] > 0
+    accuracy, found_image = local.accuracy[cared][found], image[found]
+    false_positive = merges == 0
+    entries = np.concatenate([accuracy, np.zeros(int(false_positive.sum()))])
+    entry_image = np.concatenate([found_image, det_image[false_positive]])
+    printed, emd = bins(parameters)
+    columns: dict[str, NDArray[Any]] = {
+        "gt_objects": np.diff(batch.gt.offsets),
+        "counted_gt_objects": per_image(cared, batch.gt.image, images),
+        "detections": np.diff(batch.det.offsets),
+        "true_positives": per_image(found, image, images),
+        "false_positives": per_image(false_positive, det_image, images),
+        "coverage": per_image(coverage[cared], image, images),
+        "coverage_no_split": per_image(local.coverage[cared], image, images),
+        "accuracy": per_image(accuracy, found_image, images),
+        "split": per_image(local.split[cared], image, images),
+        "coverage_bins": _histogram(coverage[cared], image, images, printed),
+        "accuracy_bins": _histogram(entries, entry_image, images, printed),
+        "coverage_emd_steps": _emd_steps(coverage[cared], image, images, emd),
+        "coverage_no_split_emd_steps": _emd_steps(local.coverage[cared], image, images, emd),
+        "accuracy_emd_steps": _emd_steps(entries, entry_image, images, emd),
+    }
+    for code in (ONE_TO_ONE, ONE_TO_MANY, MANY_TO_ONE, MANY_TO_MANY, MISSED, IGNORED):
+        columns[MATCH_TYPES[code].replace("-", "_")] = per_image(gt_type == code, batch.gt.image, images)
+    return columns
+
+
+def bins(parameters: Parameters) -> tuple[int, int]:
+    """Number of histogram bins printed, and used for the EMD scores."""
+    return (parameters.hist_bin_nb,) * 2 if parameters.hist_bin_nb else (PRINTED_BINS, EMD_BINS)
+
+
+def bin_of(values: Floats, count: int) -> Ints:
+    """(n,) bin b of each value in [0, 1]: b/count <= value < (b+1)/count, the last bin including 1."""
+    edges = np.arange(1, count) / count - BIN_TOLERANCE
+    return np.searchsorted(edges, values, side="right")
+
+
+def _histogram(values: Floats, image: Ints, images: int, count: int) -> Ints:
+    return np.bincount(image * count + bin_of(values, count), minlength=images * count).reshape(images, count)
+
+
+def _emd_steps(values: Floats, image: Ints, images: int, count: int) -> Ints:
+    """Earth mover's distance of each image's histogram to the last bin, in bins times objects."""
+    return per_image(count - 1 - bin_of(values, count), image, images)
+
+
+def scores(totals: Totals, parameters: Parameters) -> Scores:
+    """Global scores (Eq. 23-31), histograms and EMD scores of summed evidence; 0/0 is 0.
+
+    Parameters
+    ----------
+    totals : mapping
+        The sums of the columns of `evidence`, over a dataset or of one image.
+    parameters : Parameters
+    """
+    counted, tp, answers = (
+        totals["counted_gt_objects"],
+        totals["true_positives"],
+        totals["true_positives"] + totals["false_positives"],
+    )
+    recall, recall_no_split = ratio(totals["coverage"], counted), ratio(totals["coverage_no_split"], counted)
+    precision = ratio(totals["accuracy"], answers)
+    emd_recall, emd_no_split = (
+        _emd_score(totals[name], counted, parameters) for name in ("coverage_emd_steps", "coverage_no_split_emd_steps")
+    )
+    emd_precision = _emd_score(totals["accuracy_emd_steps"], answers, parameters)
+    return {
+        "recall": recall,
+        "recall_no_split": recall_no_split,
+        "precision": precision,
+        "split": ratio(totals["split"], counted),
+        "fscore": harmonic_mean(recall, precision),
+        "fscore_no_split": harmonic_mean(recall_no_split, precision),
+        "quantity_recall": ratio(tp, counted),
+        "quantity_precision": ratio(tp, answers),
+        "quality_recall": ratio(totals["coverage"], tp),
+        "quality_recall_no_split": ratio(totals["coverage_no_split"], tp),
+        "quality_precision": ratio(totals["accuracy"], tp),
+        "coverage_histogram": [ratio(count, counted) for count in totals["coverage_bins"]],
+        "accuracy_histogram": [ratio(count, answers) for count in totals["accuracy_bins"]],
+        "emd_recall": emd_recall,
+        "emd_recall_no_split": emd_no_split,
+        "emd_precision": emd_precision,
+        "emd_fscore": harmonic_mean(emd_recall, emd_precision),
+        "emd_fscore_no_split": harmonic_mean(emd_no_split, emd_precision),
+    }
+
+
+def _emd_score(steps: int, entries: int, parameters: Parameters) -> float:
+    """1 - EMD between a histogram and all mass in the last bin; 0 for an empty histogram."""
+    count = bins(parameters)[1]
+    return ratio(entries * count - steps, entries * count)
+
+
+PROTOCOL = Protocol(
+    name="evaltex",
+    title="EvaLTex: coverage and accuracy of every object, all kinds of matches",
+    version=1,
+    parameters=Parameters,
+    evidence=evidence,
+    scores=scores,
+    headline=("recall", "precision", "fscore"),
+    convention=convention,
+    object_credit=mean_of("coverage", "accuracy"),
+)

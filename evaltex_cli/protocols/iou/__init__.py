@@ -1,0 +1,1 @@
+"""Protocols that match one to one by intersection over union: IoU, IoU+CRW and TIoU."""

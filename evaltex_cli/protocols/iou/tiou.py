@@ -1,0 +1,308 @@
+"""TIoU (Liu, Jin, Xie, Luo, Zhang, Xie, CVPR 2019): IoU pairs, discounted for cut and for foreign text.
+
+Task: text localisation by boxes, polygons or labelled masks. Pairs are those of `iou`. A pair is worth its IoU, towards
+recall times f(share of the object that the detection cuts off), towards precision times f(share of the detection with
+text of other objects, don't care included); f(x) = 1 - x, but 1 up to a tolerance of 0.01, which the paper lacks.
+
+With ``lines=regions`` (the "word and text-line" ground truth of the authors) a detection may also be of a line: a
+region of several objects, as the ground truth's region column tells. Lines go first. A detection of a line finds those
+of its words that it covers by more than half. Where we differ from the program there: words belong to the line that the
+ground truth says, not to every line that covers half of them; a line needs a word that is found; don't-care words give
+no credit; and text beside the line is all text beside it, while the program leaves out the word whose number is the
+line's.
+
+Empty cases: as in `iou`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from evaltex_cli.errors import InputError
+from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry.boxes import around
+from evaltex_cli.geometry.overlaps import touching_boxes
+from evaltex_cli.geometry.shapes import Shapes
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, divide, mean_of, object_counts, per_image
+from evaltex_cli.protocols.detection_order import in_order, needs_confidences
+from evaltex_cli.protocols.iou import first_fit
+from evaltex_cli.protocols.iou.first_fit import convention, counting, iou, pair, spread
+from evaltex_cli.protocols.recall_precision import image_scores_by, scores_of
+from evaltex_cli.protocols.relations import matches
+from evaltex_cli.protocols.ties import settled
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps
+
+FOUND = 0.5
+"""A detection of a line finds the words of which it covers more than this share."""
+NO_LINE = -1
+SLACK = 1e-9
+"""A share this little above the tolerance is at it, but for rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters(first_fit.Parameters):
+    """Parameters of TIoU, with the program's defaults."""
+
+    tolerance: float = field(
+        default=0.01,
+        metadata={"help": "a share of cut or of foreign text up to this costs nothing", "min": 0.0, "max": 1.0},
+    )
+    lines: str = field(
+        default="none",
+        metadata={
+            "help": "regions of several objects may be detected as a line (regions), or not (none)",
+            "choices": ("none", "regions"),
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lines:
+    """Lines of a batch, in the order of their first words, and the detections matched with them.
+
+    Attributes
+    ----------
+    shapes : Shapes
+        Bounding boxes, and convex hulls of words of which one is a polygon.
+    line, det : (m,) int64
+        The matches, sorted by line.
+    area, similarity : (m,) float64
+        Intersection and IoU of line and detection.
+    words : (w,) int64
+        The overlaps of words found in this way with the detections of their lines.
+    surplus : (D,) bool
+        Detections ignored because they are mostly of a word that was found.
+    """
+
+    shapes: Shapes
+    line: Ints
+    det: Ints
+    area: Floats
+    similarity: Floats
+    words: Ints
+    surplus: Bools
+
+
+@in_order
+def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+    """Match a batch and sum what its images contribute.
+
+    Raises
+    ------
+    InputError
+        For lines of label pictures: no pixel tells how far a line reaches between its words.
+    """
+    gt_counts, det_counts, warnings = counting(batch, overlaps, parameters)
+    similarity = iou(overlaps)
+    lines = _lines(batch, overlaps, gt_counts, det_counts, parameters)
+    det_counts &= ~lines.surplus
+    gt_free = gt_counts & ~_is_in(overlaps.gt[lines.words], batch.gt.count)
+    det_free = det_counts & ~_is_in(lines.det, batch.det.count)
+    pairs = pair(overlaps, similarity, gt_free, det_free, parameters)
+
+    found = np.concatenate([lines.words, pairs])
+    gt, found_by = overlaps.gt[found], overlaps.det[found]
+    share, gt_area = divide(overlaps.area, overlaps.gt_area[overlaps.gt]), overlaps.gt_area[gt]
+    siou_recall = np.concatenate([share[lines.words], similarity[pairs]])
+    tiou_recall = siou_recall * _discount(divide(gt_area - overlaps.area[found], gt_area), parameters)
+
+    det = np.concatenate([lines.det, overlaps.det[pairs]])
+    siou_precision = np.concatenate([lines.similarity, similarity[pairs]])
+    foreign = _foreign(batch, overlaps, lines, det, np.concatenate([lines.area, overlaps.area[pairs]]), parameters)
+    tiou_precision = siou_precision * _discount(divide(foreign, overlaps.det_area[det]), parameters)
+
+    images, gt_image, det_image = len(batch.names), batch.gt.image, batch.det.image
+    columns = object_counts(batch, gt_counts, det_counts) | {
+        "one_to_one": np.bincount(gt_image[overlaps.gt[pairs]], minlength=images),
+        "lines": np.bincount(det_image[lines.det], minlength=images),
+    }
+    for name, credit, image in (
+        ("siou_recall", siou_recall, gt_image[gt]),
+        ("siou_precision", siou_precision, det_image[det]),
+        ("tiou_recall", tiou_recall, gt_image[gt]),
+        ("tiou_precision", tiou_precision, det_image[det]),
+    ):
+        columns[f"{name}_credit"] = per_image(credit, image, images)
+    if not with_matches:
+        return Evidence(columns, warnings=warnings)
+    gt_values = spread({"siou_recall": siou_recall, "tiou_recall": tiou_recall}, gt, batch.gt.count)
+    det_values = spread({"siou_precision": siou_precision, "tiou_precision": tiou_precision}, det, batch.det.count)
+    return Evidence(columns, matches(gt, found_by, gt_counts, det_counts, gt_values, det_values), warnings)
+
+
+def _discount(share: Floats, parameters: Parameters) -> Floats:
+    """f: what remains of a credit."""
+    return np.where(share <= parameters.tolerance + SLACK, 1.0, 1.0 - share)
+
+
+def _is_in(index: Ints, count: int) -> Bools:
+    """(count,) whether the index holds a number."""
+    return np.bincount(index, minlength=count) > 0
+
+
+def _foreign(
+    batch: ImageBatch, overlaps: Overlaps, lines: _Lines, det: Ints, own: Floats, parameters: Parameters
+) -> Floats:
+    """Area of all text in a detection, less that of its own match.
+
+    Parameters
+    ----------
+    det : (m,) int64
+        Matched detections, each once.
+    own : (m,) float64
+        Area that each shares with what it is matched with.
+
+    Returns
+    -------
+    (m,) float64
+        With D the detection, G its match, G_k the other objects: Area(D n U G_k) - Area(D n G n U G_k), which is
+        Area(D n (G u U G_k)) - Area(D n G).
+    """
+    text, text_det = overlaps.gt, overlaps.det
+    measure, texts, dets = _shapes(batch, parameters)
+    if len(lines.line):
+        texts = _joined(texts, lines.shapes)
+        text = np.concatenate([text, batch.gt.count + lines.line])
+        text_det = np.concatenate([text_det, lines.det])
+    several = np.bincount(text_det, minlength=batch.det.count) > 1
+    crowded = (several & _is_in(det, batch.det.count))[text_det]
+    text, text_det = text[crowded], text_det[crowded]
+    covered = measure.union_area(text_det, texts, text, dets, text_det, batch.det.count)
+    return np.where(several[det], np.maximum(covered[det] - own, 0.0), 0.0)
+
+
+def _shapes(batch: ImageBatch, parameters: Parameters) -> tuple[ModuleType, Any, Any]:
+    """Return what measures shapes, `shapes` (boxes, polygons) or `label_runs` (masks), and those of both sides."""
+    if batch.gt_runs is None or batch.det_runs is None:
+        taken = convention(parameters)
+        return shapes, shapes.of(batch.gt, taken), shapes.of(batch.det, taken)
+    from evaltex_cli.geometry import label_runs
+
+    return label_runs, batch.gt_runs, batch.det_runs
+
+
+# Lines ---------------------------------------------------------------------------------------------------------------
+
+
+def _lines(
+    batch: ImageBatch, overlaps: Overlaps, gt_counts: Bools, det_counts: Bools, parameters: Parameters
+) -> _Lines:
+    """Match lines and detections first-fit; none at all where the parameters ask for none."""
+    index, number = np.zeros(0, np.int64), np.zeros(0)
+    if parameters.lines == "none":
+        nothing = np.zeros(batch.det.count, dtype=bool)
+        return _Lines(Shapes(np.zeros((0, 4))), index, index, number, number, index, nothing)
+    if batch.has_masks:
+        raise InputError(
+            "tiou: lines=regions does not work on label pictures; leave out their folders or set lines=none"
+        )
+    _, gt, dets = _shapes(batch, parameters)
+    line_of, outlines, offsets = _outlines(batch, gt)
+    line, det = touching_boxes(outlines.boxes, offsets, dets.boxes, batch.det.offsets)
+    area = shapes.pair_area(outlines, line, dets, det)
+    found = Overlaps(line, det, area, shapes.area(outlines), overlaps.det_area, outlines.boxes, dets.boxes)
+    similarity = iou(found)
+    passes = settled(similarity, parameters.iou, found) > parameters.iou
+
+    word_line, word_det = line_of[overlaps.gt], overlaps.det
+    share = settled(divide(overlaps.area, overlaps.gt_area[overlaps.gt]), FOUND, overlaps)
+    findable = np.flatnonzero((word_line != NO_LINE) & gt_counts[overlaps.gt] & (share > FOUND))
+    finds = np.isin(line * batch.det.count + det, word_line[findable] * batch.det.count + word_det[findable])
+    candidates = np.flatnonzero(finds & det_counts[det] & passes)
+    chosen = candidates[first_fit.first_fit(line[candidates], det[candidates])]
+    line, det = line[chosen], det[chosen]
+
+    matched_line = np.full(batch.det.count, NO_LINE)
+    matched_line[det] = line
+    words = findable[matched_line[word_det[findable]] == word_line[findable]]
+    surplus = _surplus(overlaps, line_of, words, det_counts & (matched_line == NO_LINE), parameters)
+    return _Lines(outlines, line, det, area[chosen], similarity[chosen], words, surplus)
+
+
+def _outlines(batch: ImageBatch, gt: Shapes) -> tuple[Ints, Shapes, Ints]:
+    """Return each object's line or `NO_LINE`, the lines' shapes, and which image owns which (as `_Lines`)."""
+    image = batch.gt.image
+    key = np.stack([image, batch.gt.regions])
+    _, first, region_of, size = np.unique(key, axis=1, return_index=True, return_inverse=True, return_counts=True)
+    several = np.flatnonzero(size > 1)
+    several = several[np.argsort(first[several])]
+    number = np.full(len(size), NO_LINE)
+    number[several] = np.arange(len(several))
+    line_of = number[region_of.reshape(-1)]
+    words = np.argsort(line_of, kind="stable")[np.count_nonzero(line_of == NO_LINE) :]
+    line, boxes = line_of[words], gt.boxes[words]
+    starts = np.searchsorted(line, np.arange(len(several)))
+    outlines = Shapes(around(boxes[:, :2], boxes[:, 2:], starts), _hulls(gt, words, line, len(several)))
+    return line_of, outlines, np.searchsorted(image[first[several]], np.arange(len(batch.names) + 1))
+
+
+def _hulls(gt: Shapes, words: Ints, line: Ints, lines: int) -> Any:
+    """Convex hulls of the lines that have a word which is a polygon, None for the others; None without any."""
+    has_polygon = np.bincount(line[gt.is_polygon[words]], minlength=lines) > 0
+    if not has_polygon.any():
+        return None
+    import shapely
+
+    from evaltex_cli.geometry import geos
+
+    curved = has_polygon[line]
+    points, word = shapely.get_coordinates(shapes.geometries(gt, words[curved]), return_index=True)
+    owner, rank = np.unique(line[curved][word], return_inverse=True)
+    hulls = np.full(lines, None, dtype=object)
+    hulls[has_polygon] = shapely.Polygon()
+    hulls[owner] = geos.convex_hull(shapely.multipoints(points, indices=rank))
+    return hulls
+
+
+def _joined(a: Shapes, b: Shapes) -> Shapes:
+    polygons = None
+    if a.polygons is not None or b.polygons is not None:
+        sides = (np.full(len(side.boxes), None) if side.polygons is None else side.polygons for side in (a, b))
+        polygons = np.concatenate([*sides])
+    return Shapes(np.concatenate([a.boxes, b.boxes]), polygons)
+
+
+def _surplus(overlaps: Overlaps, line_of: Ints, words: Ints, free: Bools, parameters: Parameters) -> Bools:
+    """(D,) bool: detections of found words that are ignored, the first free one of each word."""
+    found = np.zeros(len(line_of), dtype=bool)
+    found[overlaps.gt[words]] = True
+    gt, det = overlaps.gt, overlaps.det
+    share = divide(overlaps.area, overlaps.det_area[det])
+    inside = settled(share, parameters.dont_care_overlap, overlaps) > parameters.dont_care_overlap
+    candidates = np.flatnonzero(found[gt] & free[det] & inside)
+    candidates = candidates[np.argsort(line_of[gt[candidates]], kind="stable")]
+    chosen = candidates[first_fit.first_fit(gt[candidates], det[candidates])]
+    return _is_in(det[chosen], len(free))
+
+
+# Scores --------------------------------------------------------------------------------------------------------------
+
+
+def scores(totals: Totals, parameters: Parameters) -> Scores:
+    """TIoU's scores; besides, IoU's of the same matches, and SIoU's: without discounts."""
+    matched = totals["one_to_one"] + totals["lines"]
+    by_prefix = {
+        "": scores_of(totals, totals["tiou_recall_credit"], totals["tiou_precision_credit"]),
+        "iou_": scores_of(totals, matched, matched),
+        "siou_": scores_of(totals, totals["siou_recall_credit"], totals["siou_precision_credit"]),
+    }
+    return {prefix + name: value for prefix, group in by_prefix.items() for name, value in group.items()}
+
+
+PROTOCOL = Protocol(
+    name="tiou",
+    title="TIoU: tightness-aware IoU",
+    version=1,
+    parameters=Parameters,
+    evidence=evidence,
+    scores=scores,
+    headline=("recall", "precision", "hmean"),
+    convention=convention,
+    image_scores=image_scores_by(scores),
+    needs=needs_confidences,
+    object_credit=mean_of("tiou_recall"),
+)

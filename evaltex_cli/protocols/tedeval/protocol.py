@@ -1,0 +1,136 @@
+"""TedEval (Lee, Baek, Lee, arXiv:1907.01227): matches by area, scored by the characters that detections contain.
+
+Task: text localisation by boxes or quadrilaterals, ground truth with transcriptions. A word of n characters is given n
+pseudo character centres. One-to-one, one-to-many and many-to-one matches are all collected, none excluding
+another; a split or merge over several lines is dropped. A matched object is worth its share of characters that exactly
+one of its detections contains, a matched detection its share of characters contained.
+
+Areas are those of coordinates cut to integers, without the + 1 of the DetEval scripts. An object without
+transcription has no characters: it counts, with a credit of 0. Polygons of more vertices, which the published script
+does not take, have their characters on the line midway between their upper and their lower side.
+
+Empty cases: a ratio 0/0 is 0 in the dataset; an image without objects that count has recall 1, and precision 0 if it
+has detections that count, else 1, as in the published script.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.protocols.base import (
+    Evidence,
+    Protocol,
+    Scores,
+    Totals,
+    divide,
+    mean_of,
+    object_counts,
+    per_image,
+    remark,
+)
+from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
+from evaltex_cli.protocols.recall_precision import image_scores_by, scores_of
+from evaltex_cli.protocols.relations import matches
+from evaltex_cli.protocols.tedeval.characters import contains, edges, members, outlines_of, pseudo_centres
+from evaltex_cli.protocols.tedeval.matching import TRUNCATED, match, scene_of
+from evaltex_cli.records import Convention, ImageBatch, Overlaps
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Parameters of TedEval; the defaults are the paper's."""
+
+    t_r: float = field(
+        default=0.4, metadata={"help": "least area recall of a match; of a split, of the sum", "min": 0.0, "max": 1.0}
+    )
+    t_p: float = field(
+        default=0.4,
+        metadata={"help": "least area precision of a match; of a merge, of the sum", "min": 0.0, "max": 1.0},
+    )
+    center: float = field(
+        default=1.0, metadata={"help": "one-to-one: centres nearer than this share of the mean diagonal", "min": 0.0}
+    )
+    order: str = order_field()
+
+
+def convention(parameters: Parameters) -> Convention:
+    """Coordinates cut to integers."""
+    return TRUNCATED
+
+
+@in_order
+def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+    """Match a batch and sum what its images contribute.
+
+    Parameters
+    ----------
+    batch : ImageBatch
+    overlaps : Overlaps
+    parameters : Parameters
+    with_matches : bool
+        Whether to return each object's match too.
+    """
+    t_r, t_p, center = parameters.t_r, parameters.t_p, parameters.center
+    scene = scene_of(batch, overlaps, t_r, t_p)
+    gt_outlines, det_outlines = outlines_of(batch.gt), outlines_of(batch.det)
+    matched = match(scene, gt_outlines, det_outlines, t_r, t_p, center)
+    gt, det = scene.gt[matched], scene.det[matched]
+    lengths = np.fromiter(map(len, batch.gt.texts), np.int64, batch.gt.count)
+    characters = np.where(batch.gt.dont_care, 0, lengths)
+    centres = pseudo_centres(gt_outlines, characters, np.unique(gt))
+    pair, centre = members(gt, characters)
+    contained = contains(*edges(det_outlines, scene.cut), det[pair], centres[centre])
+    seen = np.bincount(centre[contained], minlength=len(centres))
+    owner = np.repeat(np.arange(batch.gt.count), characters)
+    found = np.bincount(owner[seen == 1], minlength=batch.gt.count)
+    expected = np.bincount(det[pair], minlength=batch.det.count)
+    held = np.bincount(det[pair][contained], minlength=batch.det.count)
+    recall, precision = (
+        divide(some.astype(np.float64), every.astype(np.float64))
+        for some, every in ((found, characters), (held, expected))
+    )
+    gt_counts, det_counts = ~batch.gt.dont_care, ~scene.ignored
+    images = len(batch.names)
+    columns: dict[str, NDArray[Any]] = {
+        **object_counts(batch, gt_counts, det_counts),
+        "recall_credit": per_image(recall, batch.gt.image, images),
+        "precision_credit": per_image(precision, batch.det.image, images),
+    }
+    text = "tedeval: {count} object[s] without transcription [has|have] no characters, so no credit (in {images})"
+    warnings = remark(text, batch, gt_counts & (lengths == 0))
+    if not with_matches:
+        return Evidence(columns, warnings=warnings)
+    found_by = matches(
+        gt,
+        det,
+        gt_counts,
+        det_counts,
+        {"characters": characters, "characters_found": found, "recall": recall},
+        {"characters": expected, "characters_found": held, "precision": precision},
+    )
+    return Evidence(columns, found_by, warnings)
+
+
+def scores(totals: Totals, parameters: Parameters) -> Scores:
+    """Recall, precision and their harmonic mean: credits over the numbers of objects that count; 0/0 is 0."""
+    return scores_of(totals, totals["recall_credit"], totals["precision_credit"])
+
+
+PROTOCOL = Protocol(
+    name="tedeval",
+    title="TedEval: matches by area, scored by pseudo character centres",
+    version=1,
+    parameters=Parameters,
+    evidence=evidence,
+    scores=scores,
+    headline=("recall", "precision", "hmean"),
+    convention=convention,
+    image_scores=image_scores_by(scores),
+    needs=needs_confidences,
+    takes_masks=False,
+    object_credit=mean_of("recall"),
+)

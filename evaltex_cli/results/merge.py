@@ -1,0 +1,247 @@
+"""Results of runs over disjoint images, brought together: evidence adds up, and scores are functions of its sums.
+
+With the images' results in all parts (``-a``), totals are summed anew from the images, exactly: they are those of one
+run over all images, to the last bit. Else the parts' totals are summed. Counts are exact then too; a sum of floats was
+rounded once in each part, so it may differ from that of one run by half a unit in the last place for each part.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.errors import InputError, counted, quote
+from evaltex_cli.evaluation.signature import parts_of, signature
+from evaltex_cli.evaluation.tally import Evaluation, ImageResult, InputSummary, Run
+from evaltex_cli.protocols import PROTOCOLS, config
+from evaltex_cli.protocols.base import ExactSums, load
+from evaltex_cli.results import result_document
+from evaltex_cli.results.stored_images import StoredImages
+from evaltex_cli.results.writer import ImageFiles, of_images
+from evaltex_cli.runtime import outputs
+from evaltex_cli.version import __version__
+
+IMAGES_AT_ONCE = 64
+_SIGNED = ("revision", "masks", "invalid", "min_confidence", "version")
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """One protocol's results of all parts.
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+        As of one run over the images of all parts; without evidence rows.
+    images : list of StoredImages
+        One per part, in their order; empty unless all parts have them.
+    ground_truths : list of str
+        SHA-256 of the ground truths of all evaluations that are in it, through merged results too.
+    """
+
+    evaluation: Evaluation
+    images: list[StoredImages]
+    ground_truths: list[str]
+
+    @property
+    def run(self) -> Run:
+        """The run that would have made it."""
+        return Run(self.evaluation.protocol, self.evaluation.parameters)
+
+
+def results_in(paths: Sequence[Path], target: Path) -> list[Path]:
+    """Return those of the results that are in the folder `target`."""
+    files = [file for path in paths for file in result_document.files(path)]
+    return [file for file in files if target.is_dir() and file.parent.samefile(target)]
+
+
+def merge(paths: Sequence[Path], target: Path | None = None) -> list[Merged]:
+    """Merge results.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Results' .json, or folders of them.
+    target : Path, optional
+        The folder that the merged results are for. Results in it are no parts: they are of an earlier merge.
+
+    Returns
+    -------
+    list of Merged
+        One for each protocol.
+
+    Raises
+    ------
+    InputError
+        When one cannot be read; when they differ in protocols, parameters, revision, version, masks, least confidence
+        or the policy for invalid polygons; when an image, or a whole ground truth, is in two of them; when what is in
+        the target would be lost.
+    """
+    files = [file for path in paths for file in result_document.files(path)]
+    earlier = results_in(paths, target) if target else []
+    files = [file for file in files if file not in earlier]
+    documents: dict[str, list[tuple[Path, dict[str, Any]]]] = {}
+    for file in files:
+        document = result_document.read(file)
+        documents.setdefault(document["protocol"], []).append((file, document))
+    if not documents:
+        raise InputError("no result to merge; give results' .json files, or folders that hold some")
+    found = []
+    try:
+        if target is not None:
+            _refuse_loss(target, earlier, [document for parts in documents.values() for _, document in parts])
+        hashes = {name: [one["inputs"]["gt"]["sha256"] for _, one in parts] for name, parts in documents.items()}
+        if len({tuple(sorted(hashed)) for hashed in hashes.values()}) > 1:
+            counts = ", ".join(f"{name} of {len(parts)}" for name, parts in documents.items())
+            raise InputError(f"the results are not all of the same protocols and ground truths: {counts} results")
+        for name in sorted(documents, key=list(PROTOCOLS).index):
+            _refuse_unlike(documents[name])
+            found.append(_merged(documents[name]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"a result is damaged ({quote(str(error))}); make it again") from error
+    return found
+
+
+def _ground_truths(document: Mapping[str, Any]) -> list[str]:
+    """SHA-256 of the ground truths of the evaluations that are in a result."""
+    found: list[str] = document.get("merged_from", [document["inputs"]["gt"]["sha256"]])
+    return found
+
+
+def _refuse_loss(target: Path, earlier: Sequence[Path], parts: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse to replace an evaluation, or a merged result that has more than the parts and is given as one."""
+    present = {sha256 for part in parts for sha256 in _ground_truths(part)}
+    given = {file.name for file in earlier}
+    for file in result_document.files(target) if target.is_dir() else ():
+        document = result_document.read(file)
+        is_merged = "merged_from" in document
+        if file.name in given and not is_merged:
+            raise InputError(f"{file}: is a part, and the merged result would replace it; give another result folder")
+        if outputs.is_forced():
+            continue
+        if not is_merged:
+            raise InputError(
+                f"{file}: is an evaluation's result and would be replaced; give the folder of the merged result last,"
+                " or --force to replace it"
+            )
+        lost = [sha256 for sha256 in _ground_truths(document) if sha256 not in present]
+        if file.name in given and lost:
+            more = counted(len(lost), "{count} ground truth[s]")
+            raise InputError(
+                f"{file}: was merged from {more} that no other part has; give another result folder, or --force to"
+                " leave it out and replace it"
+            )
+
+
+def _refuse_unlike(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
+    """Refuse parts that are not of one protocol in one setting, or share images."""
+    (first_file, first), *others = parts
+    expected = _setting(first)
+    for file, part in others:
+        found = _setting(part)
+        for what, value in expected.items():
+            if found.get(what) != value:
+                raise InputError(
+                    f"{first_file} and {file} cannot be merged: {what} is {value} and {found.get(what)};"
+                    " evaluate all parts in the same way"
+                )
+    seen: dict[str, Path] = {}
+    for file, part in parts:
+        names = part["images"].table.rows.names
+        for key in [*names, *(f"ground truth {sha256}" for sha256 in _ground_truths(part))]:
+            if key in seen:
+                raise InputError(f"{seen[key]} and {file}: {quote(key)} is in both; give parts without common images")
+            seen[key] = file
+
+
+def _setting(document: Mapping[str, Any]) -> dict[str, Any]:
+    signed = parts_of(document["signature"])
+    return {key: signed.get(key) for key in _SIGNED} | {
+        f"parameter {name}": value for name, value in document["parameters"].items()
+    }
+
+
+def _merged(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> Merged:
+    first = parts[0][1]
+    protocol, setting = load(first["protocol"]), _setting(first)
+    if setting["version"] != __version__ or setting["revision"] != str(protocol.version):
+        raise InputError(
+            f"{parts[0][0]}: made by version {setting['version']}, revision {setting['revision']} of"
+            f" {protocol.name}; this is {__version__}, {protocol.version}: evaluate the parts anew, or merge with that"
+        )
+    parameters = config.checked(protocol.name, dict(first["parameters"]))
+    gt, det = (_summary([part["inputs"][side] for _, part in parts]) for side in ("gt", "det"))
+    complete = all(len(part["images"]) == part["inputs"]["gt"]["images"] for _, part in parts)
+    images: list[StoredImages] = [part["images"] for _, part in parts] if complete else []
+    totals = _totals([one.table.rows.columns for one in images if one] or [_row(part) for _, part in parts])
+    warnings = [warning for _, part in parts for warning in part["warnings"]]
+    if not complete:
+        warnings.append(
+            "not all parts hold their images' results (-a): sums of floats are of rounded totals, and images that two"
+            " parts have in common would not be noticed"
+        )
+    minimum = setting["min_confidence"]
+    signed = signature(
+        protocol.name,
+        protocol.version,
+        parameters,
+        gt.images,
+        gt.sha256,
+        setting["masks"] == "yes",
+        setting["invalid"],
+        None if minimum is None else float(minimum),
+    )
+    scores = protocol.scores(totals, parameters)
+    told = list(dict.fromkeys(warnings))
+    run = Evaluation(protocol, parameters, signed, gt, det, totals, scores, warnings=told)
+    return Merged(run, images, [sha256 for _, part in parts for sha256 in _ground_truths(part)])
+
+
+def _row(part: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    return {name: np.array([value]) for name, value in part["totals"].items()}
+
+
+def _totals(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, Any]:
+    kinds = {name: np.result_type(*(columns[name] for columns in parts)) for name in parts[0]}
+    sums = ExactSums()
+    for columns in parts:
+        sums.add({name: columns[name].astype(kind, copy=False) for name, kind in kinds.items()})
+    return sums.totals()
+
+
+def _summary(parts: Sequence[Mapping[str, Any]]) -> InputSummary:
+    """Counts add up; the hash is that of the lines ``<sha256>  <file>`` of the parts, in their order."""
+    listing = "".join(f"{part['sha256']}  {part['file']}\n" for part in parts)
+    formats = list(dict.fromkeys(part["format"] for part in parts))
+    counts = [field.name for field in fields(InputSummary) if isinstance(field.default, int)]
+    return InputSummary(
+        file=f"{parts[0]['file']} and {len(parts) - 1} more" if len(parts) > 1 else parts[0]["file"],
+        format=", ".join(formats),
+        sha256=hashlib.sha256(listing.encode("utf-8", "replace")).hexdigest(),
+        **{name: sum(part[name] for part in parts) for name in counts},
+    )
+
+
+def files_of_images(merged: Merged) -> Iterator[ImageFiles]:
+    """Yield what the result files say of the images, some images at a time.
+
+    Raises
+    ------
+    InputError
+        When a value is missing that they say.
+    """
+    images = (image for of_part in merged.images for image in of_part)
+    try:
+        while batch := list(islice(images, IMAGES_AT_ONCE)):
+            yield of_images(merged.run, (ImageResult(**image) for image in batch))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"a result of {merged.evaluation.protocol.name} is damaged (images: {quote(str(error))}); make it again"
+        ) from error

@@ -1,0 +1,1 @@
+"""Signals, processes and files. Nothing here knows what text detection is."""

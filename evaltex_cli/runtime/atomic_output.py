@@ -1,0 +1,388 @@
+"""Results are written beside their place and moved into it at the end: earlier results or new ones, never half.
+
+Every target has one staging folder, `.evaltex-staging` in a result folder and `.evaltex-` with a digest beside what is
+not there yet. Its file `lock` is locked as long as its run lives, so a second run into the same place is refused, and
+what a killed run has left is told from what a run is writing. An existing result folder takes several renames, which
+stand in the file `moves` before the first of them is made: where a run was killed between two, whoever next writes to
+the folder or reads results from it (`settle`) makes the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from evaltex_cli.errors import InputError
+from evaltex_cli.runtime import outputs, signals
+from evaltex_cli.runtime.files import read_regular
+
+INSIDE = ".evaltex-staging"
+_LOCK, _MOVES, _NEW, _OLD = "lock", "moves", "new", "old"
+_held_here: set[Path] = set()
+
+
+@contextlib.contextmanager
+def staged(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] | None = None) -> Iterator[Path]:
+    """Give a folder to write into, and put its content in place when the block ends well.
+
+    Parameters
+    ----------
+    res_dir : Path
+        The result folder; made if missing.
+    names : sequence of str
+        Everything the run owns in `res_dir`. What stands there under these names is replaced, or removed where the run
+        has made nothing of that name; nothing else in `res_dir` is touched.
+    is_own : callable, optional
+        Tells a file of an earlier run from one of the user's.
+
+    Raises
+    ------
+    InputError
+        When the folder cannot be made or written, holds something of these names that is not the run's own, or another
+        run is writing to it.
+    """
+    made: list[Path] = []
+    is_placed = False
+    try:
+        refuse_foreign(res_dir, names, is_own)
+        _make_missing(res_dir.parent, made)
+        with _staging_folder(res_dir) as folder:
+            new = folder / _NEW
+            new.mkdir()
+            yield new
+            if folder.name == INSIDE:
+                _replace(folder, res_dir, names)
+            else:
+                new.rename(res_dir)
+            is_placed = True
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{res_dir} is complete" if is_placed else "") from None
+    except OSError as error:
+        raise _unwritable(res_dir, error) from error
+    finally:
+        _remove_empty(made)
+
+
+@contextlib.contextmanager
+def written(path: Path) -> Iterator[IO[str]]:
+    """Give a UTF-8 text file to write into, and put it in place of `path` when the block ends well.
+
+    A pipe, a device or an open file (``/dev/stdout``) is written to as it is; a symbolic link is followed.
+
+    Raises
+    ------
+    InputError
+        When it cannot be written, what stood there being left as it was; or when another run is writing it.
+    """
+    try:
+        outputs.refuse_input(path)
+        if outputs.is_special(path):
+            with path.open("a", encoding="utf-8", newline="\n") as file:
+                yield file
+            return
+        place = Path(os.path.realpath(path))
+        with _held(_beside(place), path) as folder:
+            new = folder / _NEW
+            with new.open("w", encoding="utf-8", newline="\n") as file:
+                yield file
+            new.replace(place)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if not _is_about(path, error):
+            raise
+        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+def _is_about(path: Path, error: OSError) -> bool:
+    """Whether an error is of a file to be written: of none that has a name, or of one with another name."""
+    place = Path(os.path.realpath(path))
+    named = [Path(name) for name in (error.filename, error.filename2) if isinstance(name, str)]
+    return not named or any(name.is_relative_to(own) for name in named for own in (path, place, _beside(place)))
+
+
+def write_file(path: Path, text: str | Iterable[str]) -> None:
+    """Write a whole text file, or its pieces, what is no Unicode in names of files escaped; raises as `written`."""
+    with written(path) as file:
+        for piece in [text] if isinstance(text, str) else text:
+            file.write(piece.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+def settle(res_dir: Path) -> None:
+    """Finish what a run that was killed while it replaced results has left; to be called before results are read.
+
+    Raises
+    ------
+    InputError
+        When that cannot be done, or a run is replacing them just now.
+    """
+    folder = res_dir / INSIDE
+    if os.path.lexists(folder / _MOVES):
+        try:
+            with _held(folder, res_dir):
+                pass
+        except OSError as error:
+            raise _unwritable(res_dir, error) from error
+
+
+def refuse_foreign(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] | None = None) -> None:
+    """Refuse to replace what no run of this tool has made: a file in a folder's place, or files that are not its own.
+
+    Raises
+    ------
+    InputError
+    """
+    if res_dir.exists() and not res_dir.is_dir():
+        raise InputError(f"{res_dir}: is a file; give a folder for the results")
+    for name in names:
+        place = res_dir / name
+        outputs.refuse_shared(place)
+        is_result_folder = "." not in name
+        with contextlib.suppress(FileNotFoundError):
+            mode = place.lstat().st_mode
+            if stat.S_ISLNK(mode) or stat.S_ISDIR(mode) != is_result_folder:
+                raise InputError(f"{place}: stands where a result belongs; remove it or give another result folder")
+        for file in _files(place):
+            with contextlib.suppress(FileNotFoundError):  # another run has just replaced it
+                outputs.refuse_input(file)
+                if not outputs.may_replace(file, is_own):
+                    raise InputError(
+                        f"{file}: is no result of an earlier run and would be replaced; give another result folder, or"
+                        " --force to replace it"
+                    )
+
+
+def _files(place: Path) -> Iterator[Path]:
+    """The file itself, or all files in the folder."""
+    if place.is_file():
+        yield place
+    for root, _, files in os.walk(place):
+        yield from (Path(root, file) for file in files)
+
+
+# The staging folder --------------------------------------------------------------------------------------------------
+
+
+def _beside(target: Path) -> Path:
+    digest = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]
+    return target.parent / f".evaltex-{digest}"
+
+
+@contextlib.contextmanager
+def _staging_folder(res_dir: Path) -> Iterator[Path]:
+    """Hold the staging folder of a result folder, which is inside it where it exists."""
+    beside = _beside(res_dir)
+    with contextlib.ExitStack() as stack:
+        if not res_dir.exists() or os.path.lexists(beside):
+            stack.enter_context(_held(beside, res_dir))
+        if res_dir.exists():  # it may have come into being just before `beside` was held
+            yield stack.enter_context(_held(res_dir / INSIDE, res_dir))
+        else:
+            yield beside
+
+
+@contextlib.contextmanager
+def _held(folder: Path, target: Path) -> Iterator[Path]:
+    """Hold a staging folder, made if missing, against other runs; give it empty and remove it in the end."""
+    if folder in _held_here:
+        raise _busy(folder, target)
+    lock = None
+    try:
+        with signals.waiting():
+            lock = _locked(folder, target)
+        _held_here.add(folder)
+        _finish(folder, target)
+        _clear(folder)
+        yield folder
+    finally:
+        if lock is not None:
+            with signals.waiting():
+                _remove(folder)
+                _held_here.discard(folder)
+                os.close(lock)
+
+
+def _locked(folder: Path, target: Path) -> int:
+    """Lock a staging folder and return the open lock file.
+
+    The lock is of this process only: children that outlive it do not keep it.
+    """
+    while True:
+        try:
+            folder.mkdir(0o700)
+            is_new = True
+        except FileExistsError:
+            is_new = False
+            found = folder.lstat()
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+                raise _busy(folder, target) from None
+        try:
+            lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except FileNotFoundError:
+            if not folder.parent.is_dir():
+                raise
+            continue  # its run has just ended
+        try:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_file(lock, folder / _LOCK):
+                return lock
+        except OSError as error:
+            if error.errno in (errno.EACCES, errno.EAGAIN) or not is_new:
+                os.close(lock)
+                raise _busy(folder, target) from error
+            return lock  # a file system without locks: who makes the folder holds it
+        os.close(lock)
+
+
+def _is_file(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+def _clear(folder: Path) -> None:
+    """Remove all that is in a staging folder but its lock."""
+    for path in folder.iterdir():
+        if path.name != _LOCK:
+            _discard(path)
+
+
+def _discard(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        _remove_tree(path)
+    else:
+        path.unlink()
+
+
+def _remove_tree(folder: Path) -> None:
+    try:
+        folder.rmdir()  # which most are fit for, and spares an import
+    except OSError:
+        import shutil
+
+        shutil.rmtree(folder)
+
+
+def _remove(folder: Path) -> None:
+    if not os.path.lexists(folder / _MOVES):  # else it holds results yet
+        with contextlib.suppress(OSError):
+            _clear(folder)
+            (folder / _LOCK).unlink(missing_ok=True)
+            folder.rmdir()
+
+
+def _busy(folder: Path, target: Path) -> InputError:
+    return InputError(
+        f"{target}: another run is writing to it; wait until it has ended, or remove {folder} if there is none"
+    )
+
+
+# Old for new ---------------------------------------------------------------------------------------------------------
+
+
+def _replace(folder: Path, res_dir: Path, names: Sequence[str]) -> None:
+    """Swap old for new by renames, all on one file system; undo them if one fails."""
+    leaving, coming = ([name for name in names if (place / name).exists()] for place in (res_dir, folder / _NEW))
+    (folder / _OLD).mkdir()
+    part = folder / f"{_MOVES}.part"
+    with part.open("w", encoding="utf-8", errors="surrogateescape") as file:
+        json.dump([leaving, coming], file)
+        file.flush()
+        os.fsync(file.fileno())  # else it may be empty after a power failure that the moves have outlived
+    done: list[tuple[Path, Path]] = []
+    try:
+        os.replace(part, folder / _MOVES)  # noqa: PTH105 (not one of the moves)
+        for source, target in _moves(folder, res_dir, leaving, coming):
+            done.append((source, target))  # before the move: an interrupt may come right after it
+            source.rename(target)
+    except BaseException:
+        for source, target in reversed(done):
+            if not source.exists():
+                target.rename(source)
+        (folder / _MOVES).unlink(missing_ok=True)
+        raise
+    (folder / _MOVES).unlink()
+
+
+def _moves(folder: Path, res_dir: Path, leaving: Sequence[str], coming: Sequence[str]) -> list[tuple[Path, Path]]:
+    old, new = folder / _OLD, folder / _NEW
+    return [*((res_dir / name, old / name) for name in leaving), *((new / name, res_dir / name) for name in coming)]
+
+
+def _finish(folder: Path, res_dir: Path) -> None:
+    """Make the moves that a killed run has not made."""
+    if not os.path.lexists(folder / _MOVES):
+        return
+    leaving, coming = _read_moves(folder) or _guessed_moves(folder, res_dir)
+    for name in leaving:
+        if not (folder / _OLD / name).exists() and (res_dir / name).exists():
+            (res_dir / name).rename(folder / _OLD / name)
+    for name in coming:
+        if (folder / _NEW / name).exists():
+            (folder / _NEW / name).rename(res_dir / name)
+    _discard(folder / _MOVES)
+
+
+def _read_moves(folder: Path) -> tuple[list[str], list[str]] | None:
+    """Return the names of what leaves and what comes; None where the list is damaged."""
+    try:
+        leaving, coming = json.loads(read_regular(folder / _MOVES, "a file").decode("utf-8", "surrogateescape"))
+        are_names = isinstance(leaving, list) and isinstance(coming, list) and all(map(_is_name, [*leaving, *coming]))
+        return (leaving, coming) if are_names and {*leaving}.issuperset(_names_in(folder / _OLD)) else None
+    except (ValueError, TypeError, RecursionError, InputError, OSError):
+        return None
+
+
+def _is_name(name: str) -> bool:
+    return name not in ("", ".", "..") and not set(name) & {"/", "\0"}
+
+
+def _names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+
+def _guessed_moves(folder: Path, res_dir: Path) -> tuple[list[str], list[str]]:
+    """Complete the moves without a list of them, or undo them, so that the results are of one run.
+
+    All that leaves is moved before anything comes. So where something has come in the place of what left, all has left,
+    and the rest is to come. Else all that has left goes back.
+    """
+    left, new = _names_in(folder / _OLD), _names_in(folder / _NEW)
+    if any(os.path.lexists(res_dir / name) for name in left):
+        return [], [name for name in new if not os.path.lexists(res_dir / name)]
+    for name in left:
+        (folder / _OLD / name).rename(res_dir / name)
+    return [], []
+
+
+def _make_missing(folder: Path, made: list[Path]) -> None:
+    """Make a folder and its missing parents; `made` gets them as they are there, outermost first."""
+    missing = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    for path in reversed(missing):
+        path.mkdir(exist_ok=True)
+        made.append(path)
+
+
+def _remove_empty(folders: list[Path]) -> None:
+    """Remove the folders, outermost first in the list, that hold nothing."""
+    for path in reversed(folders):
+        with contextlib.suppress(OSError):
+            path.rmdir()
+
+
+def _unwritable(res_dir: Path, error: OSError) -> InputError:
+    where = f" at {error.filename}" if error.filename else ""
+    reason = f"{error.strerror or error}{where}"
+    return InputError(f"{res_dir}: cannot be written ({reason}); give a folder you may write to")

@@ -1,0 +1,105 @@
+"""Several files in the place of one, and files packed by gzip, which are unpacked to temporary ones."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import re
+import weakref
+import zlib
+from pathlib import Path
+
+from evaltex_cli.errors import InputError
+
+GZIP_MAGIC = b"\x1f\x8b"
+MOST_UNPACKED = 200
+"""Annotations pack to a fifth or a tenth; what unpacks to more than this many times its size is made to fill disks."""
+_BLOCK_BYTES = 1 << 20
+_DIGITS = re.compile(r"([0-9]+)")
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the path itself, or the files that match where it is a pattern (``gt-*.txt``), numbers by their value.
+
+    Raises
+    ------
+    InputError
+        When a pattern matches no file.
+    """
+    if not glob.has_magic(str(path)) or os.path.lexists(path):
+        return [path]
+    found = sorted(filter(os.path.isfile, glob.glob(str(path), recursive=True)), key=natural_key)  # noqa: PTH207
+    if not found:
+        raise InputError(f"{path}: matches no file; give an existing file or folder, or a pattern in quotes")
+    return [Path(name) for name in found]
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file begins as gzip does."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(2) == GZIP_MAGIC
+
+
+def beginning(path: Path, size: int) -> bytes:
+    """Return the first bytes of a file, of its content where gzip packed it; fewer where it is damaged."""
+    with path.open("rb") as file:
+        data = file.read(size)
+    if data.startswith(GZIP_MAGIC):
+        try:
+            return zlib.decompressobj(wbits=31).decompress(data, size)
+        except zlib.error:
+            return b""
+    return data
+
+
+def unpacked(path: Path) -> Path:
+    """Return a file to read at random: the path itself, or a temporary file with its content.
+
+    The temporary file is removed when nothing refers to the returned path any more, at the latest with this process.
+
+    Raises
+    ------
+    InputError
+        When it is damaged, or larger than `MOST_UNPACKED` times the packed file.
+    """
+    if not is_packed(path):
+        return path
+    import gzip
+    import tempfile
+
+    descriptor, name = tempfile.mkstemp(prefix="evaltex-", suffix=".txt")
+    temporary = _Temporary(name)
+    weakref.finalize(temporary, _remove, name, os.getpid())
+    left = max(path.stat().st_size, _BLOCK_BYTES) * MOST_UNPACKED
+    with os.fdopen(descriptor, "wb") as target, gzip.open(path) as packed:
+        try:
+            while block := packed.read(_BLOCK_BYTES):
+                target.write(block)
+                left -= len(block)
+                if left < 0:
+                    raise InputError(f"{path}: unpacks to more than {MOST_UNPACKED} times its size; unpack it yourself")
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise InputError(f"{path}: damaged gzip data ({error}); pack or download it again") from error
+    return temporary
+
+
+class _Temporary(type(Path())):  # type: ignore[misc]
+    """The path of a temporary file; in contrast to `Path`, weak references to it are possible."""
+
+
+def _remove(name: str, process: int) -> None:
+    if os.getpid() == process:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+
+
+def natural_key(name: str) -> list[str | tuple[int, str]]:
+    """Return what sorts a name by its text and numbers in turn; numbers compare by value, however long."""
+    parts: list[str | tuple[int, str]] = list(_DIGITS.split(name))
+    for k in range(1, len(parts), 2):
+        digits = str(parts[k]).lstrip("0")
+        parts[k] = (len(digits), digits)
+    return parts

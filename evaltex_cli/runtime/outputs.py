@@ -1,0 +1,339 @@
+"""Where a command may write: never to an input of its own, and over a file it did not write only with ``--force``.
+
+The command line states what a command reads and writes (`guarded`), which is checked before any work. `atomic_output`,
+by which everything is written, asks again (`refuse_input`, `may_replace`) for every file that it is to replace.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from evaltex_cli.errors import InputError
+from evaltex_cli.runtime import input_files
+from evaltex_cli.runtime.files import read_regular
+
+_HEAD_BYTES = 4096
+_TOOL = rb'\{\s*"schema": \d+,\s*"tool": "evaltex"'
+_DOCUMENT = _TOOL + rb',\s*"version": "[^"]*",\s*"kind": "'
+_BEGINNINGS = {
+    ".txt": re.compile(rb"EvaLTex statistics|.* - statistics"),
+    ".json": re.compile(rb'\{\n"schema": \d+,\n"tool": "evaltex"'),
+    ".svg": re.compile(rb"<svg "),
+    ".html": re.compile(rb"<!DOCTYPE html>\n<!-- evaltex report -->"),
+}
+"""How the files of a result folder begin."""
+KINDS = {
+    "comparison": re.compile(
+        rb"[\w-]+  \([\d.]+% |protocol,score,detector,|<!-- evaltex comparison -->|% evaltex comparison\n|"
+        + _DOCUMENT
+        + b'comparison"'
+    ),
+    "diagnosis": re.compile(rb"[\w-]+: where the score is lost|protocol,part,row,|" + _DOCUMENT + b'diagnosis"'),
+    "validation": re.compile(rb"ground truth: .*\n  format |" + _DOCUMENT + b'validation"'),
+    "report": _BEGINNINGS[".html"],
+    "junit": re.compile(rb'<\?xml [^>]*\?>\n<testsuites><testsuite name="evaltex"'),
+    "data": re.compile(rb"(?!)"),
+}
+"""How a file of each kind begins. Data in the formats of other programs have no such mark: none is recognised."""
+
+_Identity = tuple[int, int]
+
+
+def is_result(path: Path) -> bool:
+    """Whether a file of a result folder was written by an earlier run; its first bytes decide."""
+    return _begins(path, _BEGINNINGS.get(path.suffix))
+
+
+def _begins(path: Path, beginning: re.Pattern[bytes] | None) -> bool:
+    """Whether a regular file begins in this way, or is empty."""
+    if beginning is None or not path.is_file():
+        return False
+    head = read_regular(path, "a file", _HEAD_BYTES)
+    return not head or beginning.match(head) is not None
+
+
+def is_other_document(path: Path) -> bool:
+    """Whether a file is JSON that another command wrote, `compare --format json` for one, and no result."""
+    return _begins(path, re.compile(_DOCUMENT)) and path.stat().st_size > 0
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What one command reads and writes.
+
+    Attributes
+    ----------
+    inputs : sequence of Path
+        Files, patterns, and folders that are read as a whole; of a folder with results, these are read.
+    pictures : sequence of Path
+        Folders of which some files are read: an existing file in them counts as an input.
+    files : mapping
+        Files to write and their kind (of `KINDS`).
+    folders : sequence of Path
+        Folders to write.
+    force : bool
+        Whether files may be replaced that this tool did not write.
+    """
+
+    inputs: Sequence[Path] = ()
+    pictures: Sequence[Path] = ()
+    files: Mapping[Path, str] = field(default_factory=dict)
+    folders: Sequence[Path] = ()
+    force: bool = False
+
+    @cached_property
+    def _read(self) -> dict[_Identity, Path]:
+        """Input files and folders by what the file system knows them by."""
+        paths = [path for given in self.inputs for path in _files_of(given)]
+        return {_identity(status): path for path in paths if (status := _status(path))}
+
+    @cached_property
+    def _partly_read(self) -> dict[_Identity, Path]:
+        return {_identity(status): path for path in self.pictures if (status := _status(path))}
+
+    @cached_property
+    def _above(self) -> dict[str, Path | None]:
+        return {}
+
+    def _input_above(self, folder: str) -> Path | None:
+        """The input folder that is, or contains, a folder."""
+        if folder not in self._above:
+            status, parent = _status(Path(folder)), os.path.dirname(folder)  # noqa: PTH120 (for every file)
+            found = None
+            if status is not None and stat.S_ISDIR(status.st_mode):
+                found = self._read.get(_identity(status)) or self._partly_read.get(_identity(status))
+            self._above[folder] = found or (self._input_above(parent) if parent != folder else None)
+        return self._above[folder]
+
+    @cached_property
+    def _linked(self) -> dict[_Identity, Path]:
+        """Files outside the input folders to which symbolic links in them point."""
+        links = (entry for entry in self._entries() if entry.is_symlink())
+        return {_identity(status): Path(entry.path) for entry in links if (status := _status(Path(entry.path)))}
+
+    @cached_property
+    def _inodes(self) -> dict[int, str]:
+        return {entry.inode(): entry.path for entry in self._entries()}
+
+    def _entries(self) -> Iterator[os.DirEntry[str]]:
+        folders = [str(path) for path in (*self._read.values(), *self._partly_read.values()) if path.is_dir()]
+        while folders:
+            with suppress(OSError), os.scandir(folders.pop()) as entries:  # whoever reads it will report it
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    else:
+                        yield entry
+
+    def input_at(self, path: Path) -> Path | None:
+        """The input that would change if a path were written to: the file, or the folder or pattern that it is of."""
+        status = _status(path)
+        is_folder = status is not None and stat.S_ISDIR(status.st_mode)
+        above = self._input_above(os.path.realpath(path if is_folder else path.parent))
+        if above in self.pictures and above not in self.inputs and (status is None or is_folder or _is_any_kind(path)):
+            above = None
+        if above is not None or is_folder:
+            return above
+        if status is None:
+            return next((pattern for pattern in self.inputs if _matches(path, pattern)), None)
+        return self._read.get(_identity(status)) or self._linked_to(status)
+
+    def _linked_to(self, status: os.stat_result) -> Path | None:
+        """The file of an input folder that is a link, symbolic or hard, to a file."""
+        found = self._linked.get(_identity(status))
+        if found is None and status.st_nlink > 1 and status.st_ino in self._inodes:
+            there = Path(self._inodes[status.st_ino])
+            return there if (other := _status(there)) and os.path.samestat(other, status) else None
+        return found
+
+
+_rules: ContextVar[Rules | None] = ContextVar("rules", default=None)
+
+
+@contextmanager
+def guarded(rules: Rules) -> Iterator[None]:
+    """Check what a command is to write, and keep its rules for whatever it writes in the block.
+
+    Raises
+    ------
+    InputError
+        When it could not write there, or may not.
+    """
+    before = _rules.set(rules)
+    try:
+        for file, kind in rules.files.items():
+            refuse_file(file, kind)
+        for folder in rules.folders:
+            _refuse_folder(folder)
+        _refuse_twice([*rules.files, *rules.folders])
+        yield
+    finally:
+        _rules.reset(before)
+
+
+@contextmanager
+def without(inputs: Sequence[Path]) -> Iterator[None]:
+    """Leave these out of the inputs of the command: it does not read them after all."""
+    rules = _rules.get() or Rules()
+    kept = [path for path in rules.inputs if path not in inputs]
+    before = _rules.set(Rules(kept, rules.pictures, rules.files, rules.folders, rules.force))
+    try:
+        yield
+    finally:
+        _rules.reset(before)
+
+
+def refuse_input(path: Path) -> None:
+    """Refuse to write to a path that is an input of the command, is linked to one, or is in an input folder.
+
+    Raises
+    ------
+    InputError
+    """
+    rules = _rules.get()
+    found = rules.input_at(path) if rules else None
+    if found is None:
+        return
+    if found == path:
+        relation = "is"
+    elif not found.exists():
+        relation = f"matches {found},"
+    elif found.is_dir() and not (path.exists() and found.samefile(path)):
+        relation = f"is in {found},"
+    else:
+        relation = f"is the same as {found},"
+    raise InputError(f"{path}: {relation} an input of this command; write to another place")
+
+
+def may_replace(path: Path, is_own: Callable[[Path], bool] | None) -> bool:
+    """Whether an existing file may be replaced; with no `is_own`, none is known to be this tool's.
+
+    Without rules, as in a Python program that calls a function, only `is_own` decides.
+    """
+    return is_forced() or (_rules.get() is None if is_own is None else is_own(path))
+
+
+def is_forced() -> bool:
+    """Whether files may be replaced that this tool did not write."""
+    rules = _rules.get()
+    return rules is not None and rules.force
+
+
+def refuse_shared(place: Path) -> None:
+    """Refuse a place of a result in which another output of the command is to be.
+
+    Raises
+    ------
+    InputError
+    """
+    rules, place = _rules.get(), Path(os.path.realpath(place))
+    for file in rules.files if rules else ():
+        if Path(os.path.realpath(file)).is_relative_to(place):
+            raise InputError(f"{file}: is the place of a result of the same command; write to another place")
+
+
+def refuse_file(path: Path, kind: str) -> None:
+    """Refuse a file that cannot be written, is an input, or is there and of another kind.
+
+    Raises
+    ------
+    InputError
+    """
+    status = _status(path)
+    refuse_input(path)
+    if is_special(path):
+        return
+    if status is not None and stat.S_ISDIR(status.st_mode):
+        raise InputError(f"{path}: cannot be written (Is a directory); give a file")
+    place = Path(os.path.realpath(path))
+    if place.is_symlink():
+        raise InputError(f"{path}: cannot be written (Too many levels of symbolic links); give a file")
+    _refuse_unwritable(path, place.parent)
+    if status is not None and not may_replace(path, lambda file: _begins(file, KINDS[kind])):
+        raise InputError(
+            f"{path}: already exists and does not begin like an output of this command; give another path, or --force"
+            " to replace it"
+        )
+
+
+def is_special(path: Path) -> bool:
+    """Whether a path is of a device or pipe, or names an open file (``/dev/stdout``), to be written as it is."""
+    status = _status(path)
+    if status is None or stat.S_ISDIR(status.st_mode):
+        return False
+    names_open_file = path.is_symlink() and os.path.realpath(path.parent).startswith(("/dev", "/proc/"))
+    return names_open_file or not stat.S_ISREG(status.st_mode)
+
+
+def _refuse_folder(path: Path) -> None:
+    status = _status(path)
+    if status is not None and not stat.S_ISDIR(status.st_mode):
+        raise InputError(f"{path}: is a file; give a folder for the results")
+    refuse_input(path)
+    existing = Path(os.path.realpath(path))
+    while not os.path.lexists(existing):
+        existing = existing.parent
+    _refuse_unwritable(path, existing)
+
+
+def _refuse_unwritable(path: Path, folder: Path) -> None:
+    """Refuse a path for which nothing can be made in a folder."""
+    reason = None
+    if not folder.is_dir():
+        reason = f"Not a directory at {folder}" if folder.exists() else f"No such file or directory at {folder}"
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        reason = f"Permission denied at {folder}"
+    if reason:
+        raise InputError(f"{path}: cannot be written ({reason}); give a folder you may write to")
+
+
+def _refuse_twice(paths: Sequence[Path]) -> None:
+    seen: dict[str, Path] = {}
+    for path in paths:
+        if is_special(path):
+            continue
+        first = seen.setdefault(os.path.realpath(path), path)
+        if first is not path:
+            raise InputError(f"{first} and {path}: are the same place, to be written twice; give two places")
+
+
+def _is_any_kind(path: Path) -> bool:
+    return is_result(path) or any(_begins(path, beginning) for beginning in KINDS.values())
+
+
+def _files_of(path: Path) -> Sequence[Path]:
+    """The files of a pattern, the results of a folder that contains some, or the path itself."""
+    try:
+        found = input_files.files_of(path)
+    except InputError:
+        return []  # which is reported by whoever opens it
+    if path.is_dir():
+        return [file for file in path.glob("*.json") if is_result(file)] or found
+    return found
+
+
+def _matches(path: Path, pattern: Path) -> bool:
+    """Whether a file would be one of a pattern's."""
+    own, asked = Path(os.path.abspath(path)).parts, Path(os.path.abspath(pattern)).parts  # noqa: PTH100
+    return len(own) == len(asked) and path != pattern and all(map(fnmatch.fnmatchcase, own, asked))
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """What a path leads to; None where there is nothing, or nothing that can be seen."""
+    try:
+        return path.stat()
+    except (OSError, ValueError):
+        return None
+
+
+def _identity(status: os.stat_result) -> _Identity:
+    return status.st_dev, status.st_ino

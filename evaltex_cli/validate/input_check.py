@@ -1,0 +1,287 @@
+"""One input looked at as an evaluation would read it: its summary, and everything wrong or suspicious about it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from evaltex_cli import formats
+from evaltex_cli.errors import FaultLog, InputError, counted, inside, quote
+from evaltex_cli.formats import locations
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.files import archive
+from evaltex_cli.formats.files.text_bounds import TextFault, numbered_lines, refuse_excess
+from evaltex_cli.records import Floats, GeometryCounts, Ints, ReadImages, count_texts
+from evaltex_cli.validate import object_checks
+from evaltex_cli.validate.findings import Level, Problem, SideSummary
+
+BLOCK_IMAGES = 8192
+BLOCK_BYTES = 1 << 20
+MOST_LISTED = 10_000
+"""Problems of one kind that are listed for a side; the others are counted."""
+_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_LEADING_NUMBERS = re.compile(rf"\s*(?:{_NUMBER}(?:\s*,\s*|\s+|\s*\Z))*")
+_ONE_NUMBER = re.compile(_NUMBER)
+_INVERTED_BOX = re.compile(r"a box from \(")
+
+
+@dataclass(slots=True)
+class Inspection:
+    """One side while it is looked at.
+
+    Attributes
+    ----------
+    faults : FaultLog
+        All that the reader refuses.
+    invalid : {'repair', 'drop', 'error'}
+        The policy for invalid polygons.
+    object_counts : (images,) int64
+        Objects of each image, 0 before it is read.
+    counted : (images,) int64
+        Those that are not don't care.
+    reason : str
+        Why the input is taken for its format.
+    faulty : set of (str, int)
+        Files and lines of the faults.
+    """
+
+    side: Side
+    source: Source
+    faults: FaultLog
+    invalid: str
+    object_counts: Ints
+    counted: Ints
+    dont_care: int = 0
+    transcriptions: int = 0
+    all_dont_care: int = 0
+    mended: GeometryCounts = field(default_factory=GeometryCounts)
+    reason: str = ""
+    faulty: set[tuple[str, int | None]] = field(default_factory=set)
+    found: Counter[str] = field(default_factory=Counter)
+
+    def lists(self, kind: str) -> bool:
+        """Count a problem of a kind; return whether it is one of the first `MOST_LISTED`."""
+        self.found[kind] += 1
+        return self.found[kind] <= MOST_LISTED
+
+    def not_listed(self) -> Iterator[Problem]:
+        """One problem for each kind of which there are more than are listed."""
+        for kind, count in self.found.items():
+            if count > MOST_LISTED:
+                is_error = kind in ("input", "extra-image") or (kind, self.invalid) == ("invalid-polygon", "error")
+                level: Level = "error" if is_error else "warning"
+                found = counted(count - MOST_LISTED, f"{{count}} more problem[s] of the kind {kind}")
+                yield self.problem(level, kind, found, "all are listed once those before are corrected")
+        self.found.clear()
+
+    def problem(
+        self, level: Level, kind: str, found: str, advice: str, image: str | None = None, place: str | None = None
+    ) -> Problem:
+        """A problem of the input as a whole, or of an image."""
+        return Problem(level, kind, self.side, place or self.source.path, None, None, image, None, found, advice)
+
+    def problem_at(
+        self,
+        place: locations.ImagePlace | locations.ObjectPlace,
+        level: Level,
+        kind: str,
+        found: str,
+        advice: str,
+        image: str,
+        object_id: int | None = None,
+    ) -> Problem:
+        """A problem of an image, or of an object of it, that stands somewhere."""
+        line, column = place.at or (None, None)
+        return Problem(level, kind, self.side, place.file, line, column, image, object_id, found, advice)
+
+    def summary(self) -> SideSummary:
+        """What was read."""
+        return SideSummary(
+            file=self.source.path,
+            format=self.source.format,
+            reason=self.reason,
+            images=len(self.source.names),
+            objects=int(self.object_counts.sum()),
+            dont_care=self.dont_care,
+            transcriptions=self.transcriptions,
+            empty=int((self.object_counts == 0).sum()),
+            all_dont_care=self.all_dont_care,
+            invalid_polygons=self.mended.repaired,
+            zero_area=self.mended.zero_area,
+        )
+
+
+def open_input(
+    side: Side, path: Path, format_name: str | None, invalid: str, problems: list[Problem]
+) -> Inspection | None:
+    """Index an input; None where it cannot be read, and `problems` gets why."""
+    faults = FaultLog(MOST_LISTED)
+    try:
+        source = formats.open_source(path, side, faults, format_name)
+        reason = _reason(path, source.format, format_name)
+    except InputError as error:
+        problems.append(_unreadable(side, str(path), error))
+        return None
+    nothing = np.zeros(len(source.names), np.int64)
+    opened = Inspection(side, source, faults, invalid, nothing, nothing.copy(), reason=reason)
+    problems += [
+        opened.problem("warning", "input", text.removeprefix(f"{path}: ").removeprefix(f"{path.name}: "), "")
+        for text in source.warnings
+    ]
+    return opened
+
+
+def _unreadable(side: Side, path: str, error: InputError) -> Problem:
+    """The problem that an error tells of; its text begins with the file, perhaps with the line."""
+    told = re.fullmatch(rf"({re.escape(path)}.*?)(?::([0-9]+))?: (.*)", str(error), re.DOTALL)
+    if told is None:
+        return Problem("error", "input", side, path, None, None, None, None, str(error), "")
+    at = locations.of_misfit(path, told[1], error.__cause__)
+    line, column = at or (int(told[2]) if told[2] else None, None)
+    return Problem("error", "input", side, told[1], line, column, None, None, told[3], "")
+
+
+def _reason(path: Path, name: str, given: str | None) -> str:
+    """Why an input is taken for the format of this name."""
+    if given is not None:
+        return "as was given"
+    if name == "evaltex":
+        return "one text file of many images"
+    if not archive.is_archive(path):
+        return "told by its content"
+    entries = archive.open_entries(path)
+    lines: Counter[int] = Counter()
+    for data in entries.read_many(entries.entries):
+        with suppress(TextFault):
+            refuse_excess(data)
+            lines.update(map(_leading_numbers, numbered_lines(data)))
+    usual = ", ".join(f"{count} with {numbers}" for numbers, count in lines.most_common(3))
+    rest = ", ..." if len(lines) > 3 else ""
+    if not lines:
+        return "no line to tell it by"
+    return counted(lines.total(), f"numbers at the start of {{count}} line[s]: {usual}{rest}")
+
+
+def _leading_numbers(line: tuple[int, str]) -> int:
+    leading = _LEADING_NUMBERS.match(line[1].strip())
+    return sum(1 for _ in _ONE_NUMBER.finditer(leading[0])) if leading else 0
+
+
+def picture_sizes(ours: Inspection, folder: Path | None, problems: list[Problem]) -> Floats:
+    """(images, 2) heights and widths of the pictures in a folder; 0 where unknown, and `problems` gets of which."""
+    names = ours.source.names
+    if folder is None:
+        return np.zeros((len(names), 2))
+    from evaltex_cli.formats.image_sizes import sizes_from_pictures
+
+    sizes = sizes_from_pictures(folder, names)
+    missing = [name for name, size in zip(names, sizes, strict=True) if not size.all()]
+    if missing:
+        shown = ", ".join(map(quote, missing[:3])) + (", ..." if len(missing) > 3 else "")
+        of_all = f"{{count}} of {counted(len(names), '{count} image[s]')} [has|have] no picture that can be read"
+        found = f"{counted(len(missing), of_all)}: {shown}"
+        problems.append(ours.problem("warning", "picture", found, "one of the image's name", place=str(folder)))
+    return sizes
+
+
+def read_all(one: Inspection, sizes: Floats, problems: list[Problem]) -> Floats:
+    """Read and check all images of a side.
+
+    Parameters
+    ----------
+    sizes : (images, 2) float64
+        Heights and widths of the pictures, 0 where unknown; those that the input states take their place.
+    problems : list of Problem
+        Gets what is found.
+
+    Returns
+    -------
+    (images, 2) float64
+        `sizes`.
+    """
+    logged = 0
+    for start, stop in _blocks(one.source.weights):
+        try:
+            read = one.source.read(np.arange(start, stop), one.faults)
+        except InputError as error:
+            problems.append(_unreadable(one.side, one.source.path, error))
+            break
+        one.faulty.update((fault.file, fault.line) for fault in one.faults.shown[logged:])
+        logged = len(one.faults.shown)
+        problems += _size_problems(one, range(start, stop), read.sizes, sizes[start:stop])
+        known = (read.sizes > 0).all(axis=1)
+        sizes[start:stop][known] = read.sizes[known]
+        _count(one, start, read)
+        problems += _object_problems(one, range(start, stop), read, sizes[start:stop])
+    problems += _faults(one)
+    problems += one.not_listed()
+    return sizes
+
+
+def _blocks(weights: Ints) -> Iterator[tuple[int, int]]:
+    """Cut images into blocks of bounded bytes and number."""
+    start = 0
+    while start < len(weights):
+        bytes_until = np.cumsum(weights[start : start + BLOCK_IMAGES], dtype=np.int64)
+        stop = start + max(int(np.searchsorted(bytes_until, BLOCK_BYTES, side="right")), 1)
+        yield start, stop
+        start = stop
+
+
+def listed(one: Inspection, kind: str, positions: Iterable[int]) -> Iterator[int]:
+    """Yield the positions of the first `MOST_LISTED` of those that have a problem of this kind; count the others."""
+    return (position for position in positions if one.lists(kind))
+
+
+def _count(one: Inspection, start: int, read: ReadImages) -> None:
+    objects = read.objects
+    counts = np.diff(objects.offsets)
+    one.object_counts[start : start + len(counts)] = counts
+    one.counted[start : start + len(counts)] = np.bincount(objects.image[~objects.dont_care], minlength=len(counts))
+    one.dont_care += int(objects.dont_care.sum())
+    one.transcriptions += count_texts(objects.texts)
+    one.all_dont_care += int(object_checks.all_dont_care(objects).sum())
+    one.mended += read.mended
+
+
+def _size_problems(one: Inspection, positions: range, stated: Floats, pictures: Floats) -> Iterator[Problem]:
+    both = (stated > 0).all(axis=1) & (pictures > 0).all(axis=1)
+    other = np.flatnonzero(both & (stated != pictures).any(axis=1)).tolist()
+    found_at = locations.of_images(one.source, one.side, [positions[k] for k in other])
+    for k in other:
+        (height, width), (picture_height, picture_width) = stated[k].tolist(), pictures[k].tolist()
+        swapped = " (height and width are swapped)" if [width, height] == pictures[k].tolist() else ""
+        name = one.source.names[positions[k]]
+        found = f"image {quote(name)}: height,width {height:g},{width:g}"
+        advice = f"{picture_height:g},{picture_width:g}, as its picture has{swapped}"
+        yield one.problem_at(found_at[positions[k]], "warning", "picture", found, advice, name)
+
+
+def _object_problems(one: Inspection, positions: range, read: ReadImages, sizes: Floats) -> Iterator[Problem]:
+    findings = [finding for finding in object_checks.check(read.objects, sizes) if one.lists(finding.kind)]
+    rows = [(finding.row, finding.coordinate) for finding in findings]
+    where = locations.of_objects(one.source, one.side, positions, read.objects, rows, one.faulty)
+    for finding, place in zip(findings, where, strict=True):
+        level: Level = "error" if finding.kind == "invalid-polygon" and one.invalid == "error" else "warning"
+        object_id = None if finding.kind == "orientation" else place.id
+        yield one.problem_at(place, level, finding.kind, finding.found, finding.advice, place.image, object_id)
+
+
+def _faults(one: Inspection) -> Iterator[Problem]:
+    """What the reader refused, and what many such faults together say."""
+    faults = one.faults.shown
+    one.found["input"] = one.faults.count
+    for fault, at in zip(faults, locations.of_faults(one.source, faults), strict=True):
+        line, column = at or (None, None)
+        found, expected = inside(fault.where) + fault.found, f"expected {fault.expected}"
+        yield Problem("error", "input", one.side, fault.file, line, column, None, None, found, expected)
+    inverted = sum(_INVERTED_BOX.match(fault.found) is not None for fault in faults)
+    if 2 * inverted >= inverted + one.object_counts.sum() > 0:
+        found = f"{inverted} boxes end left of or above where they begin"
+        yield one.problem("warning", "coordinates", found, "x0,y0,x1,y1; these look like x,y,width,height")

@@ -1,0 +1,90 @@
+"""Signs that ground truth and detections were given the wrong way round; most formats look alike on both sides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from evaltex_cli.errors import FaultLog, quote
+from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.files import archive
+from evaltex_cli.formats.icdar.lines import DONT_CARE
+from evaltex_cli.records import Ints, Objects
+
+SAMPLE_IMAGES = 300
+MOST = 0.95
+"""Share of names, or of transcriptions, that a sign takes."""
+SAMPLE_BYTES = 1 << 22
+"""Bytes of the sample, as long as it is of more than one image."""
+FEWEST = 3
+"""Transcriptions that may tell; a single one may be a price."""
+_DECIMAL = re.compile(r"(?:0?\.[0-9]+|1\.0*)", re.ASCII)
+
+
+def swapped(gt: Source, det: Source) -> str | None:
+    """Return the signs that the sides were swapped, in one sentence; None without any.
+
+    A sign is what belongs to one side, found on the other and not where it belongs.
+    """
+    signs = [*_of_names(gt, det), *_of_format(gt, det), *_of_objects(_sample(gt), _sample(det))]
+    return f"ground truth and detections may have been swapped: {'; '.join(signs)}" if signs else None
+
+
+def _of_names(gt: Source, det: Source) -> Iterable[str]:
+    ours, theirs = _names(gt), _names(det)
+    if _begin(ours, "res_") and not _begin(theirs, "res_"):
+        yield f"the images of the ground truth are named res_... ({quote(ours[0])}), as results are"
+    if _begin(theirs, "gt_") and not _begin(ours, "gt_"):
+        yield f"those of the detections are named gt_... ({quote(theirs[0])}), as ground truth is"
+
+
+def _names(source: Source) -> list[str]:
+    """The images' names with their prefixes, which readers take off."""
+    path = Path(source.path)
+    if archive.is_archive(path) and source.format != "art":
+        entries = [PurePosixPath(name.replace("\\", "/")).name for name in archive.names(path)]
+        return [name for name in entries if "." in name]
+    if source.collect is not None:
+        images = source.collect(np.arange(min(len(source.names), SAMPLE_IMAGES)))
+        return [str(image.at[0]) if source.format == "art" else image.name for image in images]
+    return list(source.names[:SAMPLE_IMAGES])
+
+
+def _begin(names: list[str], prefix: str) -> bool:
+    marked = sum(name.lower().removeprefix("poly_").startswith(prefix) for name in names)
+    return marked > 0 and marked >= MOST * len(names)
+
+
+def _of_format(gt: Source, det: Source) -> Iterable[str]:
+    if gt.format == "coco-res" != det.format:
+        yield "the ground truth is a list of COCO results"
+
+
+def _sample(source: Source) -> Objects:
+    every = np.arange(min(len(source.names), SAMPLE_IMAGES))
+    return source.read(every[: small_sample(source.weights[every])], FaultLog()).objects
+
+
+def small_sample(weights: Ints) -> int:
+    """Return how many of these images, from the first on, have `SAMPLE_BYTES` together; one at least."""
+    return max(int(np.searchsorted(np.cumsum(weights, dtype=np.int64), SAMPLE_BYTES, side="right")), 1)
+
+
+def _of_objects(gt: Objects, det: Objects) -> Iterable[str]:
+    if _has_confidences(gt) and not _has_confidences(det):
+        yield "the ground truth has confidences, and the detections have none"
+    ignored = sum(text == DONT_CARE for text in det.texts)
+    if ignored and not gt.dont_care.any():
+        yield f"{ignored} detections are {quote(DONT_CARE)}, and no object of the ground truth is don't care"
+
+
+def _has_confidences(objects: Objects) -> bool:
+    """Whether objects have confidences, or what was read as ground truth has these for transcriptions."""
+    if objects.confidences is not None:
+        return bool((~np.isnan(objects.confidences)).any())
+    texts = [text for text in objects.texts if text]
+    decimal = sum(_DECIMAL.match(text) is not None for text in texts)
+    return decimal >= max(FEWEST, MOST * objects.count)

@@ -1,0 +1,204 @@
+"""``--min-confidence`` through every command: as if the detections below it were not in the file."""
+
+import json
+import random
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from evaltex_cli import evaluate
+from evaltex_cli.cli import main
+from evaltex_cli.diagnose import diagnosis
+from evaltex_cli.errors import ConfigError
+from evaltex_cli.protocols import PROTOCOLS
+
+IMAGES, WORDS = 12, 6
+MINIMUM = 0.5
+
+
+@pytest.fixture(params=["boxes", "quadrilaterals"])
+def inputs(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Path]:
+    """Ground truth, detections with confidences, and those of at least `MINIMUM`; the last image keeps none."""
+    made = random.Random(6)
+    sides: dict[str, dict[str, str]] = {"gt": {}, "det": {}, "kept": {}}
+    for k in range(1, IMAGES + 1):
+        lines: dict[str, list[str]] = {name: [] for name in sides}
+        for n in range(WORDS):
+            x, y = 70 * n, made.randrange(40)
+            lines["gt"].append(f"{shape(request.param, x, y, 60)},word{n}")
+            confidence = made.choice([0.1, 0.499, MINIMUM, 0.501, 0.9]) if k < IMAGES else 0.2
+            detection = (
+                f"{shape(request.param, x + made.randrange(8), y, made.choice([30, 56, 60]))},{confidence},word{n}"
+            )
+            lines["det"].append(detection)
+            if confidence >= MINIMUM:
+                lines["kept"].append(detection)
+        for name, prefix in (("gt", "gt_"), ("det", "res_"), ("kept", "res_")):
+            sides[name][f"{prefix}img_{k}.txt"] = "".join(f"{line}\n" for line in lines[name])
+    return {name: archive(tmp_path / f"{name}.zip", entries) for name, entries in sides.items()}
+
+
+def shape(kind: str, x: int, y: int, width: int) -> str:
+    if kind == "boxes":
+        return f"{x},{y},{x + width},{y + 20}"
+    return f"{x},{y},{x + width},{y + 2},{x + width},{y + 22},{x},{y + 20}"
+
+
+def archive(path: Path, entries: dict[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in entries.items():
+            file.writestr(name, text)
+    return path
+
+
+def run(*arguments: object, status: int = 0) -> Result:
+    found = CliRunner().invoke(main, list(map(str, arguments)))
+    assert found.exit_code == status, found.output
+    return found
+
+
+def document(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def test_every_protocol_scores_as_without_them(inputs: dict[str, Path], tmp_path: Path) -> None:
+    gt, det, kept = inputs.values()
+    options = ("--protocol", "all", "-a", "--quiet")
+    run(gt, det, tmp_path / "res", *options, "--min-confidence", MINIMUM)
+    run(gt, kept, tmp_path / "expected", *options)
+    for name in PROTOCOLS:
+        found, expected = (document(tmp_path / folder / f"{name}.json") for folder in ("res", "expected"))
+        assert found["totals"] == expected["totals"]
+        assert found["scores"] == expected["scores"]
+        assert [image["totals"] for image in found["images"]] == [image["totals"] for image in expected["images"]]
+        everything, some = document(tmp_path / "res" / f"{name}.json")["inputs"]["det"], expected["inputs"]["det"]
+        assert everything["objects"] == everything["confidences"] == some["objects"] < IMAGES * WORDS
+        assert everything["objects"] + everything["unconfident"] == IMAGES * WORDS
+
+
+def test_jobs_and_resumed_runs_write_the_same(inputs: dict[str, Path], tmp_path: Path) -> None:
+    gt, det, _ = inputs.values()
+    for folder, options in (("one", ()), ("two", ("--jobs", 2)), ("kept", ("--resume",))):
+        run(gt, det, tmp_path / folder, "-a", "--quiet", "--min-confidence", MINIMUM, *options)
+    files = {
+        folder: {path.relative_to(tmp_path / folder): path.read_bytes() for path in (tmp_path / folder).rglob("*.*")}
+        for folder in ("one", "two", "kept")
+    }
+    assert len(files["one"]) == 2 + IMAGES
+    assert files["one"] == files["two"] == files["kept"]
+
+
+def test_the_result_says_so(inputs: dict[str, Path], tmp_path: Path) -> None:
+    gt, det, _ = inputs.values()
+    found = run(gt, det, tmp_path / "res", "--min-confidence", "0.50")
+    written = document(tmp_path / "res" / "evaltex.json")
+    unconfident = written["inputs"]["det"]["unconfident"]
+    told = f"detections: {unconfident} of {IMAGES * WORDS} left out, their confidence below 0.5"
+    assert f"warning: {told}\n" in found.stderr
+    assert told in written["warnings"]
+    assert "|min_confidence:0.5|" in written["signature"]
+    assert "min_confidence" not in evaluate(gt, det).signature
+
+
+def test_detections_without_confidences_stay_and_that_is_told(inputs: dict[str, Path], tmp_path: Path) -> None:
+    gt = inputs["gt"]
+    found = run(gt, gt, tmp_path / "res", "--min-confidence", 1)
+    assert "no detection of gt.zip bears a confidence, so all stay" in found.stderr
+    assert document(tmp_path / "res" / "evaltex.json")["scores"]["recall"] == 1
+
+
+def test_from_python(inputs: dict[str, Path]) -> None:
+    gt, det, kept = inputs.values()
+    assert evaluate(gt, det, "iou", min_confidence=MINIMUM).scores == evaluate(gt, kept, "iou").scores
+    assert diagnosis.diagnose(gt, det, min_confidence=MINIMUM).scores == diagnosis.diagnose(gt, kept).scores
+    for minimum in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ConfigError, match="expected a number from 0 to 1"):
+            evaluate(gt, det, min_confidence=minimum)
+
+
+def test_out_of_range_and_label_pictures_are_refused(inputs: dict[str, Path], tmp_path: Path) -> None:
+    gt, det, _ = inputs.values()
+    assert "--min-confidence" in run(gt, det, tmp_path / "res", "--min-confidence", 50, status=2).stderr
+    refused = run(gt, det, tmp_path / "res", tmp_path, tmp_path, "--min-confidence", MINIMUM, status=2).stderr
+    assert "least confidence does not go with label pictures" in refused
+    assert not (tmp_path / "res").exists()
+
+
+def test_conversion_leaves_them_out_and_counts_them(inputs: dict[str, Path], tmp_path: Path) -> None:
+    _, det, kept = inputs.values()
+    for name, source, options in (("some", det, ("--min-confidence", MINIMUM)), ("kept", kept, ())):
+        found = run("convert", source, tmp_path / f"to-{name}.zip", "--kind", "det", *options)
+        assert (" objects left out, their confidence below 0.5\n" in found.stderr) == (name == "some")
+    with zipfile.ZipFile(tmp_path / "to-some.zip") as some, zipfile.ZipFile(tmp_path / "to-kept.zip") as expected:
+        assert some.namelist() == expected.namelist()
+        assert [some.read(name) for name in some.namelist()] == [expected.read(name) for name in expected.namelist()]
+
+
+def test_operating_points_are_compared(inputs: dict[str, Path], tmp_path: Path) -> None:
+    gt, det, kept = inputs.values()
+    run(gt, det, tmp_path / "all", "-a", "--quiet")
+    run(gt, det, tmp_path / "some", "-a", "--quiet", "--min-confidence", MINIMUM)
+    found = run("compare", tmp_path / "all", tmp_path / "some", "--format", "csv")
+    expected = run("compare", gt, det, kept, "--label", "all", "--label", "some", "--format", "csv")
+    assert found.stdout == expected.stdout
+    assert "some: detections: " in found.stderr
+    same = run("compare", gt, det, kept, "--min-confidence", MINIMUM, "--format", "json")
+    assert {score["differences"][1] for score in json.loads(same.stdout)["protocols"][0]["scores"]} == {0}
+    refused = run("compare", tmp_path / "all", tmp_path / "some", "--min-confidence", MINIMUM, status=2)
+    assert "leave out --set, --config and --min-confidence" in refused.stderr
+
+
+def test_merged_results_keep_it_and_differing_ones_are_refused(inputs: dict[str, Path], tmp_path: Path) -> None:
+    gt, det, _ = inputs.values()
+    parts = []
+    for part in range(2):
+        names = [f"img_{k}.txt" for k in range(1 + part, IMAGES + 1, 2)]
+        sides = []
+        for source, prefix in ((gt, "gt_"), (det, "res_")):
+            with zipfile.ZipFile(source) as file:
+                entries = {prefix + name: file.read(prefix + name).decode() for name in names}
+            sides.append(archive(tmp_path / f"{source.stem}{part}.zip", entries))
+        run(*sides, tmp_path / f"part{part}", "-a", "--quiet", "--min-confidence", MINIMUM)
+        run(*sides, tmp_path / f"all{part}", "-a", "--quiet")
+        parts.append(tmp_path / f"part{part}")
+    run("merge", *parts, tmp_path / "merged", "--quiet")
+    run(gt, det, tmp_path / "whole", "--quiet", "--min-confidence", MINIMUM)
+    merged, whole = (document(tmp_path / folder / "evaltex.json") for folder in ("merged", "whole"))
+    assert merged["totals"] == whole["totals"]
+    assert "|min_confidence:0.5|" in merged["signature"]
+    assert merged["inputs"]["det"]["unconfident"] == whole["inputs"]["det"]["unconfident"]
+    refused = run("merge", parts[0], tmp_path / "all1", tmp_path / "never", status=2)
+    assert "min_confidence is 0.5 and None" in refused.stderr
+
+
+def test_the_report_draws_what_was_scored(inputs: dict[str, Path], tmp_path: Path) -> None:
+    gt, det, _ = inputs.values()
+    run(gt, det, tmp_path / "res", "--report", "--quiet", "--min-confidence", MINIMUM, "--protocol", "all")
+    text = (tmp_path / "res" / "report.html").read_text(encoding="utf-8")
+    island = text.split('id="images-0">')[1].split("</script>")[0]
+    shown = [confidence for image in json.loads(island) for confidence in image["det"][0]["confidence"]]
+    assert len(shown) == document(tmp_path / "res" / "evaltex.json")["inputs"]["det"]["objects"]
+    assert min(shown) == MINIMUM
+    run(gt, det, tmp_path / "other", "-a", "--quiet", "--protocol", "iou")
+    (tmp_path / "res" / "iou.json").write_bytes((tmp_path / "other" / "iou.json").read_bytes())
+    assert "different least confidences (0.5 and None)" in run("report", tmp_path / "res", status=2).stderr
+
+
+def test_a_resumed_run_must_have_the_same(inputs: dict[str, Path], tmp_path: Path) -> None:
+    from evaltex_cli.evaluation import resume
+    from evaltex_cli.evaluation.evaluate import open_sources
+    from evaltex_cli.evaluation.tally import Run
+    from evaltex_cli.protocols.base import load
+    from evaltex_cli.protocols.config import checked
+
+    gt, det, _ = inputs.values()
+    runs = [Run(load("iou"), checked("iou", {}))]
+    keys = [
+        resume.key(runs, *open_sources(gt, det, None, None, minimum)[:2], None, None, "repair", False)
+        for minimum in (None, 0.5, 0.6)
+    ]
+    assert keys[0] != keys[1] != keys[2] != keys[0]

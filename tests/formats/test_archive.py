@@ -1,0 +1,350 @@
+"""Folders and .zip archives: what is listed, in which order, under which names, and everything that is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import struct
+import tracemalloc
+import zipfile
+import zlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.formats.files import archive, zip_directory
+from evaltex_cli.formats.files.fingerprint import Fingerprint
+from evaltex_cli.runtime.input_files import natural_key
+
+CENTRAL_HEADER = b"PK\x01\x02"
+FLAGS, METHOD, CRC, PACKED_SIZE, SIZE, OFFSET = (8, "<H"), (10, "<H"), (16, "<I"), (20, "<I"), (24, "<I"), (42, "<I")
+"""Where fields of a central directory header stand, and their types (APPNOTE 4.3.12)."""
+
+
+def zipped(path: Path, files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", method) as file:
+        for name, data in files.items():
+            file.writestr(zipfile.ZipInfo(name), data, compress_type=method)
+    return path
+
+
+def unzipped(folder: Path, files: dict[str, bytes]) -> Path:
+    for name, data in files.items():
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+    return folder
+
+
+def patched(path: Path, field: tuple[int, str], value: int) -> Path:
+    """Overwrite a field of the first entry in the central directory."""
+    data = bytearray(path.read_bytes())
+    struct.pack_into(field[1], data, data.index(CENTRAL_HEADER) + field[0], value)
+    path.write_bytes(data)
+    return path
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    entries = archive.open_entries(path)
+    return dict(zip([entry.image for entry in entries.entries], entries.read_many(entries.entries), strict=True))
+
+
+def images(path: Path) -> list[str]:
+    return [entry.image for entry in archive.open_entries(path).entries]
+
+
+def bad_names(path: Path) -> list[str]:
+    faults = FaultLog()
+    archive.open_entries(path).refuse_bad_names(faults)
+    return [str(fault) for fault in faults.shown]
+
+
+FILES = {"gt_img_10.txt": b"ten", "gt_img_2.txt": b"", "deep/gt_img_1.txt": b"1,2,3,4,word\n" * 500}
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_folder_and_archive_agree(tmp_path: Path, method: int) -> None:
+    packed, folder = zipped(tmp_path / "a.zip", FILES, method), unzipped(tmp_path / "a", FILES)
+    assert archive.is_archive(packed) and archive.is_archive(folder)
+    assert contents(packed) == contents(folder)
+    assert list(contents(packed)) == ["img_1", "img_2", "img_10"]
+    assert sorted(contents(packed).values()) == sorted(FILES.values())
+
+
+def test_entries_are_read_in_the_order_asked_for(tmp_path: Path) -> None:
+    for path in (zipped(tmp_path / "a.zip", FILES), unzipped(tmp_path / "a", FILES)):
+        entries = archive.open_entries(path)
+        assert list(entries.read_many(entries.entries[::-1])) == [b"ten", b"", FILES["deep/gt_img_1.txt"]]
+        assert entries.read(entries.entries[2]) == b"ten"
+
+
+@settings(deadline=None, derandomize=True, max_examples=25)
+@given(
+    st.permutations(["img_1", "img_2", "img_10", "img_10a", "img_010", "a", "b2c10", "b10c2", "999999999999999999999"])
+)
+def test_order_is_natural_and_does_not_depend_on_the_archive(names: list[str]) -> None:
+    expected = [
+        "999999999999999999999", "a", "b2c10", "b10c2", "img_1", "img_2", "img_010", "img_10", "img_10a",
+    ]  # fmt: skip
+    assert sorted(names, key=lambda name: (natural_key(name), name)) == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["gt_img_1.txt", "img_2.TXT"], ["img_1", "img_2"]),
+        (["res_img_1.txt", "DET_img_2.txt", "poly_gt_img3.txt"], ["img3", "img_1", "img_2"]),
+        (["top/res_1.txt", "top/res_2.txt"], ["1", "2"]),
+        (["top/a/1.txt", "top/b/1.txt", "top/b/2.txt"], ["a/1", "b/1", "b/2"]),
+        (["1.txt", "a/1.txt"], ["1", "a/1"]),
+        (["./res_1.txt"], ["1"]),
+        (["no\u00e9l \u65e5\u672c.txt"], ["no\u00e9l \u65e5\u672c"]),
+    ],
+)
+def test_images_are_named_without_prefix_and_ending(tmp_path: Path, names: list[str], expected: list[str]) -> None:
+    packed = zipped(tmp_path / "a.zip", dict.fromkeys(names, b"x"))
+    assert images(packed) == expected
+    assert images(unzipped(tmp_path / "a", dict.fromkeys(names, b"x"))) == expected
+    assert bad_names(packed) == []
+
+
+def test_a_name_in_utf8_without_the_flag_is_read_as_utf8(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "a.zip", {"XX_1.txt": b"x"})
+    path.write_bytes(path.read_bytes().replace(b"XX_1.txt", "é_1.txt".encode()))
+    assert images(path) == ["é_1"]
+
+
+def test_clutter_is_passed_over_and_other_files_are_told_of(tmp_path: Path) -> None:
+    clutter = ["__MACOSX/._gt_1.txt", "__MACOSX/gt_1.txt", "._gt_1.txt", ".DS_Store", "a/Thumbs.db"]
+    others = ["1.json", "2.json", "3.json", "4.json"]
+    files = dict.fromkeys([*clutter, *others, "gt_1.txt"], b"x")
+    for path in (zipped(tmp_path / "a.zip", files), unzipped(tmp_path / "a", files)):
+        assert images(path) == ["1"]
+        (warning,) = archive.open_entries(path).warnings
+        assert warning == f"{path}: 4 files that are not .txt were left out: '1.json', '2.json', '3.json', ..."
+
+
+def test_entries_that_nothing_reads_may_be_of_any_kind(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "a.zip", {"image.png": b"x", "gt_1.txt": b"y"})
+    patched(path, METHOD, 97)
+    assert contents(path) == {"1": b"y"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../gt_1.txt", "a/../../gt_1.txt", "/etc/gt_1.txt", "C:\\gt_1.txt", "..\\gt_1.txt", "\\\\host\\gt_1.txt",
+        "a//gt_1.txt", "gt_.txt", ".txt", "gt_...txt", "a\nb.txt", "a\x00b.txt", "gt_\x1b[31m.txt",
+    ],
+)  # fmt: skip
+def test_names_that_leave_the_result_folder_are_faults(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "a.zip"
+    placeholder = "?" * len(name.encode())
+    zipped(path, {placeholder: b"x", "gt_2.txt": b"y"})
+    path.write_bytes(path.read_bytes().replace(placeholder.encode(), name.encode()))
+    (fault,) = bad_names(path)
+    assert fault.startswith(f"{path}/") and "entry name" in fault and "rename it" in fault
+    assert fault.isprintable()
+
+
+def test_two_entries_of_one_image_are_a_fault(tmp_path: Path) -> None:
+    (fault,) = bad_names(zipped(tmp_path / "a.zip", {"gt_1.txt": b"", "res_1.txt": b"", "2.txt": b""}))
+    assert "entry 'res_1.txt' is of image '1', as entry 'gt_1.txt' is" in fault
+
+
+def test_nothing_is_written_when_an_archive_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    monkeypatch.chdir(inner)
+    path = zipped(tmp_path / "a.zip", {"../out.txt": b"x", "in.txt": b"y"})
+    assert sorted(contents(path).values()) == [b"x", b"y"]
+    assert sorted(item.name for item in tmp_path.rglob("*")) == ["a.zip", "inner"]
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        contents(path)
+    message = str(caught.value)
+    assert message.startswith(str(path)) and "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize("flag", [0x1, 0x40, 0x2000])
+def test_encrypted_entries_are_refused(tmp_path: Path, flag: int) -> None:
+    path = patched(zipped(tmp_path / "a.zip", {"gt_1.txt": b"x"}), FLAGS, flag)
+    assert "entry 'gt_1.txt' is encrypted; pack the files without a password" in refusal(path)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_packing_methods_are_refused(tmp_path: Path, method: int) -> None:
+    assert f"packed by method {method};" in refusal(zipped(tmp_path / "a.zip", {"gt_1.txt": b"x" * 99}, method))
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+@pytest.mark.parametrize(
+    ("field", "value", "reason"),
+    [
+        (SIZE, 999, "longer than announced"),
+        (SIZE, 1001, "shorter than announced"),
+        (SIZE, 0, "longer than announced"),
+        (CRC, 1, "its checksum is wrong"),
+        (OFFSET, 5, "its header is not where"),
+        (OFFSET, 1 << 30, "damaged"),
+    ],
+)
+def test_lying_headers_are_refused(
+    tmp_path: Path, method: int, field: tuple[int, str], value: int, reason: str
+) -> None:
+    path = zipped(tmp_path / "a.zip", {"gt_1.txt": random.Random(1).randbytes(1000)}, method)
+    message = refusal(patched(path, field, value))
+    assert reason in message and "pack or download it again" in message
+
+
+def test_a_bomb_is_not_unpacked_beyond_what_it_announces(tmp_path: Path) -> None:
+    path = patched(zipped(tmp_path / "a.zip", {"gt_1.txt": bytes(1 << 26)}), SIZE, 100)
+    tracemalloc.start()
+    assert "longer than announced" in refusal(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 23
+
+
+def test_damage_is_told(tmp_path: Path) -> None:
+    whole = zipped(tmp_path / "a.zip", {"gt_1.txt": random.Random(2).randbytes(3000)}).read_bytes()
+    truncated, garbled = tmp_path / "truncated.zip", tmp_path / "garbled.zip"
+    truncated.write_bytes(whole[: len(whole) // 2])
+    garbled.write_bytes(whole[:60] + bytes(40) + whole[100:])
+    assert "the archive is damaged" in refusal(truncated)
+    assert "the archive is damaged" in refusal(garbled)
+
+
+@settings(deadline=None, derandomize=True, max_examples=150)
+@given(st.integers(0, 10_000), st.integers(1, 255))
+def test_any_changed_byte_is_harmless_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, at: int, change: int
+) -> None:
+    path = tmp_path_factory.mktemp("zip") / "a.zip"
+    data = bytearray(zipped(path, {"gt_1.txt": b"1,2,3,4\n" * 9, "gt_2.txt": b"5,6,7,8"}).read_bytes())
+    data[at % len(data)] ^= change
+    path.write_bytes(data)
+    try:
+        found = contents(path)
+    except InputError as error:
+        assert str(error).startswith(str(path))
+    else:
+        assert set(found.values()) <= {b"1,2,3,4\n" * 9, b"5,6,7,8"}
+
+
+def test_no_archive_at_all(tmp_path: Path) -> None:
+    text = tmp_path / "a.txt"
+    text.write_bytes(b"img_1\n")
+    assert not archive.is_archive(text) and not archive.is_archive(tmp_path / "missing")
+    assert "not a .zip archive" in refusal(text)
+    assert "cannot be read (No such file" in refusal(tmp_path / "missing")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert not archive.is_archive(tmp_path / "pipe")
+
+
+def test_sizes_and_numbers_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {f"gt_{k}.txt": b"x" * 10 for k in range(5)}
+    paths = (zipped(tmp_path / "a.zip", files), unzipped(tmp_path / "a", files))
+    for path in paths:
+        assert len(contents(path)) == 5
+        with monkeypatch.context() as patch:
+            patch.setattr(archive, "MAX_ENTRY_BYTES", 9)
+            assert "has 10 bytes; at most 9 are read" in refusal(path)
+        with monkeypatch.context() as patch:
+            patch.setattr(archive, "MAX_TOTAL_BYTES", 49)
+            assert "its entries have 50 bytes; at most 49 are read" in refusal(path)
+        with monkeypatch.context() as patch:
+            patch.setattr(archive, "MAX_ENTRIES", 4)
+            assert "4" in refusal(path)
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    entries = archive.open_entries(unzipped(tmp_path / "a", {"gt_1.txt": b"1,2,3,4"}))
+    (tmp_path / "a" / "gt_1.txt").write_bytes(b"1,2,3,4\n5,6,7,8")
+    with pytest.raises(InputError, match="is not the file that was indexed"):
+        list(entries.read_many(entries.entries))
+    (tmp_path / "a" / "gt_1.txt").unlink()
+    with pytest.raises(InputError, match="cannot be read"):
+        list(entries.read_many(entries.entries))
+
+
+def test_fingerprint_is_of_the_archive_or_of_the_names_and_contents(tmp_path: Path) -> None:
+    def fingerprint(path: Path) -> str:
+        entries = archive.open_entries(path)
+        found = Fingerprint(entries)
+        for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
+            found.add(entry, data)
+        return found.hexdigest()
+
+    files = {f"{k}.txt": bytes([k]) for k in range(9)} | FILES
+    packed, folder = zipped(tmp_path / "a.zip", files), unzipped(tmp_path / "a", files)
+    assert fingerprint(packed) == hashlib.sha256(packed.read_bytes()).hexdigest()
+    lines = sorted(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items())
+    assert fingerprint(folder) == hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def test_state_changes_with_the_files(tmp_path: Path) -> None:
+    folder, packed = unzipped(tmp_path / "a", FILES), zipped(tmp_path / "a.zip", FILES)
+    states = [archive.state(folder)]
+    assert archive.state(folder) == states[0]
+    for change in (b"longer than before", b"shorter"):
+        (folder / "deep" / "gt_img_1.txt").write_bytes(change)
+        states.append(archive.state(folder))
+    os.utime(folder / "gt_img_2.txt", (1, 1))
+    states.append(archive.state(folder))
+    (folder / "new.txt").write_bytes(b"")
+    assert len({*states, archive.state(folder)}) == 5
+    before = archive.state(packed)
+    zipped(packed, {**FILES, "new.txt": b""})
+    assert archive.state(packed) != before
+
+
+def test_zip64_and_data_before_the_archive_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as file, file.open("gt_1.txt", "w", force_zip64=True) as entry:
+        entry.write(b"1,2,3,4")
+    assert contents(path) == {"1": b"1,2,3,4"}
+    stored = archive.open_entries(path).entries[0].stored
+    assert stored is not None and stored.crc == zlib.crc32(b"1,2,3,4")
+    path.write_bytes(b"PK\x03\x04, but not yet" + path.read_bytes())
+    assert contents(path) == {"1": b"1,2,3,4"}
+
+
+@pytest.mark.parametrize(("offset", "change", "reason"), [(6, b"\x6e", "zip file version"), (8, b"\x00\x08", "codec")])
+def test_what_zipfile_raises_besides_its_own_error_is_told(
+    tmp_path: Path, offset: int, change: bytes, reason: str
+) -> None:
+    """A version of the format that nobody reads, and a name flagged as UTF-8 that is none."""
+    path = zipped(tmp_path / "a.zip", {"gt_\xe9.txt": b"1,2,3,4,x\n"})
+    data = bytearray(path.read_bytes())
+    at = data.rindex(CENTRAL_HEADER)
+    data[at + offset : at + offset + len(change)] = change
+    name = data.rindex("gt_\xe9".encode())
+    data[name + 3 : name + 5] = b"\xff\xff" if reason == "codec" else data[name + 3 : name + 5]
+    path.write_bytes(data)
+    assert "the archive is damaged" in refusal(path) and reason in refusal(path)
+
+
+def test_an_offset_that_older_versions_of_zipfile_seek_unchecked_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first releases of Python 3.11 hand it on to `seek`, which raises ValueError, however far before the file."""
+
+    def beyond_an_offset(*_: object) -> None:
+        with (tmp_path / "a.zip").open("rb") as file:
+            file.seek(-(1 << 70))
+
+    (tmp_path / "a.zip").write_bytes(b"PK\x05\x06" + bytes(18))
+    monkeypatch.setattr(zipfile, "ZipFile", beyond_an_offset)
+    with pytest.raises(InputError, match=r"a\.zip: the archive is damaged \(.*\); pack or download it again"):
+        zip_directory._any(tmp_path / "a.zip")

@@ -1,0 +1,482 @@
+"""Text files of the field's data sets: what a line means, how each form is told, and every fault."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from reading import folder, read
+
+from evaltex_cli.convert.conversion import convert
+from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.documents.parsed_source import columns
+from evaltex_cli.formats.files import archive
+from evaltex_cli.formats.files.buffer_lines import line_ends
+from evaltex_cli.formats.files.numbers import LineFault
+from evaltex_cli.formats.filters import at_least
+from evaltex_cli.formats.icdar import format as icdar_txt
+from evaltex_cli.formats.icdar import lines_bulk as icdar_bulk
+from evaltex_cli.formats.icdar import survey as icdar_survey
+from evaltex_cli.formats.icdar.lines import Line, LineShape, Syntax, lines_of, parse_line, survey_line
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.records import Objects
+
+QUAD = "10,20,30,20,30,40,10,40"
+CURVE = ",".join(
+    f"{x},{y}" for x, y in [*zip(range(0, 70, 10), [0] * 7, strict=True), *((x, 9) for x in range(60, -1, -10))]
+)
+OFFSETS = "100,200,160,209," + CURVE
+
+
+def test_mlt(tmp_path: Path) -> None:
+    lines = f'\ufeff{QUAD},Latin,word\r\n{QUAD},None,###\r\n{QUAD},Arabic,"as, it stands"\r\n{QUAD}, Symbols,50,5\r\n'
+    found = read(folder(tmp_path / "a", lines))
+    assert (found.source.format, found.faults) == ("mlt", [])
+    assert found.texts == ["word", "###", '"as, it stands"', "50,5"]
+    assert found.objects.dont_care.tolist() == [False, True, False, False]
+    assert found.flat_rings == [[10, 20, 30, 20, 30, 40, 10, 40]] * 4
+
+
+@pytest.mark.parametrize("other", [1, 2])
+def test_nearly_all_lines_must_name_a_script(tmp_path: Path, other: int) -> None:
+    found = read(folder(tmp_path / "a", f"{QUAD},Latin,word\n" * 19 + f"{QUAD},Latim,word\n" * other))
+    assert found.source.format == ("mlt" if other == 1 else "quad")
+    assert found.texts[0] == ("word" if other == 1 else "Latin,word")
+
+
+def test_rctw(tmp_path: Path) -> None:
+    found = read(
+        folder(tmp_path / "a", f'{QUAD},0,"say \\"hi\\", you"\n{QUAD},1,"word"\n{QUAD},0,"###"\n{QUAD},0,""\n')
+    )
+    assert (found.source.format, found.faults) == ("rctw", [])
+    assert found.texts == ['say "hi", you', "word", "###", ""]
+    assert found.objects.dont_care.tolist() == [False, True, True, False]
+
+
+def test_confidences_of_one_before_quotes_are_not_rctw(tmp_path: Path) -> None:
+    found = read(folder(tmp_path / "a", f'{QUAD},1,"a"\n{QUAD},1,"b"\n'), "det")
+    assert (found.source.format, found.texts) == ("quad", ["a", "b"])
+    assert found.objects.confidences is not None and found.objects.confidences.tolist() == [1, 1]
+
+
+def test_ctw1500(tmp_path: Path) -> None:
+    found = read(folder(tmp_path / "a", f"{CURVE},####one, two\n{CURVE},#######\n{CURVE},####\n"))
+    assert (found.source.format, found.faults) == ("ctw1500", [])
+    assert found.texts == ["one, two", "###", ""] and found.objects.dont_care.tolist() == [False, True, False]
+    assert found.flat_rings == [[float(value) for value in CURVE.split(",")]] * 3
+
+
+@pytest.mark.parametrize("side", ["gt", "det"])
+def test_ctw1500_offsets(tmp_path: Path, side: Side) -> None:
+    found = read(folder(tmp_path / "a", f"{OFFSETS}\n{OFFSETS}\n"), side)
+    assert (found.source.format, found.faults) == ("ctw1500-offsets", [])
+    expected = [float(value) + (100, 200)[k % 2] for k, value in enumerate(CURVE.split(","))]
+    assert found.flat_rings == [expected] * 2 and found.objects.boxes[0].tolist() == [100, 200, 160, 209]
+    absolute = ",".join(f"{value:g}" for value in [*expected, *expected[-4:]])
+    assert read(folder(tmp_path / "b", absolute), side).source.format == "polygon"
+
+
+@pytest.mark.parametrize("side", ["gt", "det"])
+def test_popeval(tmp_path: Path, side: Side) -> None:
+    blanks = QUAD.replace(",", " ")
+    found = read(folder(tmp_path / "a", f"{blanks}##::word\n{blanks} ##::###\n{QUAD}##::a##::b, c\n"), side)
+    assert (found.source.format, found.faults) == ("popeval", [])
+    assert found.texts == ["word", "###", "a##::b, c"] and found.flat_rings == [[10, 20, 30, 20, 30, 40, 10, 40]] * 3
+    assert found.objects.dont_care.tolist() == [False, side == "gt", False]
+
+
+@pytest.mark.parametrize(
+    ("kind", "good", "bad", "message"),
+    [
+        ("mlt", f"{QUAD},Latin,word", f"{QUAD},word", "'word' and no transcription after the coordinates"),
+        ("mlt", f"{QUAD},Latin,word", "1,2,3,4,Latin,word", "4 numbers at the start"),
+        ("mlt", f"{QUAD},Latin,word", "1,2,3,4,5,6,7,1e13,Latin,word", "'1e13'; expected a finite number"),
+        ("rctw", f'{QUAD},0,"word"', f'{QUAD},2,"word"', "'2' as the difficult flag"),
+        ("rctw", f'{QUAD},0,"word"', f'{QUAD},"word"', "8 numbers at the start"),
+        ("ctw1500", f"{CURVE},####word", "1,2,3,####word", "3 numbers at the start"),
+        ("ctw1500", f"{CURVE},####word", "1,2,3,4,####word", "4 numbers as coordinates; expected three vertices"),
+        ("ctw1500-offsets", OFFSETS, CURVE, "28 numbers at the start"),
+        ("ctw1500-offsets", OFFSETS, f"{OFFSETS},word", "32 numbers at the start"),
+        ("popeval", "1 2 3 2 3 4 1 4##::word", "1 2 3 2 3 4 1##::word", "7 numbers before ##::"),
+        ("popeval", "1 2 3 2 3 4 1 4##::word", "1 2 3 2 3 4 1 4 word", "'1 2 3 2 3 4 1 4 word'; expected x1 y1"),
+    ],
+)  # fmt: skip
+def test_faults_of_lines(tmp_path: Path, kind: str, good: str, bad: str, message: str) -> None:
+    found = read(folder(tmp_path / "a", "\n".join([*[good] * 30, bad, good])))
+    assert found.source.format == kind and found.objects.count == 31
+    (fault,) = found.faults
+    assert fault.startswith("1.txt:31: ") and message in fault
+
+
+# Total-Text -----------------------------------------------------------------------------------------------------------
+
+TOTAL_TEXT = """x: [[153 161 179 195 184 177]], y: [[347 323 305 315 331 357]], ornt: [u'c'], transcriptions: [u'the']
+x: [[ 80 100
+ 120 80]], y: [[  1   2   3
+   4]], ornt: [u'm'], transcriptions: [u"it's"]
+x: [[1, 2, 3]], y: [[4, 5, 7]], ornt: [u'h'], transcriptions: [u',']
+x: [[1 2 3]], y: [[4 5 7]], ornt: [u'#'], transcriptions: [u'#']
+x: [[1 2 3]], y: [[4 5 7]], ornt: [], transcriptions: [u'caf\\xe9 \\u2019\\\\ é']
+x: [[1 2 3]], y: [[4 5 7]], ornt: ['c'], transcriptions: ['a']b']
+"""
+
+
+def test_total_text(tmp_path: Path) -> None:
+    found = read(folder(tmp_path / "a", TOTAL_TEXT, ""))
+    assert (found.source.format, found.faults) == ("totaltext", [])
+    assert found.texts == ["the", "it's", ",", "#", "café ’\\ é", "a']b"]
+    assert found.objects.dont_care.tolist() == [False, False, False, True, False, False]
+    assert found.flat_rings[:2] == [
+        [153, 347, 161, 323, 179, 305, 195, 315, 184, 331, 177, 357],
+        [80, 1, 100, 2, 120, 3, 80, 4],
+    ]
+    assert found.objects.offsets.tolist() == [0, 6, 6]
+    assert not read(folder(tmp_path / "a", TOTAL_TEXT), "det").objects.dont_care.any()
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ("x: [[1 2 3]], y: [[4 5]], ornt: [u'c'], transcriptions: [u'a']", "3 x and 2 y; expected as many"),
+        ("x: [[1 2]], y: [[4 5]], ornt: [u'c'], transcriptions: [u'a']", "2 vertices; expected three or more"),
+        ("x: [[1 2 z]], y: [[4 5 6]], ornt: [u'c'], transcriptions: [u'a']", "'z'; expected a finite number"),
+        ("x: [[1 2 3]], y: [[4 5 6]], transcriptions: [u'a']", "; expected x: [[...]], y: [[...]], ornt"),
+    ],
+)  # fmt: skip
+def test_total_text_faults(tmp_path: Path, record: str, message: str) -> None:
+    found = read(folder(tmp_path / "a", f"{TOTAL_TEXT}{record}\n{TOTAL_TEXT}"))
+    (fault,) = found.faults
+    assert fault.startswith("1.txt:9: ") and message in fault
+    assert found.objects.count == 12
+
+
+# MSRA-TD500 -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", [".gt", ".txt"])
+def test_msra_td500(tmp_path: Path, suffix: str) -> None:
+    lines = "0 0 10 20 40 10 0.0\n1 1 10 20 40 10 1.5707963267948966\n"
+    found = read(folder(tmp_path / "a", lines, suffix=suffix))
+    assert (found.source.format, found.source.names, found.faults) == ("msra-td500", ["1"], [])
+    assert found.flat_rings[0] == [10, 20, 50, 20, 50, 30, 10, 30]
+    assert found.flat_rings[1] == pytest.approx([35, 5, 35, 45, 25, 45, 25, 5])
+    assert found.objects.dont_care.tolist() == [False, True]
+
+
+def test_the_place_of_what_is_not_utf8_after_a_byte_order_mark(tmp_path: Path) -> None:
+    found = read(folder(tmp_path / "a", b"\xef\xbb\xbf0 0 1 2 3 4 0\n\xff", suffix=".gt"))
+    assert [fault.split("; ")[0] for fault in found.faults] == ["1.gt:2: byte 0xff, which is not UTF-8"]
+
+
+def test_msra_td500_results(tmp_path: Path) -> None:
+    path = folder(tmp_path / "a", f"10,20,50,30,{math.pi / 2},None\n10,20,50,30,0,###\n10,20,50,30,-0.5")
+    found = read(path, "gt", "msra-td500")
+    assert found.texts == ["", "###", ""] and found.objects.dont_care.tolist() == [False, True, False]
+    assert found.flat_rings[0] == pytest.approx([35, 5, 35, 45, 25, 45, 25, 5])
+    bad = read(folder(tmp_path / "b", "1,2,3,4\n5,2,3,4,0\n0 2 1 1 1 1 0"), "det", "msra-td500")
+    assert [fault.split("; ")[0] for fault in bad.faults] == [
+        "1.txt:1: 4 fields in '1,2,3,4'",
+        "1.txt:2: width -2, height 2",
+        "1.txt:3: '2' as the difficult flag",
+    ]
+
+
+# ICDAR 2013 segmentation ----------------------------------------------------------------------------------------------
+
+SEGMENTATION = """10 20 30 5 5 2 3 8 9 "A"
+40 50 60 13 5 11 3 15 9 "\\""
+
+#70 80 90 25 15 20 10 29 19 "c"
+"""
+
+
+def segmented(path: Path, packed: bool = False) -> Path:
+    path.mkdir()
+    pixels = np.full((30, 40, 3), 255, np.uint8)
+    pixels[3:9, 2:8] = (10, 20, 30)
+    pixels[3:9, 11:15] = (40, 50, 60)
+    pixels[10:19, 20:29] = (70, 80, 90)
+    Image.fromarray(pixels).save(path / "100_GT.bmp")
+    (path / "100_GT.txt").write_text(SEGMENTATION)
+    if not packed:
+        return path
+    with zipfile.ZipFile(path.with_suffix(".zip"), "w") as file:
+        for name in ("100_GT.bmp", "100_GT.txt"):
+            file.write(path / name, name)
+    return path.with_suffix(".zip")
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["folder", "zip"])
+def test_segmentation_by_word_and_character(tmp_path: Path, packed: bool) -> None:
+    path = segmented(tmp_path / "a", packed)
+    words = read(path)
+    assert (words.source.format, words.source.names, words.faults) == ("icdar2013-seg", ["100"], [])
+    assert words.texts == ['A"', "c"] and words.objects.dont_care.tolist() == [False, True]
+    assert words.objects.boxes.tolist() == [[2, 3, 15, 9], [20, 10, 29, 19]]
+    assert words.images.sizes.tolist() == [[30, 40]]
+    characters = read(path, "gt", "icdar2013-seg-chars")
+    assert characters.texts == ["A", '"', "c"] and characters.objects.boxes[1].tolist() == [11, 3, 15, 9]
+
+
+def test_segmentation_becomes_label_pictures(tmp_path: Path) -> None:
+    done = convert(segmented(tmp_path / "a"), tmp_path / "gt.txt", "gt", masks=tmp_path / "masks")
+    assert (tmp_path / "gt.txt").read_text() == '100\n30,40\n1,1,"A"",f,2,3,13,6\n2,2,"c",t,20,10,9,9\n\n'
+    assert done.objects == 2
+    expected = np.zeros((30, 40), int)
+    expected[3:9, 2:8] = expected[3:9, 11:15] = 1
+    expected[10:19, 20:29] = 2
+    with Image.open(tmp_path / "masks" / "100.tif") as picture:
+        assert np.asarray(picture).tolist() == expected.tolist()
+
+
+def test_an_archive_of_pictures_is_listed_once_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = segmented(tmp_path / "a")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+        for number in range(1, 6):
+            for ending in ("bmp", "txt"):
+                file.write(folder / f"100_GT.{ending}", f"{number}_GT.{ending}")
+    listed: list[str] = []
+    open_entries = archive.open_entries
+
+    def counting(path: Path, suffix: str = ".txt", *others: Any) -> archive.Entries:
+        listed.append(suffix)
+        return open_entries(path, suffix, *others)
+
+    monkeypatch.setattr(archive, "open_entries", counting)
+    assert read(tmp_path / "a.zip").images.sizes.tolist() == [[30, 40]] * 5
+    assert listed.count(".bmp") == 1
+
+
+def test_segmentation_faults(tmp_path: Path) -> None:
+    path = segmented(tmp_path / "a")
+    lines = (
+        '10 20 30 5 5 2 3 8 9 "A"\n256 0 0 5 5 2 3 8 9 "x"\n1 2 3 5 5 9 3 8 9 "y"\nword\n\n10 20 30 5 5 2 3 8 9 "B"\n'
+    )
+    (path / "100_GT.txt").write_text(lines)
+    found = read(path, "gt", "icdar2013-seg")
+    assert [fault.split("; ")[0] for fault in found.faults] == [
+        "100_GT.txt:2: '256 0 0 5 5 2 3 8 9 \"x\"'",
+        "100_GT.txt:3: a box from (9, 3) to (8, 9)",
+        "100_GT.txt:4: 'word'",
+        "100_GT.txt: colour 10 20 30 of two objects",
+    ]
+    (path / "100_GT.txt").write_text(SEGMENTATION)
+    (path / "100_GT.bmp").write_bytes(b"BM nothing")
+    with pytest.raises(InputError, match=r"100_GT\.bmp: cannot be read"):
+        read(path)
+
+
+# Bulk against exact ---------------------------------------------------------------------------------------------------
+
+NUMBERS = st.sampled_from(
+    [
+        *("0", "1", "12", "-3", "0.5", "1.0", "07", ".5", "5.", "1e3", "+4", "-0", "1.2.3", "--1", "-", ".", "", "nan"),
+        *("inf", "1 2", "1e13", "123456789012345678901234567890", "0.1", "99.75", " 7", "  8", "9 ", "\t6", "x", "1_0"),
+    ]
+)
+PLAIN = st.sampled_from(["0", "1", "12", "-3", "0.5", "1.0", "99.75", " 7"])
+TAILS = st.sampled_from(
+    [
+        *("", ",", ",word", ', "word"', ',"a\\"b"', ',"', ',""', ',"a" ', ",###", ", ###", ',"###"', ",####", ",####x"),
+        *(",1996", ",Latin,word", ",Latin", ", Korean ,###", ",0.5", ",0,x", ',1,"x"', ',0,"x"', ",nan,", ",Inf,x"),
+        *(",x\r", ",é", "##::x", ",\u3000###", ",,", ",a,1,2", " word", ",word\x00", ",5 o'clock"),
+    ]
+)
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    lines = []
+    for _ in range(draw(st.integers(1, 8))):
+        count = draw(st.sampled_from([0, 1, 3, 4, 4, 5, 6, 7, 8, 8, 9, 10, 12, 28, 32]))
+        kind = draw(st.sampled_from([PLAIN, PLAIN, PLAIN, NUMBERS]))
+        separator = draw(st.sampled_from([",", ",", ",", ", ", " "]))
+        start = draw(st.sampled_from(["", "", "", "", "\ufeff", " ", "#"]))
+        lines.append(start + separator.join(draw(kind) for _ in range(count)) + draw(TAILS))
+    return draw(st.sampled_from(["\n", "\r\n", "\n\n"])).join(lines) + draw(st.sampled_from(["", "\n", "\r"]))
+
+
+@pytest.mark.slow
+@settings(deadline=None, derandomize=True, max_examples=400)
+@given(st.lists(texts(), min_size=1, max_size=3))
+def test_bulk_survey_is_the_exact_one(contents: list[str]) -> None:
+    expected: dict[LineShape, int] = {}
+    spaced = 0
+    for content in contents:
+        for _, line in lines_of(content):
+            shape, is_spaced = survey_line(line)
+            expected[shape] = expected.get(shape, 0) + 1
+            spaced += is_spaced
+    buffer = b"".join(icdar_survey.whole_lines(content.encode()) for content in contents)
+    assert icdar_survey.survey_block(buffer) == (expected, spaced)
+
+
+SYNTAXES = [
+    Syntax(name, side, confidences and side == "det", transcriptions)
+    for name in ("ltrb", "quad", "polygon", "mlt", "rctw", "ctw1500", "popeval")
+    for side in ("gt", "det")
+    for confidences in (False, True)
+    for transcriptions in (False, True)
+]
+
+
+@pytest.mark.slow
+@settings(deadline=None, derandomize=True, max_examples=400)
+@given(st.lists(texts(), min_size=1, max_size=3), st.sampled_from(SYNTAXES))
+def test_bulk_reading_is_the_exact_one(
+    tmp_path_factory: pytest.TempPathFactory,
+    contents: list[str],
+    syntax: Syntax,  # type: ignore[no-untyped-def]
+) -> None:
+    path = folder(tmp_path_factory.mktemp("bulk") / "a", *contents)
+    expected: list[list[Line]] = []
+    faults = []
+    for number, content in enumerate(contents, 1):
+        expected.append([])
+        for line_number, line in lines_of(content):
+            try:
+                expected[-1].append(parse_line(line, syntax))
+            except LineFault as fault:
+                faults.append((f"{path}/{number}.txt", line_number, fault.found, fault.expected))
+    log = FaultLog()
+    objects = icdar_txt._read(archive.open_entries(path), syntax, np.arange(len(contents)), log).objects
+    assert [(fault.file, fault.line, fault.found, fault.expected) for fault in log.shown] == faults[:20]
+    assert log.count == len(faults)
+    flat = [line for image in expected for line in image]
+    assert np.diff(objects.offsets).tolist() == [len(image) for image in expected]
+    assert list(objects.texts) == [line.text for line in flat]
+    assert objects.dont_care.tolist() == [line.dont_care for line in flat]
+    assert objects.ids.tolist() == [k for image in expected for k in range(1, len(image) + 1)]
+    if syntax.format == "ltrb":
+        assert objects.boxes.tolist() == [line.coordinates for line in flat]
+    else:
+        assert objects.vertices is not None
+        assert objects.vertices.ravel().tolist() == [value for line in flat for value in line.coordinates]
+        assert np.diff(objects.vertex_offsets).tolist() == [len(line.coordinates) // 2 for line in flat]  # type: ignore[arg-type]
+    if syntax.confidences and not syntax.own_tail:
+        assert objects.confidences is not None
+        assert objects.confidences.tolist() == [line.confidence for line in flat]
+
+
+@settings(deadline=None, derandomize=True, max_examples=100)
+@given(st.lists(texts(), min_size=1, max_size=3), st.sampled_from(SYNTAXES), st.integers(1, 60))
+def test_where_the_text_is_cut_does_not_matter(contents: list[str], syntax: Syntax, stretch: int) -> None:
+    buffer = b"".join(icdar_survey.whole_lines(content.encode()) for content in contents)
+    data = np.frombuffer(buffer, np.uint8)
+    ends = line_ends(data)
+    whole = icdar_survey.survey_block(buffer), icdar_bulk.read(data, ends, syntax)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(icdar_bulk, "STRETCH_BYTES", stretch)
+        cut = icdar_survey.survey_block(buffer), icdar_bulk.read(data, ends, syntax)
+    assert cut[0] == whole[0]
+    for found, expected in zip(cut[1], whole[1], strict=True):
+        assert found.dtype == expected.dtype and found.tobytes() == expected.tobytes()
+
+
+def test_plain_lines_need_no_exact_parser() -> None:
+    """Otherwise the two would agree because one of them does all the work."""
+    lines = [f"{QUAD},word", f'{QUAD}, "a, b"', f"{QUAD},", QUAD, "-1.5, 2,3,4,###", "1,2,3,4,é"]
+    data = np.frombuffer("".join(line + "\n" for line in lines).encode(), np.uint8)
+    plain = icdar_bulk.plain_lines(data)
+    assert plain.line.tolist() == list(range(len(lines)))
+    assert plain.numbers.tolist() == [8, 8, 8, 8, 4, 4] and plain.goes_on.tolist() == [
+        True,
+        True,
+        True,
+        False,
+        True,
+        True,
+    ]
+
+
+# Hostile input --------------------------------------------------------------------------------------------------------
+
+HOSTILE = {
+    "mlt": f"{QUAD},Latin,word",
+    "rctw": f'{QUAD},0,"word"',
+    "ctw1500": f"{CURVE},####word",
+    "ctw1500-offsets": OFFSETS,
+    "popeval": "1 2 3 2 3 4 1 4##::word",
+    "totaltext": "x: [[1 2 3]], y: [[4 5 7]], ornt: [u'c'], transcriptions: [u'a']",
+    "msra-td500": "0 0 10 20 40 10 0.0",
+    "icdar2013-seg": '10 20 30 5 5 2 3 8 9 "A"',
+}
+
+
+def test_every_form_is_told(tmp_path: Path) -> None:
+    for name, line in HOSTILE.items():
+        assert read(folder(tmp_path / name, f"{line}\n" * 3)).source.format == name
+
+
+@pytest.mark.parametrize("name", list(HOSTILE))
+def test_large_entries_are_refused_before_they_are_read(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("1.txt", HOSTILE[name] * 1000)
+    monkeypatch.setattr(archive, "MAX_ENTRY_BYTES", 1000)
+    with pytest.raises(InputError, match="at most 1000 are read"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", list(HOSTILE))
+@pytest.mark.parametrize(
+    "junk",
+    [b"\0" * 50, b"\xff\xfe\0", b"9" * 300_000, b"1," * 100_000, b"[[" * 50_000, b'"' * 100_000],
+    ids=["nul", "utf-16", "digits", "numbers", "brackets", "quotes"],
+)
+def test_junk_leaves_the_good_lines_and_the_message_short(tmp_path: Path, name: str, junk: bytes) -> None:
+    lines = [HOSTILE[name].replace("10 20 30 ", f"10 20 {k} ") for k in range(30)]  # a colour is one object's
+    path = folder(tmp_path / "a", "\n\n".join(lines), junk, HOSTILE[name].encode() + junk)
+    found = read(path, "gt", name)
+    assert np.diff(found.objects.offsets)[0] == 30
+    assert all(fault.startswith(("2.txt", "3.txt")) and len(fault) < 600 for fault in found.faults)
+    assert found.faults or junk.startswith(b"1,")
+
+
+@pytest.mark.parametrize("name", list(HOSTILE))
+def test_paths_out_of_the_archive_are_faults(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("../1.txt", f"{HOSTILE[name]}\n")
+    assert any("entry name '../1.txt'" in fault for fault in read(path).faults)
+
+
+# Confidences ----------------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, derandomize=True, max_examples=100)
+@given(
+    st.lists(st.lists(st.tuples(st.sampled_from([0, 0.25, 0.5, 1, math.nan]), st.booleans()), max_size=4), max_size=4),
+    st.sampled_from([0.0, 0.25, 0.3, 1.0]),
+)
+def test_detections_below_a_confidence_are_left_out(images: list[list[tuple[float, bool]]], minimum: float) -> None:
+    def collected(keep_all: bool) -> Objects:
+        made = []
+        for image in images:
+            objects = []
+            for k, (confidence, is_box) in enumerate(image, 1):
+                shape = [k, 1, 9, 9] if is_box else [k, 0, 9, 0, 9, k]
+                if keep_all or not confidence < minimum:
+                    objects.append(CollectedObject(shape, f"t{k}", id=10 * k, region=k, confidence=confidence))
+            made.append(CollectedImage("", "", objects=objects))
+        return columns(made).objects
+
+    found, expected = at_least(collected(True), minimum), collected(False)
+    for name in ("offsets", "ids", "boxes", "regions", "dont_care"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+    assert list(found.texts) == list(expected.texts)
+    if expected.vertices is not None:
+        assert found.vertices is not None and found.vertices.tolist() == expected.vertices.tolist()
+        assert found.polygons is not None and len(found.polygons) == found.count
+    if expected.confidences is not None and found.confidences is not None:
+        assert np.array_equal(found.confidences, expected.confidences, equal_nan=True)

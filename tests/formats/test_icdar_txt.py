@@ -1,0 +1,393 @@
+"""ICDAR-style folders and archives: what a line means, how the kind of all lines is told, and every fault."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reading import folder, read
+
+from evaltex_cli import formats
+from evaltex_cli.errors import SHOWN_FAULTS, FaultLog, InputError
+from evaltex_cli.formats.base import Side
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+
+LTRB, QUAD, POLYGON = "10,20,30,40", "10,20,30,20,30,40,10,40", "10,20,30,20,30,40,20,50,10,40"
+COORDINATES = {"ltrb": LTRB, "quad": QUAD, "polygon": POLYGON}
+
+
+@pytest.mark.parametrize(
+    ("side", "lines", "told"),
+    [
+        ("gt", '38, 43, 920, 215, "Tiredness"', "ltrb"),
+        ("gt", '38 43 920 215 "Tiredness"', "ltrb"),
+        ("gt", "38,43,920,215,1996", "ltrb"),
+        ("gt", "1,2,3,4,word\n1,2,3,4,60,000\n1,2,3,4,1,2,3,4", "ltrb"),
+        ("gt", "377,117,463,117,465,130,378,130,Genaxis Theatre", "quad"),
+        ("gt", "377,117,463,117,465,130,378,130,1996", "quad"),
+        ("gt", "1,2,3,4,5,6,7,8,word\n" * 40 + "1,2,3,4,5,6,7,8,9,10,Downing Street", "quad"),
+        ("gt", "1,2,3,4,5,6,7,8,word\n" * 9 + "1,2,3,4,5,6,word", "polygon"),
+        ("gt", f"{QUAD},word\n1,2,###", "quad"),
+        ("gt", "206,633,251,811,386,931,PETROSAINS", "polygon"),
+        ("det", "38,43,920,215", "ltrb"),
+        ("det", "38\t43\t920\t215\t0.5", "ltrb"),
+        ("det", "656, 101, 656, 83, 699, 83, 699, 101", "quad"),
+        ("det", "656,101,656,83,699,83,699,101,0.98,word", "quad"),
+        ("det", "1,2,3,4,5,6,7,8\n" * 99 + "1,2,3,4,5,6", "polygon"),
+        ("det", "1,2,3,4,5,6,7,8,9,10,11,12,0.7\n1,2,3,4,5,6,7,8,0.7", "polygon"),
+        ("det", "", "ltrb"),
+        ("det", "img_1", "ltrb"),
+    ],
+)  # fmt: skip
+def test_the_kind_is_told_by_content(tmp_path: Path, side: Side, lines: str, told: str) -> None:
+    path = folder(tmp_path / "a", lines)
+    assert formats.open_source(path, side, FaultLog()).format == told
+
+
+def test_an_archive_is_passed_over_once_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from evaltex_cli.formats.files import archive
+
+    opened: list[Path] = []
+    inner = archive.open_entries
+    monkeypatch.setattr(archive, "open_entries", lambda path: opened.append(path) or inner(path))
+    path = folder(tmp_path / "a", POLYGON)
+    assert read(path, "det").source.format == "polygon"
+    assert opened == [path]
+    folder(path, LTRB)
+    assert read(path, "det").source.format == "ltrb"
+    assert opened == [path, path]
+
+
+@pytest.mark.parametrize("kind", ["ltrb", "quad", "polygon"])
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("word", "word"),
+        ('"word"', "word"),
+        (' "word" ', "word"),
+        (" word ", " word "),
+        ('"say \\"hi\\", C:\\\\dir"', 'say "hi", C:\\dir'),
+        ('"\\n"', "\\n"),
+        ("C:\\\\dir", "C:\\\\dir"),
+        ("one, two,", "one, two,"),
+        ('"60,000"', "60,000"),
+        ('"1996"', "1996"),
+        ("1996", "1996"),
+        ("5 o'clock", "5 o'clock"),
+        ('half"', 'half"'),
+        ('"', '"'),
+        ('""', ""),
+        ("", ""),
+        ("nan", "nan"),
+        ("Ünï 日本語\u2028\x85", "Ünï 日本語\u2028\x85"),
+        ("####", "####"),
+    ],
+)  # fmt: skip
+def test_transcriptions(tmp_path: Path, kind: str, written: str, text: str) -> None:
+    path = folder(tmp_path / "a", "\n".join([f"{COORDINATES[kind]},{written}", *[f"{COORDINATES[kind]},word"] * 3]))
+    for side in ("gt", "det"):
+        found = read(path, side)  # type: ignore[arg-type]
+        assert (found.source.format, found.texts, found.faults) == (kind, [text, "word", "word", "word"], [])
+        assert not found.objects.dont_care.any()
+
+
+@pytest.mark.parametrize("kind", ["ltrb", "quad", "polygon"])
+def test_exactly_three_hashes_in_ground_truth_are_dont_care(tmp_path: Path, kind: str) -> None:
+    texts = ["###", '"###"', " ###", "##", "###a", "x"]
+    path = folder(tmp_path / "a", "\n".join(f"{COORDINATES[kind]},{text}" for text in texts))
+    found = read(path)
+    assert found.objects.dont_care.tolist() == [True, True, False, False, False, False]
+    assert "1 transcriptions are ### with blanks around, which is not don't care" in found.source.warnings[0]
+    det = read(path, "det")
+    assert not det.objects.dont_care.any() and det.texts[0] == "###" and not det.source.warnings
+
+
+@pytest.mark.parametrize("line", ['60,70,80,90,"60,000"', "60,70,80,90,60,000"])
+def test_a_number_with_commas_is_a_transcription(tmp_path: Path, line: str) -> None:
+    found = read(folder(tmp_path / "a", f"{LTRB},word\n{line}"))
+    assert found.texts == ["word", "60,000"]
+    assert found.objects.boxes.tolist() == [[10, 20, 30, 40], [60, 70, 80, 90]]
+
+
+def test_a_polygon_ends_before_a_transcription_that_is_a_number(tmp_path: Path) -> None:
+    lines = f'{POLYGON},1996\n{QUAD},60,000\n{QUAD},"7,8"\n{QUAD},5,Downing Street\n{POLYGON},word\n{POLYGON},'
+    found = read(folder(tmp_path / "a", lines))
+    assert found.texts == ["1996", "60,000", "7,8", "5,Downing Street", "word", ""]
+    assert np.diff(found.objects.vertex_offsets).tolist() == [5, 4, 4, 4, 5, 5]  # type: ignore[arg-type]
+
+
+def test_byte_order_marks_line_ends_and_blank_lines(tmp_path: Path) -> None:
+    content = f"\ufeff{LTRB},a\r\n\r\n \t\r\n\ufeff{LTRB},b\n\n{LTRB},c"
+    found = read(folder(tmp_path / "a", content, "", "\ufeff\r\n"))
+    assert found.texts == ["a", "b", "c"]
+    assert found.objects.ids.tolist() == [1, 2, 3] == found.objects.regions.tolist()
+    assert found.objects.offsets.tolist() == [0, 3, 3, 3]
+    assert found.faults == []
+
+
+def test_images_are_read_in_any_order(tmp_path: Path) -> None:
+    source = formats.open_source(folder(tmp_path / "a", f"{LTRB},a\n{LTRB},b", f"{LTRB},c"), "gt", FaultLog())
+    images = source.read(np.array([1, 0]), FaultLog())
+    assert list(images.objects.texts) == ["c", "a", "b"]
+    assert images.objects.offsets.tolist() == [0, 1, 3] and images.objects.ids.tolist() == [1, 1, 2]
+    assert images.sizes.tolist() == [[0, 0], [0, 0]]
+    none = source.read(np.zeros(0, np.int64), FaultLog())
+    assert none.objects.offsets.tolist() == [0] and none.objects.boxes.shape == (0, 4)
+
+
+@pytest.mark.parametrize("kind", ["ltrb", "quad", "polygon"])
+def test_images_without_objects(tmp_path: Path, kind: str) -> None:
+    found = read(folder(tmp_path / "a", "", ""), "det", kind)
+    assert found.source.names == ["1", "2"] and found.objects.offsets.tolist() == [0, 0, 0]
+    assert found.objects.boxes.shape == (0, 4) and found.faults == []
+
+
+@pytest.mark.parametrize("kind", ["ltrb", "quad", "polygon"])
+@pytest.mark.parametrize(
+    ("tails", "confidences", "texts"),
+    [
+        ([",0.5", ",1", ",1e-3"], [0.5, 1, 0.001], ["", "", ""]),
+        ([",0.5,word", ",1,1996", ',0,"6,7"'], [0.5, 1, 0], ["word", "1996", "6,7"]),
+        ([",1,a", ",0,b", ",1,"], [1, 0, 1], ["a", "b", ""]),
+        ([",1", ",0", ",1"], None, ["1", "0", "1"]),
+        ([",87.5", ",99.1", ",3.0"], None, ["87.5", "99.1", "3.0"]),
+        ([",a", ",b", ",c"], None, ["a", "b", "c"]),
+        (["", "", ""], None, ["", "", ""]),
+    ],
+)  # fmt: skip
+def test_confidences(
+    tmp_path: Path, kind: str, tails: list[str], confidences: list[float] | None, texts: list[str]
+) -> None:
+    found = read(folder(tmp_path / "a", "\n".join(COORDINATES[kind] + tail for tail in tails)), "det", kind)
+    assert found.faults == [] and found.texts == texts
+    assert confidences == (None if found.objects.confidences is None else found.objects.confidences.tolist())
+
+
+def test_ground_truth_has_no_confidences(tmp_path: Path) -> None:
+    found = read(folder(tmp_path / "a", f"{LTRB},0.5,word"))
+    assert found.objects.confidences is None and found.texts == ["0.5,word"]
+
+
+def test_blanks_for_commas_leave_the_transcription_alone(tmp_path: Path) -> None:
+    found = read(folder(tmp_path / "a", '1 2 3 4 "60 000 years"\n 1\t2 3  4   5 years ago'))
+    assert found.texts == ["60 000 years", "5 years ago"]
+    assert found.objects.boxes.tolist() == [[1, 2, 3, 4]] * 2
+    found = read(folder(tmp_path / "b", "1 2 3 4 0.5 two words\n1 2 3 4 1 7 8"), "det")
+    assert found.texts == ["two words", "7 8"] and found.objects.confidences.tolist() == [0.5, 1]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("kind", "side", "line", "found", "expected"),
+    [
+        ("ltrb", "gt", "1,2,3", "3 numbers at the start of '1,2,3'", "x0,y0,x1,y1,transcription (format ltrb)"),
+        ("ltrb", "gt", "img_1", "0 numbers at the start of 'img_1'", "x0,y0,x1,y1"),
+        ("ltrb", "gt", '1,2,3,4,5,"w"', "5 numbers at the start of '1,2,3,4,5,\"w\"'", "x0,y0,x1,y1,transcription"),
+        ("ltrb", "gt", "1,nan,3,4,w", "'nan'", "a finite number"),
+        ("ltrb", "gt", "1,2,-inf,4,w", "'-inf'", "a finite number"),
+        ("ltrb", "gt", "1,2,3e12,4,w", "'3e12'", "at most 1e12 in magnitude"),
+        ("ltrb", "gt", "1,2,1e999,4,w", "'1e999'", "a finite number"),
+        ("ltrb", "gt", "5,2,3,4,w", "a box from (5, 2) to (3, 4)", "x0 <= x1 and y0 <= y1"),
+        ("ltrb", "gt", "1,5,3,4,w", "a box from (1, 5) to (3, 4)", "x0 <= x1 and y0 <= y1"),
+        ("ltrb", "det", "1,2,3,4,5", "5 numbers", "x0,y0,x1,y1 (format ltrb)"),
+        ("quad", "gt", "1,2,3,4,5,6,7,w", "7 numbers", "x1,y1,x2,y2,x3,y3,x4,y4,transcription (format quad)"),
+        ("quad", "gt", '1,2,3,4,5,6,7,8,0,"w"', "9 numbers", "x4,y4,transcription"),
+        ("quad", "det", "1,2,3,4,5,6,7,8,9,10", "10 numbers", "x1,y1,x2,y2,x3,y3,x4,y4 (format quad)"),
+        ("quad", "det", "1,2,3,4,5,6,7,8,9x", None, None),
+        ("polygon", "det", "1,2,3,4,5,6,7", "7 numbers", "x1,y1,x2,y2,x3,y3,... (format polygon)"),
+        ("polygon", "det", "1,2,3,4", "4 numbers as coordinates", "three vertices or more"),
+        ("polygon", "gt", "1,2,w", "2 numbers as coordinates", "three vertices or more"),
+        ("polygon", "gt", "1,2,3,4,5,nan,7,8,w", "'nan'", "a finite number"),
+        ("polygon", "gt", '1,2,3,4,5,6,7,"w"', "7 numbers", "x3,y3,...,transcription"),
+        ("polygon", "gt", "###", "0 numbers as coordinates", "three vertices or more"),
+    ],
+)  # fmt: skip
+def test_faults_name_file_line_and_both_sides(
+    tmp_path: Path, kind: str, side: Side, line: str, found: str | None, expected: str | None
+) -> None:
+    good = COORDINATES[kind] + (",word" if side == "gt" else "")
+    result = read(folder(tmp_path / "a", good, f"{good}\r\n\n{line}\n{good}"), side, kind)
+    if found is None:
+        assert result.faults == [] and result.objects.count == 4
+        return
+    (fault,) = result.faults
+    assert fault.startswith(f"2.txt:3: {found}")
+    assert str(expected) in fault.split("; expected ", 1)[1]
+    assert result.objects.count == 3
+
+
+def test_a_missing_confidence_is_a_fault(tmp_path: Path) -> None:
+    lines = [f"{LTRB},0.{k}" for k in range(40)]
+    result = read(folder(tmp_path / "a", "\n".join([*lines, LTRB, f"{LTRB},7"])), "det")
+    assert result.faults[0].startswith(f"1.txt:41: 4 numbers at the start of '{LTRB}'; expected x0,y0,x1,y1,confidence")
+    assert result.faults[1].startswith(
+        "1.txt:42: '7' where the other lines have a confidence; expected a number in [0, 1]"
+    )
+
+
+def test_a_named_format_overrides_the_vote(tmp_path: Path) -> None:
+    path = folder(tmp_path / "a", f"{QUAD},a\n{QUAD},b\n{LTRB},c\n30,20,10,40,d")
+    forced = read(path, "gt", "ltrb")
+    assert forced.texts == ["30,40,10,40,a", "30,40,10,40,b", "c"] and len(forced.faults) == 1
+    as_quads = read(path, "gt", "quad")
+    assert as_quads.source.format == "quad" and as_quads.texts == ["a", "b"]
+    assert [fault.split(":")[1] for fault in as_quads.faults] == ["3", "4"]
+    assert read(folder(tmp_path / "b", QUAD), "det", "polygon").source.format == "polygon"
+
+
+def test_only_the_first_faults_are_shown(tmp_path: Path) -> None:
+    result = read(folder(tmp_path / "a", LTRB + "\n" * 3 + "1,2\n" * 100), "det", "ltrb")
+    assert len(result.faults) == SHOWN_FAULTS and result.fault_count == 100
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "byte"),
+    [
+        (f"{LTRB},caf\xe9".encode("latin-1"), 1, "0xe9"),
+        (f"{LTRB},a\n\n{LTRB},".encode() + b"\xff", 3, "0xff"),
+        (f"{LTRB},a\n".encode("utf-16"), 1, "0xff"),
+    ],
+)  # fmt: skip
+def test_text_that_is_not_utf8(tmp_path: Path, content: bytes, line: int, byte: str) -> None:
+    result = read(folder(tmp_path / "a", f"{LTRB},a", content), "gt", "ltrb")
+    (fault,) = result.faults
+    assert fault.startswith(f"2.txt:{line}: byte {byte}, which is not UTF-8; expected text in UTF-8")
+
+
+def test_unsafe_and_repeated_names_are_faults(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        for name in ("../gt_1.txt", "gt_2.txt", "res_2.txt"):
+            file.writestr(name, f"{LTRB},a")
+    result = read(path)
+    assert sorted(fault.split(":")[0] for fault in result.faults) == ["../gt_1.txt", "res_2.txt"]
+
+
+def test_without_any_text_file(tmp_path: Path) -> None:
+    path = tmp_path / "empty"
+    path.mkdir()
+    (path / "1.json").write_text("{}")
+    with pytest.raises(InputError, match=r"empty: no \.txt file in it; expected one for each image"):
+        read(path)
+    det = read(path, "det")
+    assert det.source.names == [] and det.objects.count == 0
+    assert det.source.warnings[-1] == "empty: no .txt file in the detections; every object counts as missed"
+
+
+def test_a_plain_file_is_not_forced_into_an_archive(tmp_path: Path) -> None:
+    path = tmp_path / "gt.txt"
+    path.write_text("img_1\n1,1\n")
+    with pytest.raises(InputError, match=r"not a \.zip archive; pack the \.txt files"):
+        read(path, "gt", "quad")
+
+
+def test_shapes_without_area_or_crossing_themselves_are_kept_and_counted(tmp_path: Path) -> None:
+    boxes = read(folder(tmp_path / "a", "1,2,1,4,a\n1,2,3,2,b\n1,2,3,4,c"))
+    assert boxes.objects.count == 3 and boxes.images.mended.zero_area == 2
+    lines = ["0,0,10,10,10,0,0,10,bow tie", "0,0,5,5,10,10,line", "1,2,###", "1,2,3,4,###", f"{POLYGON},good"]
+    found = read(folder(tmp_path / "b", "\n".join(lines)))
+    objects, mended = found.objects, found.images.mended
+    assert (found.source.format, found.faults) == ("polygon", [])
+    assert (mended.repaired, mended.zero_area, mended.dropped) == (1, 3, 0)
+    assert objects.polygons is not None
+    assert [polygon.area for polygon in objects.polygons] == [50, 0, 0, 0, 500]
+    assert objects.boxes.tolist() == [[0, 0, 10, 10], [0, 0, 10, 10], [1, 2, 1, 2], [1, 2, 3, 4], [10, 20, 30, 50]]
+
+
+NUMBERS = st.one_of(
+    st.integers(-5000, 5000).map(str), st.floats(-1e6, 1e6).map(repr), st.sampled_from(["+3", "4.", ".5", "1e3", "-0"])
+)
+TEXTS = st.one_of(
+    st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=8),
+    st.sampled_from(["###", "1996", "60,000", 'a"b', "\\", '\\"', ",", " ", "0.5"]),
+)
+
+
+@st.composite
+def archives(draw: st.DrawFn, kind: str) -> tuple[str, list[tuple[list[str], str | None, str]]]:
+    """Text of a file, and its objects: numbers, confidence, transcription."""
+    separator = draw(st.sampled_from([",", ", ", " , ", "\t"] if kind == "ltrb" else [",", ", ", " , "]))
+    end = draw(st.sampled_from(["\n", "\r\n", "\n\n", "\n\ufeff"]))
+    with_confidence = draw(st.booleans())
+    objects, lines = [], []
+    for _ in range(draw(st.integers(1, 6))):
+        count = {"ltrb": 4, "quad": 8}.get(kind) or 2 * draw(st.integers(3, 9))
+        numbers = draw(st.lists(NUMBERS, min_size=count, max_size=count))
+        if kind == "ltrb":
+            (x0, x1), (y0, y1) = sorted(numbers[::2], key=float), sorted(numbers[1::2], key=float)
+            numbers = [x0, y0, x1, y1]
+        confidence = draw(st.floats(0.001, 0.999).map(repr)) if with_confidence else None
+        text = draw(TEXTS)
+        quoted = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        lines.append(separator.join([*numbers, *([confidence] if confidence else []), quoted]))
+        objects.append((numbers, confidence, text))
+    return end.join(lines), objects
+
+
+@pytest.mark.parametrize("side", ["gt", "det"])
+@pytest.mark.parametrize("kind", ["ltrb", "quad", "polygon"])
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(data=st.data())
+def test_objects_written_are_read_back(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, side: Side, data: st.DataObject
+) -> None:
+    text, objects = data.draw(archives(kind))
+    if side == "gt":
+        objects = [(numbers, None, word) for numbers, confidence, word in objects if confidence is None]
+        if not objects:
+            return
+    found = read(folder(tmp_path_factory.mktemp("icdar"), text), side, kind)
+    assert found.faults == []
+    assert found.texts == [word for _, _, word in objects]
+    values = [[float(number) for number in numbers] for numbers, _, _ in objects]
+    if kind == "ltrb":
+        assert found.objects.boxes.tolist() == values
+    else:
+        assert found.objects.vertices is not None
+        assert found.objects.vertices.ravel().tolist() == [value for numbers in values for value in numbers]
+        assert np.diff(found.objects.vertex_offsets).tolist() == [len(numbers) // 2 for numbers in values]  # type: ignore[arg-type]
+        bounds = [[min(v[::2]), min(v[1::2]), max(v[::2]), max(v[1::2])] for v in values]
+        assert found.objects.boxes.tolist() == bounds
+    confidences = [confidence for _, confidence, _ in objects if confidence is not None]
+    read_back = found.objects.confidences
+    assert confidences == ([] if read_back is None else [repr(value) for value in read_back.tolist()])
+    assert found.objects.dont_care.tolist() == [side == "gt" and word == "###" for _, _, word in objects]
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
+@pytest.mark.parametrize(
+    ("archive", "kind", "images", "objects", "dont_care"),
+    [
+        ("icdar2013/gt.zip", "ltrb", 233, 1095, 0),
+        ("icdar2013/cleval/e2e_orig.zip", "ltrb", 233, 1095, 0),
+        ("icdar2013/overlap/e2e_rand1.zip", "ltrb", 233, 1578, 0),
+        ("icdar2013/overlap/split4.zip", "ltrb", 233, 4380, 0),
+        ("icdar2015/gt.zip", "quad", 500, 5230, 3153),
+        ("icdar2015/pixellink.zip", "quad", 500, 2823, 0),
+        ("icdar2015/overlap/e2e_rand1.zip", "quad", 500, 6867, 0),
+        ("totaltext/gt.zip", "polygon", 300, 2548, 333),
+        ("totaltext/baseline.zip", "polygon", 300, 2098, 0),
+    ],
+)  # fmt: skip
+def test_real_data_sets(archive: str, kind: str, images: int, objects: int, dont_care: int) -> None:
+    """Counts as the sets' authors give them, and for detections as many as the archives have lines."""
+    found = read(DATA / archive, "gt" if archive.endswith("/gt.zip") else "det")
+    assert (found.source.format, len(found.source.names), found.objects.count) == (kind, images, objects)
+    assert int(found.objects.dont_care.sum()) == dont_care
+    assert found.faults == [] and found.objects.confidences is None and found.source.warnings == ()
+    has_text = "/gt" in archive or "e2e" in archive
+    assert all(found.texts) if has_text else not any(found.texts)
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
+def test_every_real_archive_is_told_and_read_without_fault() -> None:
+    formats = {"icdar2013": "ltrb", "icdar2015": "quad", "totaltext": "polygon", "ctw1500": "polygon"}
+    paths = {path: expected for folder, expected in formats.items() for path in (DATA / folder).rglob("*.zip")}
+    assert len(paths) > 40
+    for path, expected in paths.items():
+        found = read(path, "det")
+        assert (found.source.format, found.faults) == (expected, []), path

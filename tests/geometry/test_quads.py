@@ -1,0 +1,144 @@
+"""Quadrilaterals that need no mending: what is taken for one is one, and polygons come out as if made one by one."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaltex_cli.evaluation.accumulator import image_objects
+from evaltex_cli.formats.icdar import format as icdar_txt
+from evaltex_cli.formats.icdar.lines import Syntax
+from evaltex_cli.geometry import polygons, quads
+from evaltex_cli.records import GeometryCounts
+
+SQUARE = [(0, 0), (4, 0), (4, 4), (0, 4)]
+
+grid = st.integers(-2, 3).map(float)
+fine = st.floats(-1e12, 1e12) | st.floats(0, 1) | st.sampled_from([0.1, 0.2, 0.3, 1e-160, 1e-300, 5e-324])
+rings = st.lists(st.tuples(grid, grid), min_size=4, max_size=4) | st.lists(
+    st.tuples(fine, fine), min_size=4, max_size=4
+)
+quadrilaterals = st.lists(rings | st.permutations(SQUARE), min_size=1, max_size=6).map(
+    lambda found: np.array(found, float)
+)
+
+
+def one_by_one(vertices: np.ndarray, offsets: np.ndarray) -> tuple[list[str], GeometryCounts]:
+    """`polygons.from_vertices`, ring by ring and without any shortcut."""
+    made, repaired, flat = [], 0, 0
+    for start, stop in pairwise(offsets):
+        drawn = shapely.polygons(shapely.linearrings(vertices[start:stop]))
+        mended = drawn if shapely.is_valid(drawn) else polygons.repair(np.array([drawn]))[0]
+        has_area = bool(shapely.area(mended) > 0)
+        repaired += has_area and not shapely.is_valid(drawn)
+        flat += not has_area
+        made.append(shapely.to_wkb(mended, hex=True))
+    return made, GeometryCounts(repaired=repaired, zero_area=flat)
+
+
+@settings(deadline=None, derandomize=True, max_examples=500)
+@given(quadrilaterals)
+def test_what_is_convex_is_valid_and_has_an_area(corners: np.ndarray) -> None:
+    drawn = shapely.polygons(shapely.linearrings(corners))
+    convex = quads.are_convex(corners)
+    assert shapely.is_valid(drawn)[convex].all() and (shapely.area(drawn)[convex] > 0).all()
+
+
+@settings(deadline=None, derandomize=True, max_examples=200)
+@given(quadrilaterals, st.lists(st.tuples(grid, grid), min_size=3, max_size=6))
+def test_what_crosses_itself_is_as_drawn(corners: np.ndarray, other: list[tuple[float, float]]) -> None:
+    drawn = [shapely.polygons(shapely.linearrings(np.array(ring))) for ring in [*corners, other]]
+    objects = image_objects(boxes=[[0, 0, 9, 9]], polygons=[*corners, np.array(other)])
+    crossing, found = polygons.self_crossing(objects)
+    expected = {1 + i: shapely.to_wkb(ring) for i, ring in enumerate(drawn) if not shapely.is_valid(ring)}
+    assert dict(zip(crossing.tolist(), map(shapely.to_wkb, found), strict=True)) == expected
+    assert polygons.self_crossing(image_objects(boxes=[[0, 0, 9, 9]]))[0].tolist() == []
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(quadrilaterals, st.lists(st.tuples(grid, grid), min_size=3, max_size=6))
+def test_polygons_are_those_made_one_by_one(corners: np.ndarray, other: list[tuple[float, float]]) -> None:
+    for vertices, counts in (
+        (corners.reshape(-1, 2), [4] * len(corners)),
+        (np.concatenate([corners.reshape(-1, 2), other]), [*[4] * len(corners), len(other)]),
+    ):
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        geometries, mended = polygons.from_vertices(vertices, offsets)
+        assert ([shapely.to_wkb(one, hex=True) for one in geometries], mended) == one_by_one(vertices, offsets)
+
+
+@settings(deadline=None, derandomize=True, max_examples=200)
+@given(quadrilaterals)
+def test_shapes_read_are_those_made_one_by_one(corners: np.ndarray) -> None:
+    count = len(corners)
+    boxes, geometries, vertices, offsets, mended = icdar_txt._shapes(
+        corners.ravel(), np.full(count, 8), Syntax("quad", "gt")
+    )
+    assert geometries is not None and vertices is not None and offsets is not None
+    assert boxes.tolist() == np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1).tolist()
+    assert ([shapely.to_wkb(one, hex=True) for one in geometries], mended) == one_by_one(vertices, offsets)
+
+
+@pytest.mark.parametrize(
+    "corners",
+    [
+        [(0, 0), (4, 4), (4, 0), (0, 4)],
+        [(0, 0), (4, 0), (1, 1), (0, 4)],
+        [(0, 0), (4, 0), (4, 0), (0, 4)],
+        [(0, 0), (1, 1), (2, 2), (3, 3)],
+        [(0, 0), (2, 0), (4, 0), (0, 4)],
+    ],
+)
+def test_crossing_hollow_and_flat_ones_are_not_convex(corners: list[tuple[int, int]]) -> None:
+    found = quads.are_convex(np.array([SQUARE, corners, SQUARE[::-1], SQUARE], float))
+    assert found.tolist() == [True, False, True, True]
+
+
+def test_usual_words_are_convex() -> None:
+    """Otherwise nothing would be gained: long and flat, leaning, with decimals."""
+    words = [[(0, 0), (900, 3), (900, 9), (0, 6)], [(10, 10), (710, 610), (707, 613), (7, 13)]]
+    assert quads.are_convex(np.array(words) + 0.25).all()
+
+
+def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    corners = np.random.default_rng(1).integers(0, 9, (50, 4, 2)).astype(float)
+    expected = quads.are_convex(corners)
+    assert 0 < expected.sum() < 50
+    monkeypatch.setattr(quads, "_BLOCK", 7)
+    assert quads.are_convex(corners).tolist() == expected.tolist()
+
+
+def test_quads_are_an_array_to_all_who_ask() -> None:
+    corners = np.array([SQUARE, np.add(SQUARE, 9), np.multiply(SQUARE, 2)], float)
+    later = pickle.loads(pickle.dumps(quads.later(corners)))
+    assert len(later) == 3 and later.made is None
+    assert shapely.area(later).tolist() == [16, 16, 64]
+    assert shapely.area(later[[2, 0]]).tolist() == [64, 16] and later[1] is later[1]
+    assert [polygon.area for polygon in later] == [16, 16, 64]
+    copy = later.copy()
+    copy[0] = None
+    assert later[0] is not None
+    assert np.concatenate([later, np.full(1, None)]).tolist() == [*later, None]
+
+
+def test_boxes_of_quadrilaterals_need_no_polygons(tmp_path: Path) -> None:
+    (tmp_path / "gt_1.txt").write_text("0,0,4,0,4,4,0,4,word\n")
+    code = (
+        "import sys, numpy as np; from pathlib import Path\n"
+        "from evaltex_cli import formats; from evaltex_cli.errors import FaultLog\n"
+        f"source = formats.open_source(Path({str(tmp_path)!r}), 'gt', FaultLog())\n"
+        "assert source.format == 'quad'\n"
+        "objects = source.read(np.arange(1), FaultLog()).objects\n"
+        "assert objects.boxes.tolist() == [[0, 0, 4, 4]] and 'shapely' not in sys.modules\n"
+        "assert objects.polygons[0].area == 16\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,164 @@
+"""EvaLTex against the slow reference, and the properties that must hold of any input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import reference_evaltex
+import scenes
+from agreement import assert_agrees
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaltex_cli import Accumulator, evaluate, image_objects
+from evaltex_cli.evaluation.tally import Evaluation
+
+CONFIGURATIONS: list[dict[str, Any]] = [
+    {},
+    {"region": False},
+    {"det_border": 0.0, "split": False},
+    {"det_border": 0.1, "split_function": "paper", "hist_bin_nb": 7, "min_area": 30.0},
+    {"overlap_filter": 0.4, "print_level": 2},
+]
+
+
+def run(folder: Path, gt: str, det: str, **parameters: Any) -> Evaluation:
+    (folder / "gt.txt").write_text(gt, encoding="utf-8", newline="")
+    (folder / "det.txt").write_text(det, encoding="utf-8", newline="")
+    return evaluate(folder / "gt.txt", folder / "det.txt", per_image=True, **parameters)
+
+
+@pytest.mark.parametrize("parameters", CONFIGURATIONS, ids=str)
+@pytest.mark.parametrize("polygons", [False, True], ids=["boxes", "polygons"])
+def test_agrees_with_the_reference_on_random_scenes(tmp_path: Path, polygons: bool, parameters: dict[str, Any]) -> None:
+    """Every value of every object, image and data set, on scenes with all kinds of matches."""
+    for seed in range(12):
+        gt, det = scenes.random_scene(seed, polygons=polygons)
+        assert_agrees(run(tmp_path, gt, det, **parameters), reference_evaltex.evaluate(gt, det, parameters))
+
+
+def test_scenes_hold_every_kind_of_match(tmp_path: Path) -> None:
+    """The comparison above would mean little if the scenes lacked a case."""
+    totals: dict[str, int] = {}
+    for seed in range(12):
+        for name, value in run(tmp_path, *scenes.random_scene(seed)).totals.items():
+            if isinstance(value, int):
+                totals[name] = totals.get(name, 0) + value
+    kinds = ("one_to_one", "one_to_many", "many_to_one", "many_to_many", "missed", "ignored", "false_positives")
+    assert all(totals[kind] > 5 for kind in kinds), totals
+
+
+def test_sample_of_the_tool_page(tmp_path: Path) -> None:
+    """The page's img_1: three of nine objects found, each by one detection.
+
+    Object 1 (882 x 172, margin 1.72) lies inside detection 2 (34,40,886,175): coverage 1; the detection reaches x
+    34..920 and y 40..215, the grown object 36.28..921.72 and 41.28..216.72: accuracy (883.72 * 173.72) / (886 * 175).
+    """
+    gt = (
+        'img_1\n\n960,1280\n1,1,"Tiredness",f,38,43,882,172\n2,2,"kills",f,275,264,390,186\n3,3,"A",f,0,699,77,131\n'
+        '4,3,"short",f,128,705,355,134\n5,3,"break",f,542,710,396,131\n6,4,"could",f,87,884,370,137\n'
+        '7,4,"save",f,517,919,314,105\n8,5,"your",f,166,1095,302,136\n9,5,"life",f,530,1069,213,137\n'
+    )
+    det = 'img_1\n\n1,"",272,264,392,186\n2,"",34,40,886,175\n3,"",168,1082,300,148\n'
+    result = run(tmp_path, gt, det)
+    objects = {entry["id"]: entry for entry in result.images[0].objects}
+    assert [i for i, entry in objects.items() if entry["match"] == "one-to-one"] == [1, 2, 8]
+    assert objects[1]["coverage"] == 1
+    assert objects[1]["accuracy"] == pytest.approx(883.72 * 173.72 / (886 * 175), abs=1e-12)
+    assert result.scores["quantity_recall"] == pytest.approx(3 / 9)
+    assert result.scores["quantity_precision"] == 1
+
+
+Rectangle = tuple[int, int, int, int]
+
+
+def rectangles(most: int) -> st.SearchStrategy[list[Rectangle]]:
+    side = st.integers(1, 25)
+    return st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40), side, side), max_size=most)
+
+
+@st.composite
+def boxes(draw: st.DrawFn, most: int = 6) -> list[list[int]]:
+    return [[x, y, x + width, y + height] for x, y, width, height in draw(rectangles(most))]
+
+
+def scores_of(pairs: list[tuple[Any, Any]], **parameters: Any) -> dict[str, Any]:
+    accumulator = Accumulator("evaltex", **parameters)
+    for gt, det in pairs:
+        accumulator.update(gt, det)
+    return accumulator.compute().scores
+
+
+def assert_close(a: dict[str, Any], b: dict[str, Any]) -> None:
+    for name, value in a.items():
+        assert b[name] == pytest.approx(value, abs=1e-9), name
+
+
+@given(boxes(), boxes(), st.sampled_from(CONFIGURATIONS))
+def test_scores_lie_within_0_and_1(gt: list[Any], det: list[Any], parameters: dict[str, Any]) -> None:
+    """Whatever the scene: every score, and every bin of a histogram."""
+    for value in scores_of([(gt, det)], **parameters).values():
+        assert all(0 <= v <= 1 for v in (value if isinstance(value, list) else [value]))
+
+
+@given(st.lists(st.tuples(boxes(4), boxes(4)), max_size=4), st.randoms(use_true_random=False))
+def test_image_order_changes_no_bit(pairs: list[tuple[Any, Any]], random: Any) -> None:
+    """Sums are exact, so the order of images cannot be seen at all."""
+    shuffled = list(pairs)
+    random.shuffle(shuffled)
+    assert scores_of(pairs) == scores_of(shuffled)
+
+
+@given(boxes(), boxes(), st.randoms(use_true_random=False))
+def test_detection_order_does_not_matter(gt: list[Any], det: list[Any], random: Any) -> None:
+    """Detections are matched all at once; only ties among ground-truth objects look at the file's order."""
+    shuffled = list(det)
+    random.shuffle(shuffled)
+    assert_close(scores_of([(gt, det)]), scores_of([(gt, shuffled)]))
+
+
+@given(boxes(), boxes(), st.integers(-500, 500), st.integers(-500, 500))
+def test_translation_does_not_matter(gt: list[Any], det: list[Any], dx: int, dy: int) -> None:
+    moved = [[[x0 + dx, y0 + dy, x1 + dx, y1 + dy] for x0, y0, x1, y1 in side] for side in (gt, det)]
+    assert_close(scores_of([(gt, det)]), scores_of([(moved[0], moved[1])]))
+
+
+@given(boxes(), boxes(), st.integers(2, 50))
+def test_integer_scaling_does_not_matter(gt: list[Any], det: list[Any], factor: int) -> None:
+    scaled = [[[factor * v for v in box] for box in side] for side in (gt, det)]
+    assert_close(scores_of([(gt, det)]), scores_of([(scaled[0], scaled[1])]))
+
+
+@given(boxes(1))
+def test_a_single_object_against_itself_is_perfect(gt: list[Any]) -> None:
+    scores = scores_of([(gt, gt)])
+    assert scores["recall"] == scores["precision"] == scores["fscore"] == len(gt)
+
+
+@given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=6))
+def test_disjoint_objects_against_themselves_are_perfect(sizes: list[tuple[int, int]]) -> None:
+    """Without overlapping ground truth nothing but one-to-one matches can arise, and all scores are 1."""
+    gt = [[50 * k, 0, 50 * k + width, height] for k, (width, height) in enumerate(sizes)]
+    scores = scores_of([(gt, gt)])
+    assert all(value == 1 for name, value in scores.items() if "histogram" not in name)
+
+
+@given(rectangles(5), rectangles(5), st.sampled_from([0.0, 0.1, 0.3]))
+@settings(max_examples=50)
+def test_a_rectangle_is_the_same_as_box_and_as_polygon(
+    gt: list[Rectangle], det: list[Rectangle], det_border: float
+) -> None:
+    """Corners in drawing order; without regions, which polygons do not have."""
+
+    def polygons(side: list[Rectangle]) -> Any:
+        corners = [[(x, y), (x + w, y), (x + w, y + h), (x, y + h)] for x, y, w, h in side]
+        return image_objects(polygons=corners)
+
+    as_boxes = [image_objects([[x, y, x + w, y + h] for x, y, w, h in side]) for side in (gt, det)]
+    parameters = {"region": False, "det_border": det_border}
+    assert_close(
+        scores_of([(as_boxes[0], as_boxes[1])], **parameters),
+        scores_of([(polygons(gt), polygons(det))], **parameters),
+    )

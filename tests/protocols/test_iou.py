@@ -1,0 +1,238 @@
+"""IoU of ICDAR 2015: the official figures, a plain reference, and what first-fit means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import official
+import pytest
+import reference_iou as reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from evaltex_cli import Accumulator, evaluate, image_objects
+from evaltex_cli.protocols.iou.first_fit import first_fit
+
+quick = settings(deadline=None, derandomize=True, max_examples=40)
+images = st.lists(st.integers(0, 2**32), min_size=1, max_size=4)
+WORD = [0, 0, 100, 20]
+BOW_TIE = [[0, 0], [40, 20], [40, 0], [0, 20]]
+QUAD = [[0, 0], [40, 0], [40, 20], [0, 20]]
+
+
+@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("iou"))
+def test_official_figures(gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]) -> None:
+    found = evaluate(official.DATA / gt, official.DATA / det, "iou", **parameters).scores
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
+
+
+@quick
+@given(
+    images,
+    st.booleans(),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "iou": st.sampled_from([0.0, 0.3, 0.9, 1.0]),
+            "dont_care_overlap": st.sampled_from([0.0, 0.2, 1.0]),
+            "truncate": st.booleans(),
+            "self_crossing": st.sampled_from(["ignored", "counted"]),
+        },
+    ),
+)
+def test_agrees_with_the_reference(seeds: list[int], polygons: bool, parameters: dict[str, Any]) -> None:
+    reference.assert_agrees("iou", seeds, polygons, **parameters)
+
+
+# Pairing -------------------------------------------------------------------------------------------------------------
+
+
+@quick
+@given(st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=25))
+def test_first_fit_is_the_loop_over_all_candidates(candidates: set[tuple[int, int]]) -> None:
+    gt, det = np.array(sorted(candidates), np.int64).reshape(-1, 2).T
+    expected: list[tuple[int, int]] = []
+    for i, j in sorted(candidates):
+        if all(i != a and j != b for a, b in expected):
+            expected.append((i, j))
+    chosen = first_fit(gt, det)
+    assert list(zip(gt[chosen].tolist(), det[chosen].tolist(), strict=True)) == expected
+
+
+def score(gt: Any, det: Any, **parameters: Any) -> dict[str, float]:
+    accumulator = Accumulator("iou", **parameters)
+    accumulator.update(gt, det)
+    return accumulator.compute().scores
+
+
+def test_the_order_of_detections_may_change_the_score() -> None:
+    """The second word lies above the first, by 5; either fits the detection in the middle, only the first the lower."""
+    gt = [[0, 5, 100, 25], [0, 0, 100, 20]]
+    middle, lower = [0, 2, 100, 22], [0, 10, 100, 30]
+    assert score(gt, [lower, middle])["recall"] == 1.0
+    assert score(gt, [middle, lower])["recall"] == 0.5
+
+
+def test_the_order_of_objects_may_change_the_score() -> None:
+    middle, lower = [0, 2, 100, 22], [0, 10, 100, 30]
+    assert score([[0, 5, 100, 25], [0, 0, 100, 20]], [middle, lower])["recall"] == 0.5
+    assert score([[0, 0, 100, 20], [0, 5, 100, 25]], [middle, lower])["recall"] == 1.0
+
+
+@quick
+@given(st.lists(st.integers(0, 2**32), min_size=2, max_size=6), st.randoms(use_true_random=False))
+def test_the_order_of_images_never_changes_the_score(seeds: list[int], shuffle: Any) -> None:
+    found = []
+    for _ in range(2):
+        accumulator = Accumulator("iou")
+        for seed in seeds:
+            accumulator.update(*map(reference.objects, reference.scene(seed, True)))
+        found.append(accumulator.compute().scores)
+        shuffle.shuffle(seeds)
+    assert found[0] == found[1]
+
+
+def test_the_first_detection_is_taken_not_the_best() -> None:
+    accumulator = Accumulator("tiou")
+    accumulator.update([WORD], [[0, 0, 60, 20], WORD])
+    assert accumulator.compute().scores["siou_recall"] == pytest.approx(0.6)
+
+
+# Thresholds ----------------------------------------------------------------------------------------------------------
+
+
+def test_half_is_no_match() -> None:
+    assert score([WORD], [[0, 0, 50, 20]]) == {"recall": 0.0, "precision": 0.0, "hmean": 0.0}
+    assert score([WORD], [[0, 0, 51, 20]]) == {"recall": 1.0, "precision": 1.0, "hmean": 1.0}
+
+
+def test_half_in_dont_care_still_counts() -> None:
+    gt = image_objects([WORD, [200, 0, 300, 20]], dont_care=[True, False])
+    assert score(gt, [[50, 0, 150, 20], [200, 0, 300, 20]])["precision"] == 0.5
+    assert score(gt, [[49, 0, 149, 20], [200, 0, 300, 20]])["precision"] == 1.0
+
+
+def test_shares_of_several_dont_care_objects_are_not_added() -> None:
+    gt = image_objects([[0, 0, 40, 20], [40, 0, 80, 20]], dont_care=[True, True])
+    accumulator = Accumulator("iou")
+    accumulator.update(gt, [[0, 0, 80, 20]])
+    assert accumulator.compute().totals["counted_detections"] == 1
+
+
+def test_coordinates_are_cut_to_integers_unless_told_otherwise() -> None:
+    assert score([WORD], [[0, 0, 50.9, 20]])["recall"] == 0.0
+    assert score([WORD], [[0, 0, 50.9, 20]], truncate=False)["recall"] == 1.0
+
+
+# Polygons that cross themselves --------------------------------------------------------------------------------------
+
+
+def test_an_object_that_crosses_itself_is_left_out_with_a_warning() -> None:
+    accumulator = Accumulator("iou")
+    accumulator.update(image_objects(polygons=[BOW_TIE]), image_objects(polygons=[BOW_TIE]))
+    found = accumulator.compute()
+    assert (found.totals["counted_gt_objects"], found.totals["counted_detections"]) == (0, 1)
+    assert len(found.warnings) == 1 and "1 object left out because its polygon crosses itself" in found.warnings[0]
+
+
+def test_it_counts_if_asked_to() -> None:
+    bow_tie = image_objects(polygons=[BOW_TIE])
+    assert score(bow_tie, bow_tie, self_crossing="counted")["hmean"] == 1.0
+
+
+@pytest.mark.parametrize("flat", [[(0, 0), (9, 9), (9, 9), (0, 0)], [(5, 5)] * 4, [(0, 0), (4, 0), (9, 0), (2, 0)]])
+def test_an_object_without_area_crosses_nothing_and_is_missed(flat: list[tuple[float, float]]) -> None:
+    """As the competition's program counts it, and as a box without area is counted."""
+    accumulator = Accumulator("iou")
+    accumulator.update(image_objects(polygons=[flat, QUAD]), image_objects(polygons=[QUAD]))
+    found = accumulator.compute()
+    assert (found.scores["recall"], found.scores["precision"]) == (0.5, 1.0)
+    assert not any("cross" in warning for warning in found.warnings)
+
+
+def test_it_may_be_dont_care() -> None:
+    accumulator = Accumulator("iou")
+    bow_tie = image_objects(polygons=[BOW_TIE], dont_care=[True])
+    accumulator.update(bow_tie, image_objects(polygons=[BOW_TIE]))
+    found = accumulator.compute()
+    assert (found.totals["counted_detections"], found.warnings) == (0, [])
+
+
+def test_polygons_of_two_points_are_no_trouble(tmp_path: Path) -> None:
+    for side, line in (("gt", "1,2,3,4,###\n"), ("det", "")):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "img_1.txt").write_text(line)
+    found = evaluate(tmp_path / "gt", tmp_path / "det", "iou", gt_format="polygon", det_format="polygon")
+    assert (found.totals["gt_objects"], found.totals["counted_gt_objects"]) == (1, 0)
+
+
+# Empty cases ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", ["iou", "iou-crw", "tiou"])
+@pytest.mark.parametrize(
+    ("gt", "det", "of_image"),
+    [
+        ("", "", (1.0, 1.0, 1.0)),
+        ("", '1,"",0,0,9,9\n', (1.0, 0.0, 0.0)),
+        ('1,1,"",t,0,0,9,9\n', "", (1.0, 1.0, 1.0)),
+        ('1,1,"",t,0,0,9,9\n', '1,"",0,0,9,9\n', (1.0, 1.0, 1.0)),
+        ('1,1,"word",f,0,0,9,9\n', "", (0.0, 0.0, 0.0)),
+    ],
+    ids=["nothing", "false alarm", "don't care", "don't care detected", "missed"],
+)
+def test_images_without_objects_that_count(
+    tmp_path: Path, protocol: str, gt: str, det: str, of_image: tuple[float, float, float]
+) -> None:
+    (tmp_path / "gt.txt").write_text(f"a\n9,9\n{gt}")
+    (tmp_path / "det.txt").write_text(f"a\n{det}")
+    found = evaluate(tmp_path / "gt.txt", tmp_path / "det.txt", protocol, per_image=True)
+    (image,) = found.images
+    assert tuple(image.scores[name] for name in ("recall", "precision", "hmean")) == of_image
+    assert set(found.scores.values()) == {0.0}
+
+
+# Objects and masks ---------------------------------------------------------------------------------------------------
+
+
+def test_every_object_tells_its_match(tmp_path: Path) -> None:
+    (tmp_path / "gt.txt").write_text(
+        'a\n99,999\n1,1,"x",f,0,0,100,20\n2,2,"y",f,200,0,100,20\n3,3,"z",t,400,0,100,20\n'
+    )
+    (tmp_path / "det.txt").write_text('a\n7,"",0,0,80,20\n8,"",400,0,50,20\n9,"",600,0,5,5\n')
+    (image,) = evaluate(tmp_path / "gt.txt", tmp_path / "det.txt", "iou", per_image=True).images
+    assert image.objects == [
+        {"id": 1, "match": "one-to-one", "detections": [7], "iou": pytest.approx(0.8)},
+        {"id": 2, "match": "missed", "detections": [], "iou": 0.0},
+        {"id": 3, "match": "ignored", "detections": [], "iou": None},
+    ]
+    assert [(entry["id"], entry["match"], entry["objects"]) for entry in image.detections] == [
+        (7, "one-to-one", [1]),
+        (8, "ignored", []),
+        (9, "false-positive", []),
+    ]
+
+
+@pytest.mark.parametrize("protocol", ["iou", "tiou"])
+def test_masks_that_are_boxes_score_as_boxes(tmp_path: Path, protocol: str) -> None:
+    """Two words side by side; a detection of the first with some of the second, and one of half of the second."""
+    sides = {
+        "gt": (['1,1,"a",f,0,0,20,10', '2,2,"b",f,20,0,20,10'], [(0, 0, 20, 10), (20, 0, 40, 10)]),
+        "det": (['1,"",0,0,24,10', '2,"",24,0,8,10'], [(0, 0, 24, 10), (24, 0, 32, 10)]),
+    }
+    for side, (lines, boxes) in sides.items():
+        size = ["12,40"] if side == "gt" else []
+        (tmp_path / f"{side}.txt").write_text("\n".join(["a", *size, *lines, ""]))
+        labels = np.zeros((12, 40), np.uint8)
+        for label, (x0, y0, x1, y1) in enumerate(boxes, start=1):
+            labels[y0:y1, x0:x1] = label
+        (tmp_path / side).mkdir()
+        Image.fromarray(labels).save(tmp_path / side / "a.png")
+    texts = tmp_path / "gt.txt", tmp_path / "det.txt"
+    as_boxes = evaluate(*texts, protocol).scores
+    as_masks = evaluate(*texts, protocol, gt_images=tmp_path / "gt", det_images=tmp_path / "det").scores
+    assert as_masks == as_boxes
+    assert as_boxes["recall"] > 0

@@ -1,0 +1,114 @@
+"""IoU with correctly recognised words: the official figures, a plain reference, and which texts are the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import official
+import pytest
+import reference_iou as reference
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from evaltex_cli import Accumulator, InputError, evaluate, image_objects
+from evaltex_cli.protocols.iou import iou_crw
+
+quick = settings(deadline=None, derandomize=True, max_examples=40)
+images = st.lists(st.integers(0, 2**32), min_size=1, max_size=4)
+texts = st.text(st.sampled_from("abCß' -!.(·×ΩΆ\u0387\t5sS"), max_size=6)
+WORD, OTHER = [0, 0, 100, 20], [200, 0, 300, 20]
+
+
+@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("iou-crw"))
+def test_official_figures(gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]) -> None:
+    found = evaluate(official.DATA / gt, official.DATA / det, "iou-crw", **parameters).scores
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
+
+
+@quick
+@given(images, st.booleans(), st.booleans(), st.sampled_from(["gt", "both"]))
+def test_agrees_with_the_reference(seeds: list[int], polygons: bool, word_spotting: bool, strip: str) -> None:
+    reference.assert_agrees("iou-crw", seeds, polygons, word_spotting=word_spotting, strip=strip)
+
+
+@settings(deadline=None, derandomize=True, max_examples=400)
+@given(texts, texts)
+@example("Tom's", "tom")
+@example("!", "")
+@example("'s", "")
+@example("-ab-c-", "AB-C")
+def test_texts_agree_with_the_reference(gt: str, det: str) -> None:
+    assert iou_crw.is_dictionary_word(gt) == reference.in_dictionary(gt)
+    for one, other in ((gt, det), (gt, gt[1:]), (gt, gt[:-1]), (gt, gt[1:-1]), (gt, gt.swapcase())):
+        assert iou_crw.reads(one, other) == reference.same_text(one, other, {})
+        assert iou_crw.reads_inside_punctuation(one, other) == reference.same_text(one, other, {"strip": "both"})
+        assert iou_crw.spots(one, other) == reference.same_text(one, other, {"word_spotting": True})
+
+
+@pytest.mark.parametrize(
+    ("gt", "det", "end_to_end", "both", "spotted"),
+    [
+        ("Hotel", "HOTEL", True, True, True),
+        ("Hotel", "Hotels", False, False, False),
+        ("(Hotel)", "hotel", True, True, True),
+        ("(Hotel)", "(hotel", True, True, False),
+        ("Hotel", "hotel!", False, True, False),
+        ("Hotel!!", "hotel", False, True, True),
+        ("Tom's", "tom", False, False, True),
+        ("Tom's", "tom's", True, True, False),
+        ("straße", "STRASSE", True, True, True),
+    ],
+)
+def test_which_texts_are_the_same(gt: str, det: str, end_to_end: bool, both: bool, spotted: bool) -> None:
+    for parameters, expected in (({}, end_to_end), ({"strip": "both"}, both), ({"word_spotting": True}, spotted)):
+        accumulator = Accumulator("iou-crw", **parameters)  # type: ignore[arg-type]
+        accumulator.update(image_objects([WORD], texts=[gt]), image_objects([WORD], texts=[det]))
+        assert accumulator.compute().scores["hmean"] == float(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("Hotel", 1),
+        ("ab", 0),
+        ("ab's", 0),
+        ("two words", 0),
+        ("it's", 0),
+        ("(café)", 1),
+        ("50%", 0),
+        ("a×b", 0),
+        ("---", 0),
+    ],
+)
+def test_what_word_spotting_looks_for(text: str, counts: int) -> None:
+    accumulator = Accumulator("iou-crw", word_spotting=True)
+    accumulator.update(image_objects([WORD], texts=[text]), image_objects([WORD], texts=[text]))
+    totals = accumulator.compute().totals
+    assert (totals["counted_gt_objects"], totals["counted_detections"]) == (counts, counts)
+
+
+def test_a_wrong_text_uses_up_the_pair() -> None:
+    """The second detection reads the word, but the first has taken it."""
+    accumulator = Accumulator("iou-crw")
+    accumulator.update(image_objects([WORD], texts=["word"]), image_objects([WORD, WORD], texts=["ward", "word"]))
+    found = accumulator.compute()
+    assert (found.totals["one_to_one"], found.totals["correctly_read"], found.scores["recall"]) == (1, 0, 0.0)
+
+
+def test_objects_without_text_are_told_of() -> None:
+    accumulator = Accumulator("iou-crw")
+    accumulator.update(
+        image_objects([WORD, OTHER], texts=["", ""], dont_care=[False, True]), image_objects([WORD], texts=["word"])
+    )
+    found = accumulator.compute()
+    assert found.scores["recall"] == 0.0
+    assert any("1 object counts but has no transcription" in warning for warning in found.warnings)
+
+
+def test_detections_without_text_and_masks_are_told_of(tmp_path: Any) -> None:
+    (tmp_path / "gt.txt").write_text('a\n9,9\n1,1,"word",f,0,0,9,9\n')
+    (tmp_path / "det.txt").write_text('a\n1,"",0,0,9,9\n')
+    paths = tmp_path / "gt.txt", tmp_path / "det.txt"
+    assert any("no detection bears a transcription" in warning for warning in evaluate(*paths, "iou-crw").warnings)
+    with pytest.raises(InputError, match="iou-crw does not work on label pictures"):
+        evaluate(*paths, "iou-crw", gt_images=tmp_path, det_images=tmp_path)

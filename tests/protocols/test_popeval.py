@@ -1,0 +1,262 @@
+"""PopEval: the official figures, a plain reference, and what must hold of any page."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import official
+import pytest
+import reference_popeval as reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from limits import at_most
+from reference_popeval import Word
+
+from evaltex_cli import evaluate
+from evaltex_cli.evaluation.accumulator import image_objects
+from evaltex_cli.geometry.overlaps import measure
+from evaltex_cli.protocols import popeval
+from evaltex_cli.protocols.base import MATCH_TYPES, Evidence
+from evaltex_cli.records import ImageBatch, Objects, concatenate
+
+quick = settings(deadline=None, derandomize=True, max_examples=80)
+seeds = st.integers(0, 2**32)
+Scene = tuple[list[Word], list[Word]]
+
+
+@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("popeval"))
+def test_official_figures(gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]) -> None:
+    scores = evaluate(official.DATA / gt, official.DATA / det, "popeval", **parameters).scores
+    assert {name: scores[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
+
+
+# Scenes --------------------------------------------------------------------------------------------------------------
+
+
+def word(rng: random.Random, text: str, dont_care: bool = False) -> Word:
+    """A word on a coarse grid, so that words touch, coincide and tie; some are slanted, some have no area."""
+    x, y = 5 * rng.randint(0, 6), 5 * rng.randint(0, 6)
+    width, height, slant = rng.choice([0, 5, 10, 20]), rng.choice([5, 5, 10]), rng.choice([0, 0, 5])
+    points = ((x, y), (x + width, y + slant), (x + width, y + height + slant), (x, y + height))
+    return Word(points, text, dont_care)
+
+
+def scene(seed: int) -> Scene:
+    rng = random.Random(seed)
+
+    def text() -> str:
+        return "".join(rng.choice("aabcD") for _ in range(rng.randint(0, 6)))
+
+    gt = [word(rng, text(), rng.random() < 0.15) for _ in range(rng.randint(0, 8))]
+    det = [word(rng, text()) for _ in range(rng.randint(0, 8))]
+    det += [Word(found.points, text()) for found in gt if rng.random() < 0.4]
+    return gt, det
+
+
+def batch_of(scenes: list[Scene], **more: Any) -> ImageBatch:
+    gt, det = (
+        concatenate(
+            [
+                image_objects(
+                    polygons=[found.points for found in words],
+                    texts=[found.text for found in words],
+                    dont_care=[found.dont_care for found in words],
+                )
+                for words in side
+            ]
+        )
+        for side in zip(*scenes, strict=True)
+    )
+    return ImageBatch([f"img_{k}" for k in range(len(scenes))], np.zeros((len(scenes), 2)), gt, det, **more)
+
+
+def evidence_of(batch: ImageBatch) -> Evidence:
+    parameters = popeval.Parameters()
+    return popeval.evidence(batch, measure(batch, popeval.convention(parameters)), parameters, True)
+
+
+def score(gt: list[Word], det: list[Word]) -> dict[str, Any]:
+    found = evidence_of(batch_of([(gt, det)]))
+    return popeval.image_scores(found.row(0), popeval.Parameters())
+
+
+@given(st.lists(seeds, min_size=1, max_size=6))
+@quick
+def test_agrees_with_the_reference(numbers: list[int]) -> None:
+    scenes = [scene(seed) for seed in numbers]
+    batch = batch_of(scenes)
+    found = evidence_of(batch)
+    assert found.matches is not None
+    for k, image in enumerate(reference.evaluate(*sides) for sides in scenes):
+        assert found.columns["gt_characters"][k] == image.gt_characters
+        assert found.columns["det_characters"][k] == image.det_characters
+        assert found.columns["removed_characters"][k] == sum(count for _, _, count in image.removed)
+        for side, start, stop, own in (
+            (found.matches.gt, *batch.gt.offsets[k : k + 2], 0),
+            (found.matches.det, *batch.det.offsets[k : k + 2], 1),
+        ):
+            removed = np.zeros(stop - start)
+            for pair in image.removed:
+                removed[pair[own]] += pair[2]
+            shown = np.nan_to_num(side.values["removed_characters"][start:stop])
+            assert shown.tolist() == removed.tolist()
+
+
+def objects_of(words: list[Word], is_box: list[bool], shift: float) -> Objects:
+    """One image of boxes and polygons in any order."""
+    parts = []
+    for found, as_box in zip(words, is_box, strict=True):
+        points = np.array(found.points, dtype=np.float64) + shift
+        straight = as_box and found.points[0][1] == found.points[1][1]
+        outline: dict[str, Any] = {"boxes": [[*points[0], *points[2]]]} if straight else {"polygons": [points]}
+        parts.append(image_objects(**outline, texts=[found.text], dont_care=[found.dont_care]))
+    joined = concatenate([image_objects(), *parts])
+    return replace(joined, offsets=np.array([0, len(words)]), ids=np.arange(len(words)))
+
+
+@given(seeds, st.sampled_from([0, 0.5, 2**25 - 20, 2**39]))
+@quick
+def test_boxes_and_the_polygons_of_their_corners_are_one(seed: int, shift: float) -> None:
+    """To the last bit, be they compared as boxes or as hulls, empty ones and those that only touch among them."""
+    rng = random.Random(seed)
+    sides = scene(seed)
+    mixed, plain = (
+        ImageBatch(
+            ["img"],
+            np.zeros((1, 2)),
+            *(objects_of(side, [boxes and rng.random() < 0.8 for _ in side], shift) for side in sides),
+        )
+        for boxes in (True, False)
+    )
+    found, expected = evidence_of(mixed), evidence_of(plain)
+    assert {name: column.tolist() for name, column in found.columns.items()} == {
+        name: column.tolist() for name, column in expected.columns.items()
+    }
+    assert found.matches is not None and expected.matches is not None
+    for ours, theirs in ((found.matches.gt, expected.matches.gt), (found.matches.det, expected.matches.det)):
+        assert ours.partners.tolist() == theirs.partners.tolist()
+        assert ours.offsets.tolist() == theirs.offsets.tolist()
+        for name, values in ours.values.items():
+            np.testing.assert_array_equal(values, theirs.values[name])
+
+
+@given(seeds)
+@quick
+def test_no_character_is_removed_twice(seed: int) -> None:
+    gt, det = scene(seed)
+    found = evidence_of(batch_of([(gt, det)]))
+    assert found.matches is not None
+    for side in (found.matches.gt, found.matches.det):
+        removed, characters = (np.nan_to_num(side.values[n]) for n in ("removed_characters", "characters"))
+        assert (removed <= characters).all()
+        assert removed.sum() == found.columns["removed_characters"][0]
+
+
+@given(seeds)
+@quick
+def test_words_found_as_they_are_score_one(seed: int) -> None:
+    words = [Word(found.points, found.text) for found in scene(seed)[0] if found.text]
+    apart = [Word(tuple((x + 100 * k, y) for x, y in found.points), found.text) for k, found in enumerate(words)]
+    scores = score(apart, apart)
+    assert (scores["recall"], scores["precision"]) == (1, 1)
+
+
+def test_scenes_have_all_kinds_of_matches() -> None:
+    types: set[str] = set()
+    for seed in range(60):
+        found = evidence_of(batch_of([scene(seed)]))
+        assert found.matches is not None
+        types |= {MATCH_TYPES[code] for side in (found.matches.gt, found.matches.det) for code in side.types}
+    assert types == set(MATCH_TYPES)
+
+
+# Single rules --------------------------------------------------------------------------------------------------------
+
+
+def box(x0: float, y0: float, x1: float, y1: float, text: str = "", dont_care: bool = False) -> Word:
+    return Word(((x0, y0), (x1, y0), (x1, y1), (x0, y1)), text, dont_care)
+
+
+def test_the_example_of_the_paper() -> None:
+    scores = score([box(0, 0, 70, 20, "POPEVAL")], [box(0, 0, 20, 20, "OP"), box(30, 0, 70, 20, "EVAL")])
+    assert (scores["precision"], scores["recall"], scores["removed_characters"]) == (1, pytest.approx(6 / 7), 6)
+
+
+def test_touching_is_enough() -> None:
+    assert score([box(0, 0, 10, 10, "a")], [box(10, 10, 20, 20, "a")])["recall"] == 1
+    assert score([box(0, 0, 10, 10, "a")], [box(11, 10, 20, 20, "a")])["recall"] == 0
+
+
+def test_coordinates_are_cut() -> None:
+    assert score([box(0, 0, 10.9, 10, "a")], [box(11, 0, 20, 10, "a")])["recall"] == 0
+    assert score([box(0, 0, 10, 10, "a")], [box(10.9, 0, 20, 10, "a")])["recall"] == 1
+
+
+def test_case_counts() -> None:
+    assert score([box(0, 0, 10, 10, "Word")], [box(0, 0, 10, 10, "wORD")])["removed_characters"] == 0
+
+
+def test_a_word_with_one_candidate_comes_first() -> None:
+    near, far = box(0, 0, 10, 10, "a"), box(10, 0, 20, 10, "a")
+    scores = score([near, far], [box(8, 0, 20, 10, "a"), box(0, 0, 5, 10, "a")])
+    assert scores["recall"] == 1
+
+
+def test_equal_candidates_are_taken_one_after_another() -> None:
+    words, halves = [box(0, 0, 20, 10, "abcd")], [box(0, 0, 10, 10, "abc"), box(10, 0, 20, 10, "abcd")]
+    found = evidence_of(batch_of([(words, halves)]))
+    assert found.matches is not None
+    assert found.matches.det.values["removed_characters"].tolist() == [3, 1]
+
+
+def test_detections_in_dont_care_are_ignored() -> None:
+    hidden = box(0, 0, 100, 20, "secret", True)
+    half, more = box(90, 0, 110, 20, "half"), box(89, 0, 110, 20, "more")
+    found = evidence_of(batch_of([([hidden], [half, more])]))
+    assert found.columns["det_characters"].tolist() == [4]
+    assert found.columns["gt_characters"].tolist() == [0]
+
+
+def test_only_images_of_both_sides_are_compared() -> None:
+    words = [box(0, 0, 10, 10, "a")]
+    batch = batch_of([(words, words), (words, [])], in_detections=np.array([True, False]))
+    found = evidence_of(batch)
+    assert found.columns["gt_characters"].tolist() == [1, 0]
+    assert found.columns["compared_images"].tolist() == [1, 0]
+    assert popeval.image_scores(found.row(1), popeval.Parameters())["recall"] == 0
+
+
+@pytest.mark.parametrize(
+    ("gt", "det", "expected"),
+    [([], [], (1, 1)), ([], ["a"], (1, 0)), ([""], [], (1, 1)), (["a"], [], (0, 0)), (["a"], [""], (0, 0))],
+)
+def test_images_without_text(gt: list[str], det: list[str], expected: tuple[float, float]) -> None:
+    scores = score(*([box(0, 0, 10, 10, text) for text in side] for side in (gt, det)))
+    assert (scores["recall"], scores["precision"]) == expected
+
+
+def test_thousands_of_words_in_one_image() -> None:
+    rng = random.Random(1)
+    gt = []
+    for _ in range(5000):
+        x, y = rng.randint(0, 4000), rng.randint(0, 4000)
+        text = "".join(rng.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(rng.randint(1, 12)))
+        gt.append(box(x, y, x + rng.randint(20, 120), y + rng.randint(8, 30), text))
+    everything = box(0, 0, 4200, 4200, "".join(found.text for found in gt))
+    batch = batch_of([(gt, [*gt, everything])])
+    with at_most(calls=2_000_000):
+        scores = popeval.scores(evidence_of(batch).row(0), popeval.Parameters())
+    assert scores["recall"] == 1
+
+
+@pytest.mark.parametrize("box", [[2, 3, 12, 8], [3, 4, 3, 9], [1, 7, 5, 7], [6, 6, 6, 6]])
+def test_the_point_in_a_box_is_that_in_its_hull(box: list[int]) -> None:
+    x0, y0, x1, y1 = box
+    as_box, as_polygon = (
+        popeval._distance(popeval._hulls(one))
+        for one in (image_objects([box]), image_objects(polygons=[[[x0, y0], [x1, y0], [x1, y1], [x0, y1]]]))
+    )
+    assert as_box.tolist() == as_polygon.tolist()

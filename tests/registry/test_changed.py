@@ -1,0 +1,227 @@
+"""What is read is what was indexed: an input that is replaced in between is an error, for every reader."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from evaltex_cli.cli import main
+from evaltex_cli.errors import ChangedError, FaultLog, InputError
+from evaltex_cli.evaluation import evaluate
+from evaltex_cli.formats import open_source
+
+IMAGES = 4
+VOC = (
+    "<annotation><size><width>50</width><height>50</height></size><object><name>a</name><bndbox><xmin>0</xmin>"
+    "<ymin>0</ymin><xmax>10</xmax><ymax>10</ymax></bndbox></object></annotation>"
+)
+Kind = tuple[list[str], str, Callable[[], None]]
+"""Arguments, the file that is replaced as messages name it, and what replaces it."""
+
+
+def written_over(path: Path, data: bytes) -> Callable[[], None]:
+    """Return what writes over a file, and restores the times that it had."""
+
+    def write() -> None:
+        status = path.stat()
+        path.write_bytes(data)
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+    return write
+
+
+def text() -> Kind:
+    """EvaLTex files; the new bytes are as many, of the same time, in the same file."""
+    Path("gt.txt").write_text("".join(f'img_{k}\n50,50\n1,1,"",f,0,0,10,10\n' for k in range(IMAGES)))
+    Path("det.txt").write_text("".join(f'img_{k}\n1,"",0,0,10,10\n' for k in range(IMAGES)))
+    det = Path("det.txt").read_bytes()
+    return ["gt.txt", "det.txt", "res"], "det.txt", written_over(Path("det.txt"), det.replace(b"10,10", b"10,30"))
+
+
+def longer_text() -> Kind:
+    arguments, _, _ = text()
+    gt = Path("gt.txt").read_bytes()
+    return arguments, "gt.txt", written_over(Path("gt.txt"), gt.replace(b"10,10", b"10,100"))
+
+
+def shorter_text() -> Kind:
+    arguments, _, _ = text()
+    return arguments, "gt.txt", written_over(Path("gt.txt"), Path("gt.txt").read_bytes()[:-30])
+
+
+def removed_text() -> Kind:
+    arguments, file, _ = text()
+    return arguments, file, Path(file).unlink
+
+
+def packed_text() -> Kind:
+    """Of a packed file the content is read, which nobody else writes to; but for that file it would be as for text."""
+    arguments, _, _ = text()
+    Path("gt.txt.gz").write_bytes(gzip.compress(Path("gt.txt").read_bytes()))
+    _, file, replace = text()
+    return ["gt.txt.gz", *arguments[1:]], file, replace
+
+
+def folder() -> Kind:
+    Path("gt").mkdir()
+    Path("det").mkdir()
+    for k in range(IMAGES):
+        Path(f"gt/gt_img_{k}.txt").write_text("0,0,10,10,word\n")
+        Path(f"det/res_img_{k}.txt").write_text("0,0,10,10\n")
+    return ["gt", "det", "res"], "det/res_img_3.txt", written_over(Path("det/res_img_3.txt"), b"0,0,10,30\n")
+
+
+def packed(path: Path, folder: Path, method: int = zipfile.ZIP_STORED) -> None:
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for file in sorted(folder.iterdir()):
+            archive.writestr(zipfile.ZipInfo(file.name), file.read_bytes(), method)
+
+
+def removed_file() -> Kind:
+    arguments, file, _ = folder()
+    return arguments, file, Path(file).unlink
+
+
+def zip_archive() -> Kind:
+    """The member that changes has as many bytes, so the archive has."""
+    _, _, replace = folder()
+    packed(Path("det.zip"), Path("det"))
+    replace()
+    packed(Path("other.zip"), Path("det"))
+    data = Path("other.zip").read_bytes()
+    assert len(data) == Path("det.zip").stat().st_size
+    return ["gt", "det.zip", "res"], "det.zip/res_img_3.txt", written_over(Path("det.zip"), data)
+
+
+def documents() -> Kind:
+    for side in ("gt", "det"):
+        Path(side).mkdir()
+        for k in range(IMAGES):
+            Path(side, f"img_{k}.xml").write_text(VOC)
+    other = VOC.replace("<xmax>10", "<xmax>30").encode()
+    return ["gt", "det", "res"], "gt/img_2.xml", written_over(Path("gt/img_2.xml"), other)
+
+
+def masks() -> Kind:
+    """The new picture has as many bytes, but not the same time."""
+    arguments, _, _ = text()
+    labels = np.zeros((50, 50), np.uint8)
+    labels[:10, :10] = 1
+    for side in ("gt", "det"):
+        Path(side).mkdir()
+        for k in range(IMAGES):
+            Image.fromarray(labels).save(Path(side, f"img_{k}.bmp"))
+    size = Path("det/img_3.bmp").stat().st_size
+
+    def replace() -> None:
+        Image.fromarray(labels.T * (np.arange(50) < 5).astype(np.uint8)).save("det/img_3.bmp")
+        assert Path("det/img_3.bmp").stat().st_size == size
+        os.utime("det/img_3.bmp", ns=(0, 1))
+
+    return [*arguments, "gt", "det"], "det/img_3.bmp", replace
+
+
+def removed_mask() -> Kind:
+    arguments, file, _ = masks()
+    return arguments, "det/img_3", Path(file).unlink
+
+
+def sizes() -> Kind:
+    """Pictures that only give their sizes."""
+    arguments, _, _ = folder()
+    Path("pictures").mkdir()
+    for k in range(IMAGES):
+        Image.new("L", (50, 50)).save(f"pictures/img_{k}.png")
+
+    def replace() -> None:
+        Image.new("L", (500, 500)).save("pictures/img_1.png")
+        os.utime("pictures/img_1.png", ns=(0, 1))
+
+    return [*arguments, "--images", "pictures"], "pictures/img_1.png", replace
+
+
+KINDS: dict[str, Callable[[], Kind]] = {
+    "text": text,
+    "longer text": longer_text,
+    "shorter text": shorter_text,
+    "removed text": removed_text,
+    "packed text": packed_text,
+    "folder": folder,
+    "removed file": removed_file,
+    "zip": zip_archive,
+    "documents": documents,
+    "masks": masks,
+    "removed mask": removed_mask,
+    "sizes": sizes,
+}
+
+
+def told_of_change(arguments: list[str], replace: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> str:
+    """Evaluate, replace a file once it is indexed, and return the message."""
+    stamp = evaluate.MaskFolders.stamps
+
+    def paired(*given: Any) -> Any:
+        if "gt" not in arguments[3:5]:
+            replace()
+        return pair_images(*given)
+
+    def stamped(*given: Any) -> Any:
+        found = stamp(*given)
+        replace()
+        return found
+
+    pair_images = evaluate.pairing.pair_images
+    monkeypatch.setattr(evaluate.pairing, "pair_images", paired)
+    monkeypatch.setattr(evaluate.MaskFolders, "stamps", stamped)
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 2, result.output
+    assert not Path("res").exists()
+    return result.stderr
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_input_that_is_replaced_is_refused(
+    kind: str, jobs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments, file, replace = KINDS[kind]()
+    told = told_of_change([*arguments, "--jobs", jobs], replace, monkeypatch)
+    assert file in told and ("indexed" in told or "cannot be read" in told)
+    assert str(tmp_path) not in told
+
+
+@pytest.mark.parametrize("suffix", ["", ".zip"])
+def test_a_picture_inside_a_format_is_the_one_that_was_indexed(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("seg").mkdir()
+    Path("seg/1_GT.txt").write_text('255 0 0 5 5 0 0 9 9 "a"\n')
+    picture = Image.new("RGB", (50, 50), "white")
+    picture.save("seg/1_GT.bmp")
+    packed(Path("seg.zip"), Path("seg"))
+    source = open_source(Path(f"seg{suffix}"), "gt", FaultLog())
+    assert source.labels is not None and source.labels(0).shape == (50, 50)
+    picture.putpixel((3, 3), (255, 0, 0))
+    picture.save("seg/1_GT.bmp")
+    packed(Path("seg.zip"), Path("seg"))
+    os.utime("seg.zip", ns=(0, 1))
+    with pytest.raises(InputError, match="indexed"):
+        source.labels(0)
+
+
+def test_an_error_of_a_changed_file_can_be_sent() -> None:
+    import pickle
+
+    error = pickle.loads(pickle.dumps(ChangedError("there")))
+    assert str(error) == str(ChangedError("there")) and error.place == "there"

@@ -1,0 +1,173 @@
+"""Scores are the same before and after a conversion, there and back, under every protocol, unless it said why not."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from samples import SAMPLES, Sample, total_text_mat, written
+
+from evaltex_cli.convert import write_coco, write_evaltex, write_icdar, writers
+from evaltex_cli.convert.conversion import convert
+from evaltex_cli.errors import counted
+from evaltex_cli.evaluation.accumulator import image_objects
+from evaltex_cli.evaluation.evaluate import evaluate_sources, open_sources
+from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.formats.base import Side
+from evaltex_cli.geometry import shapes
+from evaltex_cli.protocols import PROTOCOLS, config
+from evaltex_cli.protocols.base import load
+from evaltex_cli.records import Convention
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+SUFFIX = {name: suffix for suffix, name in writers.BY_SUFFIX.items()} | {"icdar2013": ".zip"}
+REAL = [
+    (f"{name}/gt.zip", str(zipped.relative_to(DATA)))
+    for name in ("ctw1500", "icdar2013", "icdar2015", "totaltext")
+    for zipped in sorted((DATA / name).rglob("*.zip"))
+    if not zipped.name.startswith("gt")
+]
+IMAGES = 6
+TELLING = {
+    "evaltex": [write_icdar.REGIONS_LOST, write_coco.REGIONS_LOST],
+    "cleval": [write_icdar.CONFIDENCES_LOST, write_evaltex.NO_CONFIDENCES],
+}
+"""Protocol -> what a target lacks that it goes by."""
+TELLING_ALL = [write_icdar.BOXED, write_icdar.SHORT, write_icdar.BECAME_DONT_CARE, write_coco.SHORT, write_coco.ROUNDED]
+TELLING_ALL += [write_evaltex.WITHOUT_AREA, write_evaltex.ROUNDED]
+
+
+def scores(gt: Path, det: Path, gt_format: str | None, det_format: str | None) -> dict[str, Any]:
+    """Every protocol's, from one pass."""
+    runs = [Run(load(name), config.checked(name, {})) for name in PROTOCOLS]
+    found = evaluate_sources(*open_sources(gt, det, gt_format, det_format), runs)
+    return {one.protocol.name: one.scores for one in found}
+
+
+def converted(source: Path, folder: Path, side: Side, target: str, format_name: str | None) -> tuple[Path, list[str]]:
+    """Convert, and return the sentences that say what was lost."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{side}{SUFFIX[target]}"
+    notes = convert(source, path, side, to=target, format_name=format_name).notes
+    return path, list(notes)
+
+
+def says(notes: list[str], sentence: str) -> bool:
+    """Whether a sentence is among the notes, with whatever count."""
+    counts = [int(re.match("[0-9]*", note)[0] or 0) for note in notes]
+    return any(note == counted(count, sentence) for count, note in zip(counts, notes, strict=True))
+
+
+def assert_neutral(
+    gt: Path, det: Path, folder: Path, formats: tuple[str | None, str | None] = (None, None)
+) -> set[tuple[str, str]]:
+    """Convert to each target, and from there to each other; return where a target said that it lacks what counts."""
+    before = scores(gt, det, *formats)
+    told = set()
+    for target in writers.WRITERS:
+        gt_there, lost = converted(gt, folder / target, "gt", target, formats[0])
+        det_there, also_lost = converted(det, folder / target, "det", target, formats[1])
+        there = "polygon" if says(lost, write_icdar.MIXED) else None
+        told |= compared(before, scores(gt_there, det_there, there, None), lost + also_lost, target)
+        for back in writers.WRITERS:
+            if back != target:
+                gt_back, lost_back = converted(gt_there, folder / target / back, "gt", back, there)
+                det_back, also_lost_back = converted(det_there, folder / target / back, "det", back, None)
+                lost_all = lost + also_lost + lost_back + also_lost_back
+                gt_format = "polygon" if says(lost_back, write_icdar.MIXED) else None
+                told |= compared(before, scores(gt_back, det_back, gt_format, None), lost_all, f"{target}, {back}")
+    return told
+
+
+def compared(before: dict[str, Any], after: dict[str, Any], lost: list[str], way: str) -> set[tuple[str, str]]:
+    told = set()
+    for protocol, expected in before.items():
+        if after[protocol] != expected:
+            telling = [says(lost, sentence) for sentence in TELLING_ALL + TELLING.get(protocol, [])]
+            assert any(telling), (protocol, way, lost)
+            told.add((protocol, way))
+    return told
+
+
+@pytest.mark.parametrize("name", [*SAMPLES, "totaltext-mat"])
+def test_samples_score_the_same(tmp_path: Path, name: str) -> None:
+    if name == "totaltext-mat":
+        pytest.importorskip("scipy", reason="scipy, which writes the samples, is not installed")
+    gt: Sample = total_text_mat() if name == "totaltext-mat" else SAMPLES[name]
+    det = gt if gt.det else SAMPLES["coco"]
+    gt_path, det_path = written(tmp_path / "gt", gt, "gt"), written(tmp_path / "det", det, "det")
+    told = assert_neutral(gt_path, det_path, tmp_path, (gt.gt_format, det.det_format))
+    assert not told, "words and rectangles: every target holds them"
+
+
+def _numbered(path: Path) -> dict[int, str]:
+    with zipfile.ZipFile(path) as packed:
+        return {int("".join(filter(str.isdigit, name))): name for name in packed.namelist()}
+
+
+def _chosen(source: Path, target: Path, numbers: list[int]) -> Path:
+    with zipfile.ZipFile(source) as packed, zipfile.ZipFile(target, "w") as some:
+        for number, name in _numbered(source).items():
+            if number in numbers:
+                some.writestr(name, packed.read(name))
+    return target
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("gt", "det"), REAL or [pytest.param("", "", marks=pytest.mark.skip("no real data sets here"))]
+)
+def test_real_sets_score_the_same(tmp_path: Path, gt: str, det: str) -> None:
+    """Only `icdar2013`, whose objects are boxes, may change scores, of quadrilaterals and polygons."""
+    numbers = sorted(_numbered(DATA / gt))
+    start = sum(map(ord, det)) % (len(numbers) - IMAGES)
+    paths = (
+        _chosen(DATA / path, tmp_path / f"{side}-here.zip", numbers[start : start + IMAGES])
+        for path, side in ((gt, "gt"), (det, "det"))
+    )
+    told = assert_neutral(*paths, tmp_path)
+    assert all("icdar2013" in way for _, way in told)
+    assert not gt.startswith("icdar2013") or not told
+
+
+@pytest.mark.slow
+def test_a_set_in_which_one_object_has_more_vertices(tmp_path: Path) -> None:
+    """CLEval takes all its quadrilaterals for polygons, whatever the format says, and wherever that object is."""
+    far = "300,10,310,0,320,10,320,30,300,30"
+    names = [f"{k}.txt" for k in range(40)]
+    for kind in ("quad", "polygon"):
+        (tmp_path / kind).mkdir()
+        for k, name in enumerate(names):
+            last = f"{far},far\n" if kind == "polygon" and k == 39 else ""
+            (tmp_path / kind / name).write_text(f"10,10,110,12,110,40,10,40,word\n{last}")
+    (tmp_path / "det").mkdir()
+    for name in names:
+        (tmp_path / "det" / name).write_text("200,200,210,200,210,260,200,260\n10,10,110,12,110,40,10,40\n")
+    characters = {"quad": 6 * len(names), "polygon": len(names)}
+    for kind, count in characters.items():
+        told = assert_neutral(tmp_path / kind, tmp_path / "det", tmp_path / f"{kind}-there", (kind, "quad"))
+        assert all("icdar2013" in way for _, way in told)
+        found = scores(tmp_path / kind, tmp_path / "det", kind, "quad")["cleval"]
+        assert found["false_positive_characters"] == count
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.lists(st.integers(0, 3).map(float) | st.sampled_from([0.25, 2.75]), min_size=8, max_size=8), st.booleans())
+def test_a_box_drawn_by_its_corners_is_measured_as_a_box(numbers: list[float], truncated: bool) -> None:
+    """In either direction and from any corner; nothing else is."""
+    ring = np.array(numbers).reshape(4, 2)
+    for drawn in (ring, np.array([ring[0], [ring[1, 0], ring[0, 1]], ring[1], [ring[0, 0], ring[1, 1]]])):
+        found = shapes.of(image_objects(polygons=[drawn]), Convention(truncated=truncated))
+        taken = np.trunc(drawn) if truncated else drawn
+        x0, y0, x1, y1 = *taken.min(axis=0).tolist(), *taken.max(axis=0).tolist()
+        corners = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]]
+        orders = [(corners[k:] + corners[:k])[::step] for k in range(4) for step in (1, -1)]
+        is_box = taken.tolist() in orders and x0 < x1 and y0 < y1
+        assert (found.polygons is None) == is_box
+        assert found.boxes.tolist() == [[x0, y0, x1, y1]]

@@ -1,0 +1,128 @@
+"""No input ends in a traceback: the stored corpus of the fuzz targets, and documents with one value changed.
+
+`fuzz/README.md` tells how to run the targets for longer.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from fuzz.__main__ import mutated
+from fuzz.targets import SEPARATOR, TARGETS, corpus
+
+few = settings(deadline=None, derandomize=True, max_examples=25, suppress_health_check=list(HealthCheck))
+JSON_TARGETS = [
+    name for name in TARGETS if name.startswith("format-") and (corpus(name)[-1].read_bytes()[:1] in (b"{", b"["))
+]
+LINES = ["ltrb", "quad", "polygon", "mlt", "rctw", "ctw1500", "ctw1500-offsets", "popeval", "msra-td500", "evaltex"]
+
+numbers = st.sampled_from(
+    ["0", "1", "-1", "12.5", "1e308", "-1e308", "1e-320", "1e400", "nan", "inf", "1_0", "٣", "9" * 400, "0x1", "1e12"]
+)
+words = st.sampled_from(["", " ", '"', '"a"', "###", "Latin", "t", "f", "\\", "\0", "\x1b[31m", "é", "##::", "img_1"])
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from([10**400, -(10**18), 2**63, 1e308, "###", "../x", "\ud800", "\x1b[31m"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An internal error stays one message, as users have it."""
+    monkeypatch.delenv("EVALTEX_DEBUG", raising=False)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_target_has_a_corpus_and_stands_it(name: str) -> None:
+    stored = corpus(name)
+    assert stored, f"fuzz/corpus/{name} is empty"
+    for path in stored:
+        assert path.stat().st_size <= 1 << 16
+        try:
+            TARGETS[name](path.read_bytes())
+        except BaseException as error:
+            error.add_note(f"on {path}")
+            raise
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_mutations_of_the_corpus(name: str) -> None:
+    import random
+
+    rng = random.Random(name)
+    stored = [path.read_bytes() for path in corpus(name)]
+    for _ in range(8 if SEPARATOR in stored[0] else 25):
+        data = mutated(rng.choice(stored), stored, rng)
+        try:
+            TARGETS[name](data)
+        except BaseException as error:
+            error.add_note(f"on {data!r}")
+            raise
+
+
+def seeds(name: str) -> list[Path]:
+    """What is well-formed of a corpus."""
+    return [path for path in corpus(name) if path.name.startswith("seed-")]
+
+
+def paths(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield here
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        yield from paths(child, (*here, key))
+
+
+def with_value(document: Any, path: tuple[Any, ...], value: Any) -> Any:
+    if not path:
+        return value
+    copy = document.copy()
+    copy[path[0]] = with_value(document[path[0]], path[1:], value)
+    return copy
+
+
+@pytest.mark.parametrize("name", JSON_TARGETS)
+@given(data=st.data())
+@few
+def test_json_with_one_value_changed(name: str, data: st.DataObject) -> None:
+    document = json.loads(data.draw(st.sampled_from(seeds(name))).read_bytes())
+    path = data.draw(st.sampled_from(list(paths(document))))
+    changed = with_value(document, path, data.draw(values))
+    TARGETS[name](json.dumps(changed).encode("utf-8", "surrogatepass"))
+
+
+def test_every_json_format_is_among_them() -> None:
+    assert len(JSON_TARGETS) >= 10
+
+
+@pytest.mark.parametrize("name", LINES)
+@given(lines=st.lists(st.lists(numbers | words, max_size=12), max_size=4), by=st.sampled_from([",", " ", ", "]))
+@few
+def test_lines_of_any_fields(name: str, lines: list[list[str]], by: str) -> None:
+    text = "\n".join(by.join(fields) for fields in lines)
+    TARGETS[f"format-{name}"](text.encode())
+
+
+@given(
+    lines=st.lists(
+        st.tuples(st.sampled_from(["det_border", "t_r", "region", "[evaltex]", "[deteval]", "x", ""]), numbers | words)
+    )
+)
+@few
+def test_any_parameter_file(lines: list[tuple[str, str]]) -> None:
+    TARGETS["config"]("\n".join("=".join(line) for line in lines).encode())

@@ -1,0 +1,336 @@
+"""What takes much memory or time for its size: every format's reader, in a process; pictures; hints; leaks."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import zipfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from limits import HANG_SECONDS, at_most
+from PIL import Image
+from samples import SAMPLES
+
+from evaltex_cli import evaluate
+from evaltex_cli.errors import HINT_WORK, FaultLog, Hints, InputError
+from evaltex_cli.formats import FORMATS, open_source
+from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES
+from evaltex_cli.formats.files.text_bounds import MAX_LINE_BYTES, MAX_OBJECTS, without_blank_lines
+from evaltex_cli.geometry import polygons
+from evaltex_cli.geometry.picture_runs import FEW_STRETCHES, TooManyRunsError, find_runs
+
+SIZE = 4 << 20
+SHORTEST_LINE = 60
+"""Bytes of the samples' lines, or more; those of shorter ones are boxes, which take less."""
+FIXED = 100 << 20
+PER_OBJECT, PER_IMAGE = 3 << 10, 64
+"""Bytes besides, for each object of the image that has the most, and for each image."""
+JSON_FILES = ("labelme",)
+"""Formats with a JSON document for each image; JSON may take 20 times its size (SECURITY.md)."""
+_MEASURE = """
+import os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+said = process.stdout.read()
+_, status, usage = os.wait4(process.pid, 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime)
+sys.stdout.buffer.write(said)
+"""
+
+
+def measured(*arguments: str) -> tuple[int, int, float, str]:
+    """Exit status, peak memory in bytes, seconds of processor and output of a command, by a small process above it."""
+    made = subprocess.run(
+        [sys.executable, "-S", "-c", _MEASURE, sys.executable, "-m", "evaltex_cli", *arguments],
+        capture_output=True,
+        timeout=HANG_SECONDS,
+        check=True,
+    )
+    figures, said = made.stdout.decode("utf-8", "replace").split("\n", 1)
+    status, peak, seconds = figures.split()
+    return int(status), int(peak), float(seconds), said
+
+
+def stretched(name: str, text: str) -> Iterator[tuple[str, bytes]]:
+    """Yield a label, and what is made of a sample's file so that it has `SIZE` bytes or more."""
+    data = text.encode()
+    if name.endswith((".txt", ".gt")):
+        line = data.strip().split(b"\n")[-1] + b"\n"
+        yield "blank lines", data + b"\n" * SIZE
+        yield "lines of blanks", data + b" \r\n" * (SIZE // 3)
+        yield "one object again and again", data + line * (SIZE // len(line))
+        yield "a long line", data + line.strip() * (SIZE // len(line))
+        yield "no objects", data + b"x\n" * (SIZE // 2)
+    elif name.endswith(".xml"):
+        start = data.rindex(b"</")
+        for label, inside in (
+            ("blanks", b" " * SIZE),
+            ("empty elements", b"<a/>" * (SIZE // 4)),
+            ("depth", b"<a>" * (SIZE // 3)),
+            ("attributes", b"<a " + b" ".join(b'a%x=""' % k for k in range(SIZE // 9)) + b"/>"),
+            ("a long name", b'<a name="' + b"a" * SIZE + b'"/>'),
+        ):
+            yield label, data[:start] + inside + data[start:]
+    else:
+        value = json.loads(data)
+        opening, rest = data[:1], data[1:]
+        yield "blanks", opening + b" " * SIZE + rest
+        for label, item in (("nulls", "null,"), ("lists", "[],"), ("objects", '{"":0},'), ("keys", '{"":0,"":0},')):
+            more = "[" + item * (SIZE // len(item)) + "0]"
+            yield label, (f"[{more},".encode() if isinstance(value, list) else b'{"":' + more.encode() + b",") + rest
+        yield "a long name", json.dumps(value).replace(".jpg", "a" * SIZE + ".jpg").encode()
+
+
+def inputs(name: str) -> Iterator[tuple[str, Path, int]]:
+    """Yield a label, an input and its size unpacked, for the sample of a format."""
+    made = [(key, sample) for key, sample in SAMPLES.items() if name in (key, sample.gt_format)]
+    made += [(key, sample) for key, sample in SAMPLES.items() if SAME_READER.get(name) == key]
+    sample = made[0][1]
+    first = next(file for file in sample.gt if not file.endswith((".bmp", ".mat")))
+    text = sample.gt[first]
+    assert isinstance(text, str)
+    for label, data in stretched(first, text):
+        files = {**sample.gt, first: data}
+        if sample.many_in_one:
+            Path(first).write_bytes(data)
+            yield label, Path(first), len(data)
+            Path(f"{first}.gz").write_bytes(gzip.compress(data))
+            yield f"{label}, gzip", Path(f"{first}.gz"), len(data)
+        else:
+            with zipfile.ZipFile("in.zip", "w", zipfile.ZIP_DEFLATED) as packed:
+                for file, content in files.items():
+                    packed.writestr(file, content)
+            yield label, Path("in.zip"), len(data)
+
+
+SAME_READER = {
+    "icdar-xml": "icdar2003-xml",
+    "coco-res": "coco",
+    "coco-text-train": "coco-text",
+    "page-region": "page",
+    "ltrb": "icdar2013-test",
+    "quad": "icdar2015",
+    "polygon": "totaltext-commas",
+    "ctw1500-offsets": "ctw1500",
+    "totaltext": "totaltext-brackets",
+    "icdar2013-seg-chars": "icdar2013-seg",
+}
+"""Format -> sample, where it has not the format's name."""
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "totaltext-mat"])  # it unpacks 64 MiB at most
+def test_memory_is_at_most_eight_times_what_is_unpacked(name: str) -> None:
+    for k, (label, path, size) in enumerate(inputs(name)):
+        most = (20 if {".json", ".jsonl"} & {*path.suffixes} or name in JSON_FILES else 8) * size + FIXED
+        if label.startswith("one object"):
+            most += PER_OBJECT * min(size // SHORTEST_LINE, MAX_OBJECTS)
+        elif label.startswith("no objects"):
+            most += PER_IMAGE * (SIZE // 2)
+        side = [str(path), "--gt-format", name]
+        commands = [["validate", *side], [*side[:1], str(path), "res", *side[1:], "--det-format", name]]
+        status, peak, seconds, said = measured(*commands[k % 2])
+        assert status in (0, 1, 2), (label, said)
+        assert "internal" not in said, (label, said)
+        assert peak <= most * (1 + k % 2) - FIXED * (k % 2), (label, peak >> 20, most >> 20, said[:300])
+        assert seconds < 60, (label, seconds)
+
+
+GT = 'img_1\n100,100\n1,1,"a",f,0,0,10,10\n'
+DET = 'img_1\n1,"a",0,0,10,10\n'
+
+
+def test_faults_after_very_many_blank_lines_have_their_line() -> None:
+    Path("gt.txt").write_text(GT)
+    Path("det.txt").write_text(DET + "\n" * 70_000 + '1,"a",nonsense\n')
+    with pytest.raises(InputError, match=r"det\.txt:70003: "):
+        evaluate("gt.txt", "det.txt")
+    Path("gt").mkdir()
+    Path("det").mkdir()
+    Path("gt/1.txt").write_text("0,0,10,10,a\n")
+    Path("det/1.txt").write_text("0,0,10,10\n" + " \r\n" * 70_000 + "0,0,nonsense\n")
+    with pytest.raises(InputError, match=r"det/1\.txt:70002: "):
+        evaluate("gt", "det")
+
+
+def test_an_image_has_a_limit_of_objects_and_a_line_one_of_bytes() -> None:
+    Path("gt").mkdir()
+    Path("det").mkdir()
+    Path("gt/1.txt").write_text("0,0,10,10,a\n")
+    Path("det/1.txt").write_text("20,20,40,40\n" * (MAX_OBJECTS + 1))
+    with pytest.raises(InputError, match=rf"det/1\.txt:{MAX_OBJECTS + 1}: more than {MAX_OBJECTS} lines"):
+        evaluate("gt", "det")
+    Path("det/1.txt").write_text("20,20,40,40\n20,20,40,40," + "1" * MAX_LINE_BYTES)
+    with pytest.raises(InputError, match=rf"det/1\.txt:2: a line of more than {MAX_LINE_BYTES} bytes"):
+        evaluate("gt", "det")
+    Path("gt.txt").write_text(GT)
+    Path("det.txt").write_text(DET + "a" * MAX_LINE_BYTES * 6 + "\n" + DET)
+    with pytest.raises(InputError, match=rf"det\.txt:3: a line of more than {MAX_LINE_BYTES} bytes"):
+        evaluate("gt.txt", "det.txt")
+
+
+@pytest.mark.parametrize("length", [MAX_NAME_BYTES, MAX_NAME_BYTES + 1])
+@pytest.mark.parametrize("letter", ["a", "!"])
+def test_names_have_a_limit(length: int, letter: str) -> None:
+    Path("gt.txt").write_text(GT.replace("img_1", letter * length))
+    Path("det.txt").write_text(DET.replace("img_1", letter * length))
+    image = {"id": 1, "file_name": f"{letter * length}.jpg", "width": 9, "height": 9}
+    Path("gt.json").write_text(json.dumps({"images": [image], "annotations": [], "categories": []}))
+    with zipfile.ZipFile("gt.zip", "w") as packed:
+        packed.writestr(f"{letter * length}.txt", "0,0,9,9,a\n")
+    for name in ("gt.txt", "det.txt", "gt.json", "gt.zip"):
+        faults = FaultLog()
+        format_name = "coco-file" if name == "gt.json" else None
+        open_source(Path(name), "det" if name == "det.txt" else "gt", faults, format_name)
+        told = [f"{fault.found}; {fault.expected}" for fault in faults.shown]
+        assert faults.count == (length > MAX_NAME_BYTES), (name, told)
+        assert all(one.startswith(f"an image name of more than {MAX_NAME_BYTES} bytes") for one in told), told
+
+
+def test_lines_that_are_left_have_their_numbers() -> None:
+    text = b"a\n" + b"\n" * 70_000 + b"  b\r\n \t\n\r\nc"
+    left, numbers = without_blank_lines(text)
+    assert left == b"a\n  b\r\nc\n"
+    assert numbers is not None
+    assert numbers.tolist() == [0, 70_001, 70_004]
+    assert without_blank_lines(b"\na\n") == (b"\na\n", None)
+
+
+def test_pictures_full_of_runs_are_refused_before_they_take_memory() -> None:
+    noise = (np.indices((1000, 1000)).sum(axis=0) % 2).astype(np.uint8)
+    with pytest.raises(TooManyRunsError):
+        find_runs(noise)
+    assert len(find_runs(noise[:300, :300]).label) == 300 * 300 // 2 < FEW_STRETCHES
+    for side in ("gt", "det"):
+        Path(side).mkdir()
+        for k in range(8):
+            Image.fromarray(noise).save(f"{side}/{k}.png")
+    Path("gt.txt").write_text("".join(f'{k}\n1000,1000\n1,1,"",f,0,0,999,999\n' for k in range(8)))
+    Path("det.txt").write_text("".join(f'{k}\n1,"",0,0,999,999\n' for k in range(8)))
+    status, peak, _, said = measured("gt.txt", "det.txt", "res", "gt", "det")
+    assert status == 2
+    assert "gt/0.png: more than" in said
+    assert peak < FIXED + 8 * noise.size
+
+
+def test_validation_takes_time_in_proportion_to_the_objects_of_an_image() -> None:
+    seconds = []
+    for count in (20_000, 80_000):
+        Path("det").mkdir(exist_ok=True)
+        # every object is beyond the picture and there twice, a fault stands among them
+        lines = [f"{k // 2},-5,{k // 2 + 10},-5,{k // 2 + 10},20,{k // 2},20" for k in range(count)]
+        Path("det/1.txt").write_text("\n".join([*lines, "1,2,x"]))
+        Path("pictures").mkdir(exist_ok=True)
+        Image.new("L", (50, 50)).save("pictures/1.png")
+        status, _, used, said = measured("validate", "det", "--images", "pictures", "--gt-format", "quad")
+        assert status == 2, said
+        seconds.append(used)
+    assert seconds[1] < 8 * seconds[0], seconds
+
+
+def test_polygons_tangled_below_the_limit_have_a_limit_together() -> None:
+    rng = np.random.default_rng(1)
+    ring = rng.integers(0, 1000, (40, 2))
+    one = ",".join(map(str, ring.ravel().tolist()))
+    Path("gt.txt").write_text(GT)
+    few, many = (DET + "".join(f'{k},"",{one}\n' for k in range(2, count)) for count in (4, 400))
+    Path("det.txt").write_text(few)
+    assert evaluate("gt.txt", "det.txt").det.repaired == 2
+    Path("det.txt").write_text(many)
+    with (
+        at_most(calls=1_000_000),
+        pytest.raises(InputError, match=r"det\.txt:\d+: a polygon of 40 .* and those before it cross"),
+    ):
+        evaluate("gt.txt", "det.txt")
+    bow_tie = DET + "".join(f'{k},"",0,0,9,9,9,0,0,9,0,5\n' for k in range(2, 9000))
+    Path("det.txt").write_text(bow_tie)
+    assert evaluate("gt.txt", "det.txt").det.repaired == 8998
+    assert polygons.FEW_CROSSINGS * 500 == polygons.MAX_CROSSINGS_OF_ALL
+
+
+NAMES = {
+    "numbers": [f"img_{k:05d}.jpg" for k in range(10_000)],
+    "one letter": ["a" * k + "b" + "a" * (253 - k) for k in range(250)] * 40,
+    "long": ["a" * k + "b" + "a" * (3999 - k) for k in range(4000)],
+    "two letters": ["".join("ab"[(k * j) % 7 % 2] for j in range(190)) + str(k) for k in range(10_000)],
+}
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_hints_take_bounded_work_for_names_of_any_likeness(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import difflib
+
+    compared: list[int] = []
+    ratio = difflib.SequenceMatcher.ratio
+
+    def counted(matcher: difflib.SequenceMatcher[str]) -> float:
+        compared.append(len(matcher.a) * len(matcher.b))
+        return ratio(matcher)
+
+    monkeypatch.setattr(difflib.SequenceMatcher, "ratio", counted)
+    hints = Hints(NAMES[kind])
+    for name in NAMES[kind][:2000]:
+        hints.nearest(name[:3] + "!" + name[4:])
+    assert sum(compared) <= 2.2 * HINT_WORK  # a likeness is computed twice
+    if kind == "numbers":
+        assert Hints(NAMES[kind]).nearest("imgg_00017.jpg") == " (did you mean 'img_00017.jpg'?)"
+
+
+def packed_inputs() -> None:
+    Path("gt.txt.gz").write_bytes(gzip.compress(GT.encode()))
+    Path("det.txt.gz").write_bytes(gzip.compress(DET.encode()))
+
+
+def resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_long_lived_process_leaks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(Path.cwd()))
+    packed_inputs()
+    Path("bad.txt.gz").write_bytes(gzip.compress(DET.encode())[:-6])
+    for _ in range(20):
+        evaluate("gt.txt.gz", "det.txt.gz")
+    descriptors, threads, memory = len(os.listdir("/proc/self/fd")), threading.active_count(), resident()
+    for _ in range(int(os.environ.get("EVALTEX_EVALUATIONS", "200"))):
+        evaluate("gt.txt.gz", "det.txt.gz")
+    with pytest.raises(InputError, match="damaged gzip"):
+        evaluate("gt.txt.gz", "bad.txt.gz")
+    assert len(os.listdir("/proc/self/fd")) == descriptors
+    assert threading.active_count() == threads
+    assert not multiprocessing.active_children()
+    assert resident() - memory < 8 << 20
+    assert not list(Path().glob("evaltex-*.txt"))
+
+
+def _scores(_: int = 0) -> dict[str, object]:
+    return dict(evaluate("gt.txt.gz", "det.txt.gz").scores)
+
+
+def test_threads_forks_and_event_loops_give_the_same_results() -> None:
+    packed_inputs()
+    expected = _scores()
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(_scores, range(40))) == [expected] * 40
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(_scores, range(4)) == [expected] * 4
+
+    async def cell() -> dict[str, object]:
+        return _scores()
+
+    assert asyncio.run(cell()) == expected

@@ -1,0 +1,298 @@
+"""Extreme numbers, for every protocol: scores stay in [0, 1], nothing warns, order changes no bit, work is bounded."""
+
+from __future__ import annotations
+
+import decimal
+import json
+import math
+import re
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from limits import at_most
+
+from evaltex_cli import Accumulator, InputError, image_objects
+from evaltex_cli.geometry import geos, polygons
+from evaltex_cli.geometry.overlaps import MAX_PAIRS
+from evaltex_cli.geometry.polygons import MAX_CROSSINGS
+from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.protocols.base import load, natural_log
+from evaltex_cli.records import Objects
+
+every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
+few = settings(deadline=None, derandomize=True, max_examples=8)
+MOST_CALLS = 2_000_000
+"""Some three times as many as the protocol that needs most of them; the square of the objects would be more."""
+MOST_BYTES = 100 << 20
+"""Far more than any of it takes, and far less than it would without bounds."""
+SCALES = (1e-6, 1e-3, 1.0, 1e3, 1e6, 1e9)
+
+Ring = list[tuple[float, float]]
+Side = tuple[list[tuple[float, float, float, float]], list[Ring]]
+
+share = st.floats(0, 1) | st.sampled_from([0.0, 5e-324, 1e-308, 1e-38, 1e-12, 2.0**-52, 0.25, 0.5, 1 - 2.0**-53, 1.0])
+"""Coordinates as shares of a scale: equal, touching, and all but so; no two of them with a digit in common."""
+point = st.tuples(share, share)
+
+
+def box_of(corners: Sequence[tuple[float, float]]) -> tuple[float, float, float, float]:
+    (a, b), (c, d) = corners
+    return min(a, c), min(b, d), max(a, c), max(b, d)
+
+
+boxes = st.tuples(point, point).map(box_of)
+slivers = st.tuples(share, share, share, st.sampled_from([0.0, 1e-15, 1e-9, 1e-4])).map(
+    lambda found: (min(found[0], found[1]), found[2], max(found[0], found[1]), found[2] + found[3])
+)
+rings = st.lists(point, min_size=3, max_size=8)
+needles = st.tuples(point, point, st.sampled_from([1e-15, 1e-9, 1e-4])).map(
+    lambda found: [found[0], found[1], (found[1][0], found[1][1] + found[2])]
+)
+sides = st.tuples(st.lists(boxes | slivers, max_size=4), st.lists(rings | needles, max_size=2))
+
+
+def objects(side: Side, scale: float, offset: float = 0.0) -> Objects:
+    found = image_objects(
+        np.array(side[0]).reshape(-1, 4) * scale + offset,
+        [np.array(ring) * scale + offset for ring in side[1]],
+        texts=["word"] * (len(side[0]) + len(side[1])),
+    )
+    assert found.count == len(side[0]) + len(side[1])
+    return found
+
+
+def evaluated(protocol: str, images: Sequence[tuple[Objects, Objects]]) -> dict[str, Any]:
+    accumulator = Accumulator(protocol)
+    for gt, det in images:
+        accumulator.update(gt, det)
+    found = accumulator.compute()
+    kind = load(protocol)
+    for name in dict.fromkeys((*kind.headline, "recall", "precision")):
+        value = found.scores[name]
+        assert value is None or 0 <= value <= 1, (name, value)
+    for value in flat(found.scores):
+        assert math.isfinite(value)
+        assert value >= 0
+    return found.scores | {"totals": found.totals}
+
+
+def flat(value: Any) -> list[float]:
+    if isinstance(value, dict):
+        return flat(list(value.values()))
+    if isinstance(value, list | tuple):
+        return [number for part in value for number in flat(part)]
+    return [value] if isinstance(value, int | float) else []
+
+
+@every_protocol
+@pytest.mark.parametrize("scale", SCALES)
+@given(gt=sides, det=sides, mixed=st.booleans())
+@few
+def test_scores_stay_within_0_and_1_at_every_scale(
+    protocol: str, scale: float, gt: Side, det: Side, mixed: bool
+) -> None:
+    """Detections of their own, or the objects themselves with some more."""
+    found = (gt[0] + det[0], gt[1] + det[1]) if mixed else det
+    evaluated(protocol, [(objects(gt, scale), objects(found, scale))])
+
+
+@every_protocol
+@pytest.mark.parametrize("scale", SCALES)
+def test_numbers_that_are_too_much_for_geos(protocol: str, scale: float) -> None:
+    """Overlays or offsets of these fail, or warn, with some version of it."""
+    leaf = [(0.234, -0.0876), (0.221, -0.0462), (0.1352, 0.2103), (0.0013, 0.25), (-0.0374, 0.2465)]
+    wide = 1 - 2.0**-53
+    short = [(0.0, 0.0), (1.0, 0.5), (0.0, 1e-12), (1e-38, 0.0)]
+    thin = [(0.0, 0.0), (0.0, 1e-12), (1.0, 0.0), (1.5e-08, 0.25)]
+    far = [(0.0, 0.25), (1.0, 1.0), (1e-300, 0.25), (0.25, 5e-07), (0.0, 0.0), (0.25, 1e-38)]
+    gt: Side = ([], [leaf, short, thin, far])
+    det: Side = ([(-wide, -1e-308, wide, 0.25), (5e-324, -1e-38, 0.5, wide)], [far, short, thin])
+    evaluated(protocol, [(objects(gt, scale), objects(det, scale))])
+
+
+@every_protocol
+@given(gt=sides, det=sides)
+@few
+def test_small_objects_far_from_the_origin(protocol: str, gt: Side, det: Side) -> None:
+    evaluated(protocol, [(objects(gt, 1e-3, 1e9), objects(det, 1e-3, 1e9))])
+
+
+@every_protocol
+@pytest.mark.parametrize("scale", SCALES)
+def test_what_is_found_exactly_is_found(protocol: str, scale: float) -> None:
+    """Where coordinates are pixels, small ones are nothing; at every other scale all is found."""
+    exact: Side = ([(0.0, 0.0, 0.5, 0.125), (0.0, 0.5, 0.75, 0.625)], [])
+    found = evaluated(protocol, [(objects(exact, scale), objects(exact, scale))])
+    taken = load(protocol).convention(load(protocol).parameters())
+    if scale > 1 or not (taken.truncated or taken.inclusive):
+        assert found["recall"] == pytest.approx(1)
+        assert found["precision"] == pytest.approx(1)
+
+
+@every_protocol
+def test_order_of_images_of_all_scales_changes_no_bit(protocol: str) -> None:
+    rng = np.random.default_rng(5)
+    images = []
+    for scale in SCALES * 5:
+        corners = rng.random((6, 2, 2))
+        gt: Side = ([box_of(pair) for pair in corners.tolist()], [])
+        det: Side = ([box_of(pair) for pair in (corners[:4] + 0.01).tolist()], [])
+        images.append((objects(gt, scale), objects(det, scale)))
+    expected = evaluated(protocol, images)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(len(images))
+        assert evaluated(protocol, [images[k] for k in order]) == expected
+
+
+def star(vertices: int, radius: float, dent: float) -> Ring:
+    angles = np.linspace(0, 2 * np.pi, vertices, endpoint=False)
+    radii = np.where(np.arange(vertices) % 2, radius, radius * dent)
+    return list(zip((1 + np.cos(angles)) * radii, (1 + np.sin(angles)) * radii, strict=True))
+
+
+@every_protocol
+@pytest.mark.parametrize(("vertices", "dent"), [(10_000, 1.0), (1_000, 0.9)], ids=["round", "jagged"])
+def test_polygons_of_thousands_of_vertices(protocol: str, vertices: int, dent: float) -> None:
+    """Boundaries of jagged ones cross at every vertex, which takes the square of their number."""
+    gt: Side = ([], [star(vertices, 100.0, dent)])
+    det: Side = ([(50.0, 50.0, 150.0, 150.0)], [star(vertices, 99.0, dent)])
+    with at_most(calls=MOST_CALLS):
+        evaluated(protocol, [(objects(gt, 1.0), objects(det, 1.0))])
+
+
+def tangles() -> dict[str, tuple[np.ndarray[Any, np.dtype[Any]], bool]]:
+    """Rings that cross themselves, and whether they do so too often."""
+    generator = np.random.default_rng(0)
+    turns = np.arange(10_001) * 2 * np.pi / 10_001
+    return {
+        "some crossings": (generator.integers(0, 1000, (60, 2)), False),
+        "two rounds": (np.stack([np.cos(2 * turns), np.sin(2 * turns)], axis=1) * 1000, False),
+        "one point over and over": (np.array([[5, 5]] * 10_000 + [[0, 0], [3, 9]]), False),
+        "anywhere": (generator.integers(0, 100_000, (20_000, 2)), True),
+        "there and back": (np.stack([generator.integers(0, 1000, 5000), np.zeros(5000)], axis=1), True),
+        "bow-ties in one place": (np.array([[0, 0], [100, 100], [100, 0], [0, 100]] * 2500), True),
+        "little, and dense": (generator.integers(0, 10**6, (150, 2)), True),
+    }
+
+
+@pytest.mark.parametrize("kind", tangles())
+def test_polygons_that_cross_themselves_too_often_are_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GEOS would take minutes and gigabytes to make them valid; it is not asked to."""
+    ring, is_refused = tangles()[kind]
+    if is_refused:
+        monkeypatch.setattr(geos, "make_valid", lambda *_, **__: pytest.fail("GEOS was asked"))
+        x, y = ring[0].tolist()
+        most = max(MAX_CROSSINGS, len(ring))
+        told = (
+            rf"of {len(ring)} vertices, the first at \({x:g}, {y:g}\), crosses or touches itself more than {most} times"
+        )
+        with pytest.raises(InputError, match=told):
+            image_objects([], [ring])
+    else:
+        assert image_objects([], [ring]).count == 1
+
+
+@pytest.mark.parametrize("kind", ["evaltex", "polygon", "labelme"])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_where_such_a_polygon_stands_is_told(kind: str, jobs: str, tmp_path: Path) -> None:
+    ring = tangles()["little, and dense"][0]
+    numbers = ",".join(map(str, ring.ravel().tolist()))
+    (tmp_path / "gt.txt").write_text('a\n9,9\n1,1,"x",f,1,1,3,3\n\nb\n9,9\n1,1,"x",f,1,1,3,3\n')
+    det, told = tmp_path / "det.txt", "det.txt:6"
+    if kind == "evaltex":
+        det.write_text(f'a\n1,"x",1,1,3,3\n\nb\n1,"x", 1,1,3,3\n2,"x",{numbers}\n3,"x",1,1,3,3\n')
+    else:
+        det, told = tmp_path / "det", "b.txt:2" if kind == "polygon" else "b.json"
+        det.mkdir()
+        for name, more in (("a", []), ("b", [ring.tolist()])):
+            rings = [[[1, 1], [4, 1], [4, 4], [2, 5], [1, 4]], *more]
+            lines = [",".join(str(value) for point in one for value in point) for one in rings]
+            shapes = [{"label": "x", "shape_type": "polygon", "points": one} for one in rings]
+            document = {"version": "5", "shapes": shapes, "imagePath": f"{name}.png", "imageHeight": 9, "imageWidth": 9}
+            text = "\n".join(lines) if kind == "polygon" else json.dumps(document)
+            (det / f"{name}{'.txt' if kind == 'polygon' else '.json'}").write_text(text)
+    arguments = [str(tmp_path / "gt.txt"), str(det), str(tmp_path / "res"), "--jobs", jobs, "--det-format", kind]
+    done = subprocess.run(
+        [sys.executable, "-m", "evaltex_cli", *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert re.fullmatch(rf"evaltex: error: \S*{told}: a polygon of 150 vertices, the first at .*\n", done.stderr), done
+
+
+@given(rings)
+@few
+def test_sides_that_meet_are_found(ring: Ring) -> None:
+    """Against GEOS, on a grid where both are exact; sides of no length are not asked for."""
+    drawn = np.round(np.array(ring) * 8)
+    sides = np.stack([drawn, np.roll(drawn, -1, axis=0)], axis=1)
+    sides = sides[(sides[:, 0] != sides[:, 1]).any(axis=1)]
+    i, j = np.triu_indices(len(sides), 1)
+    lines = shapely.linestrings(sides)
+    near = shapely.intersects(shapely.envelope(lines[i]), shapely.envelope(lines[j]))
+    i, j = i[near], j[near]
+    at_ends = [
+        len({*map(tuple, sides[a].tolist()), *map(tuple, sides[b].tolist())}) < 4 for a, b in zip(i, j, strict=True)
+    ]
+    found = shapely.intersects(lines[i], lines[j]) & ~np.array(at_ends, dtype=bool)
+    assert (polygons._meet(sides[i], sides[j]) == found).all()
+
+
+def in_one_place(count: int, gap: float = 0.0) -> Objects:
+    left = np.arange(count) * gap
+    rows = np.stack([10 + left, np.full(count, 10.0), 100 + left, np.full(count, 40.0)], axis=1)
+    return image_objects(rows, texts=["word"] * count)
+
+
+@every_protocol
+@pytest.mark.parametrize(
+    ("of_gt", "of_det", "gap"), [(3000, 10, 0.0), (10, 3000, 0.0), (150, 150, 0.0), (1000, 5, 1e-3), (5, 1000, 1e-3)]
+)
+def test_thousands_in_one_place(protocol: str, of_gt: int, of_det: int, gap: float) -> None:
+    with at_most(calls=MOST_CALLS):
+        evaluated(protocol, [(in_one_place(of_gt, gap), in_one_place(of_det, gap))])
+
+
+@every_protocol
+def test_more_than_that_is_refused_before_it_takes_memory(protocol: str) -> None:
+    batch = in_one_place(3000), in_one_place(3000)
+    refused = pytest.raises(
+        InputError, match=rf"more than {MAX_PAIRS} pairs overlap; expected fewer: remove duplicates"
+    )
+    tracemalloc.start()
+    try:
+        with at_most(calls=MOST_CALLS), refused:
+            evaluated(protocol, [batch])
+        assert tracemalloc.get_traced_memory()[1] < MOST_BYTES
+    finally:
+        tracemalloc.stop()
+
+
+# The last bit --------------------------------------------------------------------------------------------------------
+
+
+def test_overall_scores_are_rounded_once() -> None:
+    """Forty tenths: one after another they are 4.000000000000001."""
+    credits: list[float] = [0.1] * 40
+    totals = {"counted_gt_objects": 1, "counted_detections": 1, "recall_credit": 0.0, "precision_credit": 0.0}
+    totals |= {"images": 1, "images_without_text": 0, "detections_without_text": 0}
+    totals |= {"curve_recall_credit": credits, "curve_precision_credit": credits}
+    deteval = load("deteval")
+    found = deteval.scores(totals, deteval.parameters())
+    assert (found["recall_overall"], found["precision_overall"]) == (0.1, 0.1)
+
+
+def test_logarithms_are_rounded_correctly() -> None:
+    counts = np.array([[1, 3, 2], [10, 3, 997]])
+    expected = [[float(decimal.Decimal(count).ln()) for count in row] for row in counts.tolist()]
+    assert natural_log(counts).tolist() == expected
+    assert natural_log(np.array([3])).tolist() == [1.0986122886681098]
+    assert natural_log(np.zeros(0, np.int64)).tolist() == []

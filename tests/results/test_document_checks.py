@@ -1,0 +1,84 @@
+"""Results that were damaged, by hand or on the way: a message, never an internal error."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from evaltex_cli.cli import main
+from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.results.document_checks import damaged_parts
+
+WORDS = Path(__file__).parents[2] / "examples" / "icdar"
+OTHERS: list[Any] = [None, True, "", "x", -1, 0, 3, 0.5, 1e308, [], [1], [None], ["x"], [[]], {}, {"x": 1}]
+MUTATIONS = 25
+"""Of each protocol's result."""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("results")
+    options = ["-a", "--confidence", "--resamples", "5", "--protocol", "all", "--quiet"]
+    for name in ("one", "two"):
+        arguments = [str(WORDS / "gt.zip"), str(WORDS / "det.zip"), str(folder / name), *options]
+        found = CliRunner().invoke(main, arguments)
+        assert found.exit_code == 0, found.output
+    return folder
+
+
+def places(value: Any, way: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The way to every value of a document; of long lists, to the first two elements and the last."""
+    yield way
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from places(inner, (*way, key))
+    elif isinstance(value, list):
+        for k in sorted({*range(min(2, len(value))), len(value) - 1} - {-1}):
+            yield from places(value[k], (*way, k))
+
+
+def mutated(document: dict[str, Any], rng: random.Random) -> tuple[str, dict[str, Any]]:
+    """One value left out or replaced by another."""
+    *way, last = rng.choice([way for way in places(document) if way])
+    found = copy.deepcopy(document)
+    holder: Any = found
+    for step in way:
+        holder = holder[step]
+    if rng.random() < 0.3:
+        del holder[last]
+        return f"without {(*way, last)}", found
+    holder[last] = rng.choice(OTHERS)
+    return f"{(*way, last)} = {holder[last]!r}", found
+
+
+def test_what_was_written_is_whole(results: Path) -> None:
+    for name in PROTOCOLS:
+        assert not list(damaged_parts(json.loads((results / "one" / f"{name}.json").read_text(encoding="utf-8"))))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_no_damage_is_an_internal_error(results: Path, protocol: str, tmp_path: Path) -> None:
+    rng = random.Random(protocol)
+    good = results / "two" / f"{protocol}.json"
+    document = json.loads((results / "one" / f"{protocol}.json").read_text(encoding="utf-8"))
+    bad = tmp_path / f"{protocol}.json"
+    inputs = [str(WORDS / "gt.zip"), str(WORDS / "det.zip")]
+    for _ in range(MUTATIONS):
+        what, changed = mutated(document, rng)
+        bad.write_text(json.dumps(changed), encoding="utf-8")
+        for arguments in (
+            ["compare", str(good), str(bad), "--resamples", "3"],
+            ["merge", str(bad), str(tmp_path / "merged")],
+            ["report", str(bad), "--output", str(tmp_path / "page.html")],
+            [*inputs, str(tmp_path / "res"), "--protocol", protocol, "--baseline", str(bad), "--fail-if", "recall:-1%"],
+        ):
+            found = CliRunner().invoke(main, arguments)
+            assert found.exit_code in (0, 1, 2), (what, arguments[0], found.exception)
+            assert "internal error" not in found.output, (what, arguments[0], found.output)

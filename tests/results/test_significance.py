@@ -1,0 +1,255 @@
+"""Intervals and p-values: the sign-flip test over images, by stored evidence."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaltex_cli.compare import comparison, tables
+from evaltex_cli.protocols.base import EvidenceRows
+from evaltex_cli.results import bootstrap, significance
+from evaltex_cli.results.text_tables import shown_p
+
+
+def rows_of(hits, asked, names=None):
+    columns = {
+        "hits": np.array(hits, np.float64),
+        "asked": np.array(asked, np.int64),
+        "bins": np.array([[a, 0] for a in asked], np.int64).reshape(len(asked), 2),
+    }
+    return EvidenceRows(names or [f"img_{k:03d}" for k in range(len(hits))], columns)
+
+
+def scores(totals):
+    assert isinstance(totals["asked"], int)
+    assert totals["bins"] == [totals["asked"], 0]
+    recall = totals["hits"] / totals["asked"] if totals["asked"] else 0.0
+    return {"recall": recall, "bins": totals["bins"], "asked": totals["asked"], "never": None}
+
+
+def drawn(hits, asked, resamples=bootstrap.RESAMPLES, seed=0, names=None):
+    return bootstrap.replicates(rows_of(hits, asked, names), scores, resamples, seed)
+
+
+def difference_of(first, second, asked, resamples=bootstrap.RESAMPLES, seed=0, level=0.95):
+    """Test two detectors on the same images."""
+    one, other = drawn(first, asked, resamples, seed), drawn(second, asked, resamples, seed)
+    return significance.of_difference("recall", one, other, len(asked), level)
+
+
+def flips_as_far(first, second, asked):
+    """Reference: the share of all assignments of signs whose sum is as far to either side as the observed one."""
+    parts = [b - a for a, b in zip(first, second, strict=True)]
+    observed = math.fsum(parts)
+    sums = [
+        math.fsum(s * x for s, x in zip(signs, parts, strict=True))
+        for signs in itertools.product((1, -1), repeat=len(parts))
+    ]
+    sides = [sum(s >= observed - 1e-9 for s in sums), sum(s <= observed + 1e-9 for s in sums)]
+    return min(1.0, 2 * min(sides) / len(sums))
+
+
+few_images = st.integers(6, 9).flatmap(
+    lambda n: st.tuples(*(st.lists(st.integers(*span), min_size=n, max_size=n) for span in ((0, 4), (0, 4), (4, 6))))
+)
+many_images = st.integers(6, 40).flatmap(
+    lambda n: st.tuples(*(st.lists(st.integers(*span), min_size=n, max_size=n) for span in ((0, 4), (0, 4), (4, 6))))
+)
+
+
+class TestDifference:
+    @settings(deadline=None, derandomize=True, max_examples=30)
+    @given(few_images)
+    def test_p_of_few_images_is_that_of_all_assignments_of_signs(self, images):
+        first, second, asked = images
+        assert difference_of(first, second, asked).p == pytest.approx(flips_as_far(first, second, asked), abs=1e-12)
+
+    @settings(deadline=None, derandomize=True, max_examples=60)
+    @given(many_images, st.sampled_from([0.5, 0.8, 0.9, 0.95]), st.integers(40, 300))
+    def test_p_is_significant_exactly_if_the_interval_excludes_0(self, images, level, resamples):
+        found = difference_of(*images, resamples=resamples, level=level)
+        assert found.reason is None
+        low, high = found.interval
+        assert (found.p < round(1 - level, 9)) == (low > 0 or high < 0)
+        assert low <= high
+
+    @settings(deadline=None, derandomize=True, max_examples=30)
+    @given(many_images, st.randoms())
+    def test_the_order_of_images_changes_nothing(self, images, random):
+        names = [f"img_{k}" for k in range(len(images[0]))]
+        order = list(range(len(names)))
+        random.shuffle(order)
+        found = []
+        for rows in (range(len(names)), order):
+            first, second, asked = ([column[k] / 3 for k in rows] for column in images)
+            asked = [round(3 * value) for value in asked]
+            one, other = (drawn(hits, asked, 99, names=[names[k] for k in rows]) for hits in (first, second))
+            found.append(significance.of_difference("recall", one, other, len(names), 0.95))
+        assert found[0] == found[1]
+
+    @pytest.mark.parametrize(("images", "level"), [(5, 0.95), (1, 0.95), (0, 0.95), (7, 0.99), (4, 0.9)])
+    def test_too_few_images_give_no_p_and_no_interval(self, images, level):
+        """2 / 2^n is no less than 1 - level."""
+        found = difference_of([0] * images, [1] * images, [1] * images, level=level)
+        assert (found.interval, found.p) == (None, None)
+        assert f"; at least {math.floor(2 - math.log2(1 - level)) if images else 6} are needed" in found.reason
+
+    @pytest.mark.parametrize(("images", "p"), [(6, 2 / 64), (10, 2 / 1024), (30, 2 / 2001), (500, 2 / 2001)])
+    def test_the_smallest_p(self, images, p):
+        found = difference_of([0] * images, [1] * images, [1] * images)
+        assert found.p == p
+        assert found.interval == (1, 1)
+
+    def test_images_without_a_difference_are_no_evidence_of_one(self):
+        """Two of a hundred images differ: an exact test cannot go below 0.5."""
+        found = difference_of([0] * 100, [1, 1] + [0] * 98, [1] * 100)
+        assert found.p > 0.4
+        assert found.interval[0] <= 0
+
+    def test_equal_detectors(self):
+        assert difference_of([1] * 8, [1] * 8, [2] * 8) == ((0, 0), 1, None)
+
+    def test_too_few_resamples(self):
+        found = difference_of([0] * 30, [1] * 30, [1] * 30, resamples=39)
+        assert (found.p, found.reason) == (
+            None,
+            "39 resamples cannot show a difference with p < 0.05; at least 40 are needed",
+        )
+        assert difference_of([0] * 30, [1] * 30, [1] * 30, resamples=40).p == 2 / 41
+
+    @pytest.mark.parametrize("level", [1e-13, 0.5, 1 - 1e-12, 1 - 2**-53])
+    def test_any_level_has_an_answer(self, level):
+        found = difference_of([0] * 30, [1] * 30, [1] * 30, level=level)
+        assert (found.p is None) == (found.interval is None) == (found.reason is not None) == (level > 0.5)
+
+    def test_an_undefined_score_has_neither(self):
+        one = drawn([1] * 9, [1] * 9)
+        assert significance.of_difference("never", one, one, 9, 0.95).reason == significance.UNDEFINED
+        assert significance.of_score("never", one, 9, 0.95).reason == significance.UNDEFINED
+
+
+class TestScore:
+    def test_the_interval_is_of_subsets(self):
+        hits, asked = [1.0, 0.25, 3.5, 0.5, 2.0, 1.5], [2, 2, 4, 3, 3, 2]
+        subsets = [chosen for chosen in itertools.product((0, 1), repeat=6) if any(chosen)]
+        ratios = sorted(np.dot(chosen, hits) / np.dot(chosen, asked) for chosen in subsets)
+        for level, cut in ((0.95, 0), (0.9, 2)):
+            found = significance.of_score("recall", drawn(hits, asked), 6, level)
+            assert found.interval == pytest.approx((ratios[cut], ratios[-1 - cut]))
+
+    def test_a_count_is_scaled_to_all_images(self):
+        replicates = drawn([1] * 200, [3] * 200)
+        assert set(replicates.values["asked"].tolist()) == {600.0}
+
+    def test_images_without_anything_to_score_do_not_count(self):
+        """Three of nine images have words; a subset without these has no recall, rather than a recall of 0."""
+        found = significance.of_score("recall", drawn([1, 2, 3] + [0] * 6, [4, 4, 4] + [0] * 6), 9, 0.95)
+        assert found == (None, None, significance.TOO_FEW_COUNT)
+
+    def test_images_that_are_all_alike_show_no_interval(self):
+        found = significance.of_score("recall", drawn([1] * 9, [1] * 9), 9, 0.95)
+        assert found == (None, None, significance.ALL_ALIKE)
+
+    def test_images_without_evidence_are_not_counted(self):
+        intervals, warnings = significance.intervals(
+            rows_of([1] * 5 + [0] * 5, [2] * 5 + [0] * 5), scores, 0.95, 2000, 0
+        )
+        assert set(intervals.values()) == {None}
+        assert warnings == [
+            "only 5 images: intervals and p-values are rough with fewer than 20",
+            "no interval: 5 images cannot show a difference with p < 0.05; at least 6 are needed",
+        ]
+
+    def test_a_warning_names_the_scores_without_an_interval(self):
+        intervals, warnings = significance.intervals(rows_of([1] * 30, range(1, 31)), scores, 0.95, 99, 0)
+        assert intervals["recall"] is not None
+        assert warnings == []
+        _, warnings = significance.intervals(rows_of([1] * 30, [2] * 30), scores, 0.95, 99, 0)
+        assert warnings == [f"no interval: {significance.ALL_ALIKE}"]
+
+
+def test_chunks_draw_the_same_images(monkeypatch):
+    hits, asked = list(range(70)), [80] * 70
+    whole = drawn(hits, asked, 50, 3).values["recall"].tolist()
+    monkeypatch.setattr(bootstrap, "_CHUNK_CELLS", 150)
+    assert drawn(hits, asked, 50, 3).values["recall"].tolist() == whole
+    assert drawn(hits[:5], asked[:5]).is_exact
+    assert len(drawn(hits[:10], asked[:10]).values["recall"]) == 2**10 - 1
+
+
+def test_holm_corrects_in_order():
+    assert significance.holm([0.01, None, 0.04, 0.03]) == pytest.approx([0.03, None, 0.06, 0.06])
+    assert significance.holm([0.5, 0.9]) == [1.0, 1.0]
+    assert significance.holm([]) == []
+
+
+@pytest.mark.parametrize(
+    ("p", "is_bound", "shown"),
+    [
+        (2 / 2001, True, "<0.001"),
+        (0.0002, False, "<0.001"),
+        (2 / 1001, True, "<0.002"),
+        (1 / 32, False, "0.0312"),
+        (None, False, "-"),
+    ],
+)
+def test_a_p_that_cannot_be_resolved_is_shown_as_a_bound(p, is_bound, shown):
+    assert shown_p(p, is_bound) == shown
+
+
+@pytest.mark.parametrize("images", [1, 2, 3, 8, 20])
+def test_equal_detectors_are_seldom_told_apart(images):
+    """At most 5 % of 300 data sets, and what chance adds; the bootstrap's p-value was below 0.05 in up to 97 %."""
+    rng = np.random.default_rng(images)
+    asked = [10] * images
+    found = [
+        difference_of(rng.binomial(10, 0.7, images), rng.binomial(10, 0.7, images), asked, 99, seed=trial).p
+        for trial in range(300)
+    ]
+    assert sum(p is not None and p < 0.05 for p in found) <= 300 * 0.05 + 2.6 * math.sqrt(300 * 0.05 * 0.95)
+    assert all(p is None for p in found) == (images < 6)
+
+
+NO_CHANGES = comparison.Changes(np.zeros(0), np.zeros(0, int), np.zeros(0, int), lambda system, row: None)
+
+
+def compared(p, images=30, is_exact=False, detectors=2):
+    """Return a comparison of detectors with this p-value."""
+    count = detectors - 1
+    score = comparison.ScoreComparison(
+        "recall", [0.5] * detectors, [None] * detectors, [None] + [0.1] * count, [None] + [None] * count,
+        [None] + [p] * count, [None, *significance.holm([p] * count)], ["why"] * detectors, [None] + ["why"] * count,
+    )  # fmt: skip
+    return comparison.Comparison(
+        "iou", ("recall",), [f"d{k}" for k in range(detectors)], ["signature"] * detectors, images, 2000, is_exact,
+        [score], NO_CHANGES, NO_CHANGES,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_the_footer_says_how_p_was_made(form):
+    shown = tables.FORMATS[form]([compared(2 / 2001, 12, detectors=3)], 5, 0.9).replace("\\", "")
+    assert "p < 0.1 exactly if the 90% interval of the difference excludes 0" in shown
+    assert "p (Holm) is corrected for 2 detectors" in shown
+    assert "Warning: only 12 images" in shown
+    assert "-: why." in shown
+    assert "0.5000 [-]" in shown
+    assert "<0.001" in shown and "<0.002" in shown
+    alone = tables.FORMATS[form]([compared(0.25)], 5, 0.95).replace("\\", "")
+    assert "0.2500" in alone
+    assert "Holm" not in alone and "Warning" not in alone
+
+
+def test_json_has_the_reason_and_the_corrected_p():
+    document = json.loads("".join(tables.document([compared(0.02, detectors=3)], 5, 0.95)))
+    (score,) = document["protocols"][0]["scores"]
+    assert "-: why." in document["protocols"][0]["notes"]
+    assert score["p_values"] == [None, 0.02, 0.02]
+    assert score["p_corrected"] == [None, 0.04, 0.04]
+    assert score["reasons"] == [None, "why", "why"]

@@ -1,0 +1,118 @@
+"""A result's images are decoded one at a time, whatever the layout of the .json; what is damaged is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from evaltex_cli import InputError
+from evaltex_cli.cli import main
+from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.results import result_document, stored_images
+
+WORDS = Path(__file__).parents[2] / "examples" / "words"
+LAYOUTS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "one line": json.dumps,
+    "no blanks": lambda document: json.dumps(document, separators=(",", ":")),
+    "pretty": lambda document: json.dumps(document, indent=2) + "\n",
+    "tabs": lambda document: "\t" + json.dumps(document, indent="\t").replace("\n", "\r\n") + "\t",
+    "sorted": lambda document: json.dumps(document, sort_keys=True),
+}
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("result")
+    arguments = [str(WORDS / "gt.txt"), str(WORDS / "det.txt"), str(folder), "-a", "--protocol", "all", "--quiet"]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    return folder
+
+
+def plain(document: dict[str, Any]) -> dict[str, Any]:
+    return document | {"images": list(document["images"])}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_lines_are_read_as_the_whole_is(result: Path, protocol: str) -> None:
+    path = result / f"{protocol}.json"
+    document, whole = result_document.read(path, with_objects=True), json.loads(path.read_bytes())
+    images = document["images"]
+    assert plain(document) == whole
+    assert images[1] == whole["images"][1] == images[-3]
+    assert images[1:3] == whole["images"][1:3]
+    assert list(images.table.rows.names) == [image["name"] for image in whole["images"]]
+    assert sum(images.table.counts.tolist()[0][:-2]) <= len(whole["images"][0]["objects"])
+    assert images.table.objects.ids.tolist() == [one["id"] for image in whole["images"] for one in image["objects"]]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_any_layout_is_read(result: Path, layout: str, tmp_path: Path) -> None:
+    whole = json.loads((result / "evaltex.json").read_bytes())
+    path = tmp_path / "evaltex.json"
+    path.write_text(LAYOUTS[layout](whole), encoding="utf-8", newline="")
+    assert plain(result_document.read(path)) == whole
+    for name, one in (("own", result / "evaltex.json"), ("other", path)):
+        found = CliRunner().invoke(main, ["merge", str(one), str(tmp_path / name)])
+        assert found.exit_code == 0, found.output
+    own, other = (tmp_path / name / "evaltex.json" for name in ("own", "other"))
+    assert json.loads(own.read_bytes()) == json.loads(other.read_bytes())
+
+
+def lines_of(result: Path) -> list[str]:
+    return (result / "evaltex.json").read_text(encoding="utf-8").splitlines(keepends=True)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda lines: lines[:-3], "is no JSON"),
+        (lambda lines: [*lines, "x"], "is no JSON (Extra data"),
+        (lambda lines: [line.replace('"objects":[', '"objects":', 1) for line in lines], "is no JSON"),
+        (lambda lines: [line.replace("}],\n", "},\n") for line in lines], "is no JSON"),
+        (lambda lines: [line.replace("},\n", "}\n") for line in lines], "is no JSON"),
+        (lambda lines: [lines[0], lines[-2].replace("\n", ",\n"), *lines[1:]], ""),
+        (lambda lines: ["[\n", *lines, "]\n"], "is no result of evaltex"),
+        (lambda lines: ["[" * 100_000], "is no JSON"),
+        (lambda lines: [line.replace('"name":', '"label":') for line in lines], "is a damaged result (images[0]"),
+        (lambda lines: [line.replace('"coverage":', '"x":', 99) for line in lines[:12]] + lines[12:], "damaged result"),
+        (lambda lines: [line.replace('{"id":1,', f'{{"id":{1 << 63},') for line in lines], "damaged result"),
+        (lambda lines: [line.replace('"images": [\n', '"images": 3,\n"others": [\n') for line in lines], "(images)"),
+    ],
+)
+def test_what_is_damaged_is_refused(
+    result: Path, damage: Callable[[list[str]], list[str]], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "evaltex.json"
+    path.write_text("".join(damage(lines_of(result))), encoding="utf-8")
+    if not message:
+        result_document.read(path)
+        return
+    with pytest.raises(InputError, match=re.escape(message)):
+        result_document.read(path)
+
+
+def test_a_result_that_changes_while_it_is_read_is_refused(result: Path, tmp_path: Path) -> None:
+    path = tmp_path / "evaltex.json"
+    path.write_text("".join(lines_of(result)), encoding="utf-8")
+    document = result_document.read(path)
+    path.unlink()
+    path.write_text("".join(lines_of(result)) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"evaltex\.json: has changed while it was read"):
+        list(document["images"])
+
+
+def test_own_results_are_not_held(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the writers write is read by lines: were its layout to change, memory would grow without a word."""
+
+    def refused(*_: object) -> None:
+        pytest.fail("the whole text was read")
+
+    monkeypatch.setattr(stored_images, "read_whole", refused)
+    for protocol in PROTOCOLS:
+        result_document.read(result / f"{protocol}.json")

@@ -1,0 +1,199 @@
+"""The examples score as their walk-through says, and come from the script that claims to draw them."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import shlex
+import zipfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import reference_evaltex
+from click.testing import CliRunner
+from PIL import Image
+
+from evaltex_cli import evaluate
+from evaltex_cli.cli import main
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+WALK_THROUGH = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+MASKS = ("masks/words", "masks/characters")
+SETS = ("words", "polygons", *MASKS, "icdar")
+MATCHES = {"one-to-one", "one-to-many", "many-to-one", "many-to-many", "missed", "ignored"}
+
+SHELL = re.findall(r"```sh\n(?:\S*/evaltex) (.*?)\n```\n\nprints\n\n```text\n(.*?)```", WALK_THROUGH, re.DOTALL)
+COMMANDS = {next(name for name in SETS if f"examples/{name}/gt." in command): (command, shown)
+            for command, shown in SHELL}  # fmt: skip
+SUMS = re.findall(r"`([0-9.()/·+ -]+) = ([0-9.]+)`", WALK_THROUGH)
+
+
+def run_in_copy(name: str, folder: Path) -> tuple[str, Path]:
+    """Run a set's command of the walk-through; what it prints, and the folder of its results."""
+    (folder / "examples").symlink_to(EXAMPLES)
+    command, _ = COMMANDS[name]
+    result = CliRunner().invoke(main, shlex.split(command))
+    assert result.exit_code == 0, result.output
+    assert not result.stderr
+    return result.stdout, next(path for path in folder.iterdir() if path.name != "examples")
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_results_are_as_expected(name, tmp_path, monkeypatch):
+    """The walk-through's command prints what it shows, and gives the committed results to the byte."""
+    monkeypatch.chdir(tmp_path)
+    stdout, results = run_in_copy(name, tmp_path)
+    assert stdout == COMMANDS[name][1]
+    expected = EXAMPLES / name / "expected"
+    texts = sorted(path.relative_to(expected) for path in expected.rglob("*.txt"))
+    assert len(texts) == 5
+    assert texts == sorted(path.relative_to(results) for path in results.rglob("*.txt"))
+    for text in texts:
+        assert (results / text).read_bytes() == (expected / text).read_bytes(), text
+
+
+@cache
+def evaluated(name: str) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """Objects and detections of each image of a set."""
+    folder = EXAMPLES / name
+    suffix = "zip" if name == "icdar" else "txt"
+    pictures = {"gt_images": folder / "gt", "det_images": folder / "det"} if name in MASKS else {}
+    found = evaluate(folder / f"gt.{suffix}", folder / f"det.{suffix}", per_image=True, **pictures)
+    return {image.name: {"objects": image.objects, "detections": image.detections} for image in found.images}
+
+
+@pytest.mark.parametrize("name", [name for name in SETS if name != "icdar"])
+def test_results_are_the_reference_s(name):
+    """Every object's and detection's match, partners and values are those of the plain restatement of the protocol."""
+    folder = EXAMPLES / name
+    texts = [(folder / f"{side}.txt").read_text(encoding="utf-8") for side in ("gt", "det")]
+    labels = [{path.stem: labels_of(path) for path in (folder / side).glob("*.png")} or None for side in ("gt", "det")]
+    reference = reference_evaltex.evaluate(*texts, None, *labels)
+    assert list(reference["images"]) == list(evaluated(name))
+    for image, found in evaluated(name).items():
+        for side in ("objects", "detections"):
+            assert len(found[side]) == len(reference["images"][image][side])
+            for entry, expected in zip(found[side], reference["images"][image][side], strict=True):
+                assert {key: as_text(value) for key, value in entry.items()} == {
+                    key: as_text(value) for key, value in expected.items()
+                }
+
+
+def as_text(value: Any) -> str:
+    """Numbers to nine decimals; IDs alike as text and as number."""
+    return f"{value:.9f}" if isinstance(value, float) else json.dumps(value).replace('"', "")
+
+
+def labels_of(path: Path) -> np.ndarray:
+    with Image.open(path) as picture:
+        return np.asarray(picture)
+
+
+def test_boxes_show_every_match():
+    images = evaluated("words").values()
+    assert {entry["match"] for image in images for entry in image["objects"]} == MATCHES
+    matches = {entry["match"] for image in images for entry in image["detections"]}
+    assert matches == MATCHES - {"missed"} | {"false-positive"}
+
+
+# The walk-through ----------------------------------------------------------------------------------------------------
+
+
+def quoted_objects() -> list[tuple[str, str, list[str]]]:
+    """Set, image and remaining cells of every row of the walk-through's tables."""
+    rows, name, image = [], "words", ""
+    for line in WALK_THROUGH.splitlines():
+        if command := re.search(r"bin/evaltex examples/(\S+)/gt\.", line):
+            name = command[1]
+        elif heading := re.fullmatch(r"### (\w+)", line):
+            image = heading[1]
+        elif re.match(r"\| (\d|\w+ \| \d)", line):
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            rows.append((name, cells.pop(0) if len(cells) == 8 else image, cells))
+    return rows
+
+
+def test_every_set_and_every_box_is_quoted():
+    rows = quoted_objects()
+    assert {name for name, _, _ in rows} == set(SETS) == set(COMMANDS)
+    quoted = [(image, cells[0]) for name, image, cells in rows if name == "words"]
+    images = evaluated("words").items()
+    assert quoted == [(image, str(entry["id"])) for image, found in images for entry in found["objects"]]
+
+
+@pytest.mark.parametrize(("name", "image", "cells"), quoted_objects())
+def test_quoted_object_is_that_of_the_results(name, image, cells):
+    objects = {str(entry["id"]): entry for entry in evaluated(name)[image]["objects"]}
+    entry = objects[cells[0]]
+    values = ["", "", ""]
+    if entry["match"] != "ignored":
+        values = [f"{entry[key] or 0:.6g}" for key in ("coverage", "accuracy", "split")]
+    assert cells[2:] == [", ".join(map(str, entry["detections"])), entry["match"], *values]
+    if name != "icdar":
+        text = (EXAMPLES / name / "gt.txt").read_text(encoding="utf-8")
+        assert re.search(rf'^{image}\n[^\n]+\n(.+\n)*?{cells[0]},\d+,"{cells[1]}",', text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("sum_", "value"), SUMS)
+def test_quoted_sum_is_right(sum_, value):
+    assert f"{eval(sum_.replace('·', '*')):.6g}" == value
+
+
+def test_sums_and_figures_of_the_text_are_among_the_results():
+    """Every figure of six digits outside tables is one of the expected results."""
+    assert len(SUMS) >= 12
+    prose = re.sub(r"^\|.*$|```[^`]*```|`[^`]*`", "", WALK_THROUGH, flags=re.MULTILINE)
+    figures = re.findall(r"0\.\d{5,6}", prose)
+    assert len(figures) >= 6
+    texts = [path.read_text(encoding="utf-8") for path in EXAMPLES.glob("**/expected/**/*.txt")]
+    known = {figure for text in texts for figure in re.findall(r"0\.\d+", text)}
+    unsplit = {f"{entry['coverage_no_split'] or 0:.6g}" for image in evaluated("words").values()
+               for entry in image["objects"] if entry["match"] != "ignored"}  # fmt: skip
+    assert set(figures) <= known | unsplit
+
+
+# The script ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("examples")
+    runpy.run_path(str(EXAMPLES / "draw.py"))["draw_all"](folder)
+    return folder
+
+
+def files_below(folder: Path, pattern: str) -> list[Path]:
+    return sorted(path.relative_to(folder) for path in folder.rglob(pattern) if "expected" not in path.parts)
+
+
+def test_script_writes_every_file_of_the_examples(drawn):
+    folders = {path.name for path in drawn.iterdir()}
+    kept = [path for path in files_below(EXAMPLES, "*.*") if path.parts[0] in folders and path.suffix]
+    assert kept == [path for path in files_below(drawn, "*.*") if (drawn / path).is_file()]
+    assert len(kept) == 8 + 16 + 8 + 2
+
+
+def test_texts_are_drawn_alike(drawn):
+    for text in files_below(drawn, "*.txt"):
+        assert (drawn / text).read_bytes() == (EXAMPLES / text).read_bytes(), text
+
+
+def test_archives_are_drawn_alike(drawn):
+    for name in files_below(drawn, "*.zip"):
+        assert (drawn / name).read_bytes() == (EXAMPLES / name).read_bytes(), name
+        with zipfile.ZipFile(EXAMPLES / name) as archive:
+            assert len(archive.namelist()) == 4
+
+
+def test_masks_are_drawn_alike(drawn):
+    for name in files_below(drawn / "masks", "*.png"):
+        assert np.array_equal(labels_of(drawn / "masks" / name), labels_of(EXAMPLES / "masks" / name)), name
+
+
+def test_examples_are_small():
+    assert sum(path.stat().st_size for path in EXAMPLES.rglob("*") if path.is_file()) < 400_000

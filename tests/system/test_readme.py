@@ -1,0 +1,79 @@
+"""What the README shows is what runs."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from evaltex_cli.cli import main
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SHELL = [line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines()]
+COMMANDS = [line.split("&& ")[-1].removeprefix(".venv/bin/evaltex ") for line in SHELL if "/evaltex " in line]
+PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.fixture
+def in_project_copy(tmp_path, monkeypatch):
+    """A folder that holds the examples, as a user's clone does."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_commands_are_found():
+    assert len(COMMANDS) >= 10
+    assert len(PYTHON) == 2
+
+
+def test_commands_run_one_after_the_other(in_project_copy):
+    for command in COMMANDS:
+        before = set(in_project_copy.iterdir())
+        result = CliRunner().invoke(main, shlex.split(command))
+        assert result.exit_code == 0, result.output
+        warnings = [line for line in result.output.splitlines() if line.startswith("evaltex: warning: ")]
+        of_few_images = "only 4 images: ", "no interval: 4 images "
+        assert all(line.removeprefix("evaltex: warning: ").startswith(of_few_images) for line in warnings), command
+        prints_only = command.startswith(("compare", "diagnose", "validate"))
+        assert (set(in_project_copy.iterdir()) > before) != prints_only, command
+
+
+def test_the_tutorial_runs(in_project_copy):
+    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    lines = [line for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) for line in block.splitlines()]
+    assert len(lines) >= 9
+    printed = {}
+    for line in lines:
+        result = CliRunner().invoke(main, shlex.split(line.removeprefix(".venv/bin/evaltex ")))
+        assert result.exit_code == 0, result.output
+        printed[line] = result.output
+    assert (in_project_copy / "tutorial" / "before" / "comparison.html").is_file()
+    (diagnosis,) = (output for line, output in printed.items() if " diagnose " in line)
+    counts = dict(re.findall(r"^(missed|split|merged|loose|tight|false|duplicate) +(\d+)", diagnosis, re.MULTILINE))
+    assert [kind for kind, count in counts.items() if count != "0"] == ["tight"]
+    gated = [*shlex.split(lines[-1].removeprefix(".venv/bin/evaltex "))]
+    gated[1] = "tutorial/toys/crop40.zip"
+    assert CliRunner().invoke(main, gated).exit_code == 1
+
+
+@pytest.mark.parametrize("code", PYTHON)
+def test_python_runs(code, in_project_copy, capsys):
+    exec(compile(code, "README.md", "exec"), {})
+    assert re.search(r"0\.\d+|1\.0", capsys.readouterr().out)
+
+
+def test_install_and_test_commands_are_those_of_the_project():
+    assert "python3 -m venv .venv && .venv/bin/pip install ." in SHELL[0]
+    assert "pip install -e '.[test]' && .venv/bin/python -m pytest" in SHELL[1]
+    assert "test = [" in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", ["README.md", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))])
+def test_links_lead_somewhere(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+        if "://" not in target:
+            assert ((ROOT / page).parent / target).exists(), target

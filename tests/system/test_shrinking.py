@@ -1,0 +1,50 @@
+"""The experiment of EvaLTex's Fig. 14: examples/shrinking.py and docs/shrinking.md."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LABELS = ("EvaLTex", "DetEval", "relaxed", "AUC")
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """Share -> label -> (recall, precision), as the script prints them; and the folder of its plots."""
+    folder = tmp_path_factory.mktemp("plots")
+    command = [sys.executable, str(ROOT / "examples" / "shrinking.py"), str(folder)]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    rows = {}
+    for line in printed.splitlines()[1:]:
+        share, *numbers = map(float, re.findall(r"[\d.]+", line))
+        rows[share] = dict(zip(LABELS, zip(numbers[::2], numbers[1::2], strict=True), strict=True))
+    return rows, folder
+
+
+def test_each_protocol_behaves_as_the_paper_says(measured):
+    rows, _ = measured
+    assert len(rows) == 10
+    for share, found in rows.items():
+        assert found["EvaLTex"] == (share, 1)
+        assert found["relaxed"] == (1, 1)
+        assert found["DetEval"] == ((1, 1) if share >= 0.8 else (0, 0))
+        assert found["AUC"][0] == found["AUC"][1]
+    recalls = [found["AUC"][0] for found in rows.values()]
+    assert recalls == sorted(recalls, reverse=True)
+    assert recalls[-1] < 0.1
+
+
+def test_the_page_shows_what_the_script_prints(measured):
+    rows, folder = measured
+    page = (ROOT / "docs" / "shrinking.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\| ([\d.]+) \| (.+) \|$", page, re.MULTILINE)
+    assert len(shown) >= 5
+    for share, cells in shown:
+        pairs = [tuple(map(float, cell.split(" / "))) for cell in cells.split(" | ")]
+        assert dict(zip(LABELS, pairs, strict=True)) == rows[float(share)]
+    for name in ("recall", "precision"):
+        drawn = (folder / f"shrinking-{name}.svg").read_bytes()
+        assert drawn == (ROOT / "docs" / "images" / f"shrinking-{name}.svg").read_bytes()
