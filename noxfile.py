@@ -1,0 +1,105 @@
+"""Every check of the project, one session per check; `nox --list` shows them, CI runs them all.
+
+`nox -s lint types fast` answers in about two minutes and is what to run before a commit.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2024.10.9"
+nox.options.sessions = ["lint", "types", "fast"]
+nox.options.reuse_existing_virtualenvs = True
+
+SITE_PAGES = ("README.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "examples", "fuzz/README.md", "fuzz/targets.py")
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style, format and spelling."""
+    session.install("ruff>=0.6", "codespell>=2.3")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("codespell")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check the types of the package strictly."""
+    session.install("-e", ".[dev]")
+    session.run("mypy")
+
+
+@nox.session
+def fast(session: nox.Session) -> None:
+    """Run the tests that take milliseconds; arguments go to pytest."""
+    session.install("-e", ".[test]")
+    session.run("pytest", "-m", "not slow", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run all tests; arguments go to pytest."""
+    session.install("-e", ".[test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def cluster(session: nox.Session) -> None:
+    """Run the tests that need the extra `cluster`."""
+    session.install("-e", ".[test,cluster]")
+    session.run("pytest", "-k", "cluster", *session.posargs)
+
+
+@nox.session
+def lowest(session: nox.Session) -> None:
+    """Run the tests with the lowest versions of the dependencies; arguments go to pytest."""
+    session.run("bash", ".ci/lowest", *session.posargs, external=True)
+
+
+@nox.session
+def coverage(session: nox.Session) -> None:
+    """Measure branch coverage of the tests that can run under it; below the floor is an error."""
+    session.install("-e", ".[test]", "coverage>=7.6")
+    session.run("coverage", "erase")
+    session.run("coverage", "run", "-m", "pytest", "-m", "not no_cover", *session.posargs)
+    session.run("coverage", "combine")
+    session.run("coverage", "report")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the site from the Markdown pages and the docstrings; a warning is an error."""
+    session.install("-e", ".", "mkdocs-material>=9.5", "mkdocstrings[python]>=0.27")
+    source = Path("build/site-source")
+    shutil.rmtree(source, ignore_errors=True)
+    for page in map(Path, SITE_PAGES):
+        target = source / page
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if page.is_dir() else shutil.copy2)(page, target)
+    session.run("mkdocs", "build", "--strict")
+
+
+@nox.session
+def mutation(session: nox.Session) -> None:
+    """Change the code of protocols and geometry bit by bit and count the changes that no test notices."""
+    session.install("-e", ".[test]", "mutmut>=3.2")
+    session.run("mutmut", "run", *session.posargs)
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Run every fuzz target for some seconds."""
+    session.install("-e", ".[test]")
+    session.run("python", "-m", "fuzz", "--plain", "--seconds", *(session.posargs or ["20"]))
+
+
+@nox.session
+def dist(session: nox.Session) -> None:
+    """Build the wheel and the source archive, and check what they say of themselves."""
+    session.install("build>=1.2", "twine>=5")
+    session.run("python", "-m", "build", "--outdir", *(session.posargs or ["dist"]))
+    session.run("twine", "check", "--strict", *map(str, Path(*(session.posargs or ["dist"])).glob("*")))
