@@ -14,7 +14,17 @@ nox.needs_version = ">=2024.10.9"
 nox.options.sessions = ["lint", "types", "fast"]
 nox.options.reuse_existing_virtualenvs = True
 
-SITE_PAGES = ("README.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "examples", "fuzz/README.md", "fuzz/targets.py")
+SITE_PAGES = (
+    "README.md",
+    "SECURITY.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs",
+    "examples",
+    "fuzz/README.md",
+    "fuzz/targets.py",
+)
+CLUSTER_TESTS = ("tests/system/test_workers.py", "tests/system/test_cluster.py", "tests/registry/test_changed.py")
 
 
 @nox.session
@@ -51,7 +61,7 @@ def tests(session: nox.Session) -> None:
 def cluster(session: nox.Session) -> None:
     """Run the tests that need the extra `cluster`."""
     session.install("-e", ".[test,cluster]")
-    session.run("pytest", "-k", "cluster", *session.posargs)
+    session.run("pytest", "-k", "cluster", *CLUSTER_TESTS, *session.posargs)
 
 
 @nox.session
@@ -65,7 +75,7 @@ def coverage(session: nox.Session) -> None:
     """Measure branch coverage of the tests that can run under it; below the floor is an error."""
     session.install("-e", ".[test]", "coverage>=7.6")
     session.run("coverage", "erase")
-    session.run("coverage", "run", "-m", "pytest", "-m", "not no_cover", *session.posargs)
+    session.run("coverage", "run", "-m", "pytest", "-n", "0", *session.posargs)
     session.run("coverage", "combine")
     session.run("coverage", "report")
 
@@ -81,13 +91,6 @@ def docs(session: nox.Session) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if page.is_dir() else shutil.copy2)(page, target)
     session.run("mkdocs", "build", "--strict")
-
-
-@nox.session
-def mutation(session: nox.Session) -> None:
-    """Change the code of protocols and geometry bit by bit and count the changes that no test notices."""
-    session.install("-e", ".[test]", "mutmut>=3.2")
-    session.run("mutmut", "run", *session.posargs)
 
 
 @nox.session
