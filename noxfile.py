@@ -24,7 +24,7 @@ SITE_PAGES = (
     "fuzz/README.md",
     "fuzz/targets.py",
 )
-CLUSTER_TESTS = ("tests/system/test_workers.py", "tests/system/test_cluster.py", "tests/registry/test_changed.py")
+CLUSTER_TESTS = ("tests/system/test_workers.py", "tests/system/test_cluster.py", "tests/system/test_changed.py")
 
 
 @nox.session

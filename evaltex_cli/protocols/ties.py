@@ -35,8 +35,10 @@ def ratio_error(ratio: Floats, overlaps: Overlaps, pairs: Ints) -> Floats:
     if overlaps.gt_boxes is None or overlaps.det_boxes is None:
         return LEAST * ratio
     error = area_error(overlaps.gt_boxes[overlaps.gt[pairs]], overlaps.det_boxes[overlaps.det[pairs]])
-    relative = np.divide(error, overlaps.area[pairs], out=np.zeros(len(error)), where=overlaps.area[pairs] > 0)
-    return np.asarray(np.minimum(ratio * np.maximum(4 * relative, LEAST), MOST))
+    area = overlaps.area[pairs]
+    with np.errstate(over="ignore"):  # areas may be smaller than their error by any factor
+        relative = np.divide(error, area, out=np.zeros(len(error)), where=area > 0)
+        return np.asarray(np.minimum(ratio * np.clip(4 * relative, LEAST, 1 / LEAST), MOST))
 
 
 def settled(ratio: Floats, thresholds: ArrayLike, overlaps: Overlaps, pairs: Ints | None = None) -> Floats:

@@ -96,7 +96,7 @@ def _versions_at(second: int) -> Versions:
 
 def _digest() -> str:
     """Return a digest of the package's Python files as they are now."""
-    folder, digest = os.path.dirname(__file__), sha256()  # noqa: PTH120
+    folder, digest = Path(__file__).parents[1], sha256()
     files = [os.path.join(root, name) for root, _, names in os.walk(folder) for name in names if name.endswith(".py")]
     for path in sorted(files):
         digest.update(f"{os.path.relpath(path, folder)}\0{sha256(Path(path).read_bytes()).hexdigest()}\n".encode())

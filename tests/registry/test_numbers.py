@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from limits import at_most
 
@@ -96,6 +96,7 @@ def flat(value: Any) -> list[float]:
 @every_protocol
 @pytest.mark.parametrize("scale", SCALES)
 @given(gt=sides, det=sides, mixed=st.booleans())
+@example(gt=([(0.0, 0.0, 1.0, 1.0)], []), det=([(0.0, 0.0, 1.0, 5e-324)], []), mixed=False)
 @few
 def test_scores_stay_within_0_and_1_at_every_scale(
     protocol: str, scale: float, gt: Side, det: Side, mixed: bool

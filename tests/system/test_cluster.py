@@ -305,8 +305,9 @@ def test_a_scheduler_that_does_not_answer_is_bounded(
 
 RUN = """
 import sys
-from evaltex_cli.evaluation import batches as chunks; from evaltex_cli import cli
-chunks.BATCH_IMAGES = 1
+from evaltex_cli import cli
+from evaltex_cli.evaluation import batches
+batches.BATCH_IMAGES = 1
 cli.main(prog_name='evaltex')
 """
 
@@ -317,7 +318,7 @@ PROCESS_WIDE = {
     "warnings.filterwarnings", "np.seterr", "np.seterrcall", "np.random.seed", "random.seed", "logging.disable",
     "locale.setlocale", "decimal.setcontext", "resource.setrlimit", "sys.setrecursionlimit", "socket.setdefaulttimeout",
 }  # fmt: skip
-OF_NO_WORKER = {"jobs", "signals", "cluster", "bootstrap", "cli/common", "__main__"}
+OF_NO_WORKER = {"runtime/workers", "runtime/signals", "runtime/dask_cluster", "cli/options", "__main__"}
 """Modules that run in the command's own processes alone."""
 
 
