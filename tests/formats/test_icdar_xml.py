@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_deteval import image_totals, pixels_of, setting
-from test_icdar2003 import plain_totals
+from reference_icdar2003 import plain_totals
 
 from evaltex_cli import InputError, evaluate
 from evaltex_cli.convert.conversion import convert
