@@ -1,6 +1,6 @@
 """Every check of the project, one session per check; `nox --list` shows them, CI runs them all.
 
-`nox -s lint types fast` answers in about two minutes and is what to run before a commit.
+`nox -s lint types fast` is what to run before a commit.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def fast(session: nox.Session) -> None:
-    """Run the tests that take milliseconds; arguments go to pytest."""
+    """Run the tests that need no processes, browsers or large inputs; arguments go to pytest."""
     session.install("-e", ".[test]")
     session.run("pytest", "-m", "not slow", *session.posargs)
 

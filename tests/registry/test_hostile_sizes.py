@@ -30,6 +30,8 @@ from evaltex_cli.formats.files.text_bounds import MAX_LINE_BYTES, MAX_OBJECTS, w
 from evaltex_cli.geometry import polygons
 from evaltex_cli.geometry.picture_runs import FEW_STRETCHES, TooManyRunsError, find_runs
 
+pytestmark = pytest.mark.slow
+
 SIZE = 4 << 20
 SHORTEST_LINE = 60
 """Bytes of the samples' lines, or more; those of shorter ones are boxes, which take less."""

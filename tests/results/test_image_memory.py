@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SIZES = (2_500, 5_000)
 """Both of more than one chunk, so that the difference is what an image needs."""
 WORDS = 10
