@@ -45,6 +45,48 @@ class Texts(Sequence[str]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Outlines:
+    """What is drawn around each object: a box or a polygon.
+
+    Attributes
+    ----------
+    boxes : (n, 4) float64
+        Bounding boxes x0, y0, x1, y1 with x0 <= x1 and y0 <= y1.
+    vertices : (v, 2) float64
+        Vertices of the polygons as read, in drawing order.
+    offsets : (n + 1,) int64
+        Object i owns ``vertices[offsets[i]:offsets[i + 1]]``; a box has none.
+    made : list of at most one (n,) array of shapely geometries
+        What `geometry.outlines.polygons` has made, so that it makes it once.
+    """
+
+    boxes: Floats
+    vertices: Floats
+    offsets: Ints
+    made: list[Geometries] = field(default_factory=list, repr=False)
+
+    @classmethod
+    def of_boxes(cls, boxes: Floats) -> Outlines:
+        """Return (n, 4) boxes as outlines."""
+        return cls(boxes, np.zeros((0, 2)), np.zeros(len(boxes) + 1, np.int64))
+
+    @property
+    def all_boxes(self) -> bool:
+        """Whether no object is a polygon."""
+        return not len(self.vertices)
+
+    @property
+    def counts(self) -> Ints:
+        """(n,) how many vertices each object has; 0 for a box."""
+        return np.diff(self.offsets)
+
+    def ring(self, index: int) -> Floats:
+        """(k, 2) vertices of an object; none of a box."""
+        vertices: Floats = self.vertices[self.offsets[index] : self.offsets[index + 1]]
+        return vertices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Objects:
     """The objects of one side (ground truth or detections) of a batch of images.
 
@@ -54,19 +96,13 @@ class Objects:
         Image k owns rows ``offsets[k]:offsets[k + 1]``.
     ids : (n,) int64
         The objects' IDs, unique within an image.
-    boxes : (n, 4) float64
-        Bounding boxes x0, y0, x1, y1 with x0 <= x1 and y0 <= y1.
+    outlines : Outlines
     regions : (n,) int64
         Region IDs (ground truth only; the object's own ID where there are none).
     dont_care : (n,) bool
         Rejected objects.
     texts : sequence of n str
         Transcriptions, empty where there are none.
-    polygons : (n,) array of shapely geometries, or None
-        Valid polygons (possibly of several parts after repair), None for a box; None as a whole
-        where every object is a box. Perhaps made at the first look (`geometry.quads`), so read-only.
-    vertices, vertex_offsets : (v, 2) float64, (n + 1,) int64, or None
-        The vertices as read, in drawing order; a box has none. None where every object is a box.
     confidences : (n,) float64 or None
         Detection confidences; NaN where one has none.
     pixels : (n, 4) float64 or None
@@ -78,13 +114,10 @@ class Objects:
 
     offsets: Ints
     ids: Ints
-    boxes: Floats
+    outlines: Outlines
     regions: Ints
     dont_care: Bools
     texts: Sequence[str]
-    polygons: Geometries | None = None
-    vertices: Floats | None = None
-    vertex_offsets: Ints | None = None
     confidences: Floats | None = None
     pixels: Floats | None = None
     types: Ints | None = None
@@ -93,6 +126,11 @@ class Objects:
     def count(self) -> int:
         """Number of objects."""
         return len(self.ids)
+
+    @property
+    def boxes(self) -> Floats:
+        """(n, 4) bounding boxes x0, y0, x1, y1."""
+        return self.outlines.boxes
 
     @property
     def image(self) -> Ints:
@@ -258,6 +296,18 @@ def expanded(counts: Ints) -> tuple[Ints, Ints]:
     return index, np.arange(len(index)) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
+def stretches(starts: Ints, counts: Ints) -> Ints:
+    """Indices of the values of some stretches of an array, one stretch after the other.
+
+    Parameters
+    ----------
+    starts, counts : (n,) int64
+        Where each stretch begins, and how many values it has.
+    """
+    # Within a stretch, index and place in the result differ by the same number.
+    return np.asarray(np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts))
+
+
 def take(objects: Objects, rows: Ints | Bools, offsets: Ints | None = None) -> Objects:
     """Return some of the objects, in the given order.
 
@@ -270,24 +320,23 @@ def take(objects: Objects, rows: Ints | Bools, offsets: Ints | None = None) -> O
     """
     if offsets is None:
         offsets = offsets_of(rows)[objects.offsets]
-    vertices, vertex_offsets = objects.vertices, objects.vertex_offsets
-    if vertices is not None and vertex_offsets is not None:
-        counts = np.diff(vertex_offsets)[rows]
-        owner, k = expanded(counts)
-        vertices = vertices[vertex_offsets[:-1][rows][owner] + k]
-        vertex_offsets = offsets_of(counts)
     return Objects(
         offsets=offsets,
         ids=objects.ids[rows],
-        boxes=objects.boxes[rows],
+        outlines=_taken_outlines(objects.outlines, rows),
         regions=objects.regions[rows],
         dont_care=objects.dont_care[rows],
         texts=_packed(objects.texts)[rows],
-        polygons=None if objects.polygons is None else objects.polygons[rows],
-        vertices=vertices,
-        vertex_offsets=vertex_offsets,
         **{name: None if column is None else column[rows] for name, column in _optional(objects).items()},
     )
+
+
+def _taken_outlines(outlines: Outlines, rows: Ints | Bools) -> Outlines:
+    if outlines.all_boxes:
+        return Outlines.of_boxes(outlines.boxes[rows])
+    counts = outlines.counts[rows]
+    vertices = outlines.vertices[stretches(outlines.offsets[:-1][rows], counts)]
+    return Outlines(outlines.boxes[rows], vertices, offsets_of(counts), [made[rows] for made in outlines.made])
 
 
 def _optional(objects: Objects) -> dict[str, NDArray[Any] | None]:
@@ -307,26 +356,30 @@ def _known(objects: Objects, name: str) -> NDArray[Any]:
 def concatenate(parts: Sequence[Objects]) -> Objects:
     """Join the objects of one batch or more, images in the same order."""
     some: dict[str, Any] = {}
-    if any(part.polygons is not None for part in parts):
-        polygons = [np.full(part.count, None) if part.polygons is None else part.polygons for part in parts]
-        counts = [
-            np.zeros(part.count, np.int64) if part.vertex_offsets is None else np.diff(part.vertex_offsets)
-            for part in parts
-        ]
-        some["polygons"] = np.concatenate(polygons)
-        some["vertices"] = np.concatenate([part.vertices for part in parts if part.vertices is not None])
-        some["vertex_offsets"] = offsets_of(np.concatenate(counts))
     for name in ("confidences", "pixels", "types"):
         if any(getattr(part, name) is not None for part in parts):
             some[name] = np.concatenate([_known(part, name) for part in parts])
     return Objects(
         offsets=offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
         ids=np.concatenate([part.ids for part in parts]),
-        boxes=np.concatenate([part.boxes for part in parts]),
+        outlines=_joined_outlines([part.outlines for part in parts]),
         regions=np.concatenate([part.regions for part in parts]),
         dont_care=np.concatenate([part.dont_care for part in parts]),
         texts=_joined([_packed(part.texts) for part in parts]),
         **some,
+    )
+
+
+def _joined_outlines(parts: Sequence[Outlines]) -> Outlines:
+    boxes = np.concatenate([part.boxes for part in parts])
+    if all(part.all_boxes for part in parts):
+        return Outlines.of_boxes(boxes)
+    made = [part.made or [np.full(len(part.boxes), None)] for part in parts if part.made or part.all_boxes]
+    return Outlines(
+        boxes,
+        np.concatenate([part.vertices for part in parts]),
+        offsets_of(np.concatenate([part.counts for part in parts])),
+        [np.concatenate([polygons for (polygons,) in made])] if len(made) == len(parts) else [],
     )
 
 

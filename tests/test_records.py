@@ -10,31 +10,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli import Accumulator, image_objects
-from evaltex_cli.geometry.polygons import from_vertices
-from evaltex_cli.records import Objects, concatenate, concatenate_texts, expanded, offsets_of, take
+from evaltex_cli.geometry import outlines
+from evaltex_cli.records import Objects, Outlines, concatenate, concatenate_texts, expanded, offsets_of, take
 
 quick = settings(deadline=None, derandomize=True, max_examples=80)
 seeds = st.integers(0, 2**32)
 
 
 def random_objects(seed: int) -> Objects:
-    """A few images, some without objects; with or without polygons (at times of no vertices), confidences, `Texts`."""
+    """A few images, some without objects; with or without polygons (of vertices or made), confidences, `Texts`."""
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, 4, rng.integers(1, 5))
     n = int(counts.sum())
     some: dict[str, Any] = {}
+    drawn = Outlines.of_boxes(rng.random((n, 4)))
     if rng.random() < 0.6:
         vertex_counts = rng.choice([0, 3, 4, 7], n)
-        some["vertices"] = rng.normal(0, 9, (int(vertex_counts.sum()), 2))
-        some["vertex_offsets"] = offsets_of(vertex_counts)
-        some["polygons"] = from_vertices(some["vertices"], some["vertex_offsets"])[0]
+        drawn = Outlines(drawn.boxes, rng.normal(0, 9, (int(vertex_counts.sum()), 2)), offsets_of(vertex_counts))
+        if rng.random() < 0.5:
+            outlines.polygons(drawn)
     if rng.random() < 0.5:
         some["confidences"] = rng.random(n)
     texts = ["".join(rng.choice(["a", "Ü", "日"], rng.integers(0, 4))) for _ in range(n)]
     return Objects(
         offsets=offsets_of(counts),
         ids=rng.permutation(n),
-        boxes=rng.random((n, 4)),
+        outlines=drawn,
         regions=rng.integers(0, 9, n),
         dont_care=rng.random(n) < 0.5,
         texts=concatenate_texts(texts) if rng.random() < 0.5 else texts,
@@ -45,11 +46,11 @@ def random_objects(seed: int) -> Objects:
 def rows(objects: Objects) -> list[list[Any]]:
     """Each object as plain values."""
     result = []
+    # Of a copy, so that what is made here is not made for the test.
+    polygons = outlines.polygons(replace(objects.outlines, made=list(objects.outlines.made)))
     for i in range(objects.count):
-        vertices, polygon = [], None
-        if objects.vertices is not None and objects.vertex_offsets is not None and objects.polygons is not None:
-            vertices = objects.vertices[slice(*objects.vertex_offsets[i : i + 2])].tolist()
-            polygon = None if objects.polygons[i] is None else objects.polygons[i].wkb
+        vertices = objects.outlines.ring(i).tolist()
+        polygon = None if polygons[i] is None else polygons[i].wkb
         confidence = None if objects.confidences is None else float(objects.confidences[i])
         columns = (objects.ids, objects.boxes, objects.regions, objects.dont_care)
         result.append([*(c[i].tolist() for c in columns), objects.texts[i], vertices, polygon, confidence])

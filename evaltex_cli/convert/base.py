@@ -70,9 +70,7 @@ class Writer:
 
 def vertices_of(objects: Objects, i: int) -> list[float] | None:
     """x1, y1, x2, y2, ... of a polygon; None for a box."""
-    if objects.vertices is None or objects.vertex_offsets is None:
-        return None
-    vertices = objects.vertices[objects.vertex_offsets[i] : objects.vertex_offsets[i + 1]]
+    vertices = objects.outlines.ring(i)
     return vertices.ravel().tolist() if len(vertices) else None
 
 

@@ -16,7 +16,7 @@ from evaltex_cli.errors import FaultLog, InputError, counted
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_confident
 from evaltex_cli.formats.image_sizes import with_sizes
-from evaltex_cli.records import ANY_TYPE, Ints, Objects
+from evaltex_cli.records import ANY_TYPE, Ints, Objects, Outlines
 from evaltex_cli.runtime.atomic_output import staged
 
 BLOCK_IMAGES = 1024
@@ -111,7 +111,7 @@ def _blocks(opened: Source, job: Job, lines_as_regions: bool, as_boxes: bool) ->
         if objects.types is not None:
             job.lost["{count} object type[s] left out"] += int((objects.types != ANY_TYPE).sum())
         if as_boxes:
-            objects = replace(objects, polygons=None, vertices=None, vertex_offsets=None)
+            objects = replace(objects, outlines=Outlines.of_boxes(objects.boxes))
         if lines_as_regions:
             objects = replace(objects, regions=_line_regions(objects))
         yield Block(names, replace(read, objects=objects))

@@ -90,9 +90,8 @@ class Images:
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
-        self._points, self._offsets = chains.rings(objects.boxes, objects.vertices, objects.vertex_offsets)
-        bounds = objects.vertex_offsets
-        self._is_box = np.ones(objects.count, dtype=bool) if bounds is None else np.diff(bounds) == 0
+        self._points, self._offsets = chains.rings(objects.outlines)
+        self._is_box = objects.outlines.counts == 0
 
     def __iter__(self) -> Iterator[list[Word]]:
         for start, stop in pairwise(self._objects.offsets.tolist()):

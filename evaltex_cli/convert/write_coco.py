@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli.convert.base import Block, Job, Writer, extent, known_or_smallest_size, numbered_anew, vertices_of
+from evaltex_cli.geometry import outlines
 from evaltex_cli.records import Objects
 from evaltex_cli.runtime.atomic_output import written
 
@@ -78,8 +79,10 @@ def _annotations(job: Job, blocks: Iterable[Block], by_number: bool) -> Iterator
             key = int(name) if by_number else name
             yield {"id": key, "file_name": name, "height": _plain(height), "width": _plain(width)}
             for i, shape in _shapes(job, objects, k):
-                polygon = None if objects.polygons is None else objects.polygons[i]
-                area = shape["bbox"][2] * shape["bbox"][3] if polygon is None else polygon.area
+                if shape["segmentation"]:
+                    area = outlines.polygons(objects.outlines)[i].area
+                else:
+                    area = shape["bbox"][2] * shape["bbox"][3]
                 last_id += 1
                 job.lost[IDS_LOST] += last_id != objects.ids[i]
                 flag = int(objects.dont_care[i])

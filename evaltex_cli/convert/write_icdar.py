@@ -99,8 +99,8 @@ def _count_lost(job: Job, block: Block, as_boxes: bool) -> None:
     job.lost[SIZES_LOST] += int((block.images.sizes > 0).all(axis=1).sum())
     if job.side == "gt":
         job.lost[REGIONS_LOST] += int((objects.regions != objects.ids).sum())
-    if as_boxes and objects.vertex_offsets is not None:
-        job.lost[BOXED] += int((np.diff(objects.vertex_offsets) > 0).sum())
+    if as_boxes:
+        job.lost[BOXED] += int((objects.outlines.counts > 0).sum())
 
 
 def _lines(

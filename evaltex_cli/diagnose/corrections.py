@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evaltex_cli.diagnose.error_types import Mistakes
-from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry import outlines, shapes
 from evaltex_cli.geometry.chains import rings
 from evaltex_cli.records import (
     Bools,
@@ -38,16 +38,14 @@ class _Made:
 
     image: list[int] = field(default_factory=list)
     place: list[int] = field(default_factory=list)
-    boxes: list[Floats] = field(default_factory=list)
-    rings: list[Floats | None] = field(default_factory=list)
+    outlines: list[Floats] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     confidences: list[float] = field(default_factory=list)
 
     def add(self, image: int, place: int, outline: Floats, text: str, confidence: float) -> None:
         self.image.append(image)
         self.place.append(place)
-        self.boxes.append(_bounds(outline))
-        self.rings.append(None if outline.ndim == 1 else outline)
+        self.outlines.append(outline)
         self.texts.append(text)
         self.confidences.append(confidence)
 
@@ -59,7 +57,7 @@ class _Outlines:
         self.boxes = objects.boxes
         self.shapes = shapes.of(objects, Convention(as_boxes=as_boxes))
         self.is_polygon = self.shapes.is_polygon
-        self.rings = rings(objects.boxes, objects.vertices, objects.vertex_offsets) if self.is_polygon.any() else None
+        self.rings = rings(objects.outlines) if self.is_polygon.any() else None
 
     def __getitem__(self, index: int) -> Floats:
         if self.rings is None or not self.is_polygon[index]:
@@ -327,28 +325,19 @@ def _assembled(det: Objects, kept: Ints, made: _Made) -> Objects:
         return det
     image = np.concatenate([det.image[kept], np.array(made.image, np.int64)])
     place = np.concatenate([kept, np.array(made.place, np.int64)])
-    boxes = np.array(made.boxes).reshape(-1, 4)
-    lengths = np.array([0 if ring is None else len(ring) for ring in made.rings], np.int64)
-    some_polygons = det.polygons is not None or bool(lengths.any())
-    new_shapes: dict[str, Any] = {}
-    if some_polygons:
-        from evaltex_cli.geometry import polygons
-
-        vertices = np.concatenate([np.zeros((0, 2)), *(ring for ring in made.rings if ring is not None)])
-        offsets = offsets_of(lengths)
-        geometries, _ = polygons.from_vertices(vertices, offsets)
-        new_shapes = {"polygons": geometries, "vertices": vertices, "vertex_offsets": offsets}
+    numbers = np.concatenate([np.zeros(0), *(outline.ravel() for outline in made.outlines)])
+    sizes = np.array([outline.size for outline in made.outlines], np.int64)
+    drawn, _ = outlines.from_numbers(numbers, sizes, np.array([outline.ndim == 1 for outline in made.outlines], bool))
     highest = int(det.ids.max(initial=0))
     ids = np.arange(highest + 1, highest + 1 + count)
     new = Objects(
         offsets=np.array([0, count]),
         ids=ids,
-        boxes=boxes,
+        outlines=drawn,
         regions=ids,
         dont_care=np.zeros(count, dtype=bool),
         texts=concatenate_texts(made.texts),
         confidences=np.array(made.confidences) if det.confidences is not None or not det.count else None,
-        **new_shapes,
     )
     order = np.lexsort((place, image))
     rows = np.concatenate([kept, det.count + np.arange(count)])[order]

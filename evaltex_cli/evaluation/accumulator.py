@@ -12,6 +12,7 @@ from evaltex_cli.errors import ConfigError, InputError, quote
 from evaltex_cli.evaluation import evaluate, tally
 from evaltex_cli.evaluation.batches import are_polygons
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
+from evaltex_cli.geometry import outlines
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import (
@@ -19,12 +20,12 @@ from evaltex_cli.records import (
     Floats,
     ImageBatch,
     Objects,
+    Outlines,
     Overlaps,
     Texts,
     concatenate,
     concatenate_texts,
     count_texts,
-    offsets_of,
 )
 
 FLUSH_OBJECTS = 20_000
@@ -74,34 +75,26 @@ def image_objects(
     own = np.arange(1, count + 1) if ids is None else _column(ids, "ids", count, np.int64, "iu")
     if len(np.unique(own)) != count:
         raise InputError("ids repeat; expected IDs used once in an image")
-    all_boxes, shapes = _with_polygons(box_array, rings)
     return Objects(
         offsets=np.array([0, count]),
         ids=own,
-        boxes=all_boxes,
+        outlines=_outlines(box_array, rings),
         regions=own if regions is None else _column(regions, "regions", count, np.int64, "iu"),
         dont_care=np.zeros(count, dtype=bool)
         if dont_care is None
         else _column(dont_care, "dont_care", count, np.bool_, "biu"),
         texts=_texts([""] * count if texts is None else list(texts), count),
         confidences=None if confidences is None else _confidences(confidences, count),
-        **shapes,
     )
 
 
-def _with_polygons(boxes: Floats, rings: list[Floats]) -> tuple[Floats, dict[str, Any]]:
-    if not rings:
-        return boxes, {}
-    from evaltex_cli.geometry.polygons import from_vertices
-
-    vertices = np.concatenate(rings)
-    counts = [0] * len(boxes) + [len(ring) for ring in rings]
-    if min(counts[len(boxes) :]) < 3:
-        raise InputError(f"polygon {int(np.argmin(counts[len(boxes) :]))} has fewer than three vertices")
-    offsets = offsets_of(counts)
-    geometries, _ = from_vertices(vertices, offsets)
-    bounds = [np.concatenate([ring.min(axis=0), ring.max(axis=0)]) for ring in rings]
-    return np.concatenate([boxes, bounds]), {"polygons": geometries, "vertices": vertices, "vertex_offsets": offsets}
+def _outlines(boxes: Floats, rings: list[Floats]) -> Outlines:
+    for k, ring in enumerate(rings):
+        if len(ring) < 3:
+            raise InputError(f"polygon {k} has fewer than three vertices")
+    numbers = np.concatenate([boxes.ravel(), *(ring.ravel() for ring in rings)])
+    counts = np.array([4] * len(boxes) + [ring.size for ring in rings], np.int64)
+    return outlines.from_numbers(numbers, counts, np.arange(len(counts)) < len(boxes))[0]
 
 
 def _array(values: ArrayLike, what: str, width: int) -> Floats:
@@ -290,7 +283,7 @@ def _batch(images: Sequence[tuple[Objects, Objects, Floats]]) -> ImageBatch:
 _NOTHING = Objects(
     offsets=np.zeros(1, np.int64),
     ids=np.zeros(0, np.int64),
-    boxes=np.zeros((0, 4)),
+    outlines=Outlines.of_boxes(np.zeros((0, 4))),
     regions=np.zeros(0, np.int64),
     dont_care=np.zeros(0, dtype=bool),
     texts=concatenate_texts([]),

@@ -12,9 +12,9 @@ import numpy as np
 
 from evaltex_cli.errors import EvaltexError, FaultLog
 from evaltex_cli.evaluation import pairing
-from evaltex_cli.evaluation.signature import INVALID_POLYGONS
 from evaltex_cli.evaluation.tally import Gathered, InputSummary, Run, Sink, add_batch
 from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.geometry.outlines import settle
 from evaltex_cli.records import (
     Bools,
     Convention,
@@ -226,16 +226,12 @@ def holds_polygons(part: Part) -> bool:
 
 def are_polygons(objects: Objects) -> bool:
     """Whether one of these objects has other than four vertices; a box has four."""
-    counts = np.zeros(0) if objects.vertex_offsets is None else np.diff(objects.vertex_offsets)
+    counts = objects.outlines.counts
     return bool(((counts != 0) & (counts != 4)).any())
 
 
 def _settled(read: ReadImages, side: Side, invalid: str, refused: list[Refused]) -> ReadImages:
     """Apply the policy for invalid polygons."""
-    if invalid == INVALID_POLYGONS[0] or read.objects.vertices is None:
-        return read
-    from evaltex_cli.geometry.polygons import settle
-
     settled, reasons = settle(read, invalid)
     if reasons:
         refused.append(Refused(side, settled.objects, reasons))

@@ -8,7 +8,7 @@ from typing import Any
 from evaltex_cli.version import __version__
 
 INVALID_POLYGONS = ("repair", "drop", "error")
-"""What may become of invalid polygons (`geometry.polygons.settle`); the first is the default."""
+"""What may become of invalid polygons (`geometry.outlines.settle`); the first is the default."""
 
 
 def parts_of(line: str) -> dict[str, str]:

@@ -163,9 +163,7 @@ def of_objects(
 
 def _coordinates(objects: Objects, row: int) -> int:
     """Return how many numbers an object's coordinates are."""
-    if objects.vertex_offsets is None:
-        return 4
-    return 2 * int(np.diff(objects.vertex_offsets[row : row + 2])[0]) or 4
+    return objects.outlines.ring(row).size or 4
 
 
 def _coordinate_column(line: str, format_name: str, count: int, coordinate: int) -> int:

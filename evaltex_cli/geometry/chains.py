@@ -8,18 +8,15 @@ from __future__ import annotations
 import numpy as np
 
 from evaltex_cli.geometry import rounding
-from evaltex_cli.records import Floats, Ints, offsets_of
+from evaltex_cli.records import Floats, Ints, Outlines, offsets_of
 
 
-def rings(
-    boxes: Floats, vertices: Floats | None, vertex_offsets: Ints | None, truncated: bool = False
-) -> tuple[Floats, Ints]:
+def rings(outlines: Outlines, truncated: bool = False) -> tuple[Floats, Ints]:
     """Return the vertices of all objects, those of a box clockwise from its upper left corner.
 
     Parameters
     ----------
-    boxes, vertices, vertex_offsets
-        As in `Objects`.
+    outlines : Outlines
     truncated : bool
         Cut coordinates to integers, towards 0.
 
@@ -28,18 +25,17 @@ def rings(
     (v, 2) float64, (n + 1,) int64
         Object i owns rows ``offsets[i]:offsets[i + 1]``.
     """
-    if truncated:
-        boxes = rounding.truncated(boxes)
+    boxes = rounding.truncated(outlines.boxes) if truncated else outlines.boxes
     corners = boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
     offsets = np.arange(len(boxes) + 1, dtype=np.int64) * 4
-    if vertices is not None and vertex_offsets is not None:
-        counts = np.diff(vertex_offsets)
+    if not outlines.all_boxes:
+        counts = outlines.counts
         is_box = counts == 0
         offsets = offsets_of(np.where(is_box, 4, counts))
         of_box = np.repeat(is_box, np.diff(offsets))
         points = np.empty((offsets[-1], 2))
         points[of_box] = corners.reshape(-1, 4, 2)[is_box].reshape(-1, 2)
-        points[~of_box] = vertices
+        points[~of_box] = outlines.vertices
         corners = points
     return rounding.truncated(corners) if truncated else corners, offsets
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +10,7 @@ import shapely
 
 from evaltex_cli.errors import TangledError, counted
 from evaltex_cli.geometry import crossings, geos, quads
-from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, Objects, ReadImages, take
+from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, Outlines
 
 MITRE_LIMIT = 5.0
 MAX_CROSSINGS = 1000
@@ -88,11 +87,9 @@ def _crossing(geometries: Geometries, invalid: Bools) -> Ints:
     return np.flatnonzero(invalid & ~shapely.is_empty(geometries))
 
 
-def self_crossing(objects: Objects) -> tuple[Ints, Geometries]:
-    """Return the objects whose polygon, as read, crosses or touches itself or has no area; and these as drawn."""
-    if objects.vertices is None or objects.vertex_offsets is None:
-        return np.zeros(0, np.int64), np.zeros(0, dtype=object)
-    geometries, invalid = _rings(objects.vertices, objects.vertex_offsets)
+def self_crossing(outlines: Outlines) -> tuple[Ints, Geometries]:
+    """Return which polygons, as read, cross or touch themselves or have no area; and these as drawn."""
+    geometries, invalid = _rings(outlines.vertices, outlines.offsets)
     crossing = _crossing(geometries, invalid)
     return crossing, geometries[crossing]
 
@@ -156,58 +153,21 @@ def _meet(a: Floats, b: Floats) -> Bools:
     return across & back & ~at_ends
 
 
-def describe_invalid(vertices: Floats, vertex_offsets: Ints) -> dict[int, str]:
-    """Say of every ring that is no valid polygon why, by its index.
-
-    Parameters
-    ----------
-    vertices, vertex_offsets
-        As in `from_vertices`.
-    """
-    geometries, invalid = _rings(vertices, vertex_offsets)
+def describe_invalid(outlines: Outlines) -> dict[int, str]:
+    """Say of every polygon that is not valid, as read, why not, by its index."""
+    geometries, invalid = _rings(outlines.vertices, outlines.offsets)
     described = {}
     for i in np.flatnonzero(invalid).tolist():
-        distinct = len(np.unique(vertices[vertex_offsets[i] : vertex_offsets[i + 1]], axis=0))
+        distinct = len(np.unique(outlines.ring(i), axis=0))
         if distinct < 3:
             described[i] = counted(distinct, "a polygon of {count} distinct point[s]")
         elif shapely.area(repair(geometries[i : i + 1]))[0] == 0:
             described[i] = "a polygon without area, all its points on a line"
         else:
-            point = crossings.first_crossing(vertices[vertex_offsets[i] : vertex_offsets[i + 1]])
+            point = crossings.first_crossing(outlines.ring(i))
             where = f" at ({point[0]:g}, {point[1]:g})" if point else ""
             described[i] = f"a polygon that crosses or touches itself{where}"
     return described
-
-
-def settle(read: ReadImages, policy: str) -> tuple[ReadImages, dict[int, str]]:
-    """Apply the policy for invalid polygons to what a reader has repaired.
-
-    Parameters
-    ----------
-    read : ReadImages
-    policy : {'repair', 'drop', 'error'}
-        Keep the repaired polygons; leave these objects out; or refuse them.
-
-    Returns
-    -------
-    ReadImages
-        With `drop` without these objects, which `mended` counts.
-    dict
-        With `error` why, by object; otherwise empty.
-    """
-    objects, mended = read.objects, read.mended
-    if policy == "repair" or objects.vertices is None or objects.vertex_offsets is None:
-        return read, {}
-    if not mended.repaired and not mended.zero_area:
-        return read, {}
-    invalid = describe_invalid(objects.vertices, objects.vertex_offsets)
-    if policy == "error" or not invalid:
-        return read, invalid
-    gone = np.zeros(objects.count, dtype=bool)
-    gone[list(invalid)] = True
-    flat = int((shapely.area(objects.polygons)[gone] == 0).sum()) if objects.polygons is not None else 0
-    counts = GeometryCounts(0, mended.dropped + len(invalid), mended.zero_area - flat)
-    return replace(read, objects=take(objects, ~gone), mended=counts), {}
 
 
 def repair(geometries: Geometries) -> Geometries:

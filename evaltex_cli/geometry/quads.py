@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, cast
-
 import numpy as np
 
 from evaltex_cli.records import Bools, Floats, Geometries
@@ -14,55 +11,6 @@ _LEAST_SHARE = 1e-12
 _LEAST = 1e-280
 """Twice the area of the triangle at a corner, as a share of the bounding box and as such, above which rounding can
 change neither the way the corner turns nor that the whole has an area."""
-
-
-class Quads:
-    """Polygons of convex quadrilaterals, made at the first look; an array of shapely geometries to all who ask.
-
-    Many protocols take boxes for them, and making a polygon takes as long as reading its line.
-
-    Parameters
-    ----------
-    corners : (n, 4, 2) float64
-        In drawing order, of quadrilaterals that `are_convex`.
-    """
-
-    __slots__ = ("corners", "made")
-
-    def __init__(self, corners: Floats) -> None:
-        self.corners = corners
-        self.made: Geometries | None = None
-
-    def __len__(self) -> int:
-        return len(self.corners)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Geometries:
-        if self.made is None:
-            self.made = polygons(self.corners)
-        return np.array(self.made, dtype=object) if copy else self.made
-
-    def __getitem__(self, index: Any) -> Any:
-        return np.asarray(self)[index]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(np.asarray(self))
-
-    def copy(self) -> Geometries:
-        """Return an array of the geometries that may be written to."""
-        return np.array(self)
-
-
-def later(corners: Floats) -> Geometries:
-    """Return `Quads` for what they become."""
-    return cast(Geometries, Quads(corners))
-
-
-def bounds(corners: Floats) -> Floats:
-    """(n, 4) bounding boxes of rings of as many vertices each, (n, k, 2)."""
-    low = high = corners[:, 0]
-    for k in range(1, corners.shape[1]):
-        low, high = np.minimum(low, corners[:, k]), np.maximum(high, corners[:, k])
-    return np.concatenate([low, high], axis=1)
 
 
 def are_convex(corners: Floats) -> Bools:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaltex_cli.geometry import boxes as box_geometry
+from evaltex_cli.geometry import outlines as outline_geometry
 from evaltex_cli.geometry import rounding
-from evaltex_cli.records import Bools, Convention, Floats, Geometries, Ints, Objects
+from evaltex_cli.records import Bools, Convention, Floats, Geometries, Ints, Objects, Outlines
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,45 +39,39 @@ def has_geometry(polygons: Geometries) -> Bools:
 
 def of(objects: Objects, convention: Convention) -> Shapes:
     """Return the shapes of objects as a convention takes them; a box given by its four corners is a box."""
-    boxes, polygons = objects.boxes, objects.polygons
+    boxes, outlines = objects.boxes, objects.outlines
     if convention.inclusive and objects.pixels is not None:
         boxes = objects.pixels
     if convention.truncated:
-        boxes, polygons = rounding.truncated(boxes), _truncated_polygons(objects)
+        boxes, outlines = rounding.truncated(boxes), _truncated(outlines)
     if convention.inclusive:
         boxes = boxes + np.array([0.0, 0.0, 1.0, 1.0])
-    if convention.as_boxes or convention.inclusive or polygons is None:
+    if convention.as_boxes or convention.inclusive or outlines.all_boxes:
         return Shapes(boxes)
-    polygons = polygons.copy()
-    polygons[_are_boxes(objects, convention)] = None
-    return Shapes(boxes, polygons if has_geometry(polygons).any() else None)
+    is_box = _are_boxes(outlines)
+    if is_box.all():
+        return Shapes(boxes)
+    polygons = outline_geometry.polygons(outlines).copy()
+    polygons[is_box] = None
+    return Shapes(boxes, polygons)
 
 
-def _are_boxes(objects: Objects, convention: Convention) -> Bools:
-    """(n,) whether an object's vertices are the four corners of a box, one after the other."""
-    result = np.zeros(objects.count, dtype=bool)
-    if objects.vertices is None or objects.vertex_offsets is None:
-        return result
-    which = np.flatnonzero(np.diff(objects.vertex_offsets) == 4)
-    corners = objects.vertices[objects.vertex_offsets[which, None] + np.arange(4)]
-    if convention.truncated:
-        corners = rounding.truncated(corners)
+def _are_boxes(outlines: Outlines) -> Bools:
+    """(n,) whether an object is a box, or its vertices are the four corners of one, one after the other."""
+    counts = outlines.counts
+    which = np.flatnonzero(counts == 4)
+    corners = outlines.vertices[outlines.offsets[which, None] + np.arange(4)]
     moves = corners != np.roll(corners, -1, axis=1)
     in_turn = moves == moves[:, :1] ^ np.array([[False], [True], [False], [True]])
+    result: Bools = counts == 0
     result[which] = in_turn.all(axis=(1, 2)) & (moves[:, 0, 0] != moves[:, 0, 1])
     return result
 
 
-def _truncated_polygons(objects: Objects) -> Geometries | None:
-    vertices, offsets = objects.vertices, objects.vertex_offsets
-    if objects.polygons is None or vertices is None or offsets is None:
-        return objects.polygons
-    cut = rounding.truncated(vertices)
-    if (cut == vertices).all():
-        return objects.polygons
-    from evaltex_cli.geometry import polygons
-
-    return polygons.from_vertices(cut, offsets, refuse_tangled=False)[0]
+def _truncated(outlines: Outlines) -> Outlines:
+    vertices = rounding.truncated(outlines.vertices)
+    unchanged = (vertices == outlines.vertices).all()
+    return outlines if unchanged else Outlines(outlines.boxes, vertices, outlines.offsets)
 
 
 def area(shapes: Shapes) -> Floats:

@@ -155,11 +155,10 @@ def _scene(batch: ImageBatch, parameters: Parameters, has_text: Bools) -> _Scene
 
 def _hulls(objects: Objects) -> shapes.Shapes:
     """Convex hulls of vertices cut to integers: boxes as boxes, where they are exact and have an area."""
-    points, offsets = chains.rings(objects.boxes, objects.vertices, objects.vertex_offsets, truncated=True)
+    points, offsets = chains.rings(objects.outlines, truncated=True)
     boxes = rounding.truncated(objects.boxes)
     is_box = (boxes[:, 2:] > boxes[:, :2]).all(axis=1) & (np.abs(boxes) < EXACT).all(axis=1)
-    if objects.vertex_offsets is not None:
-        is_box &= np.diff(objects.vertex_offsets) == 0
+    is_box &= objects.outlines.counts == 0
     hulls: Geometries = np.full(objects.count, None, dtype=object)
     if is_box.all():
         return shapes.Shapes(boxes)

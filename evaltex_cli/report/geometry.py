@@ -15,7 +15,7 @@ from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.evaluation import pairing
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_confident
-from evaltex_cli.geometry.polygons import settle
+from evaltex_cli.geometry.outlines import settle
 from evaltex_cli.records import Floats, Ints, Objects, ReadImages
 
 DECIMALS = 2
@@ -137,10 +137,9 @@ def _read(source: Source, positions: Ints, invalid: str, faults: FaultLog) -> Re
 def _sides(objects: Objects) -> list[dict[str, Any]]:
     """Each image's objects."""
     shapes = _numbers(objects.boxes)
-    if objects.vertices is not None and objects.vertex_offsets is not None:
-        corners, bounds = _numbers(objects.vertices), objects.vertex_offsets.tolist()
-        for k in np.flatnonzero(np.diff(objects.vertex_offsets)).tolist():
-            shapes[k] = [number for corner in corners[bounds[k] : bounds[k + 1]] for number in corner]
+    corners, bounds = _numbers(objects.outlines.vertices), objects.outlines.offsets.tolist()
+    for k in np.flatnonzero(objects.outlines.counts).tolist():
+        shapes[k] = [number for corner in corners[bounds[k] : bounds[k + 1]] for number in corner]
     sides = []
     for start, stop in zip(objects.offsets[:-1].tolist(), objects.offsets[1:].tolist(), strict=True):
         side: dict[str, Any] = {"shape": shapes[start:stop], "text": list(objects.texts[start:stop])}

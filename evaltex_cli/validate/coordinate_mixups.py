@@ -15,7 +15,7 @@ from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation import pairing
 from evaltex_cli.formats.base import Source
 from evaltex_cli.geometry import overlaps
-from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, take
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Outlines, take
 from evaltex_cli.validate import swapped_inputs
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def _with_boxes(objects: Objects, read: Callable[[Floats], Floats]) -> Objects:
     """The bounding boxes alone, read otherwise; those that come out inverted have no area."""
     boxes = read(objects.boxes)
     boxes = np.concatenate([boxes[:, :2], np.maximum(boxes[:, :2], boxes[:, 2:])], axis=1)
-    return replace(objects, boxes=boxes, polygons=None, vertices=None, vertex_offsets=None)
+    return replace(objects, outlines=Outlines.of_boxes(boxes))
 
 
 def _shifted(objects: Objects, step: int) -> Objects:

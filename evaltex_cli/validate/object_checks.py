@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from evaltex_cli.errors import counted
-from evaltex_cli.records import Bools, Floats, Ints, Objects
+from evaltex_cli.geometry import outlines
+from evaltex_cli.records import Bools, Floats, Objects
 
 PIXEL = 1.0
 """By how much an object may reach beyond the picture: conventions of the last pixel differ by this."""
@@ -43,19 +44,19 @@ def check(objects: Objects, sizes: Floats) -> Iterator[Finding]:
 
 def invalid_polygons(objects: Objects) -> Iterator[Finding]:
     """Yield polygons that cross themselves, or have no area."""
-    if objects.vertices is None or objects.vertex_offsets is None:
+    if objects.outlines.all_boxes:
         return
     from evaltex_cli.geometry.polygons import area, describe_invalid
 
-    areas = area(objects.polygons) if objects.polygons is not None else np.zeros(objects.count)
-    for row, found in describe_invalid(objects.vertices, objects.vertex_offsets).items():
+    areas = area(outlines.polygons(objects.outlines))
+    for row, found in describe_invalid(objects.outlines).items():
         fate = "is repaired, every lobe kept" if areas[row] > 0 else "matches nothing"
         yield Finding("invalid-polygon", row, found, f"it {fate}, unless --invalid says otherwise; better mend it")
 
 
 def boxes_without_area(objects: Objects) -> Iterator[Finding]:
     """Yield boxes whose width or height is 0."""
-    flat = (objects.boxes[:, 2:] <= objects.boxes[:, :2]).any(axis=1) & (_vertex_counts(objects) == 0)
+    flat = (objects.boxes[:, 2:] <= objects.boxes[:, :2]).any(axis=1) & (objects.outlines.counts == 0)
     for row in np.flatnonzero(flat).tolist():
         x0, _, x1, _ = objects.boxes[row].tolist()
         found = f"a box without area, {_box(objects.boxes[row])}"
@@ -78,10 +79,8 @@ def beyond_picture(objects: Objects, sizes: Floats) -> Iterator[Finding]:
 
 def _first_beyond(objects: Objects, row: int, corner: Floats) -> int:
     """Which coordinate is the first beyond a picture."""
-    points = objects.boxes[row].reshape(2, 2)
-    if objects.vertices is not None and objects.vertex_offsets is not None:
-        start, stop = objects.vertex_offsets[row : row + 2].tolist()
-        points = objects.vertices[start:stop] if stop > start else points
+    ring = objects.outlines.ring(row)
+    points = ring if len(ring) else objects.boxes[row].reshape(2, 2)
     return int(((points < -PIXEL) | (points > corner + PIXEL)).ravel().argmax())
 
 
@@ -94,7 +93,7 @@ def duplicates(objects: Objects) -> Iterator[Finding]:
     group = group.reshape(-1)
     first: dict[tuple[int, bytes], int] = {}
     for row in np.flatnonzero(times[group] > 1).tolist():
-        before = first.setdefault((int(group[row]), _vertices(objects, row)), row)
+        before = first.setdefault((int(group[row]), objects.outlines.ring(row).tobytes()), row)
         if before != row:
             found = f"the coordinates of object {objects.ids[before]} again"
             yield Finding("duplicate", row, found, "one of the two removed, if they are one object")
@@ -102,11 +101,9 @@ def duplicates(objects: Objects) -> Iterator[Finding]:
 
 def counter_clockwise(objects: Objects) -> Iterator[Finding]:
     """Yield, once an image, quadrilaterals drawn counter-clockwise as one sees them; the RRC's scripts refuse these."""
-    vertices, offsets = objects.vertices, objects.vertex_offsets
-    if vertices is None or offsets is None:
-        return
-    quads = np.flatnonzero(_vertex_counts(objects) == 4)
-    corners = vertices[offsets[quads, None] + np.arange(4)]
+    drawn = objects.outlines
+    quads = np.flatnonzero(drawn.counts == 4)
+    corners = drawn.vertices[drawn.offsets[quads, None] + np.arange(4)]
     turned = quads[_signed_area(corners) < 0]
     images = objects.image
     owners, starts, counts = np.unique(images[turned], return_index=True, return_counts=True)
@@ -124,18 +121,6 @@ def _signed_area(corners: Floats) -> Floats:
     after = np.roll(corners, -1, axis=1)
     area: Floats = (corners[..., 0] * after[..., 1] - after[..., 0] * corners[..., 1]).sum(axis=1) / 2
     return area
-
-
-def _vertex_counts(objects: Objects) -> Ints:
-    if objects.vertex_offsets is None:
-        return np.zeros(objects.count, np.int64)
-    return np.diff(objects.vertex_offsets)
-
-
-def _vertices(objects: Objects, row: int) -> bytes:
-    if objects.vertices is None or objects.vertex_offsets is None:
-        return b""
-    return objects.vertices[objects.vertex_offsets[row] : objects.vertex_offsets[row + 1]].tobytes()
 
 
 def _box(box: Floats) -> str:

@@ -50,10 +50,8 @@ def assert_same(found: Objects, expected: Objects) -> None:
     assert found.boxes.tolist() == expected.boxes.tolist()
     assert found.dont_care.tolist() == expected.dont_care.tolist()
     assert list(found.texts) == list(expected.texts)
-    assert (found.vertices is None) == (expected.vertices is None)
-    if found.vertices is not None and expected.vertices is not None:
-        assert found.vertices.tolist() == expected.vertices.tolist()
-        assert found.vertex_offsets.tolist() == expected.vertex_offsets.tolist()  # type: ignore[union-attr]
+    assert found.outlines.vertices.tolist() == expected.outlines.vertices.tolist()
+    assert found.outlines.offsets.tolist() == expected.outlines.offsets.tolist()
 
 
 def test_the_file_in_full(tmp_path: Path) -> None:
@@ -123,7 +121,7 @@ def test_polygons_as_boxes(tmp_path: Path) -> None:
     source, target = folder(tmp_path / "src", POLYGONS), tmp_path / "gt.txt"
     convert(source, target, "gt", as_boxes=True)
     found = read(target)[1].objects
-    assert found.polygons is None
+    assert found.outlines.all_boxes
     assert found.boxes.tolist() == read(source)[1].objects.boxes.tolist()
 
 

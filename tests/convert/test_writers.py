@@ -50,9 +50,7 @@ def described(found: ReadImages, corners: bool) -> list[list[tuple[object, ...]]
         rows.append([])
         for i in range(start, stop):
             shape: object = objects.boxes[i].tolist()
-            ring = (
-                [] if objects.vertices is None else objects.vertices[slice(*objects.vertex_offsets[i : i + 2])].tolist()
-            )  # type: ignore[index]
+            ring = objects.outlines.ring(i).tolist()
             if ring:
                 shape = ring
             elif corners:

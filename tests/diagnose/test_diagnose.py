@@ -25,6 +25,7 @@ from evaltex_cli.diagnose.diagnosis import diagnose
 from evaltex_cli.diagnose.error_types import KINDS, Thresholds, find
 from evaltex_cli.errors import ConfigError, FaultLog, InputError
 from evaltex_cli.formats import open_source
+from evaltex_cli.geometry import outlines
 from evaltex_cli.geometry.polygons import from_vertices
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.records import ImageBatch
@@ -184,14 +185,13 @@ def test_repaired_objects_are_consistent(tmp_path_factory, seed, kinds):
         if same:
             before, after = (slice(*side.offsets[k : k + 2]) for side in (batch.det, det))
             assert batch.det.ids[before].tolist() == det.ids[after].tolist()
-    if det.polygons is not None:
-        made = from_vertices(det.vertices, det.vertex_offsets)[0]
-        for polygon, again, box in zip(det.polygons, made, det.boxes, strict=True):
-            assert (polygon is None) == (again is None)
-            if polygon is not None:
-                assert polygon.is_valid
-                assert polygon.equals(again)
-                assert polygon.bounds == pytest.approx(tuple(box))
+    made = from_vertices(det.outlines.vertices, det.outlines.offsets)[0]
+    for polygon, again, box in zip(outlines.polygons(det.outlines), made, det.boxes, strict=True):
+        assert (polygon is None) == (again is None)
+        if polygon is not None:
+            assert polygon.is_valid
+            assert polygon.equals(again)
+            assert polygon.bounds == pytest.approx(tuple(box))
     if not kinds & {"split", "merged"}:
         change = {"missed": 1, "false": -1, "duplicate": -1}
         assert det.count - batch.det.count == sum(change.get(kind, 0) * mistakes.count(kind) for kind in kinds)
@@ -214,7 +214,7 @@ def scene_batch(folder, seed):
 
 
 def outline(objects, k):
-    own = None if objects.polygons is None else objects.polygons[k]
+    own = outlines.polygons(objects.outlines)[k]
     return shapely.box(*objects.boxes[k]) if own is None else own
 
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from evaltex_cli import Accumulator, ConfigError, InputError, evaluate, formats, image_objects
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation import accumulator
+from evaltex_cli.geometry import outlines
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.records import Objects
 
@@ -26,9 +27,9 @@ Image = tuple[Objects, Objects]
 def in_memory(objects: Objects, k: int) -> Objects:
     """Image k of a batch by way of `image_objects`, boxes before polygons."""
     own = slice(int(objects.offsets[k]), int(objects.offsets[k + 1]))
-    counts = np.zeros(objects.count, int) if objects.vertex_offsets is None else np.diff(objects.vertex_offsets)
+    counts = objects.outlines.counts
     order = sorted(range(own.start, own.stop), key=lambda i: counts[i] > 0)
-    rings = [objects.vertices[slice(*objects.vertex_offsets[i : i + 2])] for i in order if counts[i]]  # type: ignore[index]
+    rings = [objects.outlines.ring(i) for i in order if counts[i]]
     return image_objects(
         objects.boxes[[i for i in order if not counts[i]]],
         rings,
@@ -158,9 +159,9 @@ def test_fields_and_their_defaults() -> None:
     assert (found.ids.tolist(), found.regions.tolist()) == ([1, 2], [1, 2])
     assert found.boxes.tolist() == [[0, 0, 2, 1], [3, 3, 5, 6]]
     assert (found.dont_care.tolist(), list(found.texts)) == ([False, True], ["a", "日本"])
-    assert found.polygons is not None
-    assert found.polygons[0] is None
-    assert found.polygons[1].area == 3
+    polygons = outlines.polygons(found.outlines)
+    assert polygons[0] is None
+    assert polygons[1].area == 3
     assert image_objects(ids=[], dont_care=[], texts=[]).count == 0
 
 
@@ -241,9 +242,8 @@ def as_coco(sides: list[Objects]) -> dict[str, Any]:
         for k, (x0, y0, x1, y1) in enumerate(objects.boxes.tolist()):
             one = {"id": len(annotations), "image_id": image, "bbox": [x0, y0, x1 - x0, y1 - y0]}
             one |= {"text": objects.texts[k], "iscrowd": int(objects.dont_care[k])}
-            if objects.vertex_offsets is not None and objects.vertices is not None:
-                ring = objects.vertices[slice(*objects.vertex_offsets[k : k + 2])]
-                one |= {"segmentation": [ring.ravel().tolist()]} if len(ring) else {}
+            ring = objects.outlines.ring(k)
+            one |= {"segmentation": [ring.ravel().tolist()]} if len(ring) else {}
             if objects.confidences is not None:
                 one |= {"score": objects.confidences[k]}
             annotations.append(one)

@@ -138,9 +138,9 @@ def test_quotes_in_another_field_are_not_taken_in_bulk(side: Side, line: str) ->
 def columns(path: Path, side: Side) -> tuple[object, ...]:
     names, images = read(path, side)
     found = images.objects
-    shapes = (None, None) if found.vertices is None else (found.vertices.tolist(), found.vertex_offsets.tolist())  # type: ignore[union-attr]
-    numbers = (found.offsets, found.ids, found.regions, found.dont_care, found.boxes, images.sizes)
-    return names, *(column.tolist() for column in numbers), list(found.texts), *shapes
+    drawn = (found.boxes, found.outlines.vertices, found.outlines.offsets)
+    numbers = (found.offsets, found.ids, found.regions, found.dont_care, *drawn, images.sizes)
+    return names, *(column.tolist() for column in numbers), list(found.texts)
 
 
 LONG = "".join(
@@ -216,7 +216,7 @@ def test_object_lines(tmp_path: Path, line: str, text: str, box: list[float]) ->
     objects = read(path, "gt")[1].objects
     assert (objects.ids.tolist(), objects.regions.tolist(), objects.dont_care.tolist()) == ([1], [2], [False])
     assert (list(objects.texts), objects.boxes.tolist()) == ([text], [box])
-    assert (objects.polygons is not None) == (line.count(",") > 8 and "1,2,3,4" not in line)
+    assert (not objects.outlines.all_boxes) == (line.count(",") > 8 and "1,2,3,4" not in line)
 
 
 @pytest.mark.parametrize(

@@ -56,8 +56,7 @@ def test_ground_truth(tmp_path: Path) -> None:
     assert (source.format, source.names, faults) == ("totaltext-mat", ["img1"], [])
     assert list(images.objects.texts) == ["Café", "#", "any", ""]
     assert images.objects.dont_care.tolist() == [False, True, True, False]
-    assert images.objects.vertices is not None
-    assert images.objects.vertices[:6].tolist() == [list(point) for point in zip(*CURVE, strict=True)]
+    assert images.objects.outlines.vertices[:6].tolist() == [list(point) for point in zip(*CURVE, strict=True)]
     assert images.mended.zero_area == 1
 
 

@@ -27,6 +27,7 @@ from evaltex_cli.formats.icdar import lines_bulk as icdar_bulk
 from evaltex_cli.formats.icdar import survey as icdar_survey
 from evaltex_cli.formats.icdar.lines import Line, LineShape, Syntax, lines_of, parse_line, survey_line
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.geometry import outlines
 from evaltex_cli.records import Objects
 
 QUAD = "10,20,30,20,30,40,10,40"
@@ -358,9 +359,8 @@ def test_bulk_reading_is_the_exact_one(
     if syntax.format == "ltrb":
         assert objects.boxes.tolist() == [line.coordinates for line in flat]
     else:
-        assert objects.vertices is not None
-        assert objects.vertices.ravel().tolist() == [value for line in flat for value in line.coordinates]
-        assert np.diff(objects.vertex_offsets).tolist() == [len(line.coordinates) // 2 for line in flat]  # type: ignore[arg-type]
+        assert objects.outlines.vertices.ravel().tolist() == [value for line in flat for value in line.coordinates]
+        assert objects.outlines.counts.tolist() == [len(line.coordinates) // 2 for line in flat]
     if syntax.confidences and not syntax.own_tail:
         assert objects.confidences is not None
         assert objects.confidences.tolist() == [line.confidence for line in flat]
@@ -475,8 +475,8 @@ def test_detections_below_a_confidence_are_left_out(images: list[list[tuple[floa
     for name in ("offsets", "ids", "boxes", "regions", "dont_care"):
         assert getattr(found, name).tolist() == getattr(expected, name).tolist()
     assert list(found.texts) == list(expected.texts)
-    if expected.vertices is not None:
-        assert found.vertices is not None and found.vertices.tolist() == expected.vertices.tolist()
-        assert found.polygons is not None and len(found.polygons) == found.count
+    assert found.outlines.vertices.tolist() == expected.outlines.vertices.tolist()
+    assert found.outlines.offsets.tolist() == expected.outlines.offsets.tolist()
+    assert len(outlines.polygons(found.outlines)) == found.count
     if expected.confidences is not None and found.confidences is not None:
         assert np.array_equal(found.confidences, expected.confidences, equal_nan=True)

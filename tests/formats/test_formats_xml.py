@@ -160,8 +160,7 @@ def test_alto(tmp_path: Path, namespace: str) -> None:
     assert found.images.sizes.tolist() == [[480, 640]]
     assert found.texts == ["Two", "words", "three"]
     assert found.objects.boxes.tolist() == WORD_BOXES
-    assert found.objects.polygons is not None
-    assert [shape is not None for shape in found.objects.polygons] == [False, True, False]
+    assert [bool(count) for count in found.objects.outlines.counts] == [False, True, False]
     assert found.objects.regions.tolist() == [1, 1, 2]
     assert found.objects.confidences is not None
     assert found.objects.confidences.tolist() == pytest.approx([0.5, float("nan"), 1], nan_ok=True)
@@ -226,8 +225,7 @@ def test_ctw1500(tmp_path: Path) -> None:
     assert found.texts == ["ÉCOLE", "###", "box"]
     assert found.objects.dont_care.tolist() == [False, True, False]
     assert found.objects.boxes.tolist() == [[10, 30, 100, 50], [10, 90, 100, 110], [10, 190, 100, 210]]
-    assert found.objects.vertices is not None
-    assert found.objects.vertices[:3].tolist() == [[10, 30], [40, 30], [70, 35]]
+    assert found.objects.outlines.vertices[:3].tolist() == [[10, 30], [40, 30], [70, 35]]
     assert not Read(tmp_path / "0200.xml", "det").objects.dont_care.any()
 
 

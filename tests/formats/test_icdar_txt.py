@@ -14,6 +14,7 @@ from reading import folder, read
 from evaltex_cli import formats
 from evaltex_cli.errors import SHOWN_FAULTS, FaultLog, InputError
 from evaltex_cli.formats.base import Side
+from evaltex_cli.geometry import outlines
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -118,7 +119,7 @@ def test_a_polygon_ends_before_a_transcription_that_is_a_number(tmp_path: Path) 
     lines = f'{POLYGON},1996\n{QUAD},60,000\n{QUAD},"7,8"\n{QUAD},5,Downing Street\n{POLYGON},word\n{POLYGON},'
     found = read(folder(tmp_path / "a", lines))
     assert found.texts == ["1996", "60,000", "7,8", "5,Downing Street", "word", ""]
-    assert np.diff(found.objects.vertex_offsets).tolist() == [5, 4, 4, 4, 5, 5]  # type: ignore[arg-type]
+    assert found.objects.outlines.counts.tolist() == [5, 4, 4, 4, 5, 5]
 
 
 def test_byte_order_marks_line_ends_and_blank_lines(tmp_path: Path) -> None:
@@ -293,8 +294,7 @@ def test_shapes_without_area_or_crossing_themselves_are_kept_and_counted(tmp_pat
     objects, mended = found.objects, found.images.mended
     assert (found.source.format, found.faults) == ("polygon", [])
     assert (mended.repaired, mended.zero_area, mended.dropped) == (1, 3, 0)
-    assert objects.polygons is not None
-    assert [polygon.area for polygon in objects.polygons] == [50, 0, 0, 0, 500]
+    assert [polygon.area for polygon in outlines.polygons(objects.outlines)] == [50, 0, 0, 0, 500]
     assert objects.boxes.tolist() == [[0, 0, 10, 10], [0, 0, 10, 10], [1, 2, 1, 2], [1, 2, 3, 4], [10, 20, 30, 50]]
 
 
@@ -347,9 +347,9 @@ def test_objects_written_are_read_back(
     if kind == "ltrb":
         assert found.objects.boxes.tolist() == values
     else:
-        assert found.objects.vertices is not None
-        assert found.objects.vertices.ravel().tolist() == [value for numbers in values for value in numbers]
-        assert np.diff(found.objects.vertex_offsets).tolist() == [len(numbers) // 2 for numbers in values]  # type: ignore[arg-type]
+        drawn = found.objects.outlines
+        assert drawn.vertices.ravel().tolist() == [value for numbers in values for value in numbers]
+        assert drawn.counts.tolist() == [len(numbers) // 2 for numbers in values]
         bounds = [[min(v[::2]), min(v[1::2]), max(v[::2]), max(v[1::2])] for v in values]
         assert found.objects.boxes.tolist() == bounds
     confidences = [confidence for _, confidence, _ in objects if confidence is not None]

@@ -15,9 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.evaluation.accumulator import image_objects
-from evaltex_cli.formats.icdar import format as icdar_txt
-from evaltex_cli.formats.icdar.lines import Syntax
-from evaltex_cli.geometry import polygons, quads
+from evaltex_cli.geometry import outlines, polygons, quads
 from evaltex_cli.records import GeometryCounts
 
 SQUARE = [(0, 0), (4, 0), (4, 4), (0, 4)]
@@ -58,10 +56,10 @@ def test_what_is_convex_is_valid_and_has_an_area(corners: np.ndarray) -> None:
 def test_what_crosses_itself_is_as_drawn(corners: np.ndarray, other: list[tuple[float, float]]) -> None:
     drawn = [shapely.polygons(shapely.linearrings(np.array(ring))) for ring in [*corners, other]]
     objects = image_objects(boxes=[[0, 0, 9, 9]], polygons=[*corners, np.array(other)])
-    crossing, found = polygons.self_crossing(objects)
+    crossing, found = polygons.self_crossing(objects.outlines)
     expected = {1 + i: shapely.to_wkb(ring) for i, ring in enumerate(drawn) if not shapely.is_valid(ring)}
     assert dict(zip(crossing.tolist(), map(shapely.to_wkb, found), strict=True)) == expected
-    assert polygons.self_crossing(image_objects(boxes=[[0, 0, 9, 9]]))[0].tolist() == []
+    assert polygons.self_crossing(image_objects(boxes=[[0, 0, 9, 9]]).outlines)[0].tolist() == []
 
 
 @settings(deadline=None, derandomize=True, max_examples=300)
@@ -80,12 +78,10 @@ def test_polygons_are_those_made_one_by_one(corners: np.ndarray, other: list[tup
 @given(quadrilaterals)
 def test_shapes_read_are_those_made_one_by_one(corners: np.ndarray) -> None:
     count = len(corners)
-    boxes, geometries, vertices, offsets, mended = icdar_txt._shapes(
-        corners.ravel(), np.full(count, 8), Syntax("quad", "gt")
-    )
-    assert geometries is not None and vertices is not None and offsets is not None
-    assert boxes.tolist() == np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1).tolist()
-    assert ([shapely.to_wkb(one, hex=True) for one in geometries], mended) == one_by_one(vertices, offsets)
+    drawn, mended = outlines.from_numbers(corners.ravel(), np.full(count, 8), np.zeros(count, dtype=bool))
+    assert drawn.boxes.tolist() == np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1).tolist()
+    made = [shapely.to_wkb(one, hex=True) for one in outlines.polygons(drawn)]
+    assert (made, mended) == one_by_one(drawn.vertices, drawn.offsets)
 
 
 @pytest.mark.parametrize(
@@ -117,17 +113,27 @@ def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     assert quads.are_convex(corners).tolist() == expected.tolist()
 
 
-def test_quads_are_an_array_to_all_who_ask() -> None:
+def test_polygons_of_quadrilaterals_are_made_once_and_when_asked_for() -> None:
     corners = np.array([SQUARE, np.add(SQUARE, 9), np.multiply(SQUARE, 2)], float)
-    later = pickle.loads(pickle.dumps(quads.later(corners)))
-    assert len(later) == 3 and later.made is None
-    assert shapely.area(later).tolist() == [16, 16, 64]
-    assert shapely.area(later[[2, 0]]).tolist() == [64, 16] and later[1] is later[1]
-    assert [polygon.area for polygon in later] == [16, 16, 64]
-    copy = later.copy()
-    copy[0] = None
-    assert later[0] is not None
-    assert np.concatenate([later, np.full(1, None)]).tolist() == [*later, None]
+    numbers = np.concatenate([[1, 1, 2, 2], corners.ravel()])
+    drawn, _ = outlines.from_numbers(numbers, np.array([4, 8, 8, 8]), np.arange(4) == 0)
+    later = pickle.loads(pickle.dumps(drawn))
+    assert not later.made
+    assert np.nan_to_num(shapely.area(outlines.polygons(later))).tolist() == [0, 16, 16, 64]
+    assert outlines.polygons(later) is outlines.polygons(later)
+
+
+def test_numbers_of_boxes_and_polygons_in_turn() -> None:
+    """Flat boxes and flat polygons count; two points may be a polygon, if who reads them says so."""
+    objects = [[0, 0, 0, 5], [0, 0, 4, 0, 4, 3], [1, 2, 3, 4], [5, 6, 7, 9], [0, 0, 5, 5, 9, 9]]
+    counts = np.array([len(numbers) for numbers in objects])
+    is_box = np.array([True, False, True, False, False])
+    drawn, mended = outlines.from_numbers(np.concatenate(objects), counts, is_box)
+    assert drawn.boxes.tolist() == [[0, 0, 0, 5], [0, 0, 4, 3], [1, 2, 3, 4], [5, 6, 7, 9], [0, 0, 9, 9]]
+    assert [drawn.ring(i).ravel().tolist() for i in range(5)] == [[], objects[1], [], objects[3], objects[4]]
+    assert drawn.counts.tolist() == [0, 3, 0, 2, 3] and not drawn.all_boxes
+    assert mended == GeometryCounts(zero_area=3)
+    assert [None if one is None else one.area for one in outlines.polygons(drawn)] == [None, 6, None, 0, 0]
 
 
 def test_boxes_of_quadrilaterals_need_no_polygons(tmp_path: Path) -> None:
@@ -135,10 +141,11 @@ def test_boxes_of_quadrilaterals_need_no_polygons(tmp_path: Path) -> None:
     code = (
         "import sys, numpy as np; from pathlib import Path\n"
         "from evaltex_cli import formats; from evaltex_cli.errors import FaultLog\n"
+        "from evaltex_cli.geometry import outlines\n"
         f"source = formats.open_source(Path({str(tmp_path)!r}), 'gt', FaultLog())\n"
         "assert source.format == 'quad'\n"
         "objects = source.read(np.arange(1), FaultLog()).objects\n"
         "assert objects.boxes.tolist() == [[0, 0, 4, 4]] and 'shapely' not in sys.modules\n"
-        "assert objects.polygons[0].area == 16\n"
+        "assert outlines.polygons(objects.outlines)[0].area == 16\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

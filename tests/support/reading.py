@@ -33,9 +33,7 @@ class Read:
     @property
     def rings(self) -> list[list[list[float]]]:
         """The vertices of each object; none of a box."""
-        if self.objects.vertices is None or self.objects.vertex_offsets is None:
-            return [[]] * self.objects.count
-        return [part.tolist() for part in np.split(self.objects.vertices, self.objects.vertex_offsets[1:-1])]
+        return [self.objects.outlines.ring(i).tolist() for i in range(self.objects.count)]
 
     @property
     def flat_rings(self) -> list[list[float]]:

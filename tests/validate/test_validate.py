@@ -24,8 +24,8 @@ from evaltex_cli.evaluation.accumulator import image_objects
 from evaltex_cli.evaluation.evaluate import open_sources
 from evaltex_cli.formats.files import image_names
 from evaltex_cli.formats.image_sizes import find_pictures, picture_size, sizes_from_pictures
-from evaltex_cli.geometry import polygons
-from evaltex_cli.records import GeometryCounts, ImageBatch, ReadImages, concatenate
+from evaltex_cli.geometry import outlines, polygons
+from evaltex_cli.records import GeometryCounts, ImageBatch, Outlines, ReadImages, concatenate
 from evaltex_cli.validate import coordinate_mixups, object_checks
 from evaltex_cli.validate.validation import validate
 
@@ -324,7 +324,7 @@ def test_dont_care_images():
 
 def as_read(boxes, rings):
     objects = image_objects(np.array(boxes, float).reshape(-1, 4), [np.array(ring, float) for ring in rings])
-    mended = polygons.from_vertices(objects.vertices, objects.vertex_offsets)[1] if rings else GeometryCounts()
+    mended = polygons.from_vertices(objects.outlines.vertices, objects.outlines.offsets)[1]
     return ReadImages(np.zeros((1, 2)), objects, mended)
 
 
@@ -333,12 +333,12 @@ def as_read(boxes, rings):
 def test_policies_against_a_plain_filter(boxes, rings):
     read = as_read(boxes, rings)
     valid = [shapely.Polygon(ring).is_valid for ring in rings]
-    same, nothing = polygons.settle(read, "repair")
+    same, nothing = outlines.settle(read, "repair")
     assert same is read
     assert nothing == {}
-    _, refused = polygons.settle(read, "error")
+    _, refused = outlines.settle(read, "error")
     assert list(refused) == [len(boxes) + i for i, good in enumerate(valid) if not good]
-    left, nothing = polygons.settle(read, "drop")
+    left, nothing = outlines.settle(read, "drop")
     assert nothing == {}
     kept = [len(boxes) + i for i, good in enumerate(valid) if good]
     rows = [*range(len(boxes)), *kept]
@@ -347,11 +347,11 @@ def test_policies_against_a_plain_filter(boxes, rings):
     assert left.objects.boxes.tolist() == read.objects.boxes[rows].tolist()
     assert left.objects.offsets.tolist() == [0, len(rows)]
     if rings:
-        assert np.diff(left.objects.vertex_offsets).tolist() == [0] * len(boxes) + [
+        assert left.objects.outlines.counts.tolist() == [0] * len(boxes) + [
             len(ring) for ring, good in zip(rings, valid, strict=True) if good
         ]
-        assert [None if p is None else p.area for p in left.objects.polygons] == [
-            None if p is None else p.area for p in read.objects.polygons[rows]
+        assert [None if p is None else p.area for p in outlines.polygons(left.objects.outlines)] == [
+            None if p is None else p.area for p in outlines.polygons(read.objects.outlines)[rows]
         ]
 
 
@@ -407,7 +407,8 @@ def test_policies_that_do_not_go(files, tmp_path):
 )
 def test_invalid_polygons_are_described(ring, words):
     vertices = np.array([*[(0, 0), (1, 0), (1, 1)], *ring], float)
-    described = polygons.describe_invalid(vertices, np.array([0, 3, 3, 3 + len(ring)]))
+    offsets = np.array([0, 3, 3, 3 + len(ring)])
+    described = polygons.describe_invalid(Outlines(np.zeros((3, 4)), vertices, offsets))
     assert list(described) == [2]
     assert words in described[2]
 
@@ -533,7 +534,11 @@ def scene(seed, images=20, jitter=2.0):
 
 def changed(batch, change):
     """The batch with other boxes of the detections."""
-    return replace(batch, det=replace(batch.det, boxes=change(batch.det.boxes)))
+    return replace(batch, det=with_boxes(batch.det, change(batch.det.boxes)))
+
+
+def with_boxes(objects, boxes):
+    return replace(objects, outlines=Outlines.of_boxes(boxes))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -562,7 +567,7 @@ def test_fractions_and_resized_pictures_of_many_sizes():
     factors = rng.uniform(0.5, 3, (40, 2))
     own = np.tile(factors, 2)
     sizes = SIZE * factors[:, ::-1]
-    gt = replace(batch.gt, boxes=batch.gt.boxes * own[batch.gt.image])
+    gt = with_boxes(batch.gt, batch.gt.boxes * own[batch.gt.image])
     grown = replace(batch, sizes=sizes, gt=gt)
     fractions = changed(grown, lambda b: b / [640, 480, 640, 480])
     assert "fractions of the picture's width and height" in coordinate_mixups.guess(fractions)
@@ -624,7 +629,7 @@ def test_agreement_is_a_share_and_does_not_depend_on_scale(seed, factor):
     batch = scene(seed, images=3)
     value = coordinate_mixups.agreement(batch)
     assert 0 <= value <= 1
-    scaled = replace(changed(batch, lambda b: b * factor), gt=replace(batch.gt, boxes=batch.gt.boxes * factor))
+    scaled = replace(changed(batch, lambda b: b * factor), gt=with_boxes(batch.gt, batch.gt.boxes * factor))
     assert coordinate_mixups.agreement(scaled) == pytest.approx(value)
 
 
@@ -646,5 +651,5 @@ def test_no_false_alarm_on_real_data(gt, det):
     ours, theirs, _ = open_sources(DATA / gt, DATA / det, None, None)
     batch = coordinate_mixups.sample(ours, theirs, pairing.pair_images(ours, theirs, FaultLog()))
     assert coordinate_mixups.guess(batch) is None
-    swapped = changed(replace(batch, det=replace(batch.det, polygons=None)), lambda b: b[:, [1, 0, 3, 2]])
+    swapped = changed(batch, lambda b: b[:, [1, 0, 3, 2]])
     assert "x and y are swapped" in coordinate_mixups.guess(swapped)

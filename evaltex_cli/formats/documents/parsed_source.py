@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -12,8 +11,8 @@ from evaltex_cli.errors import FaultLog, InputError, Position, TangledError, quo
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.files.image_names import NAME_TOO_LONG, is_too_long, leaves_result_folder
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, _pixels, _types
-from evaltex_cli.geometry.boxes import around
-from evaltex_cli.records import Floats, GeometryCounts, Ints, Objects, ReadImages, concatenate_texts, offsets_of
+from evaltex_cli.geometry import outlines
+from evaltex_cli.records import GeometryCounts, Ints, Objects, Outlines, ReadImages, concatenate_texts, offsets_of
 
 BYTES_PER_OBJECT = 64
 """What an object weighs in a batch, about as much as its line in a text file."""
@@ -77,7 +76,7 @@ def columns(images: Sequence[CollectedImage]) -> ReadImages:
     regions = [own if one.region is None else one.region for one, own in zip(objects, ids, strict=True)]
     confidences = np.array([one.confidence for one in objects], np.float64)
     try:
-        boxes, shapes, mended = _shapes(objects)
+        drawn, mended = _outlines(objects)
     except TangledError as tangled:
         place = [image.place for image in images for _ in image.objects][tangled.ring]
         at = objects[tangled.ring].at
@@ -86,34 +85,19 @@ def columns(images: Sequence[CollectedImage]) -> ReadImages:
     columns = Objects(
         offsets=offsets_of([len(image.objects) for image in images]),
         ids=np.array(ids, np.int64),
-        boxes=boxes,
+        outlines=drawn,
         regions=np.array(regions, np.int64),
         dont_care=np.array([one.dont_care for one in objects], dtype=bool),
         texts=concatenate_texts([one.text for one in objects]),
         confidences=None if np.isnan(confidences).all() else confidences,
-        pixels=_pixels(objects, boxes),
+        pixels=_pixels(objects, drawn.boxes),
         types=_types(objects),
-        **shapes,
     )
     sizes = np.array([(image.height, image.width) for image in images], np.float64).reshape(-1, 2)
     return ReadImages(sizes, columns, mended)
 
 
-def _shapes(objects: Sequence[CollectedObject]) -> tuple[Floats, dict[str, Any], GeometryCounts]:
-    """Bounding boxes; polygons, vertices and their offsets where any object has them; what was mended."""
-    is_box = np.array([len(one.coordinates) == 4 for one in objects], dtype=bool)
-    boxes = np.zeros((len(objects), 4))
-    boxes[is_box] = np.array(
-        [one.coordinates for one in objects if len(one.coordinates) == 4], dtype=np.float64
-    ).reshape(-1, 4)
-    flat_boxes = GeometryCounts(zero_area=int((boxes[is_box, 2:] <= boxes[is_box, :2]).any(axis=1).sum()))
-    if is_box.all():
-        return boxes, {}, flat_boxes
-    from evaltex_cli.geometry import polygons
-
-    rings = [one.coordinates for one in objects if len(one.coordinates) != 4]
-    vertices = np.array([value for ring in rings for value in ring], np.float64).reshape(-1, 2)
-    offsets = offsets_of([0 if len(one.coordinates) == 4 else len(one.coordinates) // 2 for one in objects])
-    geometries, mended = polygons.from_vertices(vertices, offsets)
-    boxes[~is_box] = around(vertices, vertices, offsets[:-1][~is_box])
-    return boxes, {"polygons": geometries, "vertices": vertices, "vertex_offsets": offsets}, mended + flat_boxes
+def _outlines(objects: Sequence[CollectedObject]) -> tuple[Outlines, GeometryCounts]:
+    numbers = np.array([value for one in objects for value in one.coordinates], np.float64)
+    counts = np.array([len(one.coordinates) for one in objects], np.int64)
+    return outlines.from_numbers(numbers, counts, counts == 4)

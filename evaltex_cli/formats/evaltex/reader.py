@@ -19,10 +19,9 @@ from evaltex_cli.formats.evaltex.lines import ObjectLine, parse_object_line
 from evaltex_cli.formats.files import buffer_lines
 from evaltex_cli.formats.files.numbers import LineFault
 from evaltex_cli.formats.files.text_bounds import TextFault, refuse_excess, without_blank_lines
-from evaltex_cli.geometry.boxes import around
+from evaltex_cli.geometry import outlines
 from evaltex_cli.records import (
     Floats,
-    Geometries,
     GeometryCounts,
     Ints,
     Objects,
@@ -30,6 +29,7 @@ from evaltex_cli.records import (
     Texts,
     distinct,
     offsets_of,
+    stretches,
 )
 
 
@@ -192,19 +192,18 @@ def _columns(
 
     ids = merged(plain.ids, [parsed.id for parsed in extra])
     coordinates, offsets = _merged_coordinates(plain, [parsed.coordinates for parsed in extra], order)
-    boxes, polygons, vertices, vertex_offsets, mended = shapes_of(coordinates, offsets)
+    counts = np.diff(offsets)
+    numbers = _with_corners(coordinates, offsets[:-1][counts == 4])
+    drawn, mended = outlines.from_numbers(numbers, counts, counts == 4)
     objects = Objects(
         offsets=np.searchsorted(image[line[order]], np.arange(images + 1)),
         ids=ids,
-        boxes=boxes,
+        outlines=drawn,
         regions=merged(plain.regions, [parsed.region for parsed in extra]) if side == "gt" else ids,
         dont_care=merged(plain.dont_care, [parsed.dont_care for parsed in extra]),
         texts=Texts(
             b"".join([buffer, *texts]), merged(plain.text_start, text_start), merged(plain.text_stop, text_stop)
         ),
-        polygons=polygons,
-        vertices=vertices,
-        vertex_offsets=vertex_offsets,
     )
     return objects, line[order], mended
 
@@ -219,34 +218,12 @@ def _merged_coordinates(
     values = np.concatenate([plain.coordinates, np.array([v for values in odd for v in values], np.float64)])
     sorted_counts = counts[order]
     offsets = offsets_of(sorted_counts)
-    take = np.arange(len(values)) + np.repeat(starts[order] - offsets[:-1], sorted_counts)
-    return values[take], offsets
+    return values[stretches(starts[order], sorted_counts)], offsets
 
 
-def shapes_of(
-    coordinates: Floats, offsets: Ints
-) -> tuple[Floats, Geometries | None, Floats | None, Ints | None, GeometryCounts]:
-    """Turn each object's numbers into a box (four of them: x, y, width, height) or a polygon.
-
-    Returns
-    -------
-    boxes, polygons, vertices, vertex_offsets, mended
-        As in `Objects`; the three in the middle None where every object is a box.
-    """
-    counts = np.diff(offsets)
-    is_box = counts == 4
-    if is_box.all():
-        boxes = coordinates.reshape(-1, 4).copy()
-        boxes[:, 2:] += boxes[:, :2]
-        return boxes, None, None, None, GeometryCounts()
-    from evaltex_cli.geometry import polygons
-
-    in_box = np.repeat(is_box, counts)
-    boxes = np.zeros((len(counts), 4))
-    boxes[is_box] = coordinates[in_box].reshape(-1, 4)
-    boxes[is_box, 2:] += boxes[is_box, :2]
-    vertices = coordinates[~in_box].reshape(-1, 2)
-    vertex_offsets = offsets_of(np.where(is_box, 0, counts // 2))
-    geometries, mended = polygons.from_vertices(vertices, vertex_offsets)
-    boxes[~is_box] = around(vertices, vertices, vertex_offsets[:-1][~is_box])
-    return boxes, geometries, vertices, vertex_offsets, mended
+def _with_corners(coordinates: Floats, boxes: Ints) -> Floats:
+    """Put x1, y1 in the place of width, height of boxes x, y, width, height that begin at these indices."""
+    numbers = coordinates.copy()
+    numbers[boxes + 2] += numbers[boxes]
+    numbers[boxes + 3] += numbers[boxes + 1]
+    return numbers

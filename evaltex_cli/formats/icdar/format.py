@@ -53,19 +53,8 @@ from evaltex_cli.formats.files.text_bounds import TextFault, refuse_excess, with
 from evaltex_cli.formats.icdar import lines_bulk as bulk
 from evaltex_cli.formats.icdar.lines import COORDINATES, DONT_CARE, Line, Syntax, parse_line
 from evaltex_cli.formats.icdar.survey import decoded, not_blank, recognises, survey, whole_lines
-from evaltex_cli.geometry import quads
-from evaltex_cli.geometry.boxes import around
-from evaltex_cli.records import (
-    Floats,
-    Geometries,
-    GeometryCounts,
-    Ints,
-    Objects,
-    ReadImages,
-    Texts,
-    expanded,
-    offsets_of,
-)
+from evaltex_cli.geometry import outlines
+from evaltex_cli.records import GeometryCounts, Ints, Objects, ReadImages, Texts, expanded, stretches
 
 
 def index(name: str, path: Path, side: Side, faults: FaultLog) -> Source:
@@ -192,48 +181,20 @@ def _columns(
     if odd:
         coordinates = np.concatenate([coordinates, [value for one in extra for value in one.coordinates]])
         unsorted = np.concatenate([plain.counts, [len(one.coordinates) for one in extra]]).astype(np.int64)
-        starts = (np.cumsum(unsorted) - unsorted)[order]
-        take = np.arange(len(coordinates)) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
-        coordinates = coordinates[take]
-    boxes, polygons, vertices, vertex_offsets, mended = _shapes(coordinates, counts, syntax)
+        coordinates = coordinates[stretches((np.cumsum(unsorted) - unsorted)[order], counts)]
+    drawn, mended = outlines.from_numbers(coordinates, counts, np.full(len(counts), syntax.format == "ltrb"))
     objects = Objects(
         offsets=offsets,
         ids=ids,
-        boxes=boxes,
+        outlines=drawn,
         regions=ids,
         dont_care=merged(plain.dont_care, [one.dont_care for one in extra]),
         texts=Texts(
             b"".join([buffer, *texts]), merged(plain.text_start, text_start), merged(plain.text_stop, text_stop)
         ),
-        polygons=polygons,
-        vertices=vertices,
-        vertex_offsets=vertex_offsets,
         confidences=merged(plain.confidences, [one.confidence for one in extra]) if syntax.confidences else None,
     )
     return objects, mended
-
-
-def _shapes(
-    coordinates: Floats, counts: Ints, syntax: Syntax
-) -> tuple[Floats, Geometries | None, Floats | None, Ints | None, GeometryCounts]:
-    """Return boxes, polygons, vertices and vertex offsets as in `Objects`, and what was mended."""
-    if syntax.format == "ltrb":
-        boxes = coordinates.reshape(-1, 4)
-        flat = (boxes[:, 2:] == boxes[:, :2]).any(axis=1)
-        return boxes, None, None, None, GeometryCounts(zero_area=int(flat.sum()))
-    vertices = coordinates.reshape(-1, 2)
-    vertex_offsets = offsets_of(counts // 2)
-    if (counts == 8).all():
-        corners = vertices.reshape(-1, 4, 2)
-        boxes = quads.bounds(corners)
-        if quads.are_convex(corners).all():
-            return boxes, quads.later(corners), vertices, vertex_offsets, GeometryCounts()
-    else:
-        boxes = around(vertices, vertices, vertex_offsets[:-1])
-    from evaltex_cli.geometry.polygons import from_vertices
-
-    geometries, mended = from_vertices(vertices, vertex_offsets)
-    return boxes, geometries, vertices, vertex_offsets, mended
 
 
 def _format(name: str, title: str) -> Format:

@@ -217,7 +217,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
             from evaltex_cli.geometry.polygons import self_crossing
 
             overlaps = _with_plain_areas(batch, overlaps)
-            left_out[self_crossing(batch.gt)[0]] = True
+            left_out[self_crossing(batch.gt.outlines)[0]] = True
     overlaps, gt_zero, det_zero = without_zero_rectangles(batch, overlaps, parameters)
     left_out |= gt_zero
     t_r, t_p = (np.array([value]) for value in fixed_thresholds(parameters))
@@ -250,7 +250,7 @@ def _with_plain_areas(batch: ImageBatch, overlaps: Overlaps) -> Overlaps:
     """Give invalid detections the areas of the script: their own by the signed sum, in pairs those of buffer(0)."""
     from evaltex_cli.geometry.polygons import self_crossing
 
-    invalid, outlines = self_crossing(batch.det)
+    invalid, outlines = self_crossing(batch.det.outlines)
     if not len(invalid):
         return overlaps
     import shapely

@@ -72,7 +72,7 @@ def side_of(objects: Objects, convention: Convention, all_polygons: bool) -> Sid
     all_polygons : bool
         Whether four vertices are a polygon too.
     """
-    vertices, starts = rings(objects.boxes, objects.vertices, objects.vertex_offsets)
+    vertices, starts = rings(objects.outlines)
     counts = np.diff(starts)
     is_polygon = np.full(objects.count, all_polygons) | (counts != 4)
     if (counts == 3).any():

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaltex_cli.geometry import outlines
 from evaltex_cli.protocols.base import Remark, divide, remark
 from evaltex_cli.protocols.detection_order import order_field
 from evaltex_cli.protocols.recall_precision import ignored_detections
@@ -71,12 +72,12 @@ def counting(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> t
 def _crosses_itself(objects: Objects) -> Bools:
     """(n,) bool: polygons that are not valid as they are drawn, less those without area, which nothing can mend."""
     result = np.zeros(objects.count, dtype=bool)
-    if objects.polygons is None:
+    if objects.outlines.all_boxes:
         return result
     from evaltex_cli.geometry import polygons
 
-    crossing, _ = polygons.self_crossing(objects)
-    result[crossing] = polygons.area(objects.polygons[crossing]) > 0
+    crossing, _ = polygons.self_crossing(objects.outlines)
+    result[crossing] = polygons.area(outlines.polygons(objects.outlines)[crossing]) > 0
     return result
 
 

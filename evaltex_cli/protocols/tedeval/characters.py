@@ -48,7 +48,7 @@ class Outlines:
 
 def outlines_of(objects: Objects) -> Outlines:
     """Cut the vertices of objects to integers, and find their corners and centroids."""
-    points, offsets = rings(objects.boxes, objects.vertices, objects.vertex_offsets, truncated=True)
+    points, offsets = rings(objects.outlines, truncated=True)
     first, count = offsets[:-1], np.diff(offsets)
     top_end = np.maximum(count // 2, 1) - 1
     at = np.stack([first, first + top_end, first + np.minimum(top_end + 1, count - 1), offsets[1:] - 1], axis=1)
