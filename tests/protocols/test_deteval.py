@@ -189,6 +189,23 @@ def test_graphs_and_grid_are_runs_at_their_thresholds(seed: int, variant: str, p
     assert result.scores["recall_overall"] == pytest.approx(mean, abs=1e-12)
 
 
+@settings(deadline=None, derandomize=True, max_examples=25)
+@given(st.integers(0, 10**9), st.sampled_from(["wolf", "rrc", "totaltext"]), st.booleans())
+def test_graphs_at_the_default_thresholds_are_the_plain_scores(seed: int, variant: str, logarithm: bool) -> None:
+    """To the last bit: the same matches, and credits added in the same order."""
+    rng = random.Random(seed)
+    scenes = [random_scene(rng) for _ in range(20)]
+    weights = {"scatter": "logarithm"} if logarithm else {"split_weight": 0.7, "merge_weight": 0.9}
+    scores = accumulated(scenes, variant=variant, curve_points=20, grid=True, **weights).scores
+    t_r, t_p = (0.7, 0.6) if variant == "totaltext" else (0.8, 0.4)
+    at_defaults = [row for row in (*scores["curves"], *scores["grid"]) if (row["t_r"], row["t_p"]) == (t_r, t_p)]
+    assert len(at_defaults) == 3
+    for row in at_defaults:
+        assert [row[name] for name in ("recall", "precision", "hmean")] == [
+            scores[name] for name in ("recall", "precision", "hmean")
+        ]
+
+
 def accumulated(scenes: list[Scene], protocol: str = "deteval", **parameters: Any) -> Evaluation:
     accumulator = Accumulator(protocol, **parameters)
     for gt, dont_care, det in scenes:

@@ -24,8 +24,9 @@ Empty cases: 0/0 is 0 in the dataset; in an image scores are as the variant's pr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -35,11 +36,20 @@ from evaltex_cli.geometry.rounding import without_errors
 from evaltex_cli.protocols.area import matching
 from evaltex_cli.protocols.area.evidence import columns_of, described, empty_image_scores
 from evaltex_cli.protocols.area.matching import Rules, Thresholds, Weights
-from evaltex_cli.protocols.area.sweep import credits_by_setting
-from evaltex_cli.protocols.base import Evidence, Plot, Protocol, Scores, Totals, harmonic_mean, mean_of, ratio
+from evaltex_cli.protocols.base import (
+    Evidence,
+    Plot,
+    Protocol,
+    Scores,
+    Totals,
+    harmonic_mean,
+    mean_of,
+    per_image,
+    ratio,
+)
 from evaltex_cli.protocols.recall_precision import recall_precision, scores_of
 from evaltex_cli.protocols.zero_rectangles import without_zero_rectangles, zero_rectangles_field
-from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps
+from evaltex_cli.records import Convention, ImageBatch, Overlaps
 
 RULES = {
     "wolf": Rules(single_precision=True, typed=True),
@@ -138,22 +148,21 @@ def fixed_thresholds(parameters: Parameters) -> tuple[float, float]:
     return _or(parameters.t_r, t_r), _or(parameters.t_p, t_p)
 
 
-def thresholds_at(parameters: Parameters, t_r: Floats, t_p: Floats, vary_r: bool, vary_p: bool) -> Thresholds:
-    """Thresholds (k,) of k settings; a ratio that varies takes t_r or t_p for all three of its parameters."""
+def thresholds_at(parameters: Parameters, t_r: float, t_p: float, varied: Collection[str] = ()) -> Thresholds:
+    """Thresholds at t_r and t_p; where one of them is varied, a graph's, its parameters' own values give way."""
     by_precision = parameters.variant == "totaltext"
-    relaxed = parameters.preset == "relaxed"
 
-    def of(name: str, value: Floats, varies: bool) -> Floats:
-        own = UNSET if varies or relaxed else getattr(parameters, name)
-        return value if own < 0 else np.full(len(value), own)
+    def of(name: str, by: str) -> float:
+        own = UNSET if by in varied or parameters.preset == "relaxed" else getattr(parameters, name)
+        return _or(own, t_r if by == "t_r" else t_p)
 
     return Thresholds(
-        one_to_one_recall=of("one_to_one_recall", t_r, vary_r),
-        one_to_one_precision=of("one_to_one_precision", t_p, vary_p),
-        one_to_many_recall=of("one_to_many_recall", t_r, vary_r),
-        one_to_many_precision=of("one_to_many_precision", t_p, vary_p),
-        many_to_one_precision=of("many_to_one_precision", t_p, vary_p),
-        many_to_one_recall=of("many_to_one_recall", t_p if by_precision else t_r, vary_p if by_precision else vary_r),
+        one_to_one_recall=of("one_to_one_recall", "t_r"),
+        one_to_one_precision=of("one_to_one_precision", "t_p"),
+        one_to_many_recall=of("one_to_many_recall", "t_r"),
+        one_to_many_precision=of("one_to_many_precision", "t_p"),
+        many_to_one_precision=of("many_to_one_precision", "t_p"),
+        many_to_one_recall=of("many_to_one_recall", "t_p" if by_precision else "t_r"),
     )
 
 
@@ -162,24 +171,23 @@ def curve_points(parameters: Parameters) -> int:
     return parameters.curve_points or (DEFAULT_CURVE_POINTS if parameters.preset == "auc" else 0)
 
 
-def steps(parameters: Parameters) -> Floats:
+def steps(parameters: Parameters) -> list[float]:
     """1/T, 2/T, ..., 1."""
     points = curve_points(parameters)
-    return np.arange(1, points + 1) / max(points, 1)
+    return [step / points for step in range(1, points + 1)]
 
 
-def _curve_settings(parameters: Parameters) -> Thresholds:
+def _curve_settings(parameters: Parameters) -> list[Thresholds]:
     """First the T points of the graph over t_r, then those of the graph over t_p."""
     t, (t_r, t_p) = steps(parameters), fixed_thresholds(parameters)
-    over_r = thresholds_at(parameters, t, np.full(len(t), t_p), True, False)
-    over_p = thresholds_at(parameters, np.full(len(t), t_r), t, False, True)
-    names = (field.name for field in fields(Thresholds))
-    return Thresholds(*(np.concatenate([getattr(over_r, name), getattr(over_p, name)]) for name in names))
+    return [thresholds_at(parameters, value, t_p, ("t_r",)) for value in t] + [
+        thresholds_at(parameters, t_r, value, ("t_p",)) for value in t
+    ]
 
 
-def _grid_settings(parameters: Parameters) -> Thresholds:
+def _grid_settings(parameters: Parameters) -> list[Thresholds]:
     t = steps(parameters)
-    return thresholds_at(parameters, np.repeat(t, len(t)), np.tile(t, len(t)), True, True)
+    return [thresholds_at(parameters, t_r, t_p, ("t_r", "t_p")) for t_r in t for t_p in t]
 
 
 def convention(parameters: Parameters) -> Convention:
@@ -220,8 +228,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
             left_out[self_crossing(batch.gt.outlines)[0]] = True
     overlaps, gt_zero, det_zero = without_zero_rectangles(batch, overlaps, parameters)
     left_out |= gt_zero
-    t_r, t_p = (np.array([value]) for value in fixed_thresholds(parameters))
-    fixed, series = thresholds_at(parameters, t_r, t_p, False, False), dict(_series(parameters))
+    fixed, series = thresholds_at(parameters, *fixed_thresholds(parameters)), dict(_series(parameters))
     found = matching.scene(
         batch,
         overlaps,
@@ -231,7 +238,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         center,
         parameters.border,
         left_out,
-        np.concatenate([settings.values() for settings in (fixed, *series.values())]),
+        np.array([fixed, *chain.from_iterable(series.values())]).ravel(),
     )
     found = replace(found, det_counts=found.det_counts & ~det_zero)
     credits = matching.credit(found, rules, fixed, weights)
@@ -241,8 +248,12 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     columns["images_without_text"] = no_text.astype(np.int64)
     columns["detections_without_text"] = np.where(no_text, columns["counted_detections"], 0)
     for name, settings in series.items():
-        sums = credits_by_setting(found, batch.gt.image, images, rules, settings, weights)
-        columns[f"{name}_recall_credit"], columns[f"{name}_precision_credit"] = sums
+        swept = [matching.credit(found, rules, setting, weights) for setting in settings]
+        for score, image, of in (
+            ("recall", batch.gt.image, [one.gt for one in swept]),
+            ("precision", batch.det.image, [one.det for one in swept]),
+        ):
+            columns[f"{name}_{score}_credit"] = np.stack([per_image(credit, image, images) for credit in of], axis=1)
     return Evidence(columns, described(found, credits) if with_matches else None)
 
 
@@ -272,7 +283,7 @@ def _with_plain_areas(batch: ImageBatch, overlaps: Overlaps) -> Overlaps:
     return found._replace(det_area=det_area)
 
 
-def _series(parameters: Parameters) -> Iterator[tuple[str, Thresholds]]:
+def _series(parameters: Parameters) -> Iterator[tuple[str, list[Thresholds]]]:
     if curve_points(parameters):
         yield "curve", _curve_settings(parameters)
         if parameters.grid:
@@ -313,14 +324,14 @@ def _point(totals: Totals, series: str, index: int) -> Scores:
 
 
 def _curve_rows(totals: Totals, parameters: Parameters) -> Iterator[Scores]:
-    t, (t_r, t_p) = steps(parameters).tolist(), fixed_thresholds(parameters)
+    t, (t_r, t_p) = steps(parameters), fixed_thresholds(parameters)
     settings = [("t_r", value, t_p) for value in t] + [("t_p", t_r, value) for value in t]
     for index, (varied, at_r, at_p) in enumerate(settings):
         yield {"varied": varied, "t_r": at_r, "t_p": at_p, **_point(totals, "curve", index)}
 
 
 def _grid_rows(totals: Totals, parameters: Parameters) -> Iterator[Scores]:
-    t = steps(parameters).tolist()
+    t = steps(parameters)
     for index, (t_r, t_p) in enumerate((t_r, t_p) for t_r in t for t_p in t):
         yield {"t_r": t_r, "t_p": t_p, **_point(totals, "grid", index)}
 

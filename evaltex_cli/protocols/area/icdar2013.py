@@ -67,7 +67,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     dont_care_overlap = parameters.t_p if parameters.dont_care_overlap < 0 else parameters.dont_care_overlap
     nothing = np.zeros(batch.gt.count, dtype=bool)
     rules = matching.exact_sums(RULES) if parameters.shape == "polygon" else RULES
-    t_r, t_p = np.array([parameters.t_r]), np.array([parameters.t_p])
+    t_r, t_p = parameters.t_r, parameters.t_p
     thresholds = Thresholds(t_r, t_p, t_r, t_p, t_p, t_r)
     found = matching.scene(
         batch,
@@ -78,7 +78,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         parameters.center,
         False,
         nothing,
-        thresholds.values(),
+        np.array(thresholds),
     )
     weights = Weights(parameters.split_weight, parameters.merge_weight)
     credits = matching.credit(found, rules, thresholds, weights)

@@ -11,7 +11,7 @@ twice and no score exceeds 1, thresholds of 0 included.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,31 +70,19 @@ class Rules:
     dont_care_margin: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Thresholds:
-    """Thresholds on σ ("recall") and τ ("precision"): (k,) float64 for k settings, or (p,) for each of p pairs.
+class Thresholds(NamedTuple):
+    """Thresholds on σ ("recall") and τ ("precision").
 
     `one_to_many_recall` and `many_to_one_precision` are what the sum over all partners has to reach,
     `one_to_many_precision` and `many_to_one_recall` what every partner has to.
     """
 
-    one_to_one_recall: Floats
-    one_to_one_precision: Floats
-    one_to_many_recall: Floats
-    one_to_many_precision: Floats
-    many_to_one_precision: Floats
-    many_to_one_recall: Floats
-
-    def __getitem__(self, setting: Any) -> Thresholds:
-        return Thresholds(*(getattr(self, field.name)[setting] for field in fields(self)))
-
-    def values(self) -> Floats:
-        """All thresholds of all settings."""
-        return np.concatenate([getattr(self, field.name) for field in fields(self)])
-
-    def astype(self, ratio_type: Any) -> Thresholds:
-        """The same in the type of the ratios they are compared with."""
-        return Thresholds(*(getattr(self, field.name).astype(ratio_type) for field in fields(self)))
+    one_to_one_recall: float
+    one_to_one_precision: float
+    one_to_many_recall: float
+    one_to_many_precision: float
+    many_to_one_precision: float
+    many_to_one_recall: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,73 +239,71 @@ def exact_sums(rules: Rules) -> Rules:
 # One setting ---------------------------------------------------------------------------------------------------------
 
 
-def match(pairs: Pairs, rules: Rules, thresholds: Thresholds) -> NDArray[np.uint8]:
+class _Index(NamedTuple):
+    """One side of the pairs: which object each is of, and how many objects there are."""
+
+    of: Ints
+    objects: int
+
+    def times(self, chosen: NDArray[Any]) -> Ints:
+        """(p,) how many chosen pairs the object of each pair has; `chosen` is a mask or indices."""
+        return np.bincount(self.of[chosen], minlength=self.objects)[self.of]
+
+
+def match(found: Scene, rules: Rules, thresholds: Thresholds) -> NDArray[np.uint8]:
     """Match every pair, one-to-one, one-to-many, many-to-one.
 
     Parameters
     ----------
-    pairs : Pairs
+    found : Scene
     rules : Rules
     thresholds : Thresholds
-        (p,) each.
+        In the type of the ratios.
 
     Returns
     -------
     (p,) uint8
         `ONE_TO_ONE`, `ONE_TO_MANY` or `MANY_TO_ONE` for a pair that matched, else `MISSED`.
     """
-    gt, det, t = pairs.gt, pairs.det, thresholds
-    relation = np.full(len(gt), MISSED, np.uint8)
-    relation[_one_to_one(pairs, rules, t)] = ONE_TO_ONE
-    lone = (pairs.recall >= t.one_to_one_recall) & (pairs.precision >= t.one_to_one_precision)
+    pairs, t = found.pairs, thresholds
+    gt, det = _Index(pairs.gt, len(found.gt_counts)), _Index(pairs.det, len(found.det_counts))
+    relation = np.full(len(pairs.gt), MISSED, np.uint8)
+    passes = (pairs.recall >= t.one_to_one_recall) & (pairs.precision >= t.one_to_one_precision)
+    relation[_one_to_one(pairs, gt, det, passes, rules, t)] = ONE_TO_ONE
     one_to_many = (gt, det, pairs.recall, pairs.precision, t.one_to_many_recall, t.one_to_many_precision)
     many_to_one = (det, gt, pairs.precision, pairs.recall, t.many_to_one_precision, t.many_to_one_recall)
     for kind, sides in ((ONE_TO_MANY, one_to_many), (MANY_TO_ONE, many_to_one)):
         one, many, share, each, needed_sum, needed_each = sides
-        free = pairs.counts & _unmatched(gt, relation)[gt] & _unmatched(det, relation)[det]
-        qualified = free & pairs.alike & (each >= needed_each)
+        taken = relation != MISSED
+        free = (one.times(taken) == 0) & (many.times(taken) == 0)
+        qualified = free & pairs.counts & pairs.alike & (each >= needed_each)
         if rules.several_overlaps:
-            qualified &= np.bincount(one[pairs.counts & (share > 0)], minlength=_length(one))[one] > 1
+            qualified &= one.times(pairs.counts & (share > 0)) > 1
         alive = np.flatnonzero(qualified)
-        alive = alive[np.argsort(one[alive], kind="stable")]
-        matched = _assemble(one, many, share, needed_sum, lone, alive, rules)
-        size = np.bincount(one[matched], minlength=_length(one))
-        single = (size[one] == 1) & (rules.lone != LONE_IS_MANY)
+        alive = alive[np.argsort(one.of[alive], kind="stable")]
+        matched = _assemble(one.of, many.of, share, needed_sum, passes, alive, rules)
+        single = (one.times(matched) == 1) & (rules.lone != LONE_IS_MANY)
         relation[matched] = np.where(single[matched], ONE_TO_ONE, kind)
     return relation
 
 
-def _length(index: Ints) -> int:
-    return int(index.max()) + 1 if len(index) else 0
-
-
-def _unmatched(index: Ints, relation: NDArray[np.uint8]) -> Bools:
-    free = np.ones(_length(index), dtype=bool)
-    free[index[relation != MISSED]] = False
-    return free
-
-
-def _one_to_one(pairs: Pairs, rules: Rules, t: Thresholds) -> Bools:
-    gt, det = pairs.gt, pairs.det
+def _one_to_one(pairs: Pairs, gt: _Index, det: _Index, passes: Bools, rules: Rules, t: Thresholds) -> Bools:
+    may = pairs.counts & pairs.near
     if rules.separate_tests:
         covers, fits = pairs.recall > t.one_to_one_recall, pairs.precision > t.one_to_one_precision
-        fitted = np.zeros(_length(gt), dtype=bool)
-        fitted[gt[_is_single(fits, gt) & _is_single(fits, det)]] = True
-        return np.asarray(_is_single(covers, gt) & _is_single(covers, det) & fitted[gt] & pairs.counts & pairs.near)
-    agrees = (pairs.recall >= t.one_to_one_recall) & (pairs.precision >= t.one_to_one_precision)
-    result = _is_single(agrees, gt) & _is_single(agrees, det) & pairs.counts & pairs.near
-    if rules.lone_overlap:
-        result &= _is_single(pairs.counts, gt) & _is_single(pairs.counts, det)
-    return result
+        fitted = gt.times(_is_single(fits, gt, det)) > 0
+        return np.asarray(_is_single(covers, gt, det) & fitted & may)
+    result = _is_single(passes, gt, det) & may
+    return result & _is_single(pairs.counts, gt, det) if rules.lone_overlap else result
 
 
-def _is_single(chosen: Bools, index: Ints) -> Bools:
-    """Where a pair is the only chosen one of its object."""
-    return np.asarray(chosen & (np.bincount(index[chosen], minlength=_length(index))[index] == 1))
+def _is_single(chosen: Bools, gt: _Index, det: _Index) -> Bools:
+    """(p,) whether a pair is the only chosen one of its object and of its detection."""
+    return np.asarray(chosen & (gt.times(chosen) == 1) & (det.times(chosen) == 1))
 
 
 def _assemble(
-    one: Ints, many: Ints, share: NDArray[Any], needed: NDArray[Any], lone: Bools, alive: Ints, rules: Rules
+    one: Ints, many: Ints, share: NDArray[Any], needed: float, lone: Bools, alive: Ints, rules: Rules
 ) -> Ints:
     """Match the "ones" with all the free "many" that qualify for them, in the order of the ones.
 
@@ -325,8 +311,10 @@ def _assemble(
     ----------
     one, many : (p,) int64
         The two sides of all pairs.
-    share, needed : (p,)
-        The ratio that is summed over a one's partners, and what the sum must reach.
+    share : (p,)
+        The ratio that is summed over a one's partners.
+    needed : float
+        What the sum must reach.
     lone : (p,) bool
         Whether a pair passes the one-to-one thresholds.
     alive : (a,) int64
@@ -345,19 +333,19 @@ def _assemble(
     matched = [np.zeros(0, np.int64)]
     while len(alive):
         own, partner = one[alive], many[alive]
-        total = np.zeros(_length(own), share.dtype)
+        total = np.zeros(int(own.max()) + 1, share.dtype)
         # Not a reduction by numpy, which adds in another order: sums that sit on a threshold have to fall as printed.
         np.add.at(total, own, share[alive])
         for decimals in rules.sum_decimals:
             total = np.round(total, decimals)
-        passes = may_pass = total[own] >= needed[alive]
+        passes = may_pass = total[own] >= needed
         if rules.lone == LONE_IS_RETESTED:
             has_lone = np.zeros(len(total), dtype=bool)
             has_lone[own[lone[alive]]] = True
             may_pass = passes | has_lone[own]
             passes = np.where(np.bincount(own)[own] == 1, lone[alive], passes)
         alive, own, partner, passes = alive[may_pass], own[may_pass], partner[may_pass], passes[may_pass]
-        first = np.zeros(_length(partner), np.int64)
+        first = np.zeros(int(partner.max(initial=-1)) + 1, np.int64)
         first[partner[::-1]] = own[::-1]
         waits = np.zeros(len(total), dtype=bool)
         waits[own[first[partner] != own]] = True
@@ -370,10 +358,10 @@ def _assemble(
 
 
 def credit(found: Scene, rules: Rules, thresholds: Thresholds, weights: Weights) -> Credits:
-    """Match a batch by one setting: thresholds of shape (1,) each."""
+    """Match a batch by one setting of the thresholds, and give the members of the matches their credit."""
     pairs = found.pairs
-    thresholds = thresholds.astype(pairs.recall.dtype)
-    relation = match(pairs, rules, thresholds[np.zeros(len(pairs.gt), np.int64)])
+    # A 32 bit ratio compares with a 32 bit threshold: 0.8 as printed is then reached.
+    relation = match(found, rules, Thresholds(*map(pairs.recall.dtype.type, thresholds)))
     weight = weights_of(pairs, relation, weights)
     matched = relation != MISSED
     gt_credit, det_credit = np.zeros(len(found.gt_counts)), np.zeros(len(found.det_counts))
