@@ -146,6 +146,38 @@ class FaultLog:
             raise InputError("\n".join(lines))
 
 
+class FormatError(Exception):
+    """Something in an input that does not follow its format; readers catch it and log it with its file.
+
+    Attributes
+    ----------
+    found, expected : str
+    where : tuple of str and int
+        Keys and indices that lead there, in JSON; empty if `at` is the place.
+    at : Position or None
+        None if only the code that logs it knows the place, or nobody does.
+    """
+
+    def __init__(self, found: str, expected: str, where: Steps = (), at: Position | None = None) -> None:
+        super().__init__(found, expected, where, at)
+        self.found, self.expected, self.where, self.at = found, expected, where, at
+
+    @property
+    def line(self) -> int:
+        """Its line, from 1; the first if it has no place."""
+        return self.at.line if self.at else 1
+
+    def log(self, faults: FaultLog, place: str, *where: str | int) -> None:
+        """Add it to a log; `where` leads to the value that contains it."""
+        line, column = self.at or (None, None)
+        faults.add(place, line, self.found, self.expected, column, (*where, *self.where))
+
+    def fault(self, place: str) -> Fault:
+        """Return it as a fault of the document at a place."""
+        line, column = self.at or (None, None)
+        return Fault(place, line, self.found, self.expected, column, self.where)
+
+
 def inside(where: Steps) -> str:
     """Return a place in a JSON document as messages begin with it: ``annotations[3].bbox: ``; nothing for the whole."""
     steps = [f"[{step}]" if isinstance(step, int) else f".{quote(step)[1:-1]}" for step in where]

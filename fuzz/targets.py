@@ -119,6 +119,7 @@ def _config(data: bytes) -> None:
 
 def _mask(data: bytes) -> None:
     """A label picture, under every ending: its content says what it is."""
+    from evaltex_cli.errors import FormatError
     from evaltex_cli.formats import label_images
     from evaltex_cli.formats.decoders import unlimited_and_silent
     from evaltex_cli.geometry.picture_runs import find_runs
@@ -129,7 +130,7 @@ def _mask(data: bytes) -> None:
         try:
             runs = find_runs(label_images.read_labels(path, None, MAX_PIXELS))
             label_images._whole(runs.label)
-        except label_images.PictureFault:
+        except FormatError:
             pass
 
 

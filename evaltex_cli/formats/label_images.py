@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, TiffImagePlugin, UnidentifiedImageError
 
-from evaltex_cli.errors import Fault, FaultLog, InputError, quote
+from evaltex_cli.errors import Fault, FaultLog, FormatError, InputError, quote
 from evaltex_cli.formats.decoders import unlimited_and_silent
-from evaltex_cli.formats.picture_folders import SUFFIXES, PictureFault, PictureFolder, is_picture
+from evaltex_cli.formats.picture_folders import SUFFIXES, PictureFolder, is_picture
 from evaltex_cli.geometry.picture_runs import (
     NO_OBJECT,
     PictureRuns,
@@ -110,8 +110,8 @@ def read_runs(
             if path is None:
                 return _missing(folder.folder, names[k]) if has_picture[k] else None
             found = _owned_runs(path, sizes[k], ids, offsets[k : k + 2], folder.max_pixels)
-        except PictureFault as fault:
-            found = Fault(folder.shown(path), None, fault.found, fault.expected)
+        except FormatError as error:
+            found = Fault(folder.shown(path), None, error.found, error.expected)
             if path is None:
                 return found
         folder.refuse_changed(path, names[k], k)
@@ -151,11 +151,11 @@ def read_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> ND
 
     Raises
     ------
-    PictureFault
+    FormatError
         When it cannot be read, or its pixels are not plain labels.
     """
     if not path.is_file():
-        raise PictureFault("not a file", "a label picture")
+        raise FormatError("not a file", "a label picture")
     try:
         try:
             with Image.open(path, formats=FORMATS) as image:
@@ -167,13 +167,13 @@ def read_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> ND
         except UnidentifiedImageError as error:
             with path.open("rb") as file:
                 if file.read(4) not in _TIFF_MAGIC:
-                    raise PictureFault("not a picture", f"a label picture in one of {', '.join(FORMATS)}") from error
+                    raise FormatError("not a picture", f"a label picture in one of {', '.join(FORMATS)}") from error
         return _tifffile_labels(path, size, max_pixels)
-    except (PictureFault, MemoryError):
+    except (FormatError, MemoryError):
         raise
     except Exception as error:  # decoders raise anything at all on broken files
         reason = str(getattr(error, "strerror", None) or error or type(error).__name__).splitlines()[0]
-        raise PictureFault(f"cannot be read ({reason})", "a whole, readable picture; write it anew") from error
+        raise FormatError(f"cannot be read ({reason})", "a whole, readable picture; write it anew") from error
 
 
 def _owned_runs(path: Path, size: Floats, ids: Ints, own: Ints, max_pixels: int) -> tuple[PictureRuns, Ints]:
@@ -184,7 +184,7 @@ def _owned_runs(path: Path, size: Floats, ids: Ints, own: Ints, max_pixels: int)
     try:
         runs = find_runs(labels)
     except TooManyRunsError as error:
-        raise PictureFault(
+        raise FormatError(
             f"more than {most_stretches(labels.size)} stretches of one label in its rows",
             "objects drawn as areas; noise or a pattern of single pixels is no text",
         ) from error
@@ -192,13 +192,13 @@ def _owned_runs(path: Path, size: Floats, ids: Ints, own: Ints, max_pixels: int)
     owner = object_of(label, ids)
     strange = owner == NO_OBJECT
     if strange.any():
-        raise PictureFault(
+        raise FormatError(
             f"{_listed(np.unique(label[strange]), 'label')} without an object of this ID",
             "0 and the IDs of the image's objects; set these pixels to 0 or add the objects' lines to the .txt",
         )
     hidden = np.bincount(owner, minlength=len(ids)) == 0
     if hidden.any():
-        raise PictureFault(
+        raise FormatError(
             f"no pixel of {_listed(np.sort(ids[hidden]), 'ID')}",
             "some pixels of each of the image's objects; draw these or remove their lines from the .txt",
         )
@@ -218,7 +218,7 @@ def _whole(label: NDArray[Any]) -> Ints:
         limit = 2.0 ** (np.finfo(label.dtype).nmant + 1)
         bad = label[~((label == np.rint(label)) & (np.abs(label) < limit))]
         if len(bad):
-            raise PictureFault(
+            raise FormatError(
                 f"{label.dtype.itemsize * 8}-bit floating-point value {bad[0]}",
                 f"whole numbers below {limit:.0f}; save the labels as integers",
             )
@@ -228,9 +228,9 @@ def _whole(label: NDArray[Any]) -> Ints:
 def _check_size(found: tuple[int, int], size: tuple[int, int] | None, max_pixels: int) -> None:
     height, width = found
     if size is not None and found != size:
-        raise PictureFault(f"height,width {height},{width}", f"{size[0]},{size[1]}, as the ground truth says")
+        raise FormatError(f"height,width {height},{width}", f"{size[0]},{size[1]}, as the ground truth says")
     if height * width > max_pixels:
-        raise PictureFault(
+        raise FormatError(
             f"{height * width} pixels ({height},{width})",
             f"at most {max_pixels}; where the picture is right, raise the limit with --max-pixels",
         )
@@ -303,7 +303,7 @@ def _check_pages(pages: int) -> None:
     if pages == 0:
         raise ValueError("no picture in it")
     if pages != 1:
-        raise PictureFault(f"{pages} pages or frames", "a picture of one")
+        raise FormatError(f"{pages} pages or frames", "a picture of one")
 
 
 def _check_tiff(photometric: int | None, orientation: int, bits: Sequence[int]) -> None:
@@ -311,13 +311,13 @@ def _check_tiff(photometric: int | None, orientation: int, bits: Sequence[int]) 
         kind = "white-is-zero grey" if photometric == 0 else "other colours than grey, RGB or a palette"
         raise _unreadable(f"{kind} (photometric {photometric})")
     if orientation != 1:
-        raise PictureFault(f"a TIFF turned by its orientation tag ({orientation})", "rows from top to bottom")
+        raise FormatError(f"a TIFF turned by its orientation tag ({orientation})", "rows from top to bottom")
     if len(bits) > 1 and max(bits) > 8:
         raise _unreadable(f"colours of {max(bits)} bits")
 
 
-def _unreadable(what: str) -> PictureFault:
-    return PictureFault(what, f"{_KINDS}, whose pixel values are object IDs")
+def _unreadable(what: str) -> FormatError:
+    return FormatError(what, f"{_KINDS}, whose pixel values are object IDs")
 
 
 # tifffile ------------------------------------------------------------------------------------------------------------
@@ -341,5 +341,5 @@ def _tifffile_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) 
             if "imagecodecs" not in str(error):
                 raise
             what = f"{page.compression.name} compression of {page.bitspersample}-bit samples"
-            raise PictureFault(what, "none, or ZIP; write the picture anew") from error
+            raise FormatError(what, "none, or ZIP; write the picture anew") from error
     return labels.reshape(page.imagelength, page.imagewidth)

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaltex_cli.errors import Fault, FaultLog, Position, Steps, quote
+from evaltex_cli.errors import Fault, FaultLog, FormatError, Position, Steps, quote
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.evaltex.lines import is_object_line
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.text_bounds import MAX_LINE_BYTES, numbered_lines
-from evaltex_cli.formats.parsed import CollectedImage, Misfit
+from evaltex_cli.formats.parsed import CollectedImage
 from evaltex_cli.records import Objects
 from evaltex_cli.runtime import input_files
 
@@ -205,9 +205,9 @@ def of_faults(source: Source, faults: Sequence[Fault]) -> list[Position | None]:
     return found
 
 
-def of_misfit(path: str, file: str, cause: BaseException | None) -> Position | None:
+def of_format_error(path: str, file: str, cause: BaseException | None) -> Position | None:
     """Return where the fault is that made a document impossible to read; None where it is of no place."""
-    if not isinstance(cause, Misfit):
+    if not isinstance(cause, FormatError):
         return None
     return cause.at or _in_json(path, [(file, cause.where)] if cause.where else []).get((file, cause.where))
 

@@ -7,34 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaltex_cli.errors import Fault, FaultLog, Position, Steps
+from evaltex_cli.errors import FaultLog, FormatError, Position, Steps
 from evaltex_cli.records import ANY_TYPE, Floats, Ints
-
-
-class Misfit(Exception):
-    """What stands in a document and what should.
-
-    Attributes
-    ----------
-    found, expected : str
-    where : tuple of str and int
-        Keys and indices that lead there, in JSON; empty where `at` tells the place.
-    at : Position or None
-    """
-
-    def __init__(self, found: str, expected: str, where: Steps = (), at: Position | None = None) -> None:
-        super().__init__(found, expected, where, at)
-        self.found, self.expected, self.where, self.at = found, expected, where, at
-
-    def log(self, faults: FaultLog, place: str, *where: str | int) -> None:
-        """Add it to a log; `where` leads to the value whose part it is about."""
-        line, column = self.at or (None, None)
-        faults.add(place, line, self.found, self.expected, column, (*where, *self.where))
-
-    def fault(self, place: str) -> Fault:
-        """Return it as a fault of the document at a place."""
-        line, column = self.at or (None, None)
-        return Fault(place, line, self.found, self.expected, column, self.where)
 
 
 @dataclass(slots=True)
@@ -81,15 +55,15 @@ def polygon(vertices: Sequence[float], dont_care: bool) -> Sequence[float]:
 
     Raises
     ------
-    Misfit
+    FormatError
         When they are no polygon.
     """
     if len(vertices) % 2:
-        raise Misfit(f"{len(vertices)} coordinates", "an even count: x1,y1,x2,y2,...")
+        raise FormatError(f"{len(vertices)} coordinates", "an even count: x1,y1,x2,y2,...")
     if len(vertices) >= 6:
         return vertices
     if not dont_care or not vertices:
-        raise Misfit(f"{len(vertices) // 2} vertices", "three or more")
+        raise FormatError(f"{len(vertices) // 2} vertices", "three or more")
     return [*vertices, *vertices[-2:], *vertices[-2:]][:6]
 
 
@@ -98,11 +72,11 @@ def box(x: float, y: float, width: float, height: float) -> tuple[float, float, 
 
     Raises
     ------
-    Misfit
+    FormatError
         When width or height is below 0.
     """
     if width < 0 or height < 0:
-        raise Misfit(f"width {width:g}, height {height:g}", "both at least 0")
+        raise FormatError(f"width {width:g}, height {height:g}", "both at least 0")
     return x, y, x + width, y + height
 
 

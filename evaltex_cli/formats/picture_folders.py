@@ -9,21 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaltex_cli.errors import ChangedError, quote
+from evaltex_cli.errors import ChangedError, FormatError, quote
 from evaltex_cli.formats.files.file_stamps import ABSENT, Stamp, stamp_of
 from evaltex_cli.formats.files.image_names import leaves_result_folder
 from evaltex_cli.records import Ints
 
 SUFFIXES = (".tif", ".tiff", ".png", ".bmp", ".gif")
-
-
-class PictureFault(Exception):
-    """What a picture is and what it should be; carries ``found`` and ``expected``."""
-
-    def __init__(self, found: str, expected: str) -> None:
-        super().__init__(found, expected)
-        self.found = found
-        self.expected = expected
 
 
 class PictureFolder(NamedTuple):
@@ -92,11 +83,11 @@ def find_picture(folder: Path, name: str) -> Path | None:
 
     Raises
     ------
-    PictureFault
+    FormatError
         When there are several, or the name leads out of the folder.
     """
     if leaves_result_folder(name):
-        raise PictureFault(f"image name {quote(name)}", "a name that stays in the folder of label pictures")
+        raise FormatError(f"image name {quote(name)}", "a name that stays in the folder of label pictures")
     stem = os.path.join(folder, name)
     found: dict[tuple[int, int], str] = {}
     for suffix in _suffixes(name):
@@ -106,12 +97,12 @@ def find_picture(folder: Path, name: str) -> Path | None:
             continue
         except OSError as error:
             what = f"picture {quote(name + suffix)} cannot be read ({error.strerror})"
-            raise PictureFault(what, "a readable picture") from error
+            raise FormatError(what, "a readable picture") from error
         # Where case does not matter, one file answers to both.
         found.setdefault((status.st_dev, status.st_ino), name + suffix)
     if len(found) > 1:
         listed = ", ".join(found.values())
-        raise PictureFault(f"{len(found)} pictures of image {quote(name)}: {listed}", "one; remove the others")
+        raise FormatError(f"{len(found)} pictures of image {quote(name)}: {listed}", "one; remove the others")
     return folder / next(iter(found.values())) if found else None
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.errors import FaultLog, InputError, counted, inside, quote
+from evaltex_cli.errors import FaultLog, FormatError, InputError, counted, inside, quote
 from evaltex_cli.formats import locations
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.text_bounds import TextFault, numbered_lines, refuse_excess
+from evaltex_cli.formats.files.text_bounds import numbered_lines, refuse_excess
 from evaltex_cli.records import Floats, GeometryCounts, Ints, ReadImages, count_texts
 from evaltex_cli.validate import object_checks
 from evaltex_cli.validate.findings import Level, Problem, SideSummary
@@ -142,7 +142,7 @@ def _unreadable(side: Side, path: str, error: InputError) -> Problem:
     told = re.fullmatch(rf"({re.escape(path)}.*?)(?::([0-9]+))?: (.*)", str(error), re.DOTALL)
     if told is None:
         return Problem("error", "input", side, path, None, None, None, None, str(error), "")
-    at = locations.of_misfit(path, told[1], error.__cause__)
+    at = locations.of_format_error(path, told[1], error.__cause__)
     line, column = at or (int(told[2]) if told[2] else None, None)
     return Problem("error", "input", side, told[1], line, column, None, None, told[3], "")
 
@@ -158,7 +158,7 @@ def _reason(path: Path, name: str, given: str | None) -> str:
     entries = archive.open_entries(path)
     lines: Counter[int] = Counter()
     for data in entries.read_many(entries.entries):
-        with suppress(TextFault):
+        with suppress(FormatError):
             refuse_excess(data)
             lines.update(map(_leading_numbers, numbered_lines(data)))
     usual = ", ".join(f"{count} with {numbers}" for numbers, count in lines.most_common(3))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli import InputError, evaluate, formats
-from evaltex_cli.errors import FaultLog
+from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex import format as evaltex_txt
 from evaltex_cli.formats.evaltex import lines_bulk as evaltex_bulk
@@ -19,7 +19,6 @@ from evaltex_cli.formats.evaltex import reader as evaltex_reader
 from evaltex_cli.formats.evaltex.lines import ObjectLine, is_object_line, parse_object_line
 from evaltex_cli.formats.files import buffer_lines
 from evaltex_cli.formats.files.image_names import leaves_result_folder
-from evaltex_cli.formats.files.numbers import LineFault
 from evaltex_cli.records import ReadImages
 
 GT = 'img_1\n100,200\n1,7,"Tiredness",f,10,20,30,40\n2,7,"",t,50,60,5,5\n'
@@ -88,7 +87,7 @@ def in_bulk(texts: list[str], side: Side) -> dict[int, ObjectLine]:
 def exactly(text: str, side: Side) -> ObjectLine | None:
     try:
         return parse_object_line(text.strip(), side)
-    except LineFault:
+    except FormatError:
         return None
 
 

@@ -17,10 +17,9 @@ from reading import read
 
 from evaltex_cli import InputError, evaluate, formats
 from evaltex_cli.convert.conversion import convert
-from evaltex_cli.errors import FaultLog
+from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.parsed import Misfit
 
 QUAD = [[10, 10], [60, 12.5], [60, 30], [10, 28]]
 CURVE = [[100, 100], [120, 90], [140, 100], [140, 120], [120, 110], [100, 120]]
@@ -576,10 +575,10 @@ def test_any_value_in_any_place_is_read_or_a_fault(
             assert all(fault.isprintable() for fault in found.faults)
 
 
-def test_misfits_of_numbers() -> None:
-    with pytest.raises(Misfit, match="whole number"):
+def test_wrong_numbers() -> None:
+    with pytest.raises(FormatError, match="whole number"):
         safe_json.whole_number({"id": 1.0}, "id")
-    with pytest.raises(Misfit, match="no key 'id'"):
+    with pytest.raises(FormatError, match="no key 'id'"):
         safe_json.whole_number({}, "id")
     assert safe_json.numbers([10**12, -0.5], ()) == [1e12, -0.5]
 

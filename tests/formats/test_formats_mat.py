@@ -11,10 +11,9 @@ import pytest
 
 from evaltex_cli import InputError, evaluate, formats
 from evaltex_cli.convert.conversion import convert
-from evaltex_cli.errors import FaultLog
+from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.documents import matlab5, total_text_mat
-from evaltex_cli.formats.parsed import Misfit
 from evaltex_cli.records import ReadImages
 
 CURVE = [[10, 30, 50, 50, 30, 10], [10, 5, 10, 30, 25, 30]]
@@ -133,7 +132,7 @@ def test_a_text_of_more_rows_than_characters_is_damaged(tmp_path: Path) -> None:
     rows = np.array([2, 2], "<i4").tobytes()
     assert path.read_bytes().count(rows) == 1
     damaged = path.read_bytes().replace(rows, np.array([50_000_000, 0], "<i4").tobytes())
-    with pytest.raises(Misfit, match=r"damaged file \(4 characters for dimensions \(50000000, 0\)\)"):
+    with pytest.raises(FormatError, match=r"damaged file \(4 characters for dimensions \(50000000, 0\)\)"):
         matlab5.load(damaged)
 
 

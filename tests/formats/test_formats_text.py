@@ -15,12 +15,11 @@ from PIL import Image
 from reading import folder, read
 
 from evaltex_cli.convert.conversion import convert
-from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.errors import FaultLog, FormatError, InputError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.documents.parsed_source import columns
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.buffer_lines import line_ends
-from evaltex_cli.formats.files.numbers import LineFault
 from evaltex_cli.formats.filters import at_least
 from evaltex_cli.formats.icdar import format as icdar_txt
 from evaltex_cli.formats.icdar import lines_bulk as icdar_bulk
@@ -345,8 +344,8 @@ def test_bulk_reading_is_the_exact_one(
         for line_number, line in lines_of(content):
             try:
                 expected[-1].append(parse_line(line, syntax))
-            except LineFault as fault:
-                faults.append((f"{path}/{number}.txt", line_number, fault.found, fault.expected))
+            except FormatError as error:
+                faults.append((f"{path}/{number}.txt", line_number, error.found, error.expected))
     log = FaultLog()
     objects = icdar_txt._read(archive.open_entries(path), syntax, np.arange(len(contents)), log).objects
     assert [(fault.file, fault.line, fault.found, fault.expected) for fault in log.shown] == faults[:20]

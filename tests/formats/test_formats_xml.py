@@ -11,10 +11,9 @@ import pytest
 
 from evaltex_cli import InputError, evaluate, formats
 from evaltex_cli.convert.conversion import convert
-from evaltex_cli.errors import FaultLog
+from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.documents import safe_xml
-from evaltex_cli.formats.parsed import Misfit
 from evaltex_cli.records import Objects
 
 PAGE = """<?xml version="1.0" encoding="UTF-8"?>
@@ -396,7 +395,7 @@ def test_elements() -> None:
     assert (root.name, [b.name for b in root.all("b")], root.needed("b").text) == ("r", ["b", "b"], "text")
     assert root.needed("b").number("n") == 1
     assert root.needed("b").number("missing", 2.5) == 2.5
-    with pytest.raises(Misfit, match="r without d"):
+    with pytest.raises(FormatError, match="r without d"):
         root.needed("d")
     assert safe_xml.root_name(b'\n<!-- c --><x:y a="1"') is None
     assert safe_xml.root_name(b'\n<!-- c --><x:y a="1"><cut') == "y"

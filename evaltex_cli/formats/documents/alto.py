@@ -14,12 +14,12 @@ import re
 from functools import partial
 from typing import Literal
 
-from evaltex_cli.errors import FaultLog, quote
+from evaltex_cli.errors import FaultLog, FormatError, quote
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.documents.document_files import xml_format
 from evaltex_cli.formats.documents.safe_xml import Element
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, Misfit, box, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon
 
 Level = Literal["word", "line"]
 _PER_INCH = {"mm10": 254.0, "inch1200": 1200.0}
@@ -34,15 +34,15 @@ def _parse(level: Level, data: bytes, image: CollectedImage, side: Side, faults:
     pages = list(root.all("Page"))
     if len(pages) != 1:
         at = pages[1].at if pages else root.at
-        raise Misfit(f"{len(pages)} Page elements", "one page in each file", at=at)
+        raise FormatError(f"{len(pages)} Page elements", "one page in each file", at=at)
     scale = _pixels_per_unit(root)
     image.width, image.height = (_size(pages[0], side_of) * scale for side_of in ("WIDTH", "HEIGHT"))
     for k, line_element in enumerate(pages[0].all("TextLine"), 1):
         for element in [line_element] if level == "line" else line_element.all("String"):
             try:
                 one = _object(element, scale)
-            except Misfit as misfit:
-                misfit.log(faults, image.place)
+            except FormatError as error:
+                error.log(faults, image.place)
                 continue
             if level == "word" and side == "gt":
                 one.region = k
@@ -62,13 +62,13 @@ def _pixels_per_unit(root: Element) -> float:
     at = (element or root).at
     if unit not in _PER_INCH:
         found = f"MeasurementUnit {quote(unit)}" if element else "no MeasurementUnit"
-        raise Misfit(found, "pixel, mm10 or inch1200", at=at)
+        raise FormatError(found, "pixel, mm10 or inch1200", at=at)
     settings = " ".join(step.text for step in root.all("processingStepSettings"))
     stated = {float(first or second) for first, second in _RESOLUTION.findall(settings)}
     if len(stated) != 1:
         found = f"MeasurementUnit {unit} and " + ("more than one resolution" if stated else "no resolution of the scan")
         expected = "coordinates in pixels, or one resolution in a processingStepSettings (300 dpi, say)"
-        raise Misfit(found, expected, at=at)
+        raise FormatError(found, expected, at=at)
     return stated.pop() / _PER_INCH[unit]
 
 

@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evaltex_cli.errors import FaultLog, Steps
+from evaltex_cli.errors import FaultLog, FormatError, Steps
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.files.image_names import without_prefix
 from evaltex_cli.formats.icdar.lines import DONT_CARE
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, Misfit, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
 
 def _collect(document: Any, place: str, side: Side, faults: FaultLog) -> tuple[list[CollectedImage], tuple[str, ...]]:
@@ -29,8 +29,8 @@ def _collect(document: Any, place: str, side: Side, faults: FaultLog) -> tuple[l
         for k, word in enumerate(words):
             try:
                 image.objects.append(_object(safe_json.record(word), side, (key, k)))
-            except Misfit as misfit:
-                misfit.log(faults, place, key, k)
+            except FormatError as error:
+                error.log(faults, place, key, k)
     return images, ()
 
 

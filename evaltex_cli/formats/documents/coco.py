@@ -16,12 +16,12 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from evaltex_cli.errors import FaultLog, Steps, counted, quote
+from evaltex_cli.errors import FaultLog, FormatError, Steps, counted, quote
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.safe_json import Record
 from evaltex_cli.formats.files.image_names import image_names
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, Misfit, box, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon
 
 _Collected = tuple[list[CollectedImage], tuple[str, ...]]
 
@@ -39,11 +39,11 @@ def _collect(by_file: bool, document: Any, place: str, side: Side, faults: Fault
             if side == "gt":
                 found.id = safe_json.whole_number(record, "id")
                 if found.id in seen:
-                    raise Misfit(f"ID {found.id} again", "IDs used once", ("id",))
+                    raise FormatError(f"ID {found.id} again", "IDs used once", ("id",))
                 seen.add(found.id)
             image_of(record, images).objects.append(found)
-        except Misfit as misfit:
-            misfit.log(faults, place, "annotations", k)
+        except FormatError as error:
+            error.log(faults, place, "annotations", k)
     return list(images.values()), _warnings(place, root["annotations"])
 
 
@@ -54,11 +54,11 @@ def _images(records: list[Any], place: str, faults: FaultLog) -> dict[str, Colle
             record = safe_json.record(value)
             name = safe_json.identifier(record, "id")
             if name in images:
-                raise Misfit(f"ID {quote(name)} again", "IDs used once", ("id",))
+                raise FormatError(f"ID {quote(name)} again", "IDs used once", ("id",))
             images[name] = image = CollectedImage(name, place, ("images", k))
             read_size(image, record)
-        except Misfit as misfit:
-            misfit.log(faults, place, "images", k)
+        except FormatError as error:
+            error.log(faults, place, "images", k)
     return images
 
 
@@ -68,8 +68,8 @@ def _name_by_file(images: dict[str, CollectedImage], records: list[Any], place: 
         try:
             name = safe_json.text(record, "file_name") or safe_json.needed(record, "file_name")
             named.append((images[safe_json.identifier(record, "id")], str(PurePosixPath(name).with_suffix(""))))
-        except Misfit as misfit:
-            misfit.log(faults, place, "images", k)
+        except FormatError as error:
+            error.log(faults, place, "images", k)
         except (AttributeError, KeyError, ValueError):  # no object or of no image, as `_images` has told, or no name
             continue
     for (image, _), name in zip(named, image_names([name for _, name in named], ""), strict=True):
@@ -82,16 +82,16 @@ def read_size(image: CollectedImage, record: Record) -> None:
 
 
 def image_of(record: Record, images: dict[str, CollectedImage]) -> CollectedImage:
-    """Return the image of an annotation's ``image_id``; raises `Misfit` where there is none."""
+    """Return the image of an annotation's ``image_id``; raises `FormatError` where there is none."""
     name = safe_json.identifier(record, "image_id")
     if name not in images:
-        raise Misfit(f"image_id {quote(name)}", "the ID of an image of this document", ("image_id",))
+        raise FormatError(f"image_id {quote(name)}", "the ID of an image of this document", ("image_id",))
     return images[name]
 
 
 def _collect_results(document: Any, place: str, side: Side, faults: FaultLog) -> _Collected:
     if not isinstance(document, list):
-        raise Misfit(safe_json.shown(document), "a list [...] of results")
+        raise FormatError(safe_json.shown(document), "a list [...] of results")
     images: dict[str, CollectedImage] = {}
     for k, value in enumerate(document):
         try:
@@ -99,8 +99,8 @@ def _collect_results(document: Any, place: str, side: Side, faults: FaultLog) ->
             name = safe_json.identifier(record, "image_id")
             image = images.setdefault(name, CollectedImage(name, place, (k,)))
             image.objects.append(_object(record, side, (k,)))
-        except Misfit as misfit:
-            misfit.log(faults, place, k)
+        except FormatError as error:
+            error.log(faults, place, k)
     return list(images.values()), _warnings(place, document)
 
 
@@ -121,13 +121,13 @@ def _coordinates(record: Record, dont_care: bool) -> Any:
             xs, ys = [x for ring in rings for x in ring[::2]], [y for ring in rings for y in ring[1::2]]
             return min(xs), min(ys), max(xs), max(ys)
     elif polygons and not isinstance(polygons, dict):
-        raise Misfit(safe_json.shown(polygons), "a list of polygons [[x1,y1,...]]", ("segmentation",))
+        raise FormatError(safe_json.shown(polygons), "a list of polygons [[x1,y1,...]]", ("segmentation",))
     return bounding_box(record)
 
 
 def _ring(ring: Any, k: int, dont_care: bool) -> Any:
     if not isinstance(ring, list):
-        raise Misfit(safe_json.shown(ring), "a polygon [x1,y1,...]", ("segmentation", k))
+        raise FormatError(safe_json.shown(ring), "a polygon [x1,y1,...]", ("segmentation", k))
     with safe_json.under("segmentation", k):
         return polygon(safe_json.numbers(ring, ()), dont_care)
 
@@ -136,7 +136,7 @@ def bounding_box(record: Record) -> tuple[float, float, float, float]:
     """Return the coordinates of ``bbox``, x, y, width, height."""
     values = safe_json.items(record, "bbox")
     if len(values) != 4:
-        raise Misfit(safe_json.shown(values), "x, y, width, height", ("bbox",))
+        raise FormatError(safe_json.shown(values), "x, y, width, height", ("bbox",))
     x, y, width, height = safe_json.numbers(values, ("bbox",))
     with safe_json.under("bbox"):
         return box(x, y, width, height)

@@ -20,12 +20,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evaltex_cli.errors import FaultLog, counted
+from evaltex_cli.errors import FaultLog, FormatError, counted
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.coco import bounding_box, image_of, read_size
 from evaltex_cli.formats.documents.safe_json import Record
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, Misfit, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
 _IS_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
 _MakeObject = Callable[[Record, Side], CollectedObject]
@@ -44,8 +44,8 @@ def _collect(
             found = make(record, side)
             found.id, found.at = int(key) if numbered else None, ("anns", key)
             image_of(record, images).objects.append(found)
-        except Misfit as misfit:
-            misfit.log(faults, place, "anns", key)
+        except FormatError as error:
+            error.log(faults, place, "anns", key)
     chosen = [image for name, image in images.items() if sets[name] == wanted]
     if wanted is None or not chosen:
         return list(images.values()), ()
@@ -64,8 +64,8 @@ def _images(records: Record, place: str, faults: FaultLog) -> tuple[dict[str, Co
             record = safe_json.record(value)
             sets[key] = safe_json.text(record, "set")
             read_size(images[key], record)
-        except Misfit as misfit:
-            misfit.log(faults, place, "imgs", key)
+        except FormatError as error:
+            error.log(faults, place, "imgs", key)
     return images, sets
 
 

@@ -6,13 +6,13 @@ is don't care. A box without ``segs`` is the rectangle of its ``left, top, width
 
 from __future__ import annotations
 
-from evaltex_cli.errors import FaultLog
+from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.documents.document_files import xml_format
 from evaltex_cli.formats.documents.safe_xml import Element
 from evaltex_cli.formats.icdar.lines import DONT_CARE
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, Misfit, box, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon
 
 
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
@@ -20,13 +20,13 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     pictures = [child for child in root if child.name == "image"]
     if len(pictures) != 1:
         at = pictures[1].at if pictures else root.at
-        raise Misfit(f"{len(pictures)} image elements", "one image in each file", at=at)
+        raise FormatError(f"{len(pictures)} image elements", "one image in each file", at=at)
     for element in pictures[0]:
         if element.name == "box":
             try:
                 image.objects.append(_object(element, side))
-            except Misfit as misfit:
-                misfit.log(faults, image.place)
+            except FormatError as error:
+                error.log(faults, image.place)
 
 
 def _object(element: Element, side: Side) -> CollectedObject:

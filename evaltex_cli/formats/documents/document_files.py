@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.errors import FaultLog, FormatError, InputError
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.documents import safe_json, safe_xml
 from evaltex_cli.formats.documents.parsed_source import columns, refuse_bad_names, source
@@ -27,7 +27,7 @@ from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.garbage import garbage_kept
 from evaltex_cli.formats.files.image_names import without_prefix
-from evaltex_cli.formats.parsed import CollectedImage, Misfit
+from evaltex_cli.formats.parsed import CollectedImage
 from evaltex_cli.records import Ints, ReadImages
 from evaltex_cli.runtime import input_files
 
@@ -43,7 +43,7 @@ _JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[{\]])')
 Collect: TypeAlias = Callable[[Any, str, Side, FaultLog], tuple[list[CollectedImage], tuple[str, ...]]]
 """``collect(document, place, side, faults)`` returns the images of a JSON document, and warnings."""
 Parse: TypeAlias = Callable[[bytes, CollectedImage, Side, FaultLog], None]
-"""``parse(data, image, side, faults)`` gives an image the objects of its document; raises `Misfit`."""
+"""``parse(data, image, side, faults)`` gives an image the objects of its document; raises `FormatError`."""
 
 
 class JsonDocument(NamedTuple):
@@ -122,8 +122,8 @@ def _json_document(path: Path, state: int) -> JsonDocument:
     try:
         with garbage_kept():
             return JsonDocument(place, safe_json.parse(data), sha256, count)
-    except Misfit as misfit:
-        raise InputError(str(misfit.fault(place))) from misfit
+    except FormatError as error:
+        raise InputError(str(error.fault(place))) from error
 
 
 def unpacked(path: Path, data: bytes) -> bytes:
@@ -165,8 +165,8 @@ def index_json(name: str, collect: Collect, path: Path, side: Side, faults: Faul
         with garbage_kept():
             images, warnings = collect(document.value, document.place, side, faults)
         _refuse_no_images(images, document.place, side, faults)
-    except Misfit as misfit:
-        misfit.log(faults, document.place)
+    except FormatError as error:
+        error.log(faults, document.place)
     refuse_bad_names(images, faults)
     return source(str(path), name, document.sha256, images, warnings)
 
@@ -244,8 +244,8 @@ def _parsed(parse: Parse, data: bytes, place: str, name: str, side: Side, faults
     image = CollectedImage(name, place)
     try:
         parse(data, image, side, faults)
-    except Misfit as misfit:
-        misfit.log(faults, place)
+    except FormatError as error:
+        error.log(faults, place)
     return image
 
 

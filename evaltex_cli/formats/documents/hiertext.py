@@ -12,10 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from evaltex_cli.errors import FaultLog, Steps
+from evaltex_cli.errors import FaultLog, FormatError, Steps
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, Misfit, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
 Level = Literal["word", "line", "paragraph"]
 _BELOW = {"word": ("paragraphs", "lines", "words"), "line": ("paragraphs", "lines"), "paragraph": ("paragraphs",)}
@@ -30,8 +30,8 @@ def _collect(
         try:
             record = safe_json.record(value)
             images.append(_image(record, place, i))
-        except Misfit as misfit:
-            misfit.log(faults, place, "annotations", i)
+        except FormatError as error:
+            error.log(faults, place, "annotations", i)
             continue
         _add_objects(images[-1], record, level, side, faults, place, i)
     return images, ()
@@ -51,8 +51,8 @@ def _add_objects(
     for where, value in _below(record, _BELOW[level], ("annotations", i), place, faults):
         try:
             found = _object(safe_json.record(value), side)
-        except Misfit as misfit:
-            misfit.log(faults, place, *where)
+        except FormatError as error:
+            error.log(faults, place, *where)
             continue
         found.at = where
         if level == "word" and side == "gt":
@@ -66,8 +66,8 @@ def _below(
     """Yield what stands in the innermost of these nested lists, and the way there."""
     try:
         listed = safe_json.items(safe_json.record(value), keys[0])
-    except Misfit as misfit:
-        misfit.log(faults, place, *where)
+    except FormatError as error:
+        error.log(faults, place, *where)
         return
     for k, item in enumerate(listed):
         here = (*where, keys[0], k)

@@ -11,13 +11,13 @@ import hashlib
 import math
 from pathlib import Path
 
-from evaltex_cli.errors import FaultLog, InputError, Position, counted, quote
+from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, counted, quote
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.documents.document_files import head, read_file, unpacked
 from evaltex_cli.formats.documents.parsed_source import refuse_bad_names, source
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT, NUMBER
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, Misfit
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.records import ANY_TYPE
 
 
@@ -131,8 +131,8 @@ def index(path: Path, side: Side, faults: FaultLog) -> Source:
     tagset = _Tagset(str(path), faults)
     try:
         safe_xml.parse(tagset.parser, unpacked(path, data))
-    except Misfit as misfit:
-        raise InputError(str(misfit.fault(str(path)))) from misfit
+    except FormatError as error:
+        raise InputError(str(error.fault(str(path)))) from error
     if side == "gt" and not tagset.images:
         faults.add(str(path), None, "no image element", "at least one, inside tagset")
     refuse_bad_names(tagset.images, faults)

@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evaltex_cli.errors import FaultLog, Steps, quote
+from evaltex_cli.errors import FaultLog, FormatError, Steps, quote
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.icdar.lines import DONT_CARE
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, Misfit, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
 _FLAGS = ("difficult", "ignore")
 
@@ -26,8 +26,8 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     for k, shape in enumerate(safe_json.items(root, "shapes")):
         try:
             image.objects.append(_object(safe_json.record(shape), side, ("shapes", k)))
-        except Misfit as misfit:
-            misfit.log(faults, image.place, "shapes", k)
+        except FormatError as error:
+            error.log(faults, image.place, "shapes", k)
 
 
 def _object(shape: safe_json.Record, side: Side, at: Steps) -> CollectedObject:
@@ -49,8 +49,8 @@ def _coordinates(shape: safe_json.Record, dont_care: bool) -> Any:
             xs, ys = vertices[::2], vertices[1::2]
             return min(xs), min(ys), max(xs), max(ys)
     if kind == "rectangle":
-        raise Misfit(f"{len(vertices) // 2} points", "two opposite corners of a rectangle", ("points",))
-    raise Misfit(f"shape_type {quote(kind)}", "polygon or rectangle", ("shape_type",))
+        raise FormatError(f"{len(vertices) // 2} points", "two opposite corners of a rectangle", ("points",))
+    raise FormatError(f"shape_type {quote(kind)}", "polygon or rectangle", ("shape_type",))
 
 
 def recognises(path: Path) -> bool:

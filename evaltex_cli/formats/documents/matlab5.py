@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import counted
-from evaltex_cli.formats.parsed import Misfit
+from evaltex_cli.errors import FormatError, counted
 
 MAX_BYTES = 64 << 20
 """Of all variables, uncompressed."""
@@ -41,7 +40,7 @@ def load(data: bytes) -> dict[str, NDArray[Any]]:
 
     Raises
     ------
-    Misfit
+    FormatError
         When the file is damaged, unpacks to more than `MAX_BYTES`, or is nested deeper than `MAX_DEPTH`.
     """
     orders = {b"IM": "<", b"MI": ">"}
@@ -93,14 +92,14 @@ def _unpacked(data: bytes, most: int) -> bytes:
     except zlib.error as error:
         raise _damaged(str(error)) from error
     if len(found) > most:
-        raise Misfit(f"more than {MAX_BYTES} bytes, unpacked", "the annotations of one image")
+        raise FormatError(f"more than {MAX_BYTES} bytes, unpacked", "the annotations of one image")
     return found
 
 
 def _array(data: bytes, order: str, depth: int) -> tuple[str, NDArray[Any]]:
     """Return name and value of an array."""
     if depth > MAX_DEPTH:
-        raise Misfit(f"cell arrays nested deeper than {MAX_DEPTH}", "the nesting of an annotation")
+        raise FormatError(f"cell arrays nested deeper than {MAX_DEPTH}", "the nesting of an annotation")
     parts = _elements(data, 0, order)
     flags, dimensions, name = (next(parts, None) for _ in range(3))
     if flags is None:
@@ -151,5 +150,5 @@ def _text(part: _Element | None, shape: tuple[int, ...], order: str) -> NDArray[
     return np.array([text[row::rows] for row in range(rows)] if text else [], dtype=np.str_)
 
 
-def _damaged(what: str) -> Misfit:
-    return Misfit(f"a damaged file ({what})", "a whole MATLAB 5 .mat file")
+def _damaged(what: str) -> FormatError:
+    return FormatError(f"a damaged file ({what})", "a whole MATLAB 5 .mat file")

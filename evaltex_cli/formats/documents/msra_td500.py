@@ -13,32 +13,33 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from evaltex_cli.errors import FaultLog, Position, quote
+from evaltex_cli.errors import FaultLog, FormatError, Position, quote
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.documents import text_files
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.numbers import LineFault, parse_number
+from evaltex_cli.formats.files.numbers import parse_number
 from evaltex_cli.formats.icdar import survey as icdar_survey
 from evaltex_cli.formats.icdar.lines import DONT_CARE, lines_of
-from evaltex_cli.formats.parsed import CollectedObject, Misfit
+from evaltex_cli.formats.parsed import CollectedObject
 
 _LAYOUT = "index difficult x y width height angle, or left,top,right,bottom,angle"
 _NO_TEXT = "None"
 
 
-def _parse(text: str, side: Side) -> Iterator[CollectedObject | Misfit]:
+def _parse(text: str, side: Side) -> Iterator[CollectedObject | FormatError]:
     for number, line in lines_of(text):
         try:
             yield _object(line, number, side)
-        except LineFault as fault:
-            yield Misfit(fault.found, fault.expected, at=Position(number))
+        except FormatError as error:
+            error.at = Position(number)
+            yield error
 
 
 def _object(line: str, number: int, side: Side) -> CollectedObject:
     fields = line.split() if "," not in line else [field.strip() for field in line.split(",", 5)]
     if len(fields) == 7:
         if fields[1] not in ("0", "1"):
-            raise LineFault(f"{quote(fields[1])} as the difficult flag", f"0 or 1: {_LAYOUT}")
+            raise FormatError(f"{quote(fields[1])} as the difficult flag", f"0 or 1: {_LAYOUT}")
         x, y, width, height, angle = map(parse_number, fields[2:])
         text, dont_care = "", fields[1] == "1"
     elif len(fields) in (5, 6):
@@ -47,9 +48,9 @@ def _object(line: str, number: int, side: Side) -> CollectedObject:
         text = fields[5] if len(fields) == 6 and fields[5] != _NO_TEXT else ""
         dont_care = text == DONT_CARE
     else:
-        raise LineFault(f"{len(fields)} fields in {quote(line)}", _LAYOUT)
+        raise FormatError(f"{len(fields)} fields in {quote(line)}", _LAYOUT)
     if width < 0 or height < 0:
-        raise LineFault(f"width {width:g}, height {height:g}", "both at least 0")
+        raise FormatError(f"width {width:g}, height {height:g}", "both at least 0")
     return CollectedObject(
         _turned(x, y, width, height, angle), text, side == "gt" and dont_care, at=Position(number, 1)
     )

@@ -10,12 +10,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal
 
-from evaltex_cli.errors import FaultLog
+from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.documents.document_files import xml_format
 from evaltex_cli.formats.documents.safe_xml import Element
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, Misfit, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
 Level = Literal["word", "line", "region"]
 _ELEMENT = {"word": "Word", "line": "TextLine", "region": "TextRegion"}
@@ -33,8 +33,8 @@ def _parse(level: Level, data: bytes, image: CollectedImage, side: Side, faults:
     for element in found:
         try:
             one = _object(element)
-        except Misfit as misfit:
-            misfit.log(faults, image.place)
+        except FormatError as error:
+            error.log(faults, image.place)
             continue
         if level == "word" and side == "gt":
             one.region = regions.get(id(element))
@@ -46,7 +46,7 @@ def _refuse_other_levels(page: Element, wanted: str) -> None:
     for other, format_name in _OTHER_LEVELS.items():
         count = sum(1 for _ in page.all(other))
         if count:
-            raise Misfit(
+            raise FormatError(
                 f"no {wanted}, but {count} {other}", f"{wanted} elements, or the format {format_name}", at=page.at
             )
 

@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from evaltex_cli.errors import Position, Steps, not_utf8, quote
+from evaltex_cli.errors import FormatError, Position, Steps, not_utf8, quote
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
-from evaltex_cli.formats.parsed import Misfit
 
 MOST_OF_EACH = ((b"{", "objects", 200_000, 16), (b"[", "lists", 500_000, 8))
 """How many of each a document may have, and how many bytes must come with each more: annotations have several times
@@ -33,13 +32,13 @@ def parse(data: bytes) -> Any:
 
     Raises
     ------
-    Misfit
+    FormatError
         When it is not UTF-8, no well-formed JSON, too deeply nested, has an object with a key twice, or hardly anything
         but brackets.
     """
     for bracket, what, few, size in MOST_OF_EACH:
         if data.count(bracket) > few + len(data) // size:
-            raise Misfit(f"more than {few} {what}, with fewer than {size} bytes for each", "annotations")
+            raise FormatError(f"more than {few} {what}, with fewer than {size} bytes for each", "annotations")
     repeating: list[_Repeating] = []
 
     def record(pairs: list[tuple[str, Any]]) -> Record:
@@ -55,16 +54,16 @@ def parse(data: bytes) -> Any:
         value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=record)
     except UnicodeDecodeError as error:
         line, found, expected = not_utf8(error)
-        raise Misfit(found, expected, at=Position(line)) from error
+        raise FormatError(found, expected, at=Position(line)) from error
     except json.JSONDecodeError as error:
         found = f"{error.msg} at column {error.colno}"
-        raise Misfit(found, "one well-formed JSON document", at=Position(error.lineno, error.colno)) from error
+        raise FormatError(found, "one well-formed JSON document", at=Position(error.lineno, error.colno)) from error
     except RecursionError as error:
-        raise Misfit("too deep a nesting", "the nesting of an annotation") from error
+        raise FormatError("too deep a nesting", "the nesting of an annotation") from error
     except ValueError as error:
-        raise Misfit("a number of thousands of digits", "numbers of at most 1e12 in magnitude") from error
+        raise FormatError("a number of thousands of digits", "numbers of at most 1e12 in magnitude") from error
     if repeating:
-        raise Misfit(f"key {quote(repeating[0].repeated)} twice", "keys used once", _path_to(repeating[0], value))
+        raise FormatError(f"key {quote(repeating[0].repeated)} twice", "keys used once", _path_to(repeating[0], value))
     return value
 
 
@@ -143,35 +142,35 @@ def shown(value: Any) -> str:
 
 
 def record(value: Any) -> Record:
-    """Return an object; raises `Misfit` for anything else."""
+    """Return an object; raises `FormatError` for anything else."""
     if not isinstance(value, dict):
-        raise Misfit(shown(value), "an object {...}")
+        raise FormatError(shown(value), "an object {...}")
     return value
 
 
 def needed(record: Record, key: str) -> Any:
-    """Return the value of a key; raises `Misfit` where there is none."""
+    """Return the value of a key; raises `FormatError` where there is none."""
     if key not in record:
         beside = ", ".join(quote(other) for other in list(record)[:6])
-        raise Misfit(f"no key {quote(key)}", f"it beside {beside}" if beside else "it")
+        raise FormatError(f"no key {quote(key)}", f"it beside {beside}" if beside else "it")
     return record[key]
 
 
 def items(record: Record, key: str, optional: bool = False) -> list[Any]:
-    """Return a list under a key; raises `Misfit` where there is none."""
+    """Return a list under a key; raises `FormatError` where there is none."""
     value = record.get(key) if optional else needed(record, key)
     if value is None and optional:
         return []
     if not isinstance(value, list):
-        raise Misfit(shown(value), "a list [...]", (key,))
+        raise FormatError(shown(value), "a list [...]", (key,))
     return value
 
 
 def records(record: Record, key: str) -> Record:
-    """Return an object under a key; raises `Misfit` where there is none."""
+    """Return an object under a key; raises `FormatError` where there is none."""
     value = needed(record, key)
     if not isinstance(value, dict):
-        raise Misfit(shown(value), "an object {...}", (key,))
+        raise FormatError(shown(value), "an object {...}", (key,))
     return value
 
 
@@ -181,7 +180,7 @@ def text(record: Record, *keys: str) -> str:
         value = record.get(key)
         if value is not None:
             if not isinstance(value, str):
-                raise Misfit(shown(value), "a string", (key,))
+                raise FormatError(shown(value), "a string", (key,))
             return value
     return ""
 
@@ -193,7 +192,7 @@ def flag(record: Record, key: str, default: bool = False) -> bool:
         return default
     if value is True or value is False or (type(value) is int and value in (0, 1)):
         return bool(value)
-    raise Misfit(shown(value), "true or false", (key,))
+    raise FormatError(shown(value), "true or false", (key,))
 
 
 def number(record: Record, key: str, default: float | None = None) -> float:
@@ -210,7 +209,7 @@ def confidence(record: Record, *keys: str) -> float:
         if record.get(key) is not None:
             value = number(record, key)
             if not 0 <= value <= 1:
-                raise Misfit(shown(record[key]), "a confidence in [0, 1]", (key,))
+                raise FormatError(shown(record[key]), "a confidence in [0, 1]", (key,))
             return value
     return math.nan
 
@@ -219,7 +218,7 @@ def whole_number(record: Record, key: str) -> int:
     """Return a whole number of at most 18 digits."""
     value = needed(record, key)
     if type(value) is not int or abs(value) >= 10**18:
-        raise Misfit(shown(value), "a whole number (of at most 18 digits)", (key,))
+        raise FormatError(shown(value), "a whole number (of at most 18 digits)", (key,))
     return value
 
 
@@ -227,12 +226,12 @@ def identifier(record: Record, key: str) -> str:
     """Return an ID, a whole number or a string, as a string."""
     value = needed(record, key)
     if type(value) is not int and not isinstance(value, str):
-        raise Misfit(shown(value), "an ID: a whole number or a string", (key,))
+        raise FormatError(shown(value), "an ID: a whole number or a string", (key,))
     return value if isinstance(value, str) else str(value)
 
 
 def numbers(values: list[Any], where: Steps, indexed: bool = True) -> list[float]:
-    """Return finite numbers of at most 1e12 in magnitude; raises `Misfit` for the first that is none."""
+    """Return finite numbers of at most 1e12 in magnitude; raises `FormatError` for the first that is none."""
     try:
         if set(map(type, values)) <= {int, float} and math.fsum(map(abs, values)) <= COORDINATE_LIMIT:
             return values
@@ -241,7 +240,7 @@ def numbers(values: list[Any], where: Steps, indexed: bool = True) -> list[float
     for k, value in enumerate(values):
         if type(value) not in (int, float) or not abs(value) <= COORDINATE_LIMIT:
             expected = "a finite number (at most 1e12 in magnitude)"
-            raise Misfit(shown(value), expected, (*where, k) if indexed else where)
+            raise FormatError(shown(value), expected, (*where, k) if indexed else where)
     return values
 
 
@@ -250,21 +249,21 @@ def vertices(record: Record, key: str) -> list[float]:
     pairs = items(record, key)
     for k, pair in enumerate(pairs):
         if not isinstance(pair, list) or len(pair) != 2:
-            raise Misfit(shown(pair), "a vertex [x, y]", (key, k))
+            raise FormatError(shown(pair), "a vertex [x, y]", (key, k))
     flat = [value for pair in pairs for value in pair]
     try:
         return numbers(flat, (), indexed=True)
-    except Misfit as misfit:
-        at = misfit.where[-1]
+    except FormatError as error:
+        at = error.where[-1]
         assert isinstance(at, int)
-        raise Misfit(misfit.found, misfit.expected, (key, at // 2, at % 2)) from None
+        raise FormatError(error.found, error.expected, (key, at // 2, at % 2)) from None
 
 
 @contextmanager
 def under(*where: str | int) -> Iterator[None]:
-    """Say of any `Misfit` raised inside that it is about the value these keys and indices lead to."""
+    """Say of any `FormatError` raised inside that it is about the value these keys and indices lead to."""
     try:
         yield
-    except Misfit as misfit:
-        misfit.where = (*where, *misfit.where)
+    except FormatError as error:
+        error.where = (*where, *error.where)
         raise

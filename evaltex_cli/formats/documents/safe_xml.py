@@ -9,9 +9,8 @@ from sys import intern
 from typing import Any
 from xml.parsers import expat
 
-from evaltex_cli.errors import Position, quote
+from evaltex_cli.errors import FormatError, Position, quote
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT, NUMBER
-from evaltex_cli.formats.parsed import Misfit
 
 MOST_OF_EACH = ((b"<", "tags", 200_000, 12), (b"=", "attributes", 200_000, 12))
 """How many of each a document may have, and how many bytes must come with each more; ALTO has 15 per attribute."""
@@ -55,56 +54,56 @@ class Element:
         return next((child for child in self.children if child.name == name), None)
 
     def needed(self, name: str) -> Element:
-        """Return the first child of a name; raises `Misfit` where there is none."""
+        """Return the first child of a name; raises `FormatError` where there is none."""
         found = self.child(name)
         if found is None:
-            raise Misfit(f"{self.name} without {name}", f"one {name} in each {self.name}", at=self.at)
+            raise FormatError(f"{self.name} without {name}", f"one {name} in each {self.name}", at=self.at)
         return found
 
     def number(self, attribute: str, default: float | None = None) -> float:
-        """Return an attribute's number; raises `Misfit` where it is none, or is missing without a default."""
+        """Return an attribute's number; raises `FormatError` where it is none, or is missing without a default."""
         if attribute not in self.attributes:
             if default is None:
-                raise Misfit(f"{self.name} without attribute {attribute}", "a number there", at=self.at)
+                raise FormatError(f"{self.name} without attribute {attribute}", "a number there", at=self.at)
             return default
         return number(self.attributes[attribute], attribute, self)
 
     def confidence(self, attribute: str) -> float:
-        """Return an attribute's number in [0, 1]; raises `Misfit` where it is none."""
+        """Return an attribute's number in [0, 1]; raises `FormatError` where it is none."""
         value = self.number(attribute)
         if not 0 <= value <= 1:
             found = f"{attribute} = {quote(self.attributes[attribute])}"
-            raise Misfit(found, "a confidence in [0, 1]", at=self.at)
+            raise FormatError(found, "a confidence in [0, 1]", at=self.at)
         return value
 
 
 @contextmanager
 def about(element: Element) -> Iterator[None]:
-    """Say of any `Misfit` raised inside that it is about this element."""
+    """Say of any `FormatError` raised inside that it is about this element."""
     try:
         yield
-    except Misfit as misfit:
-        misfit.at = element.at
+    except FormatError as error:
+        error.at = element.at
         raise
 
 
 def points(element: Element, attribute: str) -> list[float]:
-    """Return x1, y1, x2, y2, ... of an attribute ``x1,y1 x2,y2 ...``; raises `Misfit` for anything else."""
+    """Return x1, y1, x2, y2, ... of an attribute ``x1,y1 x2,y2 ...``; raises `FormatError` for anything else."""
     if attribute not in element.attributes:
-        raise Misfit(f"{element.name} without {attribute}", "x1,y1 x2,y2 ... there", at=element.at)
+        raise FormatError(f"{element.name} without {attribute}", "x1,y1 x2,y2 ... there", at=element.at)
     return numbers(element.attributes[attribute], attribute, element)
 
 
 def numbers(text: str, what: str, element: Element) -> list[float]:
-    """Return an element's finite numbers divided by commas or blanks; raises `Misfit` for anything else."""
+    """Return an element's finite numbers divided by commas or blanks; raises `FormatError` for anything else."""
     return [number(field, what, element) for field in text.replace(",", " ").split()]
 
 
 def number(text: str, what: str, element: Element) -> float:
-    """Return an element's finite number of at most 1e12 in magnitude; raises `Misfit` for anything else."""
+    """Return an element's finite number of at most 1e12 in magnitude; raises `FormatError` for anything else."""
     value = float(text) if len(text) <= LONGEST_NUMBER and NUMBER.fullmatch(text) else float("nan")
     if not abs(value) <= COORDINATE_LIMIT:
-        raise Misfit(f"{what} = {quote(text)}", "a finite number (at most 1e12 in magnitude)", at=element.at)
+        raise FormatError(f"{what} = {quote(text)}", "a finite number (at most 1e12 in magnitude)", at=element.at)
     return value
 
 
@@ -114,7 +113,7 @@ def new_parser() -> expat.XMLParserType:
 
     def refuse(*_: Any) -> None:
         expected = "none (entities are not read): remove it"
-        raise Misfit("a document type declaration", expected, at=position(parser))
+        raise FormatError("a document type declaration", expected, at=position(parser))
 
     parser.StartDoctypeDeclHandler = refuse
     return parser
@@ -130,7 +129,7 @@ def parse(parser: expat.XMLParserType, data: bytes) -> None:
 
     Raises
     ------
-    Misfit
+    FormatError
         When it is no well-formed XML, is in an unknown encoding, declares a document type, or is of hardly more than
         tags.
     """
@@ -138,21 +137,21 @@ def parse(parser: expat.XMLParserType, data: bytes) -> None:
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
-        raise Misfit(
+        raise FormatError(
             expat.ErrorString(error.code), "well-formed XML", at=Position(error.lineno, error.offset + 1)
         ) from error
     except (LookupError, ValueError) as error:
-        raise Misfit(f"an encoding that cannot be read ({error})", "XML in UTF-8", at=Position(1, 1)) from error
+        raise FormatError(f"an encoding that cannot be read ({error})", "XML in UTF-8", at=Position(1, 1)) from error
 
 
 def _refuse_dense(data: bytes) -> None:
     for sign, what, few, size in MOST_OF_EACH:
         if data.count(sign) > few + len(data) // size:
             found = f"more than {few} {what}, with fewer than {size} bytes for each"
-            raise Misfit(found, "the annotations of images", at=Position(1, 1))
+            raise FormatError(found, "the annotations of images", at=Position(1, 1))
     if data.count(b"=") > FEW_ATTRIBUTES + MOST_ATTRIBUTES_PER_TAG * data.count(b"<"):
         found = f"more than {FEW_ATTRIBUTES} attributes, over {MOST_ATTRIBUTES_PER_TAG} for each tag"
-        raise Misfit(found, "the annotations of images", at=Position(1, 1))
+        raise FormatError(found, "the annotations of images", at=Position(1, 1))
 
 
 def tree(data: bytes) -> Element:
@@ -169,7 +168,7 @@ def tree(data: bytes) -> Element:
         open_elements.append(element)
         texts.append([])
         if len(open_elements) > MAX_DEPTH:
-            raise Misfit(f"elements nested deeper than {MAX_DEPTH}", "the nesting of an annotation", at=element.at)
+            raise FormatError(f"elements nested deeper than {MAX_DEPTH}", "the nesting of an annotation", at=element.at)
 
     def end(_: str) -> None:
         open_elements.pop().text = "".join(texts.pop())

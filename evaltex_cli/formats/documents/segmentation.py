@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli.errors import ChangedError, FaultLog, InputError, Position, quote
+from evaltex_cli.errors import ChangedError, FaultLog, FormatError, InputError, Position, quote
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.decoders import unlimited_and_silent
 from evaltex_cli.formats.documents import parsed_source
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
-from evaltex_cli.formats.files.numbers import LineFault, parse_number
+from evaltex_cli.formats.files.numbers import parse_number
 from evaltex_cli.formats.icdar import survey as icdar_survey
 from evaltex_cli.formats.icdar.lines import bare_line, unquoted
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
@@ -57,8 +57,8 @@ def _words(text: str, place: str, faults: FaultLog) -> Iterator[list[_Character]
         if bare:
             try:
                 word.append(_character(bare, number))
-            except LineFault as fault:
-                faults.add(place, number, fault.found, fault.expected)
+            except FormatError as error:
+                faults.add(place, number, error.found, error.expected)
         elif word:
             yield word
             word = []
@@ -67,13 +67,13 @@ def _words(text: str, place: str, faults: FaultLog) -> Iterator[list[_Character]
 def _character(line: str, number: int) -> _Character:
     found = _LINE.fullmatch(line)
     if not found:
-        raise LineFault(quote(line), _LAYOUT)
+        raise FormatError(quote(line), _LAYOUT)
     values = [parse_number(field) for field in found[2].replace(",", " ").split()]
     if len(values) != 9 or not all(value in range(256) for value in values[:3]):
-        raise LineFault(quote(line), f"a colour of three whole numbers up to 255: {_LAYOUT}")
+        raise FormatError(quote(line), f"a colour of three whole numbers up to 255: {_LAYOUT}")
     x0, y0, x1, y1 = values[5:]
     if x1 < x0 or y1 < y0:
-        raise LineFault(f"a box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g})", f"x0 <= x1 and y0 <= y1: {_LAYOUT}")
+        raise FormatError(f"a box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g})", f"x0 <= x1 and y0 <= y1: {_LAYOUT}")
     red, green, blue = map(int, values[:3])
     return _Character(red | green << 8 | blue << 16, (x0, y0, x1, y1), unquoted(found[3]), bool(found[1]), number)
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from evaltex_cli.errors import FaultLog, InputError, Position, not_utf8
+from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.documents import document_files
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.text_bounds import TextFault, refuse_excess
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, Misfit
+from evaltex_cli.formats.files.text_bounds import refuse_excess
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
-Parser = Callable[[str, Side], Iterator[CollectedObject | Misfit]]
-"""Yields a text's objects, and what is wrong with it; a `Misfit` bears its line."""
+Parser = Callable[[str, Side], Iterator[CollectedObject | FormatError]]
+"""Yields a text's objects, and what is wrong with it; a `FormatError` has its line."""
 
 
 def index(format_name: str, parse: Parser, suffix: str, path: Path, side: Side, faults: FaultLog) -> Source:
@@ -38,11 +38,9 @@ def _collect(parse: Parser, data: bytes, image: CollectedImage, side: Side, faul
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line, found, expected = not_utf8(error)
-        raise Misfit(found, expected, at=Position(line)) from error
-    except TextFault as fault:
-        raise Misfit(fault.found, fault.expected, at=Position(fault.line + 1)) from fault
+        raise FormatError(found, expected, at=Position(line)) from error
     for one in parse(text, side):
-        if isinstance(one, Misfit):
+        if isinstance(one, FormatError):
             one.log(faults, image.place)
         else:
             image.objects.append(one)

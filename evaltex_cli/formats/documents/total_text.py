@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from evaltex_cli.errors import Position, quote
+from evaltex_cli.errors import FormatError, Position, quote
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import text_files
-from evaltex_cli.formats.files.numbers import LineFault, parse_number
+from evaltex_cli.formats.files.numbers import parse_number
 from evaltex_cli.formats.icdar import survey as icdar_survey
-from evaltex_cli.formats.parsed import CollectedObject, Misfit, polygon
+from evaltex_cli.formats.parsed import CollectedObject, polygon
 
 _LAYOUT = "x: [[...]], y: [[...]], ornt: [u'c'], transcriptions: [u'word']"
 _DONT_CARE = ("#", "###")
@@ -30,28 +30,29 @@ _RECORD = re.compile(
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 
 
-def _parse(text: str, side: Side) -> Iterator[CollectedObject | Misfit]:
+def _parse(text: str, side: Side) -> Iterator[CollectedObject | FormatError]:
     head, *records = _START.split(text)
     line = 1 + head.count("\n")
     if head.strip():
-        yield Misfit(quote(head.strip()), _LAYOUT, at=Position(1))
+        yield FormatError(quote(head.strip()), _LAYOUT, at=Position(1))
     starts = list(_START.finditer(text))
     for start, record in zip(starts, records, strict=True):
         line += start[0].count("\n")
         try:
             yield _object(record, line, side)
-        except (LineFault, Misfit) as fault:
-            yield Misfit(fault.found, fault.expected, at=Position(line))
+        except FormatError as error:
+            error.at = Position(line)
+            yield error
         line += record.count("\n")
 
 
 def _object(record: str, line: int, side: Side) -> CollectedObject:
     found = _RECORD.fullmatch(record)
     if not found:
-        raise LineFault(quote(" ".join(record.split())), _LAYOUT)
+        raise FormatError(quote(" ".join(record.split())), _LAYOUT)
     xs, ys = ([parse_number(number) for number in found[axis].replace(",", " ").split()] for axis in "xy")
     if len(xs) != len(ys):
-        raise LineFault(f"{len(xs)} x and {len(ys)} y", "as many of the one as of the other")
+        raise FormatError(f"{len(xs)} x and {len(ys)} y", "as many of the one as of the other")
     text = _ESCAPE.sub(_character, found["text"] or "")
     dont_care = side == "gt" and (text in _DONT_CARE or found["ornt"] in _DONT_CARE)
     vertices = polygon([value for point in zip(xs, ys, strict=True) for value in point], dont_care)

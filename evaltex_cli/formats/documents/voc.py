@@ -5,12 +5,12 @@ Corners stand as they are, without VOC's + 1; ``name`` is a class, not a transcr
 
 from __future__ import annotations
 
-from evaltex_cli.errors import FaultLog, quote
+from evaltex_cli.errors import FaultLog, FormatError, quote
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.documents.document_files import xml_format
 from evaltex_cli.formats.documents.safe_xml import Element
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, Misfit
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
@@ -24,8 +24,8 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
         if element.name == "object":
             try:
                 image.objects.append(_object(element, side))
-            except Misfit as misfit:
-                misfit.log(faults, image.place)
+            except FormatError as error:
+                error.log(faults, image.place)
 
 
 def _object(element: Element, side: Side) -> CollectedObject:
@@ -33,11 +33,11 @@ def _object(element: Element, side: Side) -> CollectedObject:
     x0, y0, x1, y1 = (_number(corners.needed(name)) for name in _CORNERS)
     if x1 < x0 or y1 < y0:
         found = f"a box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g})"
-        raise Misfit(found, "xmin <= xmax and ymin <= ymax", at=corners.at)
+        raise FormatError(found, "xmin <= xmax and ymin <= ymax", at=corners.at)
     difficult = element.child("difficult")
     flag = difficult.text.strip() if difficult else "0"
     if difficult and flag not in ("0", "1"):
-        raise Misfit(f"difficult {quote(flag)}", "0 or 1", at=difficult.at)
+        raise FormatError(f"difficult {quote(flag)}", "0 or 1", at=difficult.at)
     return CollectedObject((x0, y0, x1, y1), dont_care=side == "gt" and flag == "1", at=element.at)
 
 

@@ -8,12 +8,12 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.errors import FaultLog, FormatError, InputError
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.evaltex.index import Images, Index
 from evaltex_cli.formats.evaltex.reader import Reader
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES
-from evaltex_cli.formats.files.text_bounds import MAX_LINE_BYTES, TextFault, refuse_long_line
+from evaltex_cli.formats.files.text_bounds import MAX_LINE_BYTES, refuse_long_line
 from evaltex_cli.runtime.input_files import beginning, unpacked
 
 BLOCK_BYTES = 1 << 22
@@ -83,9 +83,9 @@ def _index_files(files: Sequence[Path], readable: Sequence[Path], found: Index) 
             digest.update(block)
             try:
                 refuse_long_line(block)
-            except TextFault as fault:
-                expected = f"{fault.expected}, and image names of at most {MAX_NAME_BYTES} bytes"
-                raise InputError(f"{path}:{line + fault.line}: {fault.found}; expected {expected}") from fault
+            except FormatError as error:
+                expected = f"{error.expected}, and image names of at most {MAX_NAME_BYTES} bytes"
+                raise InputError(f"{path}:{line + error.line - 1}: {error.found}; expected {expected}") from error
             line += found.take_block(block, position, line)
             position += len(block)
         found.end_file(position, line)

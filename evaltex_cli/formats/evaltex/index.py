@@ -14,13 +14,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import FaultLog, not_utf8, quote
+from evaltex_cli.errors import FaultLog, FormatError, not_utf8, quote
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex.index_bulk import PlainImages, plain_images
 from evaltex_cli.formats.evaltex.lines import LAYOUT, is_object_line, parse_size_line
 from evaltex_cli.formats.files.buffer_lines import line_ends
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES, is_too_long, leaves_result_folder
-from evaltex_cli.formats.files.numbers import LineFault
 from evaltex_cli.formats.files.packed_names import Names
 from evaltex_cli.formats.files.text_bounds import MANY_LINES
 from evaltex_cli.records import Ints
@@ -256,8 +255,8 @@ class Index:
         head.start, head.line = stop, number + 1
         try:
             head.size = parse_size_line(line)
-        except LineFault as fault:
-            self.faults.add(self._path, number, fault.found, fault.expected)
+        except FormatError as error:
+            self.faults.add(self._path, number, error.found, error.expected)
 
     def _name(self, name: str, number: int, start: int, stop: int) -> None:
         if self._awaits_size:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from evaltex_cli.errors import quote
+from evaltex_cli.errors import FormatError, quote
 from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.files.numbers import NUMBER, LineFault, parse_number
+from evaltex_cli.formats.files.numbers import NUMBER, parse_number
 
 _NUMBER_LIKE = re.compile(NUMBER.pattern + r"|\s*[+-]?(?:nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE)
 _INTEGER = re.compile(r"\s*[+-]?\d{1,18}\s*", re.ASCII)
@@ -50,14 +50,14 @@ def parse_object_line(line: str, side: Side) -> ObjectLine:
 
     Raises
     ------
-    LineFault
+    FormatError
         With what stands there and what was expected.
     """
     leading, text, trailing = _split(line, side)
     if side == "gt":
         if not trailing or trailing[0].strip() not in ("t", "f"):
             found = f"reject flag {quote(trailing[0].strip())}" if trailing else "no reject flag"
-            raise LineFault(found, "t (rejected) or f after the transcription")
+            raise FormatError(found, "t (rejected) or f after the transcription")
         dont_care, trailing = trailing[0].strip() == "t", trailing[1:]
     else:
         dont_care = False
@@ -76,13 +76,13 @@ def _split(line: str, side: Side) -> tuple[list[str], str, list[str]]:
         first, last = quoted.end(), line.rindex('"')
         after = line[last + 1 :].strip() if last >= first else ""
         if not after.startswith(","):
-            raise LineFault(f"no closing quote and comma after the transcription in {quote(line)}", LAYOUT[side])
+            raise FormatError(f"no closing quote and comma after the transcription in {quote(line)}", LAYOUT[side])
         return line[: first - 1].split(",")[:leading_count], line[first:last], after[1:].split(",")
     if side == "det" and _GT_LINE.match(line):
-        raise LineFault(f"a ground-truth line {quote(line)}", LAYOUT[side])
+        raise FormatError(f"a ground-truth line {quote(line)}", LAYOUT[side])
     fields = line.split(",")
     if len(fields) < leading_count + (6 if side == "gt" else 5):
-        raise LineFault(f"{len(fields)} fields in {quote(line)}", LAYOUT[side])
+        raise FormatError(f"{len(fields)} fields in {quote(line)}", LAYOUT[side])
     text_stop = _unquoted_text_stop(fields, side)
     text = ",".join(fields[leading_count:text_stop]).strip()
     return fields[:leading_count], text, fields[text_stop:]
@@ -100,7 +100,7 @@ def _unquoted_text_stop(fields: list[str], side: Side) -> int:
         return 2
     if first_number >= 2 and (numbers == 4 or (numbers >= 6 and numbers % 2 == 0)):
         return first_number
-    raise LineFault(
+    raise FormatError(
         f"an unquoted transcription that cannot be told from the numbers in {quote(','.join(fields))}",
         'the transcription in double quotes: ID,"transcription",x,y,width,height',
     )
@@ -108,14 +108,14 @@ def _unquoted_text_stop(fields: list[str], side: Side) -> int:
 
 def _integer(field: str, what: str) -> int:
     if not _INTEGER.fullmatch(field):
-        raise LineFault(f"{what} {quote(field.strip())}", f"a whole number as {what}")
+        raise FormatError(f"{what} {quote(field.strip())}", f"a whole number as {what}")
     return int(field)
 
 
 def _coordinates(fields: list[str]) -> tuple[float, ...]:
     values = tuple(parse_number(field) for field in fields)
     if len(values) != 4 and (len(values) < 6 or len(values) % 2):
-        raise LineFault(
+        raise FormatError(
             f"{len(values)} coordinates", "x,y,width,height, or an even count of six or more: the vertices of a polygon"
         )
     if len(values) == 4:
@@ -128,14 +128,14 @@ def check_box(x: float, y: float, width: float, height: float) -> None:
 
     Raises
     ------
-    LineFault
+    FormatError
         When width or height is not above 0, or too small to move the coordinate.
     """
     for value, start, name in ((width, x, "width"), (height, y, "height")):
         if value <= 0:
-            raise LineFault(f"{name} {value:g}", f"a {name} above 0")
+            raise FormatError(f"{name} {value:g}", f"a {name} above 0")
         if start + value <= start:
-            raise LineFault(f"{name} {value:g} at coordinate {start:g}", f"a {name} that is not lost in rounding")
+            raise FormatError(f"{name} {value:g} at coordinate {start:g}", f"a {name} that is not lost in rounding")
 
 
 def parse_size_line(line: str) -> tuple[float, float]:
@@ -143,7 +143,7 @@ def parse_size_line(line: str) -> tuple[float, float]:
 
     Raises
     ------
-    LineFault
+    FormatError
         When the line is not two numbers above 0.
     """
     plain = _PLAIN_SIZE.fullmatch(line)
@@ -151,8 +151,8 @@ def parse_size_line(line: str) -> tuple[float, float]:
         return float(plain[1]), float(plain[2])
     fields = line.split(",")
     if len(fields) != 2:
-        raise LineFault(f"{quote(line)}", "the image's size, height,width, after its name")
+        raise FormatError(f"{quote(line)}", "the image's size, height,width, after its name")
     height, width = (parse_number(field) for field in fields)
     if height <= 0 or width <= 0:
-        raise LineFault(f"{quote(line)}", "a height and a width above 0")
+        raise FormatError(f"{quote(line)}", "a height and a width above 0")
     return height, width

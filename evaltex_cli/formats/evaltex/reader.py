@@ -12,13 +12,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import ChangedError, FaultLog, InputError, TangledError
+from evaltex_cli.errors import ChangedError, FaultLog, FormatError, InputError, TangledError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex import lines_bulk as evaltex_bulk
 from evaltex_cli.formats.evaltex.lines import ObjectLine, parse_object_line
 from evaltex_cli.formats.files import buffer_lines
-from evaltex_cli.formats.files.numbers import LineFault
-from evaltex_cli.formats.files.text_bounds import TextFault, refuse_excess, without_blank_lines
+from evaltex_cli.formats.files.text_bounds import refuse_excess, without_blank_lines
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import (
     Floats,
@@ -140,9 +139,9 @@ class Reader:
         """Return what `without_blank_lines` does, with bare newlines; nothing of a text out of bounds."""
         try:
             refuse_excess(text)
-        except TextFault as fault:
-            line = int(self.line[position]) + fault.line
-            faults.add(self.names[self.file[position]], line, fault.found, fault.expected)
+        except FormatError as error:
+            line = int(self.line[position]) + error.line - 1
+            faults.add(self.names[self.file[position]], line, error.found, error.expected)
             return b"\n", None
         text, numbers = without_blank_lines(text)
         text = text.replace(b"\r\n", b"\n")
@@ -160,8 +159,8 @@ class Reader:
             if line:
                 try:
                     odd[k] = parse_object_line(line, self.side)
-                except LineFault as fault:
-                    faults.add(self.names[file[k]], int(number[k]), fault.found, fault.expected)
+                except FormatError as error:
+                    faults.add(self.names[file[k]], int(number[k]), error.found, error.expected)
         return odd
 
     def _refuse_repeated_ids(self, objects: Objects, file: Ints, number: Ints, faults: FaultLog) -> None:

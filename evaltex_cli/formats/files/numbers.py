@@ -5,20 +5,11 @@ from __future__ import annotations
 import math
 import re
 
-from evaltex_cli.errors import quote
+from evaltex_cli.errors import FormatError, quote
 
 NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 COORDINATE_LIMIT = 1e12
 """Largest magnitude of a coordinate, in pixels: beyond it areas lose the pixel."""
-
-
-class LineFault(Exception):
-    """What a line holds and what it should; carries ``found`` and ``expected``."""
-
-    def __init__(self, found: str, expected: str) -> None:
-        super().__init__(found, expected)
-        self.found = found
-        self.expected = expected
 
 
 def parse_number(field: str) -> float:
@@ -26,10 +17,10 @@ def parse_number(field: str) -> float:
 
     Raises
     ------
-    LineFault
+    FormatError
         For anything else, NaN and infinities among it.
     """
     value = float(field) if NUMBER.fullmatch(field) else math.nan
     if not abs(value) <= COORDINATE_LIMIT:
-        raise LineFault(f"{quote(field.strip())}", "a finite number (integer or decimal, at most 1e12 in magnitude)")
+        raise FormatError(f"{quote(field.strip())}", "a finite number (integer or decimal, at most 1e12 in magnitude)")
     return value

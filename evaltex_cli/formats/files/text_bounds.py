@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from evaltex_cli.formats.files.numbers import LineFault
+from evaltex_cli.errors import FormatError, Position
 from evaltex_cli.records import Ints
 
 MAX_OBJECTS = 250_000
@@ -19,27 +19,20 @@ MANY_LINES = 1 << 16
 _NOT_BLANK = re.compile(rb"\S[^\n]*")
 
 
-class TextFault(LineFault):
-    """A text that is out of bounds; `line` counts from 0."""
-
-    def __init__(self, line: int, found: str, expected: str) -> None:
-        super().__init__(found, expected)
-        self.line = line
-
-
 def refuse_long_line(text: bytes) -> None:
     """Refuse text with a line longer than `MAX_LINE_BYTES`.
 
     Raises
     ------
-    TextFault
+    FormatError
     """
     start = 0
     while len(text) - start > MAX_LINE_BYTES:
         end = text.rfind(b"\n", start, start + MAX_LINE_BYTES + 1)
         if end < 0:
             found = f"a line of more than {MAX_LINE_BYTES} bytes"
-            raise TextFault(text.count(b"\n", 0, start), found, "one object in each line")
+            line = text.count(b"\n", 0, start) + 1
+            raise FormatError(found, "one object in each line", at=Position(line))
         start = end + 1
 
 
@@ -48,7 +41,7 @@ def refuse_excess(text: bytes) -> None:
 
     Raises
     ------
-    TextFault
+    FormatError
     """
     refuse_long_line(text)
     if text.count(b"\n") < MAX_OBJECTS:
@@ -56,7 +49,8 @@ def refuse_excess(text: bytes) -> None:
     for count, (number, _) in enumerate(_lines_of(text), 1):
         if count > MAX_OBJECTS:
             found = f"more than {MAX_OBJECTS} lines that are not blank in one image"
-            raise TextFault(number, found, "fewer; remove repeated objects, or divide the image")
+            expected = "fewer; remove repeated objects, or divide the image"
+            raise FormatError(found, expected, at=Position(number + 1))
 
 
 def without_blank_lines(text: bytes) -> tuple[bytes, Ints | None]:

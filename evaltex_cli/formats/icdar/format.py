@@ -44,12 +44,11 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, InputError, TangledError, not_utf8
+from evaltex_cli.errors import FaultLog, FormatError, InputError, TangledError, not_utf8
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.buffer_lines import line_ends, line_of_object
-from evaltex_cli.formats.files.numbers import LineFault
-from evaltex_cli.formats.files.text_bounds import TextFault, refuse_excess, without_blank_lines
+from evaltex_cli.formats.files.text_bounds import refuse_excess, without_blank_lines
 from evaltex_cli.formats.icdar import lines_bulk as bulk
 from evaltex_cli.formats.icdar.lines import COORDINATES, DONT_CARE, Line, Syntax, parse_line
 from evaltex_cli.formats.icdar.survey import decoded, not_blank, recognises, survey, whole_lines
@@ -137,8 +136,8 @@ def _read(entries: archive.Entries, syntax: Syntax, positions: Ints, faults: Fau
         elif bare:
             try:
                 odd[line] = parse_line(bare, syntax)
-            except LineFault as fault:
-                faults.add(*place(line), fault.found, fault.expected)
+            except FormatError as error:
+                faults.add(*place(line), error.found, error.expected)
     try:
         objects, mended = _columns(buffer, plain, odd, stops, syntax)
     except TangledError as tangled:
@@ -155,8 +154,8 @@ def _fault(text: bytes) -> tuple[int, str, str] | None:
         refuse_excess(text)
     except UnicodeDecodeError as error:
         return not_utf8(error)
-    except TextFault as fault:
-        return fault.line + 1, fault.found, fault.expected
+    except FormatError as error:
+        return error.line, error.found, error.expected
     return None
 
 

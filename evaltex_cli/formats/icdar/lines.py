@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from evaltex_cli.errors import counted, quote
+from evaltex_cli.errors import FormatError, counted, quote
 from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT, LineFault
+from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 
 DONT_CARE = "###"
 SCRIPTS = (
@@ -213,7 +213,7 @@ def parse_line(line: str, syntax: Syntax) -> Line:
 
     Raises
     ------
-    LineFault
+    FormatError
         With what stands there and what was expected.
     """
     if syntax.own_tail:
@@ -241,7 +241,7 @@ def _usual(line: str, syntax: Syntax) -> tuple[list[float], list[str], str, floa
         confidence = float(fields[count])
         if not 0 <= confidence <= 1:
             found = f"{quote(fields[count].strip())} where the other lines have a confidence"
-            raise LineFault(found, f"a number in [0, 1] after the coordinates: {syntax.layout()}")
+            raise FormatError(found, f"a number in [0, 1] after the coordinates: {syntax.layout()}")
     return [float(number) for number in fields[:count]], fields, text, confidence
 
 
@@ -251,7 +251,7 @@ def _mlt(line: str, syntax: Syntax) -> tuple[list[float], list[str], str, bool]:
         raise _wrong_count(fields, line, syntax)
     script, comma, text = ",".join([*fields[8:], *([] if rest is None else [rest])]).partition(",")
     if not comma:
-        raise LineFault(f"{quote(script.strip())} and no transcription after the coordinates", syntax.layout())
+        raise FormatError(f"{quote(script.strip())} and no transcription after the coordinates", syntax.layout())
     return [float(number) for number in fields[:8]], fields, text, False
 
 
@@ -261,7 +261,7 @@ def _rctw(line: str, syntax: Syntax) -> tuple[list[float], list[str], str, bool]
         raise _wrong_count(fields, line, syntax)
     difficult = fields[8].strip()
     if difficult not in ("0", "1"):
-        raise LineFault(f"{quote(difficult)} as the difficult flag", f"0 or 1: {syntax.layout()}")
+        raise FormatError(f"{quote(difficult)} as the difficult flag", f"0 or 1: {syntax.layout()}")
     return [float(number) for number in fields[:8]], fields, unquoted(rest or ""), difficult == "1"
 
 
@@ -288,7 +288,7 @@ def _popeval(line: str, syntax: Syntax) -> tuple[list[float], list[str], str, bo
     if head is None or len(fields) % 2:
         fields = fields or _split(_with_commas(line))[0]
         found = f"{_numbers(len(fields))} before {POPEVAL_MARK} in {quote(line)}" if head else quote(line)
-        raise LineFault(found, syntax.layout())
+        raise FormatError(found, syntax.layout())
     return [float(number) for number in fields], fields, line[head.end() :], False
 
 
@@ -301,8 +301,8 @@ _PARSERS = {
 }
 
 
-def _wrong_count(fields: list[str], line: str, syntax: Syntax) -> LineFault:
-    return LineFault(f"{_numbers(len(fields))} at the start of {quote(line)}", syntax.layout())
+def _wrong_count(fields: list[str], line: str, syntax: Syntax) -> FormatError:
+    return FormatError(f"{_numbers(len(fields))} at the start of {quote(line)}", syntax.layout())
 
 
 def _with_commas(line: str, fields: int | None = None) -> str:
@@ -327,18 +327,18 @@ def _check(coordinates: list[float], fields: list[str], syntax: Syntax, text: st
     if syntax.format == "ltrb":
         x0, y0, x1, y1 = coordinates
         if x1 < x0 or y1 < y0:
-            raise LineFault(
+            raise FormatError(
                 f"a box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g})", f"x0 <= x1 and y0 <= y1: {syntax.layout()}"
             )
     elif len(coordinates) < 6 and not (coordinates and text == DONT_CARE):
-        raise LineFault(f"{_numbers(len(coordinates))} as coordinates", f"three vertices or more: {syntax.layout()}")
+        raise FormatError(f"{_numbers(len(coordinates))} as coordinates", f"three vertices or more: {syntax.layout()}")
 
 
 def _refuse_wild(coordinates: list[float], fields: list[str]) -> None:
     if not sum(map(abs, coordinates)) <= COORDINATE_LIMIT:
         for value, number in zip(coordinates, fields, strict=False):
             if not abs(value) <= COORDINATE_LIMIT:
-                raise LineFault(quote(number.strip()), "a finite number (at most 1e12 in magnitude)")
+                raise FormatError(quote(number.strip()), "a finite number (at most 1e12 in magnitude)")
 
 
 def _numbers(count: int) -> str:

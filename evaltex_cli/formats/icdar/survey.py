@@ -28,12 +28,13 @@ from pathlib import Path
 
 import numpy as np
 
+from evaltex_cli.errors import FormatError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.buffer_lines import line_ends
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.garbage import garbage_kept
-from evaltex_cli.formats.files.text_bounds import TextFault, refuse_excess, without_blank_lines
+from evaltex_cli.formats.files.text_bounds import refuse_excess, without_blank_lines
 from evaltex_cli.formats.icdar import lines_bulk as bulk
 from evaltex_cli.formats.icdar.lines import COORDINATES, LineShape, Syntax, bare_line, survey_line
 from evaltex_cli.records import Bools, Ints
@@ -147,7 +148,7 @@ def _blocks(entries: archive.Entries, fingerprint: Fingerprint) -> Iterator[byte
     size = 0
     for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
         fingerprint.add(entry, data)
-        with contextlib.suppress(TextFault):
+        with contextlib.suppress(FormatError):
             refuse_excess(data)
             parts.append(whole_lines(without_blank_lines(data)[0]))
         size += len(data)
