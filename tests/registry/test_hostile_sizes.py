@@ -27,6 +27,7 @@ from evaltex_cli.errors import HINT_WORK, FaultLog, Hints, InputError
 from evaltex_cli.formats import FORMATS, open_source
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES
 from evaltex_cli.formats.files.text_bounds import MAX_LINE_BYTES, MAX_OBJECTS, without_blank_lines
+from evaltex_cli.formats.icdar.lines import COORDINATES
 from evaltex_cli.geometry import polygons
 from evaltex_cli.geometry.picture_runs import FEW_STRETCHES, TooManyRunsError, find_runs
 
@@ -36,8 +37,12 @@ SIZE = 4 << 20
 SHORTEST_LINE = 60
 """Bytes of the samples' lines, or more; those of shorter ones are boxes, which take less."""
 FIXED = 100 << 20
-PER_OBJECT, PER_IMAGE = 3 << 10, 64
-"""Bytes besides, for each object of the image that has the most, and for each image."""
+LINE_FORMATS = ("evaltex", *COORDINATES)
+"""Formats with one object in each line."""
+LINES_PER_OBJECT, LINES_PER_IMAGE = 3 << 10, 64
+"""Bytes more, in these formats, for each object of the image that has the most, and for each image."""
+DOCUMENTS_PER_OBJECT, DOCUMENTS_PER_IMAGE = 3 << 10, 64
+"""The same for all other formats."""
 JSON_FILES = ("labelme",)
 """Formats with a JSON document for each image; JSON may take 20 times its size (SECURITY.md)."""
 _MEASURE = """
@@ -139,10 +144,13 @@ def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_memory_is_at_most_eight_times_what_is_unpacked(name: str) -> None:
     for k, (label, path, size) in enumerate(inputs(name)):
         most = (20 if {".json", ".jsonl"} & {*path.suffixes} or name in JSON_FILES else 8) * size + FIXED
+        per_object, per_image = LINES_PER_OBJECT, LINES_PER_IMAGE
+        if name not in LINE_FORMATS:
+            per_object, per_image = DOCUMENTS_PER_OBJECT, DOCUMENTS_PER_IMAGE
         if label.startswith("one object"):
-            most += PER_OBJECT * min(size // SHORTEST_LINE, MAX_OBJECTS)
+            most += per_object * min(size // SHORTEST_LINE, MAX_OBJECTS)
         elif label.startswith("no objects"):
-            most += PER_IMAGE * (SIZE // 2)
+            most += per_image * (SIZE // 2)
         side = [str(path), "--gt-format", name]
         commands = [["validate", *side], [*side[:1], str(path), "res", *side[1:], "--det-format", name]]
         status, peak, seconds, said = measured(*commands[k % 2])
