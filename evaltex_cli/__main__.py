@@ -18,7 +18,7 @@ def run() -> None:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from evaltex_cli.cli import main
-    from evaltex_cli.cli.options import stop
+    from evaltex_cli.cli.output import stop
     from evaltex_cli.runtime import signals
 
     try:

@@ -3,49 +3,43 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from evaltex_cli.cli.options import (
-    ALL,
+    Chosen,
     NumberRange,
-    chosen_protocols,
-    config_option,
-    det_format_option,
+    Work,
     form_option,
-    give,
-    gt_format_option,
-    min_confidence_option,
+    input_options,
     output_option,
-    read_settings,
+    protocol_options,
     resamples_option,
     seed_option,
-    set_option,
-    stop,
-    told_errors,
-    warn,
+    work_options,
 )
+from evaltex_cli.cli.output import error_exit, stop, warn, write_output
 from evaltex_cli.cli.paths import INPUT, force_option
 from evaltex_cli.errors import counted
-from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions
+
+if TYPE_CHECKING:
+    from evaltex_cli.compare.comparison import System
 
 
 @click.argument(
     "paths", type=INPUT, nargs=-1, required=True, metavar="GT DET_A DET_B [DET_C ...] | RESULT_A RESULT_B ..."
 )
+@protocol_options(help_text="Protocol to compare by; repeatable.  [default: evaltex; of results, all that they share]")
+@input_options()
+@work_options
 @click.option(
-    "--protocol",
-    "protocols",
+    "--label",
+    "labels",
     multiple=True,
-    type=click.Choice([*PROTOCOLS, ALL]),
-    help="Protocol to compare by; repeatable.  [default: evaltex; of results, all that they share]",
+    help="Name of a detector; repeat in the order of the inputs.  [default: file name]",
 )
-@config_option
-@set_option
-@gt_format_option
-@det_format_option
-@min_confidence_option
-@click.option("--label", "labels", multiple=True, help="Name of a detector, in their order.  [default: of its file]")
 @resamples_option
 @seed_option
 @click.option(
@@ -61,12 +55,9 @@ from evaltex_cli.protocols import PROTOCOLS
 @force_option
 def command(
     paths: tuple[Path, ...],
-    protocols: tuple[str, ...],
-    config_path: Path | None,
-    settings: tuple[str, ...],
-    gt_format: str | None,
-    det_format: str | None,
-    min_confidence: float | None,
+    chosen: Chosen,
+    options: InputOptions,
+    work: Work,
     labels: tuple[str, ...],
     resamples: int,
     seed: int,
@@ -81,9 +72,8 @@ def command(
     or such results alone.
     Differences are to the first detector; intervals and p-values are of a sign-flip test over images.
     """
-    with told_errors():
+    with error_exit():
         from evaltex_cli.compare import comparison, tables
-        from evaltex_cli.protocols import config
         from evaltex_cli.results import significance
 
         stored = [comparison.is_result(path) for path in paths]
@@ -93,31 +83,54 @@ def command(
         if labels and len(labels) != len(detectors):
             named = counted(len(labels), "{count} label[s]")
             stop(f"{named} for {len(detectors)} detectors; give one a detector, or none")
-        if all(stored[-len(detectors) :]) and (settings or config_path or min_confidence is not None):
-            stop(
-                "results have their parameters; leave out --set, --config and --min-confidence, or give the detections"
-                " themselves"
-            )
-        wanted = chosen_protocols(protocols or ("evaltex",))
-        given = read_settings(config_path, settings)
-        parameters = {name: config.parameters_of(name, given) for name in wanted}
-        systems = [
-            comparison.stored(path, label)
-            if comparison.is_result(path)
-            else comparison.evaluated(paths[0], path, label, parameters, gt_format, det_format, min_confidence)
-            for path, label in zip(detectors, labels or _labels(detectors), strict=True)
-        ]
+        if all(stored[-len(detectors) :]):
+            _refuse_for_results(chosen, options)
+        systems = _systems(paths, list(labels) or _labels(detectors), chosen, options, work)
         if not stored[0]:
-            comparison.refuse_other_ground_truth(paths[0], gt_format, systems)
-        if protocols:
-            systems = [[system for system in group if system.protocol.name in wanted] for group in systems]
+            comparison.refuse_other_ground_truth(paths[0], options.gt_format, systems)
+        if chosen.protocols:
+            wanted = chosen.names()
+            systems = [[system for system in systems_of if system.protocol.name in wanted] for systems_of in systems]
         groups, left_out = comparison.by_protocol(systems)
         warn([f"{system.label}: {text}" for group in groups for system in group for text in system.warnings])
         warn([f"left out: {name} ({reason})" for name, reason in left_out.items()])
         comparisons = [comparison.compare(group, resamples=resamples, seed=seed, level=confidence) for group in groups]
         few = [significance.few_images(one.compared_images) for one in comparisons]
         warn([warning for warning in few if warning])
-        give(tables.FORMATS[form](comparisons, worst, confidence), output)
+        write_output(tables.FORMATS[form](comparisons, worst, confidence), output)
+
+
+def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:
+    """Refuse options that say how to evaluate where all detectors were evaluated before."""
+    if chosen.has_parameters or options.min_confidence is not None:
+        stop(
+            "results have their parameters; leave out --set, --config and --min-confidence, or give the detections"
+            " themselves"
+        )
+    if options.images is not None or options.invalid != INVALID_POLYGONS[0]:
+        stop("results were evaluated before; leave out --images and --invalid, or give the detections themselves")
+
+
+def _systems(
+    paths: tuple[Path, ...], labels: list[str], chosen: Chosen, options: InputOptions, work: Work
+) -> list[list[System]]:
+    """Evaluate detections, and read results."""
+    from evaltex_cli.compare import comparison
+
+    parameters = chosen.parameters()
+    detectors = paths[-len(labels) :]
+    if all(map(comparison.is_result, detectors)):
+        return [comparison.stored(path, label) for path, label in zip(detectors, labels, strict=True)]
+    from evaltex_cli.evaluation.inputs import open_inputs
+
+    work.prepare("evaltex_cli.compare.comparison")
+    with work.workers(*paths, options.images) as in_order:
+        return [
+            comparison.stored(path, label)
+            if comparison.is_result(path)
+            else comparison.evaluated(open_inputs(paths[0], path, options, in_order), label, parameters, in_order)
+            for path, label in zip(detectors, labels, strict=True)
+        ]
 
 
 def _labels(paths: tuple[Path, ...]) -> list[str]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from evaltex_cli.cli.options import min_confidence_option, quiet_option, tell, told_errors, warn
+from evaltex_cli.cli.options import min_confidence_option, quiet_option
+from evaltex_cli.cli.output import echo_err, error_exit, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, OutputFile, force_option
 from evaltex_cli.convert.writers import WRITERS
 from evaltex_cli.errors import counted
@@ -60,7 +61,7 @@ def command(
     SRC is anything that can be evaluated. The ending of DST tells what to write: .txt an EvaLTex file, .zip an
     ICDAR-style archive of quadrilaterals or polygons, .json COCO annotations or results.
     """
-    with told_errors():
+    with error_exit():
         from evaltex_cli.convert.conversion import convert
 
         side: Any = kind
@@ -80,6 +81,6 @@ def command(
         warn(done.warnings)
         if not quiet:
             for note in done.notes:
-                tell(f"note: {note}")
+                echo_err(f"note: {note}")
             objects = counted(done.objects, "{count} object[s]")
             click.echo(f"{dst}: {counted(done.images, '{count} image[s]')}, {objects}")

@@ -3,48 +3,56 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from evaltex_cli.cli.options import (
-    chosen_protocols,
-    config_option,
-    det_format_option,
+    Chosen,
+    Work,
     form_option,
-    give,
-    gt_format_option,
-    min_confidence_option,
+    group,
+    input_options,
     output_option,
-    protocol_option,
-    read_settings,
-    set_option,
-    stop,
-    told_errors,
-    warn,
+    protocol_options,
+    work_options,
 )
+from evaltex_cli.cli.output import error_exit, stop, warn, write_output
 from evaltex_cli.cli.paths import INPUT, PICTURES, force_option
+from evaltex_cli.formats.options import InputOptions
 
 EDGES = "EDGE,EDGE,..."
+
+
+def _limit(name: str, default: float, help_text: str) -> Any:
+    return click.option(f"--{name}", type=float, default=default, show_default=True, help=help_text)
+
+
+def _bins(name: str, default: str, what: str) -> Any:
+    return click.option(f"--{name}", metavar=EDGES, default=default, show_default=True, help=f"Bins of {what}.")
 
 
 @click.argument("gt", type=INPUT)
 @click.argument("det", type=INPUT)
 @click.argument("mask_folders", type=PICTURES, nargs=-1, metavar="")
-@protocol_option
-@config_option
-@set_option
-@gt_format_option
-@det_format_option
-@min_confidence_option
-@click.option("--overlap", type=float, default=0.1, show_default=True, help="Share of either's area that is a contact.")
-@click.option("--tight", type=float, default=0.8, show_default=True, help="Less of the object covered is tight.")
-@click.option("--loose", type=float, default=0.8, show_default=True, help="Less text in the detection is loose.")
-@click.option(
-    "--surplus", type=float, default=0.1, show_default=True, help="What duplicates add at most, of the object's area."
+@protocol_options("evaltex")
+@input_options()
+@work_options
+@group(
+    "limits",
+    dict,
+    overlap=_limit("overlap", 0.1, "Minimum overlap (share of the smaller area) to count as touching."),
+    tight=_limit("tight", 0.8, "An object covered by less than this share is 'tight'."),
+    loose=_limit("loose", 0.8, "A detection with less than this share of text is 'loose'."),
+    surplus=_limit("surplus", 0.1, "Maximum that a duplicate adds, as a share of the object's area."),
 )
-@click.option("--heights", metavar=EDGES, default="8,16,32,64,128", show_default=True, help="Bins of height, pixels.")
-@click.option("--aspect-ratios", metavar=EDGES, default="0.5,1,2,4,8", show_default=True, help="Bins of width/height.")
-@click.option("--lengths", metavar=EDGES, default="1,2,4,7,11", show_default=True, help="Bins of transcription length.")
+@group(
+    "edges",
+    dict,
+    heights=_bins("heights", "8,16,32,64,128", "height, pixels"),
+    aspect_ratios=_bins("aspect-ratios", "0.5,1,2,4,8", "width/height"),
+    lengths=_bins("lengths", "1,2,4,7,11", "transcription length"),
+)
 @form_option("table", "json", "csv")
 @output_option("diagnosis")
 @force_option
@@ -52,54 +60,41 @@ def command(
     gt: Path,
     det: Path,
     mask_folders: tuple[Path, ...],
-    protocols: tuple[str, ...],
-    config_path: Path | None,
-    settings: tuple[str, ...],
-    gt_format: str | None,
-    det_format: str | None,
-    min_confidence: float | None,
-    overlap: float,
-    tight: float,
-    loose: float,
-    surplus: float,
-    heights: str,
-    aspect_ratios: str,
-    lengths: str,
+    chosen: Chosen,
+    options: InputOptions,
+    work: Work,
+    limits: dict[str, float],
+    edges: dict[str, str],
     form: str,
     output: Path | None,
 ) -> None:
-    """Tell where the score is lost: by kinds of mistakes, and by height, aspect ratio and length of the text.
+    """Show where the score is lost: by error type, and by height, aspect ratio and length of the text.
 
-    Every kind's share is the change of the score when that kind alone is repaired; with what several kinds do together
-    and what none explains, the shares sum to the loss.
+    A type's share is how much the score would rise if only that type of error were fixed. Shares plus "interaction" and
+    "unexplained" add up to the loss.
     """
-    with told_errors():
+    with error_exit():
         if mask_folders:
             stop("diagnose works on the boxes and polygons of GT and DET; leave out the folders of label pictures")
         from evaltex_cli.diagnose import tables
         from evaltex_cli.diagnose.breakdown import Edges
-        from evaltex_cli.diagnose.diagnosis import diagnosed
+        from evaltex_cli.diagnose.diagnosis import Diagnostician, diagnosed
         from evaltex_cli.diagnose.error_types import Thresholds
-        from evaltex_cli.protocols import config
+        from evaltex_cli.evaluation.inputs import open_inputs
 
-        given = read_settings(config_path, settings)
-        diagnoses = diagnosed(
-            gt,
-            det,
-            {name: config.parameters_of(name, given) for name in chosen_protocols(protocols)},
-            Thresholds(overlap=overlap, tight=tight, loose=loose, surplus=surplus),
-            Edges(_edges("--heights", heights), _edges("--aspect-ratios", aspect_ratios), _edges("--lengths", lengths)),
-            gt_format,
-            det_format,
-            min_confidence,
-        )
+        parameters = chosen.parameters()
+        bins = [_edges(f"--{name.replace('_', '-')}", text) for name, text in edges.items()]
+        diagnostician = Diagnostician(Thresholds(**limits), Edges(*bins))
+        work.prepare("evaltex_cli.diagnose.diagnosis")
+        with work.workers(gt, det, options.images) as in_order:
+            inputs = open_inputs(gt, det, options, in_order)
+            diagnoses = diagnosed(inputs, parameters, diagnostician, in_order=in_order)
         warn([warning for one in diagnoses for warning in one.warnings])
-        text = tables.FORMATS[form](diagnoses)
-        give(text, output)
+        write_output(tables.FORMATS[form](diagnoses), output)
 
 
 def _edges(option: str, text: str) -> tuple[float, ...]:
     try:
         return tuple(float(number) for number in text.split(",") if number.strip())
     except ValueError:
-        stop(f"{option} is '{text}'; expected numbers that rise, 8,16,32 say")
+        stop(f"{option} is '{text}'; expected increasing numbers, e.g. 8,16,32")

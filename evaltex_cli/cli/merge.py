@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.options import quiet_option, say, tell, told_errors, warn
+from evaltex_cli.cli.options import quiet_option
+from evaltex_cli.cli.output import echo_err, echo_lines, error_exit, warn
 from evaltex_cli.cli.paths import OUTPUT_FOLDER, RESULTS, force_option
 
 
@@ -21,7 +22,7 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
     is that of one run over all images, to the last bit. RES_DIR is never a part of itself, so the same command may be
     repeated.
     """
-    with told_errors():
+    with error_exit():
         from evaltex_cli.results.merge import files_of_images, merge, results_in
         from evaltex_cli.results.score_table import table
         from evaltex_cli.results.writer import ResultWriter, result_names
@@ -40,7 +41,7 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
         warn([warning for evaluation in evaluations for warning in evaluation.warnings])
         if not quiet:
             if earlier:
-                tell(
+                echo_err(
                     f"note: {res_dir} has the result of an earlier merge, which is no part of this one: it is replaced"
                 )
-            say([table(evaluations, {}), f"Results: {res_dir}"])
+            echo_lines([table(evaluations, {}), f"Results: {res_dir}"])

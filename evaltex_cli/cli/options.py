@@ -1,98 +1,103 @@
-"""What all commands share: options, the progress bar, and how errors are told."""
+"""Options that commands share, and groups of them that a command gets as one record."""
 
 from __future__ import annotations
 
-import io
 import math
-import os
-import signal
-import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from evaltex_cli.cli.paths import CONFIG, OutputFile, rules
-from evaltex_cli.errors import EvaltexError
-from evaltex_cli.evaluation.signature import INVALID_POLYGONS
+from evaltex_cli.cli.output import warn
+from evaltex_cli.cli.paths import CONFIG, PICTURES, OutputFile
 from evaltex_cli.formats import FORMATS
+from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.runtime import signals
 
 if TYPE_CHECKING:
-    from evaltex_cli.protocols.config import Setting
+    from contextlib import AbstractContextManager
 
-BAR_AFTER_SECONDS = 1.0
+    from evaltex_cli.protocols.config import Setting
+    from evaltex_cli.runtime.workers import InOrder
+
+Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
+MAX_JOBS = 4096
+ALL = "all"
 
 
 class NumberRange(click.FloatRange):
-    """Numbers of a range; NaN, which no comparison keeps out, is none."""
+    """Numbers of a range; NaN, which no comparison keeps out, is not one of them."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = super().convert(value, param, ctx)
-        if math.isnan(found):
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
             self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
-        return found
+        return number
 
 
-class Level(NumberRange):
-    """The value of an option that needs none, and takes the word after it for one."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            self.fail(f"{value!r} is no level between 0 and 1; for 0.95, put the option after the paths.", param, ctx)
+# Options ---------------------------------------------------------------------------------------------------------
 
 
-ALL = "all"
+def protocol_option(default: Sequence[str], help_text: str) -> Decorator:
+    """Return the option of the protocols; without a default, the help must name it."""
+    return click.option(
+        "--protocol",
+        "protocols",
+        multiple=True,
+        default=default or None,
+        show_default=bool(default),
+        type=click.Choice([*PROTOCOLS, ALL]),
+        help=help_text,
+    )
 
-protocol_option = click.option(
-    "--protocol",
-    "protocols",
-    multiple=True,
-    default=("evaltex",),
-    show_default=True,
-    type=click.Choice([*PROTOCOLS, ALL]),
-    help="Protocol to score by; repeatable. all: every one that the input allows.",
-)
+
 config_option = click.option(
     "--config", "config_path", type=CONFIG, help="Parameter file.  [default: ./evaltex.ini if there is one]"
 )
 set_option = click.option(
     "--set", "settings", multiple=True, metavar="[PROTOCOL.]KEY=VALUE", help="Set one parameter; repeatable."
 )
-gt_format_option = click.option(
-    "--gt-format", type=click.Choice(list(FORMATS)), help="Format of GT, where content should not decide."
-)
-det_format_option = click.option(
-    "--det-format", type=click.Choice(list(FORMATS)), help="Format of DET, where content should not decide."
+
+
+def format_option(name: str, what: str) -> Decorator:
+    """Return the option of an input's format; `what` is the input."""
+    return click.option(
+        name, type=click.Choice(list(FORMATS)), help=f"Format of {what}.  [default: detected from the content]"
+    )
+
+
+gt_format_option, det_format_option = format_option("--gt-format", "GT"), format_option("--det-format", "DET")
+min_confidence_option = click.option(
+    "--min-confidence",
+    type=NumberRange(0, 1),
+    metavar="C",
+    help="Ignore detections with a confidence below C; those without one stay.",
 )
 invalid_option = click.option(
     "--invalid",
     type=click.Choice(INVALID_POLYGONS),
     default=INVALID_POLYGONS[0],
     show_default=True,
-    help="What becomes of invalid polygons: repaired, every lobe kept; left out; or refused.",
+    help="How to treat invalid polygons: repair (keep every part), drop, or refuse them as an error.",
 )
-min_confidence_option = click.option(
-    "--min-confidence",
-    type=click.FloatRange(0, 1),
-    metavar="C",
-    help="Leave out the detections whose confidence is below C; those without one stay.",
-)
-embed_option = click.option(
-    "--embed", is_flag=True, help="Put the pictures into the report instead of linking to them."
-)
+
+
+def images_option(help_text: str) -> Decorator:
+    """Return the option of the folder of the images' pictures."""
+    return click.option("--images", type=PICTURES, metavar="DIR", help=help_text)
+
+
+embed_option = click.option("--embed", is_flag=True, help="Put the pictures into the report instead of links.")
 diagnose_option = click.option(
     "--diagnose/--no-diagnose",
     default=True,
     show_default=True,
-    help="Show in the report where the score is lost; for this GT and DET are scored anew.",
+    help="Show in the report where the score is lost; GT and DET are scored again for it.",
 )
 resamples_option = click.option(
     "--resamples",
@@ -107,159 +112,168 @@ seed_option = click.option(
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
 
 
-def output_option(kind: str) -> Callable[[Any], Any]:
+def output_option(kind: str) -> Decorator:
     """Return the option of the file to write, of a kind in `outputs.KINDS`."""
     return click.option("--output", type=OutputFile(kind), help="Write to this file instead of stdout.")
 
 
-def form_option(*forms: str, told: str = "Form of the output.") -> Callable[[Any], Any]:
+def form_option(*forms: str, help_text: str = "Form of the output.") -> Decorator:
     """Return the option of the output's form; the first is the default."""
-    return click.option("--format", "form", type=click.Choice(forms), default=forms[0], show_default=True, help=told)
+    return click.option(
+        "--format", "form", type=click.Choice(forms), default=forms[0], show_default=True, help=help_text
+    )
 
 
-def chosen_protocols(given: Sequence[str]) -> list[str]:
-    """Return the protocols that the user named, each once; every one for `all`."""
-    return list(PROTOCOLS) if ALL in given else list(dict.fromkeys(given))
+# Groups of options -----------------------------------------------------------------------------------------------
 
 
-def read_settings(config_path: Path | None, arguments: Sequence[str]) -> list[Setting]:
-    """The parameters that the user gave, from the file and then from `--set`.
+def group(name: str, record: Callable[..., Any], **options: Decorator) -> Decorator:
+    """Return a decorator that adds options to a command, which gets their values as one record of this name."""
 
-    Those of `--set` are checked here, of whatever protocol; those of the file where their protocol is asked for its
-    parameters, so that no other protocol need be imported.
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_record(**given: Any) -> None:
+            values = {field: given.pop(field) for field in options}
+            command(**given, **{name: record(**values)})
 
-    Raises
-    ------
-    ConfigError
-    """
-    from evaltex_cli.protocols import config
+        added: Callable[..., Any] = with_record
+        for option in reversed(options.values()):
+            added = option(added)
+        return added
 
-    found = config.find_config(config_path)
-    asked = [config.parse_set(argument) for argument in arguments]
-    for section in sorted({setting.protocol for setting in asked}):
-        config.parameters_of(section, asked)
-    return [*(config.read_config(found) if found else []), *asked]
+    return add
 
 
-@contextmanager
-def progress_bar(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Give a function to call with images done and images in all; a bar on a terminal, for work over a second."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    began = time.monotonic()
-    bars: list[Any] = []
-
-    def show(done: int, images: int) -> None:
-        if not bars and time.monotonic() - began > BAR_AFTER_SECONDS:
-            bars.append(click.progressbar(length=images, label="images", file=sys.stderr).__enter__())
-        for bar in bars:
-            bar.update(done - bar.pos)
-
-    try:
-        yield show
-    finally:
-        for bar in bars:
-            bar.__exit__(None, None, None)
+def input_options(
+    images_help: str = "Folder of the images' pictures; used for sizes that GT does not have.",
+) -> Decorator:
+    """Return the decorator of a command that reads GT and DET: it gets an `InputOptions`, `options`."""
+    return group(
+        "options",
+        InputOptions,
+        gt_format=gt_format_option,
+        det_format=det_format_option,
+        images=images_option(images_help),
+        min_confidence=min_confidence_option,
+        invalid=invalid_option,
+    )
 
 
-@contextmanager
-def told_errors() -> Iterator[None]:
-    """Check where a command is to write, and report whatever goes wrong in one message.
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The protocols and parameters that the user named, which may be none."""
 
-    The exit status is 2 for bad input and 130 when interrupted.
-    SIGTERM gives 143, SIGHUP 129 unless the process was started without it, by nohup say.
-    """
-    handlers = {number: signal.getsignal(number) for number in signals.ENDING}
-    for number, handler in handlers.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, _end)
-    try:
-        with _told():
-            from evaltex_cli.runtime.outputs import guarded
+    protocols: tuple[str, ...]
+    config_path: Path | None
+    settings: tuple[str, ...]
 
-            with guarded(rules()):
-                yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+    @property
+    def has_parameters(self) -> bool:
+        """Whether a parameter or a file of them was given."""
+        return bool(self.settings) or self.config_path is not None
 
+    def names(self) -> list[str]:
+        """Return the names of the protocols, each once; of every one for `all`."""
+        return list(PROTOCOLS) if ALL in self.protocols else list(dict.fromkeys(self.protocols or ("evaltex",)))
 
-def _end(number: int, _: object) -> NoReturn:
-    """End what is under way; further signals (`timeout` sends two) do not disturb the clearing up."""
-    for each in signals.ENDING:
-        signal.signal(each, signal.SIG_IGN)
-    if number == signal.SIGINT:
-        raise KeyboardInterrupt
-    sys.exit(128 + number)
+    def parameters(self) -> dict[str, Any]:
+        """Return name -> parameters record of these protocols.
 
+        Raises
+        ------
+        ConfigError
+        """
+        from evaltex_cli.protocols import config
 
-@contextmanager
-def _told() -> Iterator[None]:
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be Unicode
-    try:
-        yield
-    except EvaltexError as error:
-        stop(str(error))
-    except KeyboardInterrupt as interrupt:
-        tell(f"interrupted; {str(interrupt) or 'nothing was written'}")
-        sys.exit(130)
-    except BrokenPipeError:
-        _abandon_stdout()
-        sys.exit(0)
-    except OSError as error:
-        stop(str(error))
-    except MemoryError:
-        stop("out of memory; nothing was written")
-    except (click.exceptions.Exit, click.ClickException, SystemExit):
-        raise
-    except Exception as error:
-        if os.environ.get("EVALTEX_DEBUG"):
-            raise
-        stop(f"internal error ({type(error).__name__}: {error}); please report it, with EVALTEX_DEBUG=1 for details")
+        given = self._given()
+        return {name: config.parameters_of(name, given) for name in self.names()}
+
+    def _given(self) -> list[Setting]:
+        """Return the parameters of the file, then those of `--set`.
+
+        Those of `--set` are checked here, of whatever protocol; those of the file when their protocol needs its
+        parameters, so that no other protocol has to be imported.
+        """
+        from evaltex_cli.protocols import config
+
+        file = config.find_config(self.config_path)
+        settings = [config.parse_set(argument) for argument in self.settings]
+        for section in sorted({setting.protocol for setting in settings}):
+            config.parameters_of(section, settings)
+        return [*(config.read_config(file) if file else []), *settings]
 
 
-def stop(message: str) -> NoReturn:
-    """End with an error message and exit status 2."""
-    for line in message.split("\n"):
-        tell(f"error: {line}")
-    sys.exit(2)
+def protocol_options(
+    *default: str, help_text: str = "Protocol to score by; repeatable. all: every one that the input allows."
+) -> Decorator:
+    """Return the decorator of a command that scores by protocols: it gets a `Chosen`, `chosen`."""
+    option = protocol_option(default, help_text)
+    return group("chosen", Chosen, protocols=option, config_path=config_option, settings=set_option)
 
 
-def tell(line: str) -> None:
-    """Print a line to standard error, unless nothing can be told there: that cannot be told either."""
-    with suppress(OSError):
-        click.echo(f"evaltex: {line}", err=True)
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Where the work is done: in this process, in several, or on a cluster."""
+
+    jobs: int = 1
+    cluster: str | None = None
+    cluster_timeout: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.cluster is not None and self.jobs != 1:
+            raise click.UsageError("--jobs and --cluster exclude each other: give one of them.")
+
+    def prepare(self, *modules: str) -> None:
+        """Have processes started that will find these modules imported."""
+        if self.cluster is None:
+            from evaltex_cli.runtime import workers
+
+            workers.prepare(self.jobs, modules)
+
+    @contextmanager
+    def workers(self, *paths: Path | None) -> Iterator[InOrder]:
+        """Yield an `InOrder`; workers must find these inputs, which must not change while the block runs."""
+        from evaltex_cli import formats
+        from evaltex_cli.runtime.input_files import files_of
+
+        given = [path for path in paths if path is not None]
+        files = [file for path in given for file in files_of(path)]
+        with self._in_order(given, files) as in_order:
+            before = formats.stamps(files)
+            yield in_order
+            formats.refuse_changed(before)
+
+    def _in_order(self, given: Sequence[Path], files: Sequence[Path]) -> AbstractContextManager[InOrder]:
+        if self.cluster is None:
+            from evaltex_cli.runtime import workers
+
+            return workers.processes(self.jobs)
+        from evaltex_cli.formats import refuse_packed
+        from evaltex_cli.runtime import dask_cluster
+
+        refuse_packed(given)
+        return dask_cluster.workers_of(self.cluster, files, self.cluster_timeout, lambda line: warn([line]))
 
 
-def say(lines: Sequence[str], to_stderr: bool = False) -> None:
-    """Print lines; a reader who has gone away is no error."""
-    try:
-        for line in lines:
-            click.echo(line, err=to_stderr)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _abandon_stdout()
-
-
-def give(text: str | Iterable[str], output: Path | None) -> None:
-    """Write what a command makes, a text or its pieces, to a file or to stdout."""
-    if output is None:
-        for piece in [text] if isinstance(text, str) else text:
-            click.echo(piece, nl=False)
-        return
-    from evaltex_cli.runtime.atomic_output import write_file
-
-    write_file(output, text)
-
-
-def _abandon_stdout() -> None:
-    sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 (the interpreter flushes stdout once more at exit)
-
-
-def warn(warnings: Sequence[str]) -> None:
-    """Tell each warning once."""
-    for warning in dict.fromkeys(warnings):
-        tell(f"warning: {warning}")
+work_options = group(
+    "work",
+    Work,
+    jobs=click.option(
+        "--jobs",
+        type=click.IntRange(min=0, max=MAX_JOBS),
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="Number of worker processes (0: one per processor). Results are the same.",
+    ),
+    cluster=click.option(
+        "--cluster", metavar="ADDRESS", help="Work on the Dask cluster of this scheduler, e.g. tcp://HOST:8786."
+    ),
+    cluster_timeout=click.option(
+        "--cluster-timeout",
+        type=NumberRange(min=1),
+        default=60.0,
+        show_default=True,
+        help="Seconds to wait for workers.",
+    ),
+)

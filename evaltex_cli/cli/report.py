@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.options import diagnose_option, embed_option, progress_bar, quiet_option, stop, told_errors, warn
+from evaltex_cli.cli.options import diagnose_option, embed_option, quiet_option
+from evaltex_cli.cli.output import error_exit, progress_bar, stop, warn
 from evaltex_cli.cli.paths import INPUT, PICTURES, RESULTS, OutputFile, force_option
 from evaltex_cli.errors import counted
 
@@ -48,7 +49,7 @@ def command(
 
     RES_DIR holds results of a run with -a; several are shown side by side. The file needs neither server nor network.
     """
-    with told_errors():
+    with error_exit():
         from evaltex_cli import report
         from evaltex_cli.runtime.outputs import refuse_file
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.options import gt_format_option, quiet_option, told_errors, warn
+from evaltex_cli.cli.options import gt_format_option, quiet_option
+from evaltex_cli.cli.output import error_exit, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, force_option
 from evaltex_cli.errors import counted
 
@@ -37,7 +38,7 @@ def command(
     Words cropped, cut, overlapping, with characters inserted, deleted, replaced: the sets of the CLEval paper's Tables
     4 to 8. docs/toys.md tells the recipes.
     """
-    with told_errors():
+    with error_exit():
         from evaltex_cli.convert.toy_detections import write_toys
 
         made = write_toys(gt, out_dir, sets, layout, gt_format)

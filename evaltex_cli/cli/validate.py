@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.options import det_format_option, form_option, give, gt_format_option, output_option, told_errors
+from evaltex_cli.cli.options import det_format_option, form_option, gt_format_option, output_option
+from evaltex_cli.cli.output import error_exit, write_output
 from evaltex_cli.cli.paths import INPUT, PICTURES, force_option
-from evaltex_cli.evaluation.signature import INVALID_POLYGONS
+from evaltex_cli.formats.options import INVALID_POLYGONS
 
 NOT_VALID = 2
 
@@ -30,7 +31,7 @@ NOT_VALID = 2
 @click.option(
     "--limit", type=click.IntRange(min=0), help="Show no more than this many errors and warnings.  [default: all]"
 )
-@form_option("text", "json", told="Form of the output; JSON holds everything.")
+@form_option("text", "json", help_text="Form of the output; JSON holds everything.")
 @output_option("validation")
 @force_option
 def command(
@@ -50,12 +51,12 @@ def command(
     Shows the formats they are taken for and why, which images pair, and every problem with its file and line. Ends
     with status 2 where an evaluation would refuse them, with 0 where there are warnings at most.
     """
-    with told_errors():
+    with error_exit():
         from evaltex_cli.validate import tables
         from evaltex_cli.validate.validation import validate
 
         found = validate(gt, det, gt_format=gt_format, det_format=det_format, images=images, invalid=invalid)
         text = tables.FORMATS[form](found, limit, pairs)
-        give(text, output)
+        write_output(text, output)
         if not found.passed:
             sys.exit(NOT_VALID)

@@ -12,13 +12,15 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError, quote
-from evaltex_cli.evaluation.evaluate import evaluate_sources, open_sources
-from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
+from evaltex_cli.evaluation.inputs import Inputs
+from evaltex_cli.evaluation.tally import Sink
 from evaltex_cli.protocols import PROTOCOLS, config
-from evaltex_cli.protocols.base import IGNORED, MATCH_TYPES, Evidence, EvidenceRows, Protocol, Scores, Totals, load
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
+from evaltex_cli.protocols.base import IGNORED, MATCH_TYPES, EvidenceRows, Protocol, Scores, Totals, load
+from evaltex_cli.records import Bools, Floats, Ints
 from evaltex_cli.results import bootstrap, result_document, significance
-from evaltex_cli.results.image_table import Gatherer, ImageTable, ObjectColumns, first_difference
+from evaltex_cli.results.image_table import Gatherer, ImageTable, ObjectColumns, first_difference, table_of
+from evaltex_cli.runtime.workers import InOrder
 
 Change = TypeVar("Change")
 
@@ -401,42 +403,37 @@ def _refuse_unlike(systems: Sequence[System]) -> None:
 
 
 def evaluated(
-    gt: Path,
-    det: Path,
+    inputs: Inputs,
     label: str,
     protocols: Mapping[str, Any],
-    gt_format: str | None = None,
-    det_format: str | None = None,
-    min_confidence: float | None = None,
+    in_order: InOrder = map,
 ) -> list[System]:
     """Evaluate a detector by several protocols.
 
     Parameters
     ----------
+    inputs : Inputs
+        Boxes and polygons, or label pictures.
     protocols : mapping
         Name -> parameters record.
-    min_confidence : float, optional
-        Detections whose confidence is lower are left out.
+    in_order : callable
+        What does the work (`workers`).
 
     Raises
     ------
     InputError
         As `evaluate.evaluate`.
     """
-    runs = [Run(load(name), parameters) for name, parameters in protocols.items()]
-    gathered = {run.protocol.name: Gatherer(run.protocol.headline, with_objects=True) for run in runs}
-
-    def keep(run: Run, batch: ImageBatch, evidence: Evidence) -> None:
-        gathered[run.protocol.name].add_batch(run, batch, evidence)
-
-    sources = open_sources(gt, det, gt_format, det_format, min_confidence)
+    runs = runs_of(protocols)
+    tables = {run.protocol.name: Gatherer(run.protocol.headline, with_objects=True) for run in runs}
+    sink = Sink(table_of, lambda run, table: tables[run.protocol.name].add_table(table))
     return [
         _system(
             label,
             result_document.fields(result) | {"warnings": result.warnings},
-            gathered.pop(result.protocol.name).table(),
+            tables.pop(result.protocol.name).table(),
         )
-        for result in evaluate_sources(*sources, runs, sink=keep)
+        for result in evaluate_inputs(inputs, runs, sink, in_order=in_order)
     ]
 
 

@@ -78,6 +78,41 @@ def parse(expression: str) -> Gate:
     return Gate(expression, found["protocol"], found["score"], found["operator"], number, found["percent"] == "%")
 
 
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """All gates of a run, and the earlier results (documents, by protocol) that they compare with."""
+
+    gates: list[Gate]
+    baselines: Mapping[str, dict[str, Any]]
+
+    def verdicts(self, evaluations: Sequence[Evaluation]) -> list[Verdict]:
+        """Decide every gate; raises as `verdicts` and `refuse_other_baselines`."""
+        refuse_other_baselines(evaluations, self.baselines)
+        return verdicts(self.gates, evaluations, self.baselines)
+
+
+def prepare(
+    expressions: Sequence[str], baselines: Sequence[Path], replaced: Sequence[Path], runs: Sequence[Run]
+) -> Gates:
+    """Return the gates of a run, and refuse before any work what can be refused then.
+
+    Parameters
+    ----------
+    expressions : sequence of str
+        As of ``--fail-if``.
+    baselines, replaced : sequence of Path
+        Results of earlier runs, and the files that this run replaces.
+
+    Raises
+    ------
+    ConfigError, InputError
+    """
+    prepared = Gates([parse(expression) for expression in expressions], read_baselines(baselines))
+    refuse_replaced_baselines(baselines, replaced)
+    refuse_undecidable(prepared.gates, runs, prepared.baselines)
+    return prepared
+
+
 def verdicts(
     gates: Sequence[Gate], evaluations: Sequence[Evaluation], baselines: Mapping[str, dict[str, Any]]
 ) -> list[Verdict]:

@@ -66,6 +66,12 @@ class BinSums:
     matches: Ints = field(default_factory=lambda: np.zeros(len(MATCH_TYPES), np.int64))
     values: ExactSums = field(default_factory=ExactSums)
 
+    def add(self, other: BinSums) -> None:
+        """Add the sums of other images."""
+        self.evidence.merge(other.evidence)
+        self.matches += other.matches
+        self.values.merge(other.values)
+
 
 def properties(objects: Objects) -> dict[str, Floats]:
     """(n,) values that objects are sorted by, named as in `PROPERTIES`; a ratio over height 0 is infinite."""

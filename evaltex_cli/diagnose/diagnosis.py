@@ -7,6 +7,7 @@ score when that kind alone is repaired and everything is scored again by the sam
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
@@ -21,12 +22,15 @@ from evaltex_cli.diagnose.breakdown import PROPERTIES, Bin, BinSums, Edges, add_
 from evaltex_cli.diagnose.corrections import repaired, select_images
 from evaltex_cli.diagnose.error_types import KINDS, OF_OBJECTS, Mistakes, Thresholds, find
 from evaltex_cli.errors import ConfigError, InputError
-from evaltex_cli.evaluation.evaluate import evaluate_sources, open_sources
-from evaltex_cli.evaluation.tally import Evaluation, InputSummary, Run
+from evaltex_cli.evaluation.evaluate import Progress, evaluate_inputs, runs_of
+from evaltex_cli.evaluation.inputs import Inputs, open_inputs
+from evaltex_cli.evaluation.tally import Evaluation, InputSummary, Run, Sink
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols import config
-from evaltex_cli.protocols.base import Evidence, ExactSums, load
+from evaltex_cli.protocols.base import Evidence, ExactSums
 from evaltex_cli.records import Convention, ImageBatch, Ints, Overlaps
+from evaltex_cli.runtime.workers import InOrder
 
 ALL_KINDS = "all"
 
@@ -96,10 +100,20 @@ class Diagnosis:
 
 @dataclass(slots=True)
 class _Sums:
-    """What one protocol's diagnosis adds up."""
+    """What one protocol's diagnosis adds up: objects or detections of each kind, evidence after its repair, bins."""
 
+    counts: Counter[str] = field(default_factory=Counter)
     repaired: dict[str, ExactSums] = field(default_factory=dict)
     bins: dict[str, list[BinSums]] = field(default_factory=dict)
+
+    def add(self, other: _Sums) -> None:
+        """Add the sums of other images."""
+        self.counts.update(other.counts)
+        for kind, evidence in other.repaired.items():
+            self.repaired.setdefault(kind, ExactSums()).merge(evidence)
+        for name, theirs in other.bins.items():
+            for ours, more in zip(self.bins.setdefault(name, [BinSums() for _ in theirs]), theirs, strict=True):
+                ours.add(more)
 
 
 @dataclass(slots=True)
@@ -117,26 +131,20 @@ class _Prepared:
     measured: dict[Convention, Overlaps] = field(default_factory=dict)
 
 
-class Diagnostician:
-    """Gathers diagnoses while sources are evaluated: its `sink` is for `evaluate.evaluate_sources`.
+@dataclass(slots=True)
+class _BatchSums:
+    """A function that diagnoses a batch, fit to be sent to another process; `prepared` is of the batch before."""
 
-    Parameters
-    ----------
-    thresholds : Thresholds
-    edges : Edges
-    """
+    thresholds: Thresholds
+    edges: Edges
+    prepared: _Prepared | None = None
 
-    def __init__(self, thresholds: Thresholds, edges: Edges) -> None:
-        self.thresholds, self.edges = thresholds, edges
-        self._sums: dict[str, _Sums] = {}
-        self._counts = dict.fromkeys(KINDS, 0)
-        self._prepared: _Prepared | None = None
-
-    def sink(self, run: Run, batch: ImageBatch, evidence: Evidence) -> None:
-        """Add what one protocol found in a batch."""
-        if self._prepared is None or self._prepared.batch is not batch:
-            self._prepared = self._prepare(batch)
-        prepared, sums = self._prepared, self._sums.setdefault(run.protocol.name, _Sums())
+    def __call__(self, run: Run, batch: ImageBatch, evidence: Evidence) -> _Sums:
+        """Return the sums of one protocol over a batch."""
+        if self.prepared is None or self.prepared.batch is not batch:
+            self.prepared = self._prepare(batch)
+        prepared = self.prepared
+        sums = _Sums(Counter({kind: prepared.mistakes.count(kind) for kind in KINDS}))
         convention = run.protocol.convention(run.parameters)
         if convention not in prepared.measured:
             prepared.measured[convention] = measure(batch, convention)
@@ -150,9 +158,43 @@ class Diagnostician:
                 columns = _with_rows(columns, images, _columns(run, mended, measure(mended, convention)))
             sums.repaired.setdefault(kind, ExactSums()).add(columns)
         for name, bin_of in prepared.bins.items():
-            held = sums.bins.setdefault(name, [BinSums() for _ in range(len(getattr(self.edges, name)) + 1)])
-            for k, inside in enumerate(held):
+            sums.bins[name] = [BinSums() for _ in range(len(getattr(self.edges, name)) + 1)]
+            for k, inside in enumerate(sums.bins[name]):
                 add_bin(inside, run, batch, overlaps, evidence, (bin_of == k) & ~batch.gt.dont_care)
+        return sums
+
+    def _prepare(self, batch: ImageBatch) -> _Prepared:
+        if batch.has_masks:
+            raise InputError("diagnose works on boxes and polygons; leave out the folders of label pictures")
+        bins = {
+            name: np.searchsorted(np.array(getattr(self.edges, name)), values, side="right")
+            for name, values in properties(batch.gt).items()
+        }
+        return _Prepared(batch, find(batch, self.thresholds), bins)
+
+
+class Diagnostician:
+    """Gathers diagnoses while inputs are evaluated: its `sink` is for `evaluate.evaluate_inputs`.
+
+    Parameters
+    ----------
+    thresholds : Thresholds
+    edges : Edges
+
+    Raises
+    ------
+    ConfigError
+        For thresholds out of range and edges that do not rise.
+    """
+
+    def __init__(self, thresholds: Thresholds | None = None, edges: Edges | None = None) -> None:
+        self.thresholds, self.edges = thresholds or Thresholds(), edges or Edges()
+        _refuse_bad(self.thresholds, self.edges)
+        self._sums: dict[str, _Sums] = {}
+        self.sink = Sink(_BatchSums(self.thresholds, self.edges), self._take)
+
+    def _take(self, run: Run, sums: _Sums) -> None:
+        self._sums.setdefault(run.protocol.name, _Sums()).add(sums)
 
     def diagnosis(self, evaluation: Evaluation) -> Diagnosis:
         """Diagnose a protocol whose evaluation is done."""
@@ -163,7 +205,7 @@ class Diagnostician:
         kinds = [
             KindShare(
                 kind,
-                self._counts[kind],
+                sums.counts[kind],
                 "objects" if kind in OF_OBJECTS else "detections",
                 {name: after[kind][name] - scores[name] for name in names},
             )
@@ -190,18 +232,6 @@ class Diagnostician:
             warnings=evaluation.warnings,
         )
 
-    def _prepare(self, batch: ImageBatch) -> _Prepared:
-        if batch.has_masks:
-            raise InputError("diagnose works on boxes and polygons; leave out the folders of label pictures")
-        mistakes = find(batch, self.thresholds)
-        for kind in KINDS:
-            self._counts[kind] += mistakes.count(kind)
-        bins = {
-            name: np.searchsorted(np.array(getattr(self.edges, name)), values, side="right")
-            for name, values in properties(batch.gt).items()
-        }
-        return _Prepared(batch, mistakes, bins)
-
 
 def diagnose(
     gt: str | PathLike[str],
@@ -210,9 +240,7 @@ def diagnose(
     *,
     thresholds: Thresholds | None = None,
     edges: Edges | None = None,
-    gt_format: str | None = None,
-    det_format: str | None = None,
-    min_confidence: float | None = None,
+    options: InputOptions | None = None,
     **parameters: Any,
 ) -> Diagnosis:
     """Tell where detections lose score, by kinds of mistakes and by kinds of objects.
@@ -227,10 +255,8 @@ def diagnose(
         Where one kind of mistake ends and the next begins.
     edges : Edges, optional
         Of the bins of the breakdowns.
-    gt_format, det_format : str, optional
-        Formats' names, where content should not decide.
-    min_confidence : float, optional
-        Detections whose confidence is lower are left out.
+    options : InputOptions, optional
+        How the inputs are read.
     **parameters
         The protocol's parameters.
 
@@ -239,19 +265,17 @@ def diagnose(
     InputError, ConfigError
         As `evaluate.evaluate`; `ConfigError` also for thresholds out of range and edges that do not rise.
     """
+    diagnostician = Diagnostician(thresholds, edges)
     records = {protocol: config.checked(protocol, parameters)}
-    return diagnosed(Path(gt), Path(det), records, thresholds, edges, gt_format, det_format, min_confidence)[0]
+    return diagnosed(open_inputs(Path(gt), Path(det), options or InputOptions()), records, diagnostician)[0]
 
 
 def diagnosed(
-    gt: Path,
-    det: Path,
+    inputs: Inputs,
     protocols: Mapping[str, Any],
-    thresholds: Thresholds | None = None,
-    edges: Edges | None = None,
-    gt_format: str | None = None,
-    det_format: str | None = None,
-    min_confidence: float | None = None,
+    diagnostician: Diagnostician,
+    progress: Progress | None = None,
+    in_order: InOrder = map,
 ) -> list[Diagnosis]:
     """Diagnose by several protocols at once.
 
@@ -259,20 +283,16 @@ def diagnosed(
     ----------
     protocols : mapping
         Name -> parameters record.
-    min_confidence : float, optional
-        Detections whose confidence is lower are left out.
+    progress, in_order : callable, optional
+        As for `evaluate.evaluate_inputs`.
 
     Raises
     ------
     InputError, ConfigError
         As `diagnose`.
     """
-    thresholds, edges = thresholds or Thresholds(), edges or Edges()
-    _refuse_bad(thresholds, edges)
-    diagnostician = Diagnostician(thresholds, edges)
-    runs = [Run(load(name), parameters) for name, parameters in protocols.items()]
-    sources = open_sources(gt, det, gt_format, det_format, min_confidence)
-    return [diagnostician.diagnosis(one) for one in evaluate_sources(*sources, runs, sink=diagnostician.sink)]
+    evaluations = evaluate_inputs(inputs, runs_of(protocols), diagnostician.sink, progress, in_order)
+    return [diagnostician.diagnosis(evaluation) for evaluation in evaluations]
 
 
 def _repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> dict[str, tuple[Ints, ImageBatch]]:

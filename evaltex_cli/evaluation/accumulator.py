@@ -12,6 +12,7 @@ from evaltex_cli.errors import ConfigError, InputError, quote
 from evaltex_cli.evaluation import evaluate, tally
 from evaltex_cli.evaluation.batches import are_polygons
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.geometry import outlines
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import load
@@ -247,7 +248,7 @@ class Accumulator:
             )
             for images, objects, dont_care, transcriptions, confidences, empty in self._counts.tolist()
         )
-        return evaluate.scored(self._runs[self._has_polygons], gt, det, [], False)
+        return evaluate.scored(self._runs[self._has_polygons], gt, det, InputOptions(), [])
 
     def _flush(self, even_if_empty: bool = False) -> None:
         if not self._waiting and not even_if_empty:

@@ -11,9 +11,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from evaltex_cli.errors import EvaltexError, FaultLog
-from evaltex_cli.evaluation import pairing
-from evaltex_cli.evaluation.tally import Gathered, InputSummary, Run, Sink, add_batch
+from evaltex_cli.evaluation.inputs import Inputs
+from evaltex_cli.evaluation.pairing import NO_DETECTIONS
+from evaltex_cli.evaluation.tally import Gathered, InputSummary, Make, Run, add_batch
 from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.options import InputOptions, MaskFolders
 from evaltex_cli.geometry.outlines import settle
 from evaltex_cli.records import (
     Bools,
@@ -31,24 +33,15 @@ BATCH_BYTES = 1 << 20
 BATCH_IMAGES = 8192
 MASK_BATCH_IMAGES = 8
 Read: TypeAlias = Callable[[FaultLog], ReadImages]
-MAX_PIXELS = 100_000_000
 _KEPT_BYTES = 31 << 20
 """Once a block of this size was freed, glibc keeps what is freed later, where else each page is cleared anew."""
 
 
-class MaskFolders(NamedTuple):
-    """Where the label pictures are, and the largest picture that is decoded; relative folders are in `base`."""
+def picture_stamps(masks: MaskFolders, names: Sequence[str]) -> Ints:
+    """(2, images, 2) size and time of the label pictures of both sides."""
+    from evaltex_cli.formats import picture_folders
 
-    gt: Path
-    det: Path
-    max_pixels: int = MAX_PIXELS
-    base: Path = Path()
-
-    def stamps(self, names: Sequence[str]) -> Ints:
-        """(2, images, 2) size and time of the pictures of both sides."""
-        from evaltex_cli.formats.picture_folders import picture_stamps
-
-        return np.stack([picture_stamps(self.base / folder, names) for folder in (self.gt, self.det)])
+    return np.stack([picture_folders.picture_stamps(masks.base / folder, names) for folder in (masks.gt, masks.det)])
 
 
 class Chunk(NamedTuple):
@@ -65,7 +58,7 @@ class Chunk(NamedTuple):
     is_counted : bool
         Whether anybody wants the evidence, not only the faults.
     stamps : (2, images, 2) int64 or None
-        Of the label pictures, where there are any (`MaskFolders.stamps`).
+        Of the label pictures, where there are any (`picture_stamps`).
     """
 
     names: Sequence[str]
@@ -139,7 +132,7 @@ class Found:
     gathered : list of Gathered
         By each run; none where nobody wanted it, or there were faults.
     kept : list
-        What the sink has made of it, one for each run.
+        What `Sink.make` has made of it, one for each run.
     gt, det : Counts
     faults : FaultLog
     refused : list of Refused
@@ -157,7 +150,7 @@ class Found:
     refusal: EvaltexError | None = None
 
 
-def measure(bare: Sequence[Run], masks: MaskFolders | None, invalid: str, sink: Sink | None, chunk: Chunk) -> Found:
+def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, chunk: Chunk) -> Found:
     """Read a chunk and gather its evidence: the work that processes share.
 
     Parameters
@@ -168,8 +161,8 @@ def measure(bare: Sequence[Run], masks: MaskFolders | None, invalid: str, sink: 
     np.empty(_KEPT_BYTES, np.uint8)
     faults = FaultLog()
     refused: list[Refused] = []
-    gt_read = _settled(chunk.gt(faults), "gt", invalid, refused)
-    det_read = _settled(chunk.det(faults), "det", invalid, refused)
+    gt_read = _settled(chunk.gt(faults), "gt", options.invalid, refused)
+    det_read = _settled(chunk.det(faults), "det", options.invalid, refused)
     batch = ImageBatch(
         chunk.names,
         gt_read.sizes,
@@ -177,31 +170,30 @@ def measure(bare: Sequence[Run], masks: MaskFolders | None, invalid: str, sink: 
         _spread(det_read.objects, chunk.present),
         in_detections=chunk.present,
     )
-    if masks is not None:
-        batch = _with_masks(batch, masks, chunk, faults)
+    if options.masks is not None:
+        batch = _with_masks(batch, options.masks, chunk, faults)
     found = Found([], [], Counts.of(gt_read), Counts.of(det_read), faults, refused)
     if faults.count or refused or not chunk.is_counted:
         return found
     runs = [run.empty() for run in bare]
     measured: dict[Convention, Overlaps] = {}
     try:
-        kept = [add_batch(run, batch, measured, sink) for run in runs]
+        kept = [add_batch(run, batch, measured, make) for run in runs]
         return replace(found, gathered=[run.gathered for run in runs], kept=kept)
     except EvaltexError as refusal:
         return replace(found, refusal=refusal)
 
 
-def chunk_of(
-    gt: Source, det: Source, paired: Ints, cut: tuple[int, int], is_counted: bool, stamps: Ints | None
-) -> Chunk:
-    """Return the images of a cut; `paired` as `pairing.pair_images` returns it, `stamps` of all images."""
+def chunk_of(inputs: Inputs, stamps: Ints | None, cut: tuple[int, int], is_counted: bool) -> Chunk:
+    """Return the images of a cut; `stamps` are of the label pictures of all images (`picture_stamps`)."""
     start, stop = cut
-    present = paired[start:stop] != pairing.NO_DETECTIONS
+    partners = inputs.paired[start:stop]
+    present = partners != NO_DETECTIONS
     return Chunk(
-        gt.names[start:stop],
+        inputs.gt.names[start:stop],
         present,
-        gt.reader(np.arange(start, stop)),
-        det.reader(paired[start:stop][present]),
+        inputs.gt.reader(np.arange(start, stop)),
+        inputs.det.reader(partners[present]),
         is_counted,
         None if stamps is None else stamps[:, start:stop],
     )
@@ -238,15 +230,16 @@ def _settled(read: ReadImages, side: Side, invalid: str, refused: list[Refused])
     return settled
 
 
-def cut(gt: Source, det: Source, paired: Ints, masks: MaskFolders | None) -> Iterator[tuple[int, int]]:
+def cut(inputs: Inputs) -> Iterator[tuple[int, int]]:
     """Cut images into chunks of bounded bytes and number, whoever works on them; an image is never cut."""
-    most_images = MASK_BATCH_IMAGES if masks else BATCH_IMAGES
+    gt, det = inputs.gt, inputs.det
+    most_images = MASK_BATCH_IMAGES if inputs.options.masks else BATCH_IMAGES
     start = 0
     while start < len(gt.names):
         weights = gt.weights[start : start + most_images].astype(np.int64)
-        others = paired[start : start + most_images]
-        present = others != pairing.NO_DETECTIONS
-        weights[present] += det.weights[others[present]]
+        partners = inputs.paired[start : start + most_images]
+        present = partners != NO_DETECTIONS
+        weights[present] += det.weights[partners[present]]
         stop = start + max(int(np.searchsorted(np.cumsum(weights), BATCH_BYTES, side="right")), 1)
         yield start, stop
         start = stop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import typing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -14,29 +14,17 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.errors import ConfigError, FaultLog, InputError, counted, listed, quote
-from evaltex_cli.evaluation import name_matching, pairing
-from evaltex_cli.evaluation.batches import (
-    MAX_PIXELS,
-    Chunk,
-    Counts,
-    Found,
-    MaskFolders,
-    Refused,
-    chunk_of,
-    cut,
-    holds_polygons,
-    measure,
-    part_of,
-)
-from evaltex_cli.evaluation.signature import INVALID_POLYGONS, signature
+from evaltex_cli.errors import FaultLog, InputError, counted, listed
+from evaltex_cli.evaluation import batches
+from evaltex_cli.evaluation.batches import Chunk, Counts, Found, Refused, cut
+from evaltex_cli.evaluation.inputs import Inputs, open_inputs
+from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
+from evaltex_cli.evaluation.signature import signature
 from evaltex_cli.evaluation.tally import Evaluation, ImageResult, InputSummary, Run, Sink, image_results
-from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.formats.filters import only_confident
+from evaltex_cli.formats.options import INVALID_POLYGONS, MAX_PIXELS, InputOptions, MaskFolders
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import SHOWN_IMAGES, load
-from evaltex_cli.records import Ints
-from evaltex_cli.runtime.workers import FailedError, InOrder, in_threads
+from evaltex_cli.runtime.workers import FailedError, InOrder
 
 _CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 Progress: TypeAlias = Callable[[int, int], None]
@@ -94,103 +82,61 @@ def evaluate(
     ConfigError
         For an unknown protocol or parameter, or a value out of range.
     """
-    if (gt_images is None) != (det_images is None):
-        raise InputError("gt_images and det_images go together; give both folders or neither")
-    run = Run(load(protocol), config.checked(protocol, parameters))
-    masks = (
-        None if gt_images is None or det_images is None else MaskFolders(Path(gt_images), Path(det_images), max_pixels)
+    runs = runs_of({protocol: config.checked(protocol, parameters)})
+    options = InputOptions(
+        gt_format=gt_format,
+        det_format=det_format,
+        images=None if images is None else Path(images),
+        masks=mask_folders(gt_images, det_images, max_pixels),
+        min_confidence=min_confidence,
+        invalid=invalid_polygons,
     )
     found: list[ImageResult] = []
-    collect: Sink | None = (
-        (lambda run, batch, evidence: found.extend(image_results(run, batch, evidence))) if per_image else None
-    )
-    pictures = None if images is None else Path(images)
-    sources = open_sources(Path(gt), Path(det), gt_format, det_format, min_confidence, pictures)
-    return replace(evaluate_sources(*sources, [run], masks, collect, invalid=invalid_polygons)[0], images=found)
+    collected = Sink(lambda *measured: list(image_results(*measured)), lambda _, results: found.extend(results))
+    inputs = open_inputs(Path(gt), Path(det), options)
+    return replace(evaluate_inputs(inputs, runs, collected if per_image else None)[0], images=found)
 
 
-def open_sources(
-    gt: Path,
-    det: Path,
-    gt_format: str | None,
-    det_format: str | None,
-    min_confidence: float | None = None,
-    images: Path | None = None,
-    in_order: InOrder = map,
-) -> tuple[Source, Source, FaultLog]:
-    """Index both sides; faults found so far are in the log.
+def runs_of(protocols: Mapping[str, Any], keep_rows: bool = False) -> list[Run]:
+    """Return a run for each protocol, from names and parameters records."""
+    return [Run(load(name), parameters, keep_rows) for name, parameters in protocols.items()]
 
-    Parameters
-    ----------
-    min_confidence : float or None
-        The least confidence of the detections; None keeps all.
-    images : Path or None
-        Folder of the images' pictures, whose sizes are taken where the ground truth states none.
-    in_order : callable
-        What does the work (`workers`).
+
+def mask_folders(
+    gt: str | PathLike[str] | None, det: str | PathLike[str] | None, max_pixels: int = MAX_PIXELS
+) -> MaskFolders | None:
+    """Return the folders of label pictures; None where there are none.
 
     Raises
     ------
     InputError
-        When an input cannot be read at all.
-    ConfigError
-        For a least confidence that is not in [0, 1].
+        When only one of them is given.
     """
-    sides: list[tuple[Path, Side, str | None]] = [(gt, "gt", gt_format), (det, "det", det_format)]
-    if in_order is not map and all(formats.is_text(path, name) for path, _, name in sides):
-        in_order = in_threads
-    elif any(formats.is_packed(path) for path in (gt, det)):
-        in_order = map  # what is unpacked must outlive the workers
-    try:
-        (gt_source, faults), (det_source, more) = in_order(_opened, sides)
-    except FailedError as failed:
-        raise InputError(f"{failed.item[0]}: given up after three attempts ({failed.reason})") from failed
-    faults.extend(more)
-    if gt_source.names == det_source.names:
-        det_source = replace(det_source, names=gt_source.names)  # else they are in memory twice
-    if min_confidence is not None:
-        det_source = only_confident(det_source, min_confidence)
-    if images is not None:
-        from evaltex_cli.formats.image_sizes import with_sizes
-
-        gt_source = with_sizes(gt_source, images)
-    return gt_source, det_source, faults
+    if gt is None and det is None:
+        return None
+    if gt is None or det is None:
+        raise InputError("gt_images and det_images go together; give both folders or neither")
+    return MaskFolders(Path(gt), Path(det), max_pixels)
 
 
-def _opened(input: tuple[Path, Side, str | None]) -> tuple[Source, FaultLog]:
-    faults = FaultLog()
-    path, side, format_name = input
-    return formats.open_source(path, side, faults, format_name), faults
-
-
-def evaluate_sources(
-    gt: Source,
-    det: Source,
-    faults: FaultLog,
+def evaluate_inputs(
+    inputs: Inputs,
     runs: Sequence[Run],
-    masks: MaskFolders | None = None,
     sink: Sink | None = None,
     progress: Progress | None = None,
-    invalid: str = INVALID_POLYGONS[0],
     in_order: InOrder = map,
-    take: Callable[[Run, Any], None] | None = None,
     journal: Journal | None = None,
 ) -> list[Evaluation]:
     """Evaluate indexed inputs by every run.
 
     Parameters
     ----------
-    sink : callable, optional
-        Gets every run's evidence of every batch, with matches, as soon as it is there, and where it is: with an
-        `in_order` of several processes it is called in one of these, and must be fit to be sent there.
+    sink : Sink, optional
+        Gets every run's evidence of every batch, with matches, as soon as it is there.
     progress : callable, optional
         Gets the number of images done and of all.
-    invalid : {'repair', 'drop', 'error'}
-        What becomes of invalid polygons, on both sides.
     in_order : callable
         What does the work (`workers`); `map` does it here.
-    take : callable, optional
-        Gets, here, what `sink` has returned, in the order of the images.
     journal : Journal, optional
         What an earlier run has found is taken from it, and what this run finds goes there.
 
@@ -199,75 +145,53 @@ def evaluate_sources(
     InputError
         After all input was read, when there was any fault; at once for label pictures and a protocol that takes none,
         and where no image name is of both sides though other spellings of them are.
-    ConfigError
-        For an unknown policy, and one other than repair with label pictures.
     """
-    if invalid not in INVALID_POLYGONS:
-        raise ConfigError(f"invalid polygons: {quote(invalid)}; expected one of {', '.join(INVALID_POLYGONS)}")
-    if masks is not None:
-        _refuse_with_masks(runs, invalid, det.min_confidence)
+    gt, det, faults, options = inputs.gt, inputs.det, inputs.faults, inputs.options
+    if options.masks is not None:
+        _refuse_masks(runs)
+        options = replace(options, masks=options.masks._replace(base=Path.cwd()))
     indexed_well = not faults.count
-    paired = pairing.pair_images(gt, det, faults)
+    paired = inputs.paired
     if indexed_well:
-        name_matching.refuse_other_spellings(gt, det, paired)
+        refuse_other_spellings(gt, det, paired)
     gt_count, det_count = Counts(), Counts()
-    cuts = list(cut(gt, det, paired, masks))
-    has_polygons = partial(_has_polygons, gt, det, paired, cuts, in_order)
+    cuts = list(cut(inputs))
+    has_polygons = partial(_has_polygons, inputs, cuts, in_order)
     runs = [replace(run, parameters=run.protocol.decided(run.parameters, has_polygons)) for run in runs]
-    masks = None if masks is None else masks._replace(base=Path.cwd())
-    work = partial(measure, [run.empty() for run in runs], masks, invalid, sink)
-    chunk = partial(chunk_of, gt, det, paired, stamps=None if masks is None else masks.stamps(gt.names))
-    for (start, done), found in _found(work, cuts, chunk, faults, in_order, journal):
+    work = partial(batches.measure, [run.empty() for run in runs], options, None if sink is None else sink.make)
+    stamps = None if options.masks is None else batches.picture_stamps(options.masks, gt.names)
+    for (start, done), found in _found(
+        work, cuts, partial(batches.chunk_of, inputs, stamps), faults, in_order, journal
+    ):
         faults.extend(found.faults)
-        _log_refused(gt, det, paired, (start, done), found.refused, faults)
+        _log_refused(inputs, (start, done), found.refused)
         if found.refusal is not None and not faults.count:
             raise found.refusal
         gt_count += found.gt
         det_count += found.det
-        for run, part, kept in zip(runs, found.gathered, found.kept, strict=bool(found.gathered)):
+        for run, part, made in zip(runs, found.gathered, found.kept, strict=bool(found.gathered)):
             run.gathered.add(part)
-            if take is not None and sink is not None:
-                take(run, kept)
+            if sink is not None:
+                sink.take(run, made)
         if progress is not None:
             progress(done, len(gt.names))
     if journal is not None and faults.count:
         journal.remove()
     faults.raise_if_any()
-    missing = int((paired == pairing.NO_DETECTIONS).sum())
-    gt_summary, det_summary = gt_count.summary(gt, 0), det_count.summary(det, missing)
-    warnings = _warnings(gt, det, gt_summary, det_summary)
-    return [
-        scored(
-            run,
-            gt_summary,
-            det_summary,
-            warnings + _text_warnings(run, det_summary),
-            masks is not None,
-            invalid,
-            det.min_confidence,
-        )
-        for run in runs
-    ]
+    missing = int((paired == NO_DETECTIONS).sum())
+    summaries = gt_count.summary(gt, 0), det_count.summary(det, missing)
+    warnings = _warnings(inputs, *summaries)
+    return [scored(run, *summaries, options, warnings + _text_warnings(run, summaries[1])) for run in runs]
 
 
-def scored(
-    run: Run,
-    gt: InputSummary,
-    det: InputSummary,
-    warnings: list[str],
-    masks: bool,
-    invalid: str = INVALID_POLYGONS[0],
-    min_confidence: float | None = None,
-) -> Evaluation:
+def scored(run: Run, gt: InputSummary, det: InputSummary, options: InputOptions, warnings: list[str]) -> Evaluation:
     """Score what a run has summed."""
     totals = run.sums.totals()
     protocol = run.protocol
     return Evaluation(
         protocol=protocol,
         parameters=run.parameters,
-        signature=signature(
-            protocol.name, protocol.version, run.parameters, gt.images, gt.sha256, masks, invalid, min_confidence
-        ),
+        signature=signature(protocol, run.parameters, options, gt.images, gt.sha256),
         gt=gt,
         det=det,
         totals=totals,
@@ -277,15 +201,15 @@ def scored(
     )
 
 
-def _has_polygons(gt: Source, det: Source, paired: Ints, cuts: Sequence[tuple[int, int]], in_order: InOrder) -> bool:
+def _has_polygons(inputs: Inputs, cuts: Sequence[tuple[int, int]], in_order: InOrder) -> bool:
     """Whether an object of either side has other than four vertices; images are read until one is found."""
     of_gt = (np.arange(*cut) for cut in cuts)
-    of_det = (part[part != pairing.NO_DETECTIONS] for part in (paired[start:stop] for start, stop in cuts))
-    for source, parts in ((gt, of_gt), (det, of_det)):
+    of_det = (part[part != NO_DETECTIONS] for part in (inputs.paired[start:stop] for start, stop in cuts))
+    for source, parts in ((inputs.gt, of_gt), (inputs.det, of_det)):
         if formats.load(source.format).four_corners:
             continue
         try:
-            if any(in_order(holds_polygons, map(partial(part_of, source), parts))):
+            if any(in_order(batches.holds_polygons, map(partial(batches.part_of, source), parts))):
                 return True
         except FailedError as failed:
             raise InputError(f"{source.path}: given up after three attempts ({failed.reason})") from failed
@@ -339,34 +263,26 @@ def _found(
         ) from failed
 
 
-def _refuse_with_masks(runs: Sequence[Run], invalid: str, min_confidence: float | None) -> None:
-    if invalid != INVALID_POLYGONS[0]:
-        raise ConfigError(
-            f"invalid polygons: {invalid} does not go with label pictures, whose pixels are the objects; leave it out"
-        )
-    if min_confidence is not None:
-        raise ConfigError("a least confidence does not go with label pictures, which hold all detections; leave it out")
+def _refuse_masks(runs: Sequence[Run]) -> None:
     for run in runs:
         if not run.protocol.takes_masks:
             raise InputError(f"protocol {run.protocol.name} does not work on label pictures; leave out their folders")
 
 
-def _log_refused(
-    gt: Source, det: Source, paired: Ints, cut: tuple[int, int], refused: Sequence[Refused], faults: FaultLog
-) -> None:
+def _log_refused(inputs: Inputs, cut: tuple[int, int], refused: Sequence[Refused]) -> None:
     if not refused:
         return
     from evaltex_cli.formats import locations
 
-    of_gt, of_det = np.arange(*cut), paired[slice(*cut)]
+    of_gt, of_det = np.arange(*cut), inputs.paired[slice(*cut)]
     for one in refused:
-        source, positions = (gt, of_gt) if one.side == "gt" else (det, of_det[of_det != pairing.NO_DETECTIONS])
+        source, positions = (inputs.gt, of_gt) if one.side == "gt" else (inputs.det, of_det[of_det != NO_DETECTIONS])
         for fault in locations.refused(source, one.side, positions.tolist(), one.objects, one.reasons):
-            faults.add(fault.file, fault.line, fault.found, fault.expected, fault.column)
+            inputs.faults.add(fault.file, fault.line, fault.found, fault.expected, fault.column)
 
 
-def _warnings(gt: Source, det: Source, gt_summary: InputSummary, det_summary: InputSummary) -> list[str]:
-    warnings = [*gt.warnings, *det.warnings]
+def _warnings(inputs: Inputs, gt_summary: InputSummary, det_summary: InputSummary) -> list[str]:
+    warnings = [*inputs.gt.warnings, *inputs.det.warnings]
     for side, summary in (("ground truth", gt_summary), ("detections", det_summary)):
         if summary.repaired:
             repaired = "{count} invalid polygon[s] repaired, every lobe kept"
@@ -377,8 +293,8 @@ def _warnings(gt: Source, det: Source, gt_summary: InputSummary, det_summary: In
         if summary.zero_area:
             without_area = "{count} object[s] without area; [it matches|they match] nothing"
             warnings.append(f"{side}: {counted(summary.zero_area, without_area)}")
-    if det.min_confidence is not None:
-        warnings.append(_confidence_warning(det.min_confidence, det_summary))
+    if inputs.options.min_confidence is not None:
+        warnings.append(_confidence_warning(inputs.options.min_confidence, det_summary))
     if det_summary.missing and det_summary.images:
         missing = f"{{count}} of {counted(gt_summary.images, '{count} image[s]')} [has|have] no detections in "
         warnings.append(counted(det_summary.missing, missing) + det_summary.file)

@@ -1,19 +1,28 @@
-"""Which detections belong to which image of the ground truth."""
+"""Which detections belong to which image of the ground truth: images pair by name only.
+
+Where none pairs, it is checked whether names of one image are spelled differently on both sides: `gt_img_1.jpg`,
+`img_01`, `1`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from itertools import islice
 from operator import eq
 
 import numpy as np
 
-from evaltex_cli.errors import SHOWN_FAULTS, FaultLog, Hints, quote
+from evaltex_cli.errors import SHOWN_FAULTS, FaultLog, Hints, InputError, quote
 from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.files.image_names import stem
 from evaltex_cli.formats.files.packed_names import hashes, taken
 from evaltex_cli.records import Ints
 
 NO_DETECTIONS = -1
+_DIGITS = re.compile(r"[0-9]+")
+_SHOWN = 3
 
 
 def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
@@ -65,3 +74,74 @@ def _paired_by_hash(gt: Sequence[str], det: Sequence[str]) -> Ints | None:
     present = paired != NO_DETECTIONS
     same = map(eq, taken(gt, np.flatnonzero(present)), taken(det, paired[present]))
     return paired if all(same) else None
+
+
+def numbers(name: str) -> tuple[str, ...]:
+    """Return the numbers in a name's stem, without leading zeros."""
+    return tuple(digits.lstrip("0") or "0" for digits in _DIGITS.findall(stem(name)))
+
+
+_SPELLINGS: tuple[tuple[str, Callable[[str], Hashable]], ...] = (
+    ("stem", stem),
+    ("stem", lambda name: stem(name).casefold()),
+    ("number", numbers),
+    ("number", lambda name: numbers(name)[-1:]),
+)
+
+
+def would_pair(gt: Sequence[str], det: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Pair names by their stems, then by their numbers.
+
+    Parameters
+    ----------
+    gt, det : sequence of str
+        Image names without a partner of the same name.
+
+    Returns
+    -------
+    dict
+        Ground-truth name -> detections' name, and what they share: ``stem`` or ``number``. Only where one name of each
+        side, and no more, is spelled so.
+    """
+    pairs: dict[str, tuple[str, str]] = {}
+    left_gt, left_det = list(gt), list(det)
+    for what, spelling in _SPELLINGS:
+        ours, theirs = _unique(left_gt, spelling), _unique(left_det, spelling)
+        pairs |= {name: (theirs[key], what) for key, name in ours.items() if key in theirs}
+        paired = {name for name, _ in pairs.values()}
+        left_gt = [name for name in left_gt if name not in pairs]
+        left_det = [name for name in left_det if name not in paired]
+    return pairs
+
+
+def _unique(names: Sequence[str], spelling: Callable[[str], Hashable]) -> dict[Hashable, str]:
+    keys = [spelling(name) for name in names]
+    times = Counter(keys)
+    return {key: name for key, name in zip(keys, names, strict=True) if key and times[key] == 1}
+
+
+def refuse_other_spellings(gt: Source, det: Source, paired: Ints) -> None:
+    """Refuse inputs without any common image name, whose names are spelled differently.
+
+    Parameters
+    ----------
+    paired : (images,) int64
+        As from `pair_images`.
+
+    Raises
+    ------
+    InputError
+        When half of the detections' images or more would pair by stem or number; tells what to rename.
+    """
+    if not det.names or (paired != NO_DETECTIONS).any():
+        return
+    pairs = would_pair(gt.names, det.names)
+    if 2 * len(pairs) < len(det.names):
+        return
+    shown = [f"{quote(theirs)} to {quote(ours)}" for ours, (theirs, _) in list(pairs.items())[:_SHOWN]]
+    more = ", ..." if len(pairs) > _SHOWN else ""
+    by = " or ".join(f"by {what}" for what in dict.fromkeys(what for _, what in pairs.values()))
+    raise InputError(
+        f"{det.path}: none of its {len(det.names)} image names is in {gt.path}, though {len(pairs)} would pair {by};"
+        f" spell the names alike on both sides: rename {', '.join(shown)}{more} (evaltex validate lists all pairs)"
+    )

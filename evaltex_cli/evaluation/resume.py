@@ -20,10 +20,10 @@ from typing import IO, Any
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.evaluation.batches import Counts, Found, MaskFolders
+from evaltex_cli.evaluation.batches import Counts, Found
+from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.signature import signature
 from evaltex_cli.evaluation.tally import Gathered, Run
-from evaltex_cli.formats.base import Source
 from evaltex_cli.protocols.base import ExactSums, Remark
 from evaltex_cli.version import __version__
 
@@ -37,20 +37,14 @@ def place(res_dir: Path) -> Path:
     return target.parent / f".evaltex-resume-{digest}.jsonl"
 
 
-def key(
-    runs: Sequence[Run],
-    gt: Source,
-    det: Source,
-    masks: MaskFolders | None,
-    pictures: Path | None,
-    invalid: str,
-    per_image: bool,
-) -> dict[str, Any]:
+def key(inputs: Inputs, runs: Sequence[Run], per_image: bool) -> dict[str, Any]:
     """Everything that two runs must agree in for one to go on from the other's journal."""
-    shared = (len(gt.names), gt.sha256, masks is not None, invalid, det.min_confidence)
+    gt, det, options = inputs.gt, inputs.det, inputs.options
+    data = options, len(gt.names), gt.sha256
+    masks, pictures = options.masks, options.images
     return {
         "version": __version__,
-        "signatures": [signature(run.protocol.name, run.protocol.version, run.parameters, *shared) for run in runs],
+        "signatures": [signature(run.protocol, run.parameters, *data) for run in runs],
         "gt": [gt.format, gt.sha256],
         "det": [det.format, det.sha256],
         "label pictures": None if masks is None else [_listing(masks.gt), _listing(masks.det), masks.max_pixels],

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions, MaskFolders
 from evaltex_cli.version import __version__
 
-INVALID_POLYGONS = ("repair", "drop", "error")
-"""What may become of invalid polygons (`geometry.outlines.settle`); the first is the default."""
+if TYPE_CHECKING:
+    from evaltex_cli.protocols.base import Protocol
 
 
 def parts_of(line: str) -> dict[str, str]:
@@ -16,37 +18,41 @@ def parts_of(line: str) -> dict[str, str]:
     return dict(part.partition(":")[::2] for part in line.split("|"))
 
 
-def signature(
-    protocol: str,
-    protocol_version: int,
-    parameters: Any,
-    images: int,
-    gt_sha256: str,
-    masks: bool,
-    invalid: str = INVALID_POLYGONS[0],
-    min_confidence: float | None = None,
-) -> str:
-    """Return protocol, every parameter that is not its default, data and version in one line.
+def options_of(line: str) -> InputOptions:
+    """Return the options that are in a `signature`; label pictures are in folders without a name.
+
+    Raises
+    ------
+    ConfigError, ValueError
+        When it is not a signature.
+    """
+    parts = parts_of(line)
+    minimum = parts.get("min_confidence")
+    return InputOptions(
+        masks=MaskFolders(Path(), Path()) if parts.get("masks") == "yes" else None,
+        min_confidence=None if minimum is None else float(minimum),
+        invalid=parts.get("invalid", INVALID_POLYGONS[0]),
+    )
+
+
+def signature(protocol: Protocol, parameters: Any, options: InputOptions, images: int, gt_sha256: str) -> str:
+    """Return protocol, every parameter that is not its default, options, data and version in one line.
 
     Parameters
     ----------
     parameters : dataclass
         The protocol's parameters record.
+    images : int
+        Of the ground truth.
     gt_sha256 : str
-        Its first eight digits are shown; '' where the ground truth came from memory.
-    masks : bool
-        Whether labelled masks were measured.
-    invalid : str
-        One of `INVALID_POLYGONS`.
-    min_confidence : float or None
-        The least confidence of the detections, where some were left out for theirs.
+        Its first eight digits are shown; '' for a ground truth in memory.
     """
-    parts = [f"protocol:{protocol}", f"revision:{protocol_version}"]
+    parts = [f"protocol:{protocol.name}", f"revision:{protocol.version}"]
     for field in fields(parameters):
         value = getattr(parameters, field.name)
         if value != field.default:
             parts.append(f"{field.name}:{str(value).lower() if isinstance(value, bool) else value}")
-    parts += ["masks:yes"] if masks else []
-    parts += [f"min_confidence:{float(min_confidence)}"] if min_confidence is not None else []
-    parts += [f"invalid:{invalid}", f"images:{images}", f"gt:{gt_sha256[:8] or 'memory'}"]
+    parts += ["masks:yes"] if options.masks is not None else []
+    parts += [f"min_confidence:{float(options.min_confidence)}"] if options.min_confidence is not None else []
+    parts += [f"invalid:{options.invalid}", f"images:{images}", f"gt:{gt_sha256[:8] or 'memory'}"]
     return "|".join([*parts, f"version:{__version__}"])

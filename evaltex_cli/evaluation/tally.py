@@ -25,7 +25,7 @@ from evaltex_cli.protocols.base import (
 from evaltex_cli.records import Convention, ImageBatch, Ints, Overlaps
 
 NEARLY_ZERO = 0.02
-Sink: TypeAlias = "Callable[[Run, ImageBatch, Evidence], Any]"
+Make: TypeAlias = "Callable[[Run, ImageBatch, Evidence], Any]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,24 @@ class Run:
         return EvidenceRows(self.gathered.names, joined)
 
 
-def add_batch(run: Run, batch: ImageBatch, measured: dict[Convention, Overlaps], sink: Sink | None) -> Any:
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """What becomes of the evidence of every batch, with matches.
+
+    Attributes
+    ----------
+    make : callable
+        ``make(run, batch, evidence)``, called where the batch is measured: with several processes in one of these, so
+        it and its result must be fit to be sent there and back.
+    take : callable
+        ``take(run, made)`` gets, in this process, what `make` returned, in the order of the images.
+    """
+
+    make: Make
+    take: Callable[[Run, Any], None]
+
+
+def add_batch(run: Run, batch: ImageBatch, measured: dict[Convention, Overlaps], make: Make | None) -> Any:
     """Add a batch's evidence to a run; `measured` keeps its overlaps, by convention, for the other runs.
 
     Masks are measured once: to them all conventions are the same.
@@ -178,18 +195,18 @@ def add_batch(run: Run, batch: ImageBatch, measured: dict[Convention, Overlaps],
     Returns
     -------
     object
-        What the sink has made of it.
+        What `make` returned (`Sink`).
     """
     convention = Convention() if batch.has_masks else run.protocol.convention(run.parameters)
     if convention not in measured:
         measured[convention] = overlaps.measure(batch, convention)
-    found = run.protocol.evidence(batch, measured[convention], run.parameters, sink is not None)
+    found = run.protocol.evidence(batch, measured[convention], run.parameters, make is not None)
     run.sums.add(found.columns)
     run.gathered.remark(found.warnings)
     if run.keep_rows:
         run.gathered.columns.append(found.columns)
         run.gathered.names.extend(batch.names)
-    return None if sink is None else sink(run, batch, found)
+    return None if make is None else make(run, batch, found)
 
 
 def image_scores(run: Run, totals: Totals) -> Scores:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 from evaltex_cli.compare import comparison
 from evaltex_cli.compare.tables import footer, p_cells
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation.signature import INVALID_POLYGONS, parts_of
+from evaltex_cli.evaluation.signature import options_of
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import MATCH_TYPES, Protocol, load
 from evaltex_cli.results import bootstrap, result_document, significance
@@ -48,24 +49,11 @@ class Result:
         return images
 
     @property
-    def has_masks(self) -> bool:
-        """Whether label pictures were measured."""
-        return self._signed.get("masks") == "yes"
-
-    @property
-    def invalid(self) -> str:
-        """What became of invalid polygons."""
-        return self._signed.get("invalid", INVALID_POLYGONS[0])
-
-    @property
-    def min_confidence(self) -> float | None:
-        """The least confidence of the detections; None where all were kept."""
-        minimum = self._signed.get("min_confidence")
-        return None if minimum is None else float(minimum)
-
-    @property
-    def _signed(self) -> dict[str, str]:
-        return parts_of(self.document["signature"])
+    def options(self) -> InputOptions:
+        """How the inputs were read, but for the folders of pictures, which a result does not name."""
+        inputs = self.document["inputs"]
+        formats = {"gt_format": inputs["gt"]["format"], "det_format": inputs["det"]["format"]}
+        return replace(options_of(self.document["signature"]), **formats)
 
 
 def read_results(paths: Sequence[Path], labels: Sequence[str]) -> list[list[Result]]:
@@ -107,17 +95,19 @@ def _by_protocol(path: Path, label: str, is_compared: bool) -> dict[str, Result]
 
 def _refuse_mixed(path: Path, results: Sequence[Result]) -> None:
     first = results[0]
+    expected = first.options
     for result in results[1:]:
+        options = result.options
         names = f"{first.protocol.name} and {result.protocol.name}"
-        if result.invalid != first.invalid:
+        if options.invalid != expected.invalid:
             raise InputError(
-                f"{path}: {names} are results of different policies for invalid polygons ({first.invalid} and"
-                f" {result.invalid}); evaluate both in one run"
+                f"{path}: {names} are results of different policies for invalid polygons ({expected.invalid} and"
+                f" {options.invalid}); evaluate both in one run"
             )
-        if result.min_confidence != first.min_confidence:
+        if options.min_confidence != expected.min_confidence:
             raise InputError(
-                f"{path}: {names} are results of different least confidences ({first.min_confidence} and"
-                f" {result.min_confidence}); evaluate both in one run"
+                f"{path}: {names} are results of different least confidences ({expected.min_confidence} and"
+                f" {options.min_confidence}); evaluate both in one run"
             )
         for side in ("gt", "det"):
             if result.document["inputs"][side]["sha256"] != first.document["inputs"][side]["sha256"]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,58 +12,21 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.evaluation import pairing
+from evaltex_cli.evaluation.inputs import Inputs
+from evaltex_cli.evaluation.pairing import NO_DETECTIONS
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_confident
 from evaltex_cli.geometry.outlines import settle
 from evaltex_cli.records import Floats, Ints, Objects, ReadImages
+from evaltex_cli.report.content import Result
 
 DECIMALS = 2
 """Of coordinates, in pixels."""
 _LARGEST_WHOLE = 2.0**53
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Geometry:
-    """The inputs of the detectors' runs.
-
-    Attributes
-    ----------
-    gt : Source
-    det : sequence of Source
-        One a detector.
-    paired : sequence of (images,) int64
-        For each detector, where its detections of each ground-truth image are (`pairing.pair_images`).
-    invalid : {'repair', 'drop', 'error'}
-        What became of invalid polygons in these runs.
-    """
-
-    gt: Source
-    det: Sequence[Source]
-    paired: Sequence[Ints]
-    invalid: str
-
-
-def open_geometry(
-    gt: Path,
-    det: Sequence[Path],
-    inputs: Sequence[Mapping[str, Any]],
-    min_confidences: Sequence[float | None],
-    invalid: str,
-) -> Geometry:
-    """Index the inputs of results.
-
-    Parameters
-    ----------
-    gt : Path
-    det : sequence of Path
-        One a detector.
-    inputs : sequence of dict
-        ``inputs`` of each detector's result.
-    min_confidences : sequence of float or None
-        The least confidence of each detector's detections.
-    invalid : {'repair', 'drop', 'error'}
-        What became of invalid polygons.
+def open_evaluated(gt: Path, det: Sequence[Path], results: Sequence[Result]) -> list[Inputs]:
+    """Index the inputs of results again, one detector each.
 
     Raises
     ------
@@ -71,33 +34,35 @@ def open_geometry(
         When a file is not the one that was evaluated, told by its SHA-256.
     """
     faults = FaultLog()
-    gt_source = _same_source(gt, "gt", inputs[0], faults)
-    det_sources = [
-        source if minimum is None else only_confident(source, minimum)
-        for source, minimum in zip(
-            (_same_source(path, "det", of, faults) for path, of in zip(det, inputs, strict=True)),
-            min_confidences,
-            strict=True,
-        )
+    of_gt = _same_source(gt, "gt", results[0], faults)
+    inputs = [
+        Inputs(of_gt, _same_source(path, "det", result, faults), faults, replace(result.options, masks=None))
+        for path, result in zip(det, results, strict=True)
     ]
-    paired = [pairing.pair_images(gt_source, source, faults) for source in det_sources]
+    for of_detector in inputs:
+        _ = of_detector.paired  # logs what does not pair
     faults.raise_if_any()
-    return Geometry(gt_source, det_sources, paired, invalid)
+    return inputs
 
 
-def _same_source(path: Path, side: Side, inputs: Mapping[str, Any], faults: FaultLog) -> Source:
-    evaluated = inputs[side]
+def _same_source(path: Path, side: Side, result: Result, faults: FaultLog) -> Source:
+    evaluated, minimum = result.document["inputs"][side], result.options.min_confidence
     source = formats.open_source(path, side, faults, evaluated["format"])
     if source.sha256 != evaluated["sha256"]:
         raise InputError(
             f"{path}: is not what was evaluated ({evaluated['file']}, SHA-256 {evaluated['sha256'][:8]}, here"
             f" {source.sha256[:8]}); give that file, or evaluate again"
         )
-    return source
+    return source if side == "gt" or minimum is None else only_confident(source, minimum)
 
 
-def read_shapes(geometry: Geometry, start: int, stop: int) -> list[dict[str, Any]]:
+def read_shapes(inputs: Sequence[Inputs], start: int, stop: int) -> list[dict[str, Any]]:
     """Read some images' objects.
+
+    Parameters
+    ----------
+    inputs : sequence of Inputs
+        Of each detector, on one ground truth.
 
     Returns
     -------
@@ -111,13 +76,13 @@ def read_shapes(geometry: Geometry, start: int, stop: int) -> list[dict[str, Any
         When the input has become faulty since it was evaluated.
     """
     faults = FaultLog()
-    gt = _read(geometry.gt, np.arange(start, stop), geometry.invalid, faults)
+    gt = _read(inputs[0].gt, np.arange(start, stop), inputs[0].options.invalid, faults)
     gt_sides = _sides(gt.objects)
     det_sides = []
-    for source, paired in zip(geometry.det, geometry.paired, strict=True):
-        positions = paired[start:stop]
-        named = positions != pairing.NO_DETECTIONS
-        read = iter(_sides(_read(source, positions[named], geometry.invalid, faults).objects))
+    for of_detector in inputs:
+        positions = of_detector.paired[start:stop]
+        named = positions != NO_DETECTIONS
+        read = iter(_sides(_read(of_detector.det, positions[named], of_detector.options.invalid, faults).objects))
         det_sides.append([next(read) if present else {"shape": [], "text": []} for present in named.tolist()])
     faults.raise_if_any()
     return [

@@ -6,17 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from evaltex_cli.diagnose.breakdown import Edges
-from evaltex_cli.diagnose.diagnosis import Diagnosis, Diagnostician
+from evaltex_cli.diagnose.diagnosis import Diagnosis, Diagnostician, diagnosed
 from evaltex_cli.diagnose.error_types import Thresholds
 from evaltex_cli.diagnose.tables import fields
-from evaltex_cli.errors import FaultLog
-from evaltex_cli.evaluation.evaluate import Progress, evaluate_sources
-from evaltex_cli.evaluation.tally import Run
-from evaltex_cli.formats.base import Source
+from evaltex_cli.evaluation.evaluate import Progress
+from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.protocols import config
 from evaltex_cli.report.content import Result
-from evaltex_cli.report.geometry import Geometry
 
 THRESHOLDS = Thresholds()
 MEANINGS = {
@@ -43,7 +39,7 @@ _SHOWN = ("scores", "losses", "kinds", "interaction", "unexplained", "breakdowns
 
 
 def loss_content(
-    rows: Sequence[Sequence[Result]], geometry: Geometry, progress: Progress | None = None
+    rows: Sequence[Sequence[Result]], inputs: Sequence[Inputs], progress: Progress | None = None
 ) -> list[dict[str, Any]]:
     """Diagnose every detector, in one pass over its images for all protocols.
 
@@ -51,7 +47,8 @@ def loss_content(
     ----------
     rows : sequence of sequence of Result
         One a protocol; in each, one a detector.
-    geometry : Geometry
+    inputs : sequence of Inputs
+        Of each detector.
     progress : callable, optional
         Gets the number of images done, and of all, those of each detector counted.
 
@@ -60,29 +57,23 @@ def loss_content(
     list of dict
         One a protocol: ``systems``, a diagnosis a detector, or ``note``, why there are none.
     """
-    measured = [row for row in rows if not any(result.has_masks for result in row)]
+    measured = [row for row in rows if all(result.options.masks is None for result in row)]
     by_detector = [
-        _diagnosed([row[k] for row in measured], geometry, source, _part(progress, k, len(geometry.det)))
-        for k, source in enumerate(geometry.det)
+        _diagnosed([row[k] for row in measured], of_detector, _part(progress, k, len(inputs)))
+        for k, of_detector in enumerate(inputs)
     ]
     found = {row[0].protocol.name: of for row, *of in zip(measured, *by_detector, strict=True)}
     return [_content(row, found.get(row[0].protocol.name)) for row in rows]
 
 
-def _diagnosed(
-    results: Sequence[Result], geometry: Geometry, det: Source, progress: Progress | None
-) -> list[Diagnosis]:
+def _diagnosed(results: Sequence[Result], inputs: Inputs, progress: Progress | None) -> list[Diagnosis]:
     if not results:
         return []
-    runs = [
-        Run(result.protocol, config.checked(result.protocol.name, dict(result.document["parameters"])))
+    parameters = {
+        result.protocol.name: config.checked(result.protocol.name, dict(result.document["parameters"]))
         for result in results
-    ]
-    diagnostician = Diagnostician(THRESHOLDS, Edges())
-    evaluations = evaluate_sources(
-        geometry.gt, det, FaultLog(), runs, sink=diagnostician.sink, progress=progress, invalid=geometry.invalid
-    )
-    return [diagnostician.diagnosis(evaluation) for evaluation in evaluations]
+    }
+    return diagnosed(inputs, parameters, Diagnostician(THRESHOLDS), progress)
 
 
 def _part(progress: Progress | None, k: int, parts: int) -> Callable[[int, int], None] | None:

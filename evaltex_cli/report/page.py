@@ -14,9 +14,10 @@ from typing import Any
 from evaltex_cli.diagnose.breakdown import PROPERTIES
 from evaltex_cli.errors import InputError, counted
 from evaltex_cli.evaluation.evaluate import Progress
+from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.protocols.base import MATCH_TYPES
 from evaltex_cli.report.content import Result, image_contents, image_names, protocol_content, read_results
-from evaltex_cli.report.geometry import Geometry, open_geometry, read_shapes
+from evaltex_cli.report.geometry import open_evaluated, read_shapes
 from evaltex_cli.report.losses import MEANINGS, loss_content
 from evaltex_cli.report.pictures import data_url, find_pictures, link, refuse_too_large
 from evaltex_cli.runtime.atomic_output import written
@@ -86,27 +87,25 @@ def make(
     names = image_names(rows)
     if not names and (gt is not None or pictures is not None):
         raise InputError(f"{results[0]}: holds no images' results to draw; run that evaluation again with -a")
-    inputs = [result.document["inputs"] for result in rows[0]]
-    if any(other["gt"]["sha256"] != inputs[0]["gt"]["sha256"] for other in inputs[1:]):
+    if len({result.document["inputs"]["gt"]["sha256"] for result in rows[0]}) > 1:
         raise InputError("the results are of different ground truths; evaluate all detectors on one")
     if (gt is None) != (not det) or (det and len(det) != len(results)):
         raise InputError(f"give --gt and one --det for each result folder ({len(results)}), or neither")
-    minimums = [result.min_confidence for result in rows[0]]
-    geometry = open_geometry(gt, det, inputs, minimums, rows[0][0].invalid) if gt is not None else None
-    if geometry is not None and geometry.gt.names != names:
+    inputs = open_evaluated(gt, det, rows[0]) if gt is not None else []
+    if inputs and inputs[0].gt.names != names:
         raise InputError(f"{gt}: has other images than {results[0]}; evaluate again")
     found = find_pictures(pictures, names) if pictures is not None else [None] * len(names)
     if embed:
         refuse_too_large(found)
     urls = [None if path is None else True if embed else link(path, page_folder or file.parent) for path in found]
-    losses = loss_content(rows, geometry, progress) if diagnose and geometry is not None else None
+    losses = loss_content(rows, inputs, progress) if diagnose and inputs else None
     with written(file) as out:
         out.writelines(_head())
-        out.writelines(_overview(rows, names, geometry is not None, losses))
+        out.writelines(_overview(rows, names, bool(inputs), losses))
         out.write(f"<script>{_resource('report.js')}</script>\n")
         for chunk, start in enumerate(range(0, len(names), CHUNK_IMAGES)):
             stop = min(start + CHUNK_IMAGES, len(names))
-            out.write(_island(f"images-{chunk}", list(_images(rows, geometry, urls, start, stop))))
+            out.write(_island(f"images-{chunk}", list(_images(rows, inputs, urls, start, stop))))
         if embed:
             for k, path in enumerate(found):
                 if path is not None:
@@ -160,12 +159,12 @@ def _overview(
 
 def _images(
     rows: Sequence[Sequence[Result]],
-    geometry: Geometry | None,
+    inputs: Sequence[Inputs],
     urls: Sequence[str | bool | None],
     start: int,
     stop: int,
 ) -> Iterator[dict[str, Any]]:
-    shapes = read_shapes(geometry, start, stop) if geometry is not None else [None] * (stop - start)
+    shapes = read_shapes(inputs, start, stop) if inputs else [None] * (stop - start)
     contents = image_contents(rows, start, stop)
     for content, url, drawn in zip(contents, urls[start:stop], shapes, strict=True):
         image = content | {"picture": url}

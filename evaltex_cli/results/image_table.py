@@ -90,9 +90,9 @@ class Gatherer:
         if self._pending_objects >= PENDING_OBJECTS:
             self._settle()
 
-    def add_batch(self, run: Run, batch: ImageBatch, evidence: Evidence) -> None:
-        """Add a batch that was measured."""
-        self._parts.append(_of_evidence(run, batch, evidence, self.headline))
+    def add_table(self, table: ImageTable) -> None:
+        """Add the images of a batch that was measured (`table_of`)."""
+        self._parts.append(table)
 
     def table(self) -> ImageTable:
         """Return the table of all images that were added."""
@@ -130,7 +130,8 @@ def _of_images(images: Sequence[Image], headline: Sequence[str], with_objects: b
     )
 
 
-def _of_evidence(run: Run, batch: ImageBatch, evidence: Evidence, headline: Sequence[str]) -> ImageTable:
+def table_of(run: Run, batch: ImageBatch, evidence: Evidence) -> ImageTable:
+    """Return the table of a batch that was measured with matches."""
     if evidence.matches is None:
         raise ValueError("evidence was made without matches")
     gt, det = evidence.matches
@@ -138,7 +139,7 @@ def _of_evidence(run: Run, batch: ImageBatch, evidence: Evidence, headline: Sequ
     false_positives = np.bincount(batch.det.image[det.types == FALSE_POSITIVE], minlength=len(batch.names))
     return ImageTable(
         EvidenceRows(list(batch.names), evidence.columns),
-        {name: _floats([score.get(name) for score in scores]) for name in headline},
+        {name: _floats([score.get(name) for score in scores]) for name in run.protocol.headline},
         _counts(gt.types, batch.gt.offsets, false_positives),
         batch.gt.offsets,
         ObjectColumns(batch.gt.ids.copy(), gt.types, gt.values if len(gt.types) else {}),

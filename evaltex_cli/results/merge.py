@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.errors import InputError, counted, quote
-from evaltex_cli.evaluation.signature import parts_of, signature
+from evaltex_cli.evaluation.signature import options_of, parts_of, signature
 from evaltex_cli.evaluation.tally import Evaluation, ImageResult, InputSummary, Run
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import ExactSums, load
@@ -187,17 +187,7 @@ def _merged(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> Merged:
             "not all parts hold their images' results (-a): sums of floats are of rounded totals, and images that two"
             " parts have in common would not be noticed"
         )
-    minimum = setting["min_confidence"]
-    signed = signature(
-        protocol.name,
-        protocol.version,
-        parameters,
-        gt.images,
-        gt.sha256,
-        setting["masks"] == "yes",
-        setting["invalid"],
-        None if minimum is None else float(minimum),
-    )
+    signed = signature(protocol, parameters, options_of(first["signature"]), gt.images, gt.sha256)
     scores = protocol.scores(totals, parameters)
     told = list(dict.fromkeys(warnings))
     run = Evaluation(protocol, parameters, signed, gt, det, totals, scores, warnings=told)

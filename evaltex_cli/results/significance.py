@@ -12,11 +12,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evaltex_cli.errors import counted
+from evaltex_cli.evaluation.tally import Evaluation
 from evaltex_cli.protocols.base import EvidenceRows, Scores, Totals
 from evaltex_cli.records import Floats
 from evaltex_cli.results import bootstrap
@@ -135,6 +137,19 @@ def intervals(
         {name: outcome.interval for name, outcome in outcomes.items()},
         [*([warning] if warning else []), *missing({name: outcome.reason for name, outcome in outcomes.items()})],
     )
+
+
+def with_intervals(
+    evaluations: Sequence[Evaluation], level: float, resamples: int, seed: int
+) -> tuple[list[Evaluation], dict[str, dict[str, Any]]]:
+    """Return the evaluations, whose rows were kept, with warnings of missing intervals; and by protocol `intervals`."""
+    found = [
+        ({}, []) if one.rows is None else intervals(one.rows, one.score, level, resamples, seed) for one in evaluations
+    ]
+    warned = [
+        replace(one, warnings=[*one.warnings, *warnings]) for one, (_, warnings) in zip(evaluations, found, strict=True)
+    ]
+    return warned, {one.protocol.name: made for one, (made, _) in zip(evaluations, found, strict=True)}
 
 
 def missing(reasons: Mapping[str, str | None]) -> list[str]:

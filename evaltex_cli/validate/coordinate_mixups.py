@@ -19,6 +19,7 @@ from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Obj
 from evaltex_cli.validate import swapped_inputs
 
 if TYPE_CHECKING:
+    from evaltex_cli.evaluation.inputs import Inputs
     from evaltex_cli.evaluation.tally import Evaluation
 
 SAMPLE_IMAGES = 300
@@ -57,18 +58,18 @@ class Misreading:
         return f"{self.reading} (mean best IoU {self.before:.2f} as read, {self.after:.2f} so)"
 
 
-def explained(evaluations: Sequence[Evaluation], gt: Source, det: Source) -> list[Evaluation]:
+def explained(evaluations: Sequence[Evaluation], inputs: Inputs) -> list[Evaluation]:
     """Add the best guess why nothing matches to the warnings of the evaluations that are nearly zero.
 
     Parameters
     ----------
     evaluations : sequence of Evaluation
         Of boxes or polygons; some are nearly zero.
-    gt, det : Source
+    inputs : Inputs
         What was evaluated. Some of it is read again.
     """
-    guessed = guess(sample(gt, det, pairing.pair_images(gt, det, FaultLog())))
-    reasons = [reason for reason in (guessed, swapped_inputs.swapped(gt, det)) if reason]
+    guessed = guess(sample(inputs.gt, inputs.det, inputs.paired))
+    reasons = [reason for reason in (guessed, swapped_inputs.swapped(inputs.gt, inputs.det)) if reason]
     return [
         replace(one, warnings=[*one.warnings, *_told(one, reasons)]) if one.is_nearly_zero else one
         for one in evaluations

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from evaltex_cli.errors import Hints, InputError, quote
-from evaltex_cli.evaluation import name_matching, pairing
-from evaltex_cli.evaluation.signature import INVALID_POLYGONS
+from evaltex_cli.evaluation import pairing
 from evaltex_cli.formats import locations
 from evaltex_cli.formats.files import image_names
+from evaltex_cli.formats.options import INVALID_POLYGONS
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.validate import coordinate_mixups, swapped_inputs
 from evaltex_cli.validate.findings import Pair, Problem, Validation
@@ -84,7 +84,7 @@ def _paired(ours: Inspection | None, theirs: Inspection | None) -> tuple[Ints, I
     position = {name: k for k, name in enumerate(det)}
     paired = np.array([position.get(name, pairing.NO_DETECTIONS) for name in gt], np.int64)
     known = set(gt)
-    alike = name_matching.would_pair(
+    alike = pairing.would_pair(
         [name for name in gt if name not in position], [name for name in det if name not in known]
     )
     also = [position[alike[name][0]] if name in alike else pairing.NO_DETECTIONS for name in gt]

@@ -20,8 +20,9 @@ from click.testing import CliRunner, Result
 from limits import HANG_SECONDS
 
 from evaltex_cli import evaluate
-from evaltex_cli.cli import main, options
+from evaltex_cli.cli import main, output
 from evaltex_cli.evaluation import evaluate as evaluation
+from evaltex_cli.evaluation import inputs
 from evaltex_cli.formats.files import image_names
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.runtime import atomic_output
@@ -456,7 +457,7 @@ def test_an_interrupt_before_and_after_the_work_is_silent(module: str) -> None:
 @pytest.mark.parametrize("file", ["gt.txt", "det.txt"])
 def test_input_that_is_written_to_meanwhile_is_refused(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the same length, so that nothing else would tell: scores would be of one file, and the SHA-256 of another."""
-    real = evaluation.open_sources
+    real = inputs.open_inputs
 
     def changing(*arguments: Any) -> Any:
         opened = real(*arguments)
@@ -464,7 +465,7 @@ def test_input_that_is_written_to_meanwhile_is_refused(file: str, monkeypatch: p
         Path("new").replace(file)
         return opened
 
-    monkeypatch.setattr(evaluation, "open_sources", changing)
+    monkeypatch.setattr(inputs, "open_inputs", changing)
     result = run("gt.txt", "det.txt", "res", "-a")
     assert result.exit_code == 2
     assert result.stderr == (
@@ -527,7 +528,7 @@ def test_a_pipe_gets_no_bar_and_no_colour() -> None:
 def started(*arguments: str, after_seconds: float, stderr: int) -> subprocess.Popen[bytes]:
     """A run that waits so long until it shows a bar."""
     code = (
-        "from evaltex_cli.cli import options as common, main\n"
+        "from evaltex_cli.cli import main, output as common\n"
         f"common.BAR_AFTER_SECONDS = {after_seconds}; main({list(arguments)!r}, prog_name='evaltex')"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TERM": "xterm", "COLUMNS": "80"}
@@ -560,7 +561,7 @@ def test_a_terminal_gets_a_bar_for_work_of_some_length() -> None:
     assert "images" in shown
     assert in_terminal("gt.txt", "det.txt", "res", after_seconds=HANG_SECONDS) == ""
     assert in_terminal("gt.txt", "det.txt", "res", "--quiet", after_seconds=-1) == ""
-    assert options.BAR_AFTER_SECONDS == 1
+    assert output.BAR_AFTER_SECONDS == 1
 
 
 def test_a_pipe_gets_no_bar_however_long_the_work() -> None:

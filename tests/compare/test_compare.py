@@ -12,6 +12,8 @@ from click.testing import CliRunner
 from evaltex_cli import evaluate
 from evaltex_cli.cli import main
 from evaltex_cli.compare import comparison, tables
+from evaltex_cli.evaluation.inputs import open_inputs
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
 
 IMAGES = 24
@@ -190,7 +192,9 @@ def test_20_percent_fewer_boxes_are_significant(folder):
     (folder / "fewer.txt").write_text("".join(line for k, line in enumerate(lines) if k not in dropped))
     systems = [
         comparison.evaluated(
-            folder / "gt.txt", folder / name, name, {"evaltex": evaluate("gt.txt", "whole.txt").parameters}
+            open_inputs(folder / "gt.txt", folder / name, InputOptions()),
+            name,
+            {"evaltex": evaluate("gt.txt", "whole.txt").parameters},
         )
         for name in ("whole.txt", "fewer.txt")
     ]

@@ -399,7 +399,7 @@ def test_masks_are_refused():
     batch = ImageBatch(["img"], np.ones((1, 2)), image_objects(), image_objects(), gt_runs=runs, det_runs=runs)
     assert batch.has_masks
     with pytest.raises(InputError, match="leave out the folders of label pictures"):
-        Diagnostician(Thresholds(), Edges()).sink(None, batch, empty)
+        Diagnostician(Thresholds(), Edges()).sink.make(None, batch, empty)
 
 
 @pytest.fixture
@@ -443,7 +443,7 @@ def test_json_and_csv_hold_the_diagnosis(files, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--heights", "8,x"], "--heights is '8,x'; expected numbers that rise"),
+        (["--heights", "8,x"], "--heights is '8,x'; expected increasing numbers, e.g. 8,16,32"),
         (["--lengths", "3,2"], "edges of length are 3.0, 2.0; expected numbers that rise"),
         (["--tight", "2"], "threshold tight is 2.0"),
         (["--set", "nonsense=1"], "unknown key 'nonsense'"),

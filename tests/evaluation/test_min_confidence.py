@@ -13,6 +13,7 @@ from evaltex_cli import evaluate
 from evaltex_cli.cli import main
 from evaltex_cli.diagnose import diagnosis
 from evaltex_cli.errors import ConfigError
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
 
 IMAGES, WORDS = 12, 6
@@ -114,7 +115,10 @@ def test_detections_without_confidences_stay_and_that_is_told(inputs: dict[str, 
 def test_from_python(inputs: dict[str, Path]) -> None:
     gt, det, kept = inputs.values()
     assert evaluate(gt, det, "iou", min_confidence=MINIMUM).scores == evaluate(gt, kept, "iou").scores
-    assert diagnosis.diagnose(gt, det, min_confidence=MINIMUM).scores == diagnosis.diagnose(gt, kept).scores
+    assert (
+        diagnosis.diagnose(gt, det, options=InputOptions(min_confidence=MINIMUM)).scores
+        == diagnosis.diagnose(gt, kept).scores
+    )
     for minimum in (-0.1, 1.1, float("nan")):
         with pytest.raises(ConfigError, match="expected a number from 0 to 1"):
             evaluate(gt, det, min_confidence=minimum)
@@ -190,7 +194,7 @@ def test_the_report_draws_what_was_scored(inputs: dict[str, Path], tmp_path: Pat
 
 def test_a_resumed_run_must_have_the_same(inputs: dict[str, Path], tmp_path: Path) -> None:
     from evaltex_cli.evaluation import resume
-    from evaltex_cli.evaluation.evaluate import open_sources
+    from evaltex_cli.evaluation.inputs import open_inputs
     from evaltex_cli.evaluation.tally import Run
     from evaltex_cli.protocols.base import load
     from evaltex_cli.protocols.config import checked
@@ -198,7 +202,7 @@ def test_a_resumed_run_must_have_the_same(inputs: dict[str, Path], tmp_path: Pat
     gt, det, _ = inputs.values()
     runs = [Run(load("iou"), checked("iou", {}))]
     keys = [
-        resume.key(runs, *open_sources(gt, det, None, None, minimum)[:2], None, None, "repair", False)
+        resume.key(open_inputs(gt, det, InputOptions(min_confidence=minimum)), runs, False)
         for minimum in (None, 0.5, 0.6)
     ]
     assert keys[0] != keys[1] != keys[2] != keys[0]

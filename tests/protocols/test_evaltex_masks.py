@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evaltex_cli import evaluate
-from evaltex_cli.evaluation.batches import MaskFolders
-from evaltex_cli.evaluation.evaluate import evaluate_sources, open_sources
+from evaltex_cli.evaluation.evaluate import evaluate_inputs
+from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import Evaluation, Run
+from evaltex_cli.formats.options import InputOptions, MaskFolders
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
@@ -167,8 +168,9 @@ def test_all_protocols_share_what_was_measured(tmp_path: Path, monkeypatch: pyte
 
     measure = overlaps.measure
     monkeypatch.setattr(overlaps, "measure", counted)
-    sources = open_sources(tmp_path / "gt.txt", tmp_path / "det.txt", "evaltex", "evaltex")
+    options = InputOptions("evaltex", "evaltex", masks=MaskFolders(*folders))
+    inputs = open_inputs(tmp_path / "gt.txt", tmp_path / "det.txt", options)
     runs = [Run(protocol, protocol.parameters()) for protocol in map(load, PROTOCOLS) if protocol.takes_masks]
     assert len({run.protocol.convention(run.parameters) for run in runs}) > 1
-    evaluate_sources(*sources, runs, MaskFolders(*folders))
+    evaluate_inputs(inputs, runs)
     assert len(calls) == 1

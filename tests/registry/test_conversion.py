@@ -17,9 +17,11 @@ from evaltex_cli.convert import write_coco, write_evaltex, write_icdar, writers
 from evaltex_cli.convert.conversion import convert
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.accumulator import image_objects
-from evaltex_cli.evaluation.evaluate import evaluate_sources, open_sources
+from evaltex_cli.evaluation.evaluate import evaluate_inputs
+from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.geometry import shapes
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
@@ -46,7 +48,7 @@ TELLING_ALL += [write_evaltex.WITHOUT_AREA, write_evaltex.ROUNDED]
 def scores(gt: Path, det: Path, gt_format: str | None, det_format: str | None) -> dict[str, Any]:
     """Every protocol's, from one pass."""
     runs = [Run(load(name), config.checked(name, {})) for name in PROTOCOLS]
-    found = evaluate_sources(*open_sources(gt, det, gt_format, det_format), runs)
+    found = evaluate_inputs(open_inputs(gt, det, InputOptions(gt_format, det_format)), runs)
     return {one.protocol.name: one.scores for one in found}
 
 

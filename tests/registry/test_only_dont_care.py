@@ -9,6 +9,8 @@ import pytest
 from evaltex_cli import evaluate
 from evaltex_cli.compare.comparison import compare, evaluated
 from evaltex_cli.diagnose.diagnosis import diagnose
+from evaltex_cli.evaluation.inputs import open_inputs
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.config import checked
 from evaltex_cli.validate.validation import validate
@@ -58,7 +60,7 @@ def test_it_is_among_no_images_that_changed(tmp_path: Path, sides: tuple[Path, P
     other = written(tmp_path / "other", ALSO_IGNORED)
     parameters = {protocol: checked(protocol, {})}
     for pair in ((det, other), (other, det)):
-        systems = [evaluated(gt, path, path.name, parameters)[0] for path in pair]
+        systems = [evaluated(open_inputs(gt, path, InputOptions()), path.name, parameters)[0] for path in pair]
         found = compare(systems, resamples=10)
         assert [change.image for change in (*found.images, *found.objects)] == []
 

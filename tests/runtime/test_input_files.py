@@ -19,11 +19,12 @@ from evaltex_cli import evaluate
 from evaltex_cli.cli import main
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.evaluation import batches
-from evaltex_cli.evaluation.evaluate import open_sources
+from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images
 from evaltex_cli.formats import open_source
 from evaltex_cli.formats.files import packed_names
 from evaltex_cli.formats.files.packed_names import Names
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.runtime import input_files
 
 IMAGES = 30
@@ -165,8 +166,8 @@ def test_packed_names_are_as_a_list(names: list[str], times: int, part: slice, p
 def test_equal_names_of_both_sides_are_in_memory_once() -> None:
     Path("ours.txt").write_text('a\n9,9\n1,1,"x",f,1,1,3,3\n\nb\n9,9\n')
     Path("theirs.txt").write_text('a\n1,"x",1,1,3,3\n\nb\n')
-    gt, det, _ = open_sources(Path("ours.txt"), Path("theirs.txt"), None, None)
-    assert gt.names == ["a", "b"] and det.names is gt.names
+    inputs = open_inputs(Path("ours.txt"), Path("theirs.txt"), InputOptions())
+    assert inputs.gt.names == ["a", "b"] and inputs.det.names is inputs.gt.names
 
 
 def test_hashes_tell_names_apart_however_long_and_many() -> None:

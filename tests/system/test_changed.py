@@ -16,7 +16,7 @@ from PIL import Image
 
 from evaltex_cli.cli import main
 from evaltex_cli.errors import ChangedError, FaultLog, InputError
-from evaltex_cli.evaluation import evaluate
+from evaltex_cli.evaluation import batches, inputs
 from evaltex_cli.formats import open_source
 
 IMAGES = 4
@@ -167,7 +167,7 @@ KINDS: dict[str, Callable[[], Kind]] = {
 
 def told_of_change(arguments: list[str], replace: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> str:
     """Evaluate, replace a file once it is indexed, and return the message."""
-    stamp = evaluate.MaskFolders.stamps
+    stamp = batches.picture_stamps
 
     def paired(*given: Any) -> Any:
         if "gt" not in arguments[3:5]:
@@ -179,9 +179,9 @@ def told_of_change(arguments: list[str], replace: Callable[[], None], monkeypatc
         replace()
         return found
 
-    pair_images = evaluate.pairing.pair_images
-    monkeypatch.setattr(evaluate.pairing, "pair_images", paired)
-    monkeypatch.setattr(evaluate.MaskFolders, "stamps", stamped)
+    pair_images = inputs.pair_images
+    monkeypatch.setattr(inputs, "pair_images", paired)
+    monkeypatch.setattr(batches, "picture_stamps", stamped)
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 2, result.output
     assert not Path("res").exists()

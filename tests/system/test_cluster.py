@@ -318,7 +318,7 @@ PROCESS_WIDE = {
     "warnings.filterwarnings", "np.seterr", "np.seterrcall", "np.random.seed", "random.seed", "logging.disable",
     "locale.setlocale", "decimal.setcontext", "resource.setrlimit", "sys.setrecursionlimit", "socket.setdefaulttimeout",
 }  # fmt: skip
-OF_NO_WORKER = {"runtime/workers", "runtime/signals", "runtime/dask_cluster", "cli/options", "__main__"}
+OF_NO_WORKER = {"runtime/workers", "runtime/signals", "runtime/dask_cluster", "cli/options", "cli/output", "__main__"}
 """Modules that run in the command's own processes alone."""
 
 

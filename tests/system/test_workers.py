@@ -22,7 +22,8 @@ from PIL import Image
 
 from evaltex_cli.cli import main
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation import batches, evaluate, tally
+from evaltex_cli.evaluation import batches, evaluate, inputs, tally
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.runtime import dask_cluster, workers
 
 IMAGES = 60
@@ -282,8 +283,8 @@ def test_text_is_indexed_here_while_workers_start(packed: bool) -> None:
     if packed:
         for path in paths:
             path.write_bytes(gzip.compress(path.read_bytes()))
-    gt, det, faults = evaluate.open_sources(*paths, None, None, in_order=lambda *_: pytest.fail("sent to a worker"))
-    assert (len(gt.names), len(det.names), faults.count) == (IMAGES, IMAGES * 4 // 5, 0)
+    opened = inputs.open_inputs(*paths, InputOptions(), lambda *_: pytest.fail("sent to a worker"))
+    assert (len(opened.gt.names), len(opened.det.names), opened.faults.count) == (IMAGES, IMAGES * 4 // 5, 0)
 
 
 def test_only_so_much_is_under_way() -> None:
@@ -315,11 +316,11 @@ def test_images_that_kill_workers_are_named(monkeypatch: pytest.MonkeyPatch) -> 
         raise workers.FailedError(next(iter(items)), "a worker died")  # type: ignore[call-overload]
         yield
 
-    gt, det, faults = evaluate.open_sources(Path("gt.txt"), Path("det.txt"), None, None)
+    opened = inputs.open_inputs(Path("gt.txt"), Path("det.txt"), InputOptions())
     run = tally.Run(evaluate.load("evaltex"), evaluate.config.checked("evaltex", {}))
     monkeypatch.setattr(batches, "BATCH_IMAGES", 5)
     with pytest.raises(InputError, match=r"images 'deep/0/img_0', 'deep/1/img_1', 'deep/2/img_2' and 2 more: given up"):
-        evaluate.evaluate_sources(gt, det, faults, [run], in_order=gives_up)
+        evaluate.evaluate_inputs(opened, [run], in_order=gives_up)
 
 
 # A whole run that is stopped -----------------------------------------------------------------------------------------

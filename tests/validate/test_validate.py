@@ -18,12 +18,13 @@ from PIL import Image
 
 from evaltex_cli import evaluate
 from evaltex_cli.cli import main
-from evaltex_cli.errors import ConfigError, FaultLog, InputError
-from evaltex_cli.evaluation import name_matching, pairing
+from evaltex_cli.errors import ConfigError, InputError
+from evaltex_cli.evaluation import pairing
 from evaltex_cli.evaluation.accumulator import image_objects
-from evaltex_cli.evaluation.evaluate import open_sources
+from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.files import image_names
 from evaltex_cli.formats.image_sizes import find_pictures, picture_size, sizes_from_pictures
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.geometry import outlines, polygons
 from evaltex_cli.records import GeometryCounts, ImageBatch, Outlines, ReadImages, concatenate
 from evaltex_cli.validate import coordinate_mixups, object_checks
@@ -494,24 +495,24 @@ NAMES = st.lists(
 @PROPERTY
 @given(NAMES, NAMES)
 def test_spellings_pair_one_to_one(gt, det):
-    pairs = name_matching.would_pair(gt, det)
+    pairs = pairing.would_pair(gt, det)
     assert set(pairs) <= set(gt)
     partners = [name for name, _ in pairs.values()]
     assert len(set(partners)) == len(partners)
     assert set(partners) <= set(det)
     for ours, (theirs, by) in pairs.items():
         same_stem = image_names.stem(ours).casefold() == image_names.stem(theirs).casefold()
-        assert same_stem if by == "stem" else name_matching.numbers(ours)[-1] == name_matching.numbers(theirs)[-1]
+        assert same_stem if by == "stem" else pairing.numbers(ours)[-1] == pairing.numbers(theirs)[-1]
 
 
 def test_spellings_that_are_not_clear_do_not_pair():
-    assert name_matching.would_pair(["img_1", "pic_1"], ["1"]) == {}
-    assert name_matching.would_pair(["a", "b"], ["c"]) == {}
-    assert name_matching.would_pair(["img_1", "img_2"], ["2", "01"]) == {
+    assert pairing.would_pair(["img_1", "pic_1"], ["1"]) == {}
+    assert pairing.would_pair(["a", "b"], ["c"]) == {}
+    assert pairing.would_pair(["img_1", "img_2"], ["2", "01"]) == {
         "img_1": ("01", "number"),
         "img_2": ("2", "number"),
     }
-    assert name_matching.would_pair(["img_1"], ["gt_img_1.jpg", "img-1"]) == {"img_1": ("gt_img_1.jpg", "stem")}
+    assert pairing.would_pair(["img_1"], ["gt_img_1.jpg", "img-1"]) == {"img_1": ("gt_img_1.jpg", "stem")}
 
 
 # Misreadings ---------------------------------------------------------------------------------------------------------
@@ -612,8 +613,8 @@ def test_guesses_without_geometry():
 )
 def test_evaluations_without_a_match_are_explained(files, det, told):
     gt, det = files('img_1\n200,200\n1,1,"a",f,10,10,120,30\n', det)
-    sources = open_sources(gt, det, None, None)
-    found = coordinate_mixups.explained([evaluate(gt, det, "iou"), evaluate(gt, det, "evaltex")], *sources[:2])
+    inputs = open_inputs(gt, det, InputOptions())
+    found = coordinate_mixups.explained([evaluate(gt, det, "iou"), evaluate(gt, det, "evaltex")], inputs)
     for evaluation in found:
         added = [warning for warning in evaluation.warnings if warning.startswith("nothing matches")]
         assert [warning.partition(" (mean")[0] for warning in added] == (told if not any_match(evaluation) else [])
@@ -648,8 +649,8 @@ def test_no_false_alarm_on_real_data(gt, det):
     assert found.passed
     assert {pair.by for pair in found.pairs} == {"name"}
     assert "coordinates" not in {problem.kind for problem in found.problems}
-    ours, theirs, _ = open_sources(DATA / gt, DATA / det, None, None)
-    batch = coordinate_mixups.sample(ours, theirs, pairing.pair_images(ours, theirs, FaultLog()))
+    inputs = open_inputs(DATA / gt, DATA / det, InputOptions())
+    batch = coordinate_mixups.sample(inputs.gt, inputs.det, inputs.paired)
     assert coordinate_mixups.guess(batch) is None
     swapped = changed(batch, lambda b: b[:, [1, 0, 3, 2]])
     assert "x and y are swapped" in coordinate_mixups.guess(swapped)

@@ -1,0 +1,145 @@
+"""What all commands print: results, warnings, errors and the progress bar."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from evaltex_cli.cli.paths import rules
+from evaltex_cli.errors import EvaltexError
+from evaltex_cli.runtime import signals
+
+BAR_AFTER_SECONDS = 1.0
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """Yield a function of images done and images in all, which shows a bar on a terminal after a second of work."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    began = time.monotonic()
+    bars: list[Any] = []
+
+    def show(done: int, images: int) -> None:
+        if not bars and time.monotonic() - began > BAR_AFTER_SECONDS:
+            bars.append(click.progressbar(length=images, label="images", file=sys.stderr).__enter__())
+        for bar in bars:
+            bar.update(done - bar.pos)
+
+    try:
+        yield show
+    finally:
+        for bar in bars:
+            bar.__exit__(None, None, None)
+
+
+@contextmanager
+def error_exit() -> Iterator[None]:
+    """Check where a command writes, and report any error in one message.
+
+    The exit status is 2 for bad input and 130 when interrupted.
+    SIGTERM gives 143, SIGHUP 129 unless the process was started without it, for example by nohup.
+    """
+    handlers = {number: signal.getsignal(number) for number in signals.ENDING}
+    for number, handler in handlers.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, _end)
+    try:
+        with _reported():
+            from evaltex_cli.runtime.outputs import guarded
+
+            with guarded(rules()):
+                yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def _end(number: int, _: object) -> NoReturn:
+    """End what is under way; further signals (`timeout` sends two) do not disturb the cleaning up."""
+    for each in signals.ENDING:
+        signal.signal(each, signal.SIG_IGN)
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    sys.exit(128 + number)
+
+
+@contextmanager
+def _reported() -> Iterator[None]:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be Unicode
+    try:
+        yield
+    except EvaltexError as error:
+        stop(str(error))
+    except KeyboardInterrupt as interrupt:
+        echo_err(f"interrupted; {str(interrupt) or 'nothing was written'}")
+        sys.exit(130)
+    except BrokenPipeError:
+        _abandon_stdout()
+        sys.exit(0)
+    except OSError as error:
+        stop(str(error))
+    except MemoryError:
+        stop("out of memory; nothing was written")
+    except (click.exceptions.Exit, click.ClickException, SystemExit):
+        raise
+    except Exception as error:
+        if os.environ.get("EVALTEX_DEBUG"):
+            raise
+        stop(f"internal error ({type(error).__name__}: {error}); please report it, with EVALTEX_DEBUG=1 for details")
+
+
+def stop(message: str) -> NoReturn:
+    """End with an error message and exit status 2."""
+    for line in message.split("\n"):
+        echo_err(f"error: {line}")
+    sys.exit(2)
+
+
+def echo_err(line: str) -> None:
+    """Print a line to standard error; if that fails, there is nowhere to report it."""
+    with suppress(OSError):
+        click.echo(f"evaltex: {line}", err=True)
+
+
+def echo_lines(lines: Sequence[str], to_stderr: bool = False) -> None:
+    """Print lines; a closed pipe is not an error."""
+    try:
+        for line in lines:
+            click.echo(line, err=to_stderr)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _abandon_stdout()
+
+
+def write_output(text: str | Iterable[str], output: Path | None) -> None:
+    """Write the output of a command, a text or its pieces, to a file or to stdout."""
+    if output is None:
+        for piece in [text] if isinstance(text, str) else text:
+            click.echo(piece, nl=False)
+        return
+    from evaltex_cli.runtime.atomic_output import write_file
+
+    write_file(output, text)
+
+
+def _abandon_stdout() -> None:
+    sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 (the interpreter flushes stdout once more at exit)
+
+
+def warn(warnings: Sequence[str]) -> None:
+    """Print each warning once."""
+    for warning in dict.fromkeys(warnings):
+        echo_err(f"warning: {warning}")

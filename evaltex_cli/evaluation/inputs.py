@@ -1,0 +1,71 @@
+"""The two inputs of an evaluation: opened, indexed and paired."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from evaltex_cli import formats
+from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.evaluation.pairing import pair_images
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.filters import only_confident
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.records import Ints
+from evaltex_cli.runtime.workers import FailedError, InOrder, in_threads
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """Ground truth and detections, indexed, with the options they are read by; faults found so far are in the log."""
+
+    gt: Source
+    det: Source
+    faults: FaultLog
+    options: InputOptions
+
+    @cached_property
+    def paired(self) -> Ints:
+        """(images,) where the detections of each image are; see `pair_images`. The first access logs its faults."""
+        return pair_images(self.gt, self.det, self.faults)
+
+
+def open_inputs(gt: Path, det: Path, options: InputOptions, in_order: InOrder = map) -> Inputs:
+    """Index both sides.
+
+    Parameters
+    ----------
+    in_order : callable
+        What does the work (`workers`).
+
+    Raises
+    ------
+    InputError
+        When an input cannot be read at all.
+    """
+    sides: list[tuple[Path, Side, str | None]] = [(gt, "gt", options.gt_format), (det, "det", options.det_format)]
+    if in_order is not map and all(formats.is_text(path, name) for path, _, name in sides):
+        in_order = in_threads
+    elif any(formats.is_packed(path) for path in (gt, det)):
+        in_order = map  # what is unpacked must outlive the workers
+    try:
+        (gt_source, faults), (det_source, more) = in_order(_opened, sides)
+    except FailedError as failed:
+        raise InputError(f"{failed.item[0]}: given up after three attempts ({failed.reason})") from failed
+    faults.extend(more)
+    if gt_source.names == det_source.names:
+        det_source = replace(det_source, names=gt_source.names)  # else they are in memory twice
+    if options.min_confidence is not None:
+        det_source = only_confident(det_source, options.min_confidence)
+    if options.images is not None:
+        from evaltex_cli.formats.image_sizes import with_sizes
+
+        gt_source = with_sizes(gt_source, options.images)
+    return Inputs(gt_source, det_source, faults, options)
+
+
+def _opened(side_input: tuple[Path, Side, str | None]) -> tuple[Source, FaultLog]:
+    faults = FaultLog()
+    path, side, format_name = side_input
+    return formats.open_source(path, side, faults, format_name), faults

@@ -1,0 +1,103 @@
+"""Every option of reading gives `compare` and `diagnose` the scores that it gives a run."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from PIL import Image
+
+from evaltex_cli.cli import main
+
+IMAGES = 6
+BOW_TIE = "10,10,60,60,60,10,10,60"
+OPTIONS = {
+    "none": [],
+    "repair": ["--invalid", "repair"],
+    "drop": ["--invalid", "drop"],
+    "confidence": ["--min-confidence", "0.5"],
+    "images": ["--images", "pictures", "--protocol", "cleval", "--set", "cleval.scale_bins=0.1,0.9"],
+    "formats": ["--gt-format", "quad", "--det-format", "quad"],
+    "jobs": ["--jobs", "2"],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Quadrilaterals of which one crosses itself, detections with confidences, pictures that tell the sizes."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("gt", "det", "pictures"):
+        (tmp_path / name).mkdir()
+    for k in range(1, IMAGES + 1):
+        words = [f"{x},5,{x + 50},5,{x + 50},30,{x},30" for x in (10, 80, 150)]
+        (tmp_path / "gt" / f"gt_img_{k}.txt").write_text("".join(f"{word},word\n" for word in (BOW_TIE, *words[1:])))
+        detections = [f"{word},{0.3 * (n + 1):g}" for n, word in enumerate((BOW_TIE, *words[:2]))]
+        (tmp_path / "det" / f"res_img_{k}.txt").write_text("".join(f"{line}\n" for line in detections))
+        Image.fromarray(np.zeros((100, 200), np.uint8)).save(tmp_path / "pictures" / f"img_{k}.png")
+    return tmp_path
+
+
+def run(*arguments: str, status: int = 0) -> Result:
+    found = CliRunner().invoke(main, list(arguments))
+    assert found.exit_code == status, found.output
+    return found
+
+
+def scores(*options: str) -> tuple[str, dict[str, Any]]:
+    """The protocol's name and the scores of a run."""
+    run("gt", "det", "res", "--quiet", *options)
+    (file,) = Path("res").glob("*.json")
+    document = json.loads(file.read_text())
+    return document["signature"], document["scores"]
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_compare_scores_as_a_run(options: list[str]) -> None:
+    signature, expected = scores(*options)
+    (found,) = json.loads(
+        run("compare", "gt", "det", "det", "--label", "a", "--label", "b", "--format", "json", *options).stdout
+    )["protocols"]
+    assert found["signatures"] == [f"{signature}|resamples:2000|seed:0"] * 2
+    assert {score["score"]: score["values"] for score in found["scores"]} == {
+        name: [value] * 2 for name, value in expected.items() if value is None or isinstance(value, int | float)
+    }
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_diagnose_scores_as_a_run(options: list[str]) -> None:
+    signature, expected = scores(*options)
+    (found,) = json.loads(run("diagnose", "gt", "det", "--format", "json", *options).stdout)["protocols"]
+    assert found["signature"] == signature
+    assert found["scores"] == {name: expected[name] for name in found["scores"]}
+
+
+@pytest.mark.usefixtures("folder")
+def test_options_matter() -> None:
+    """Else equal scores would say nothing."""
+    assert scores()[1] != scores("--min-confidence", "0.5")[1] != scores("--invalid", "drop")[1] != scores()[1]
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("command", [("compare", "gt", "det", "det"), ("diagnose", "gt", "det")], ids=lambda c: c[0])
+def test_invalid_polygons_and_missing_sizes_are_refused(command: tuple[str, ...]) -> None:
+    bins = OPTIONS["images"][2:]
+    assert "expected" in run(*command, "--invalid", "error", status=2).stderr
+    assert "size" in run(*command, *bins, status=2).stderr
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("form", ["table", "json", "csv"])
+def test_a_diagnosis_has_the_same_bytes_with_any_number_of_jobs(form: str) -> None:
+    command = ("diagnose", "gt", "det", "--protocol", "all", "--format", form)
+    assert run(*command, "--jobs", "3").stdout == run(*command).stdout
+
+
+@pytest.mark.usefixtures("folder")
+def test_options_of_reading_do_not_go_with_results() -> None:
+    run("gt", "det", "res", "-a", "--quiet")
+    for option in (["--invalid", "drop"], ["--images", "pictures"], ["--min-confidence", "0.5"]):
+        assert "leave out" in run("compare", "res", "res", *option, status=2).stderr
