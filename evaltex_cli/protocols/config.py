@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from evaltex_cli.errors import ConfigError, nearest, quote
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
-from evaltex_cli.runtime.files import read_regular
+from evaltex_cli.runtime.input_files import read_regular
 
 CONFIG_NAME = "evaltex.ini"
 DEFAULT_SECTION = "evaltex"

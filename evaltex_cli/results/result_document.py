@@ -18,7 +18,7 @@ from evaltex_cli.protocols.base import load
 from evaltex_cli.results import stored_images
 from evaltex_cli.results.image_table import Gatherer
 from evaltex_cli.runtime.atomic_output import settle
-from evaltex_cli.runtime.files import read_regular
+from evaltex_cli.runtime.input_files import read_regular
 from evaltex_cli.runtime.outputs import is_other_document
 from evaltex_cli.version import __version__
 

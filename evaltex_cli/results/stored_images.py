@@ -20,7 +20,7 @@ import numpy as np
 from evaltex_cli.errors import InputError
 from evaltex_cli.records import Ints
 from evaltex_cli.results.image_table import Image, ImageTable
-from evaltex_cli.runtime.files import open_regular, read_regular
+from evaltex_cli.runtime.input_files import open_regular, read_regular
 
 IMAGES = "images"
 _OPENING = f'"{IMAGES}": [\n'.encode()

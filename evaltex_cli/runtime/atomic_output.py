@@ -22,7 +22,7 @@ from typing import IO
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import outputs, signals
-from evaltex_cli.runtime.files import read_regular
+from evaltex_cli.runtime.input_files import read_regular
 
 INSIDE = ".evaltex-staging"
 _LOCK, _MOVES, _NEW, _OLD = "lock", "moves", "new", "old"

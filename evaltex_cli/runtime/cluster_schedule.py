@@ -21,9 +21,11 @@ from typing import Any
 from evaltex_cli.errors import InputError, listed
 from evaltex_cli.runtime import cluster_worker
 from evaltex_cli.runtime.cluster_worker import State
-from evaltex_cli.runtime.workers import AHEAD, ATTEMPTS, LOOK_SECONDS, FailedError, Item, Result
+from evaltex_cli.runtime.workers import AHEAD, ATTEMPTS, FailedError, Item, Result
 
 CONNECT_SECONDS = 10
+LOOK_SECONDS = 1.0
+"""Between looks at the workers."""
 ANSWER_SECONDS = 5.0
 """A worker or scheduler that has been silent for longer is reported, and gets no new work."""
 TIMEOUT = 60.0

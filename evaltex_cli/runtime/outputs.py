@@ -19,7 +19,6 @@ from pathlib import Path
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import input_files
-from evaltex_cli.runtime.files import read_regular
 
 _HEAD_BYTES = 4096
 _TOOL = rb'\{\s*"schema": \d+,\s*"tool": "evaltex"'
@@ -57,7 +56,7 @@ def _begins(path: Path, beginning: re.Pattern[bytes] | None) -> bool:
     """Whether a regular file begins in this way, or is empty."""
     if beginning is None or not path.is_file():
         return False
-    head = read_regular(path, "a file", _HEAD_BYTES)
+    head = input_files.read_regular(path, "a file", _HEAD_BYTES)
     return not head or beginning.match(head) is not None
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+LONGEST_PATH = 60
+"""Bytes; systems allow about a hundred for the name of a socket, of which Python adds thirty."""
 _LOCK = "evaltex.lock"
 _locked_here: dict[str, int] = {}
 """The folder of this process, and its open lock file: to close it would give up the lock."""
@@ -22,11 +24,17 @@ def hold_folder() -> None:
     import tempfile
     from multiprocessing.util import get_temp_dir
 
-    folder = get_temp_dir()
+    configured = tempfile.gettempdir()
+    try:
+        if len(os.fsencode(configured)) > LONGEST_PATH:
+            tempfile.tempdir = "/tmp"
+        folder = get_temp_dir()
+    finally:
+        tempfile.tempdir = configured
     if folder in _locked_here:
         return
     with suppress(OSError):  # where there are no locks, nothing is removed
-        for stale in _stale_folders(Path(tempfile.gettempdir())):
+        for stale in _stale_folders(Path(folder).parent):
             _remove(stale)
         lock = os.open(f"{folder}/{_LOCK}.new", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         _locked_here[folder] = lock

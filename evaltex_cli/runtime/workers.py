@@ -1,13 +1,18 @@
-"""Work cut into pieces, done in this process or in several (on a cluster: `dask_cluster`), and taken up again in order.
+"""Work cut into pieces, done in this process or in several (on a cluster: `dask_cluster`), with results in order.
 
-Whoever has work to do calls ``in_order(function, items)``, which gives what `map` gives: that is all the difference
+Whoever has work to do calls ``in_order(function, items)``, which returns what `map` does: that is the only difference
 between one process and a cluster. Only so many pieces are under way at once, and results come in the order of the
-items, so that whoever sums them up sees the same whatever does the work.
+items, so that sums do not depend on who does the work.
+
+Every worker process has a pipe of its own to a thread of this process. If it dies, that pipe ends, so it is known which
+item it had, and no other worker is disturbed. (The workers of a `ProcessPoolExecutor` share their pipes: one that dies
+breaks the pool, nobody knows at which item, and before Python 3.14 none can be ended while it works.)
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
 from collections import deque
@@ -19,20 +24,19 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import signals, temporary_folder
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Future
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
 ATTEMPTS = 3
 AHEAD = 2
 """Pieces under way for each worker."""
-LONGEST_TEMPORARY_PATH = 60
-"""Bytes; systems allow a socket's name some hundred, of which Python adds thirty."""
-LOOK_SECONDS = 1.0
-"""Between looks at whether anybody still sees to a result."""
+MACHINE_FAULTS = (OSError, MemoryError)
+_IMPORTED = ("multiprocessing.connection", "multiprocessing.popen_forkserver", "runpy")
+_END = b""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-MACHINE_FAULTS = (OSError, MemoryError)
-_OF_WORKERS = ("concurrent.futures.process", "multiprocessing.popen_forkserver", "multiprocessing.synchronize", "runpy")
 
 
 class InOrder(Protocol):
@@ -54,85 +58,6 @@ class FailedError(Exception):
     def __init__(self, item: Any, reason: str) -> None:
         super().__init__(item, reason)
         self.item, self.reason = item, reason
-
-
-class Workers:
-    """An executor that is made anew when it breaks."""
-
-    def __init__(
-        self,
-        open_executor: Callable[[], Executor],
-        workers: int,
-    ) -> None:
-        self._open, self._ahead = open_executor, AHEAD * workers
-        self.executor = open_executor()
-
-    def in_order(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
-        """Yield the function of each item; see `InOrder`.
-
-        Raises
-        ------
-        FailedError
-            When three attempts at one item failed.
-        """
-        waiting: deque[tuple[Item, Future[Result]]] = deque()
-        for item in items:
-            waiting.append((item, self._submit(function, item)))
-            if len(waiting) == self._ahead:
-                yield from self._next(function, waiting)
-        while waiting:
-            yield from self._next(function, waiting)
-
-    def _next(
-        self, function: Callable[[Item], Result], waiting: deque[tuple[Item, Future[Result]]]
-    ) -> Iterator[Result]:
-        """Yield the first result. Where a worker has died, all that wait: what was lost is done again, one at a time.
-
-        A dead worker takes the whole pool with it, so only who is alone when it happens is known to be the cause.
-        """
-        item, future = waiting.popleft()
-        reason = self._failure(future)
-        if reason is None:
-            yield future.result()
-            return
-        yield self._alone(function, item, reason)
-        while waiting:
-            item, future = waiting.popleft()
-            reason = self._failure(future)
-            yield future.result() if reason is None else self._alone(function, item, reason)
-
-    def _alone(self, function: Callable[[Item], Result], item: Item, reason: BaseException) -> Result:
-        for _ in range(ATTEMPTS - 1):
-            future = self._submit(function, item)
-            again = self._failure(future)
-            if again is None:
-                return future.result()
-            reason = again
-        raise FailedError(item, str(reason) if isinstance(reason, OSError) else "a worker died") from reason
-
-    def _submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
-        from concurrent.futures import BrokenExecutor
-
-        with starting(), signals.waiting():  # else a worker that is just being started is nobody's
-            try:
-                return self.executor.submit(function, item)
-            except BrokenExecutor:
-                _abandon(self.executor)
-                self.executor = self._open()
-                return self.executor.submit(function, item)
-
-    def _failure(self, future: Future[Any]) -> BaseException | None:
-        """Wait for a result; the failure, if it is one that may not come again."""
-        from concurrent.futures import BrokenExecutor, CancelledError, wait
-
-        while not wait([future], LOOK_SECONDS).done:
-            with starting():
-                _refuse_unattended(self.executor)
-        try:
-            error = future.exception()
-        except CancelledError as cancelled:
-            error = cancelled
-        return error if isinstance(error, (*MACHINE_FAULTS, BrokenExecutor)) else None
 
 
 # Threads -------------------------------------------------------------------------------------------------------------
@@ -171,7 +96,7 @@ def cores() -> int:
 
 
 def prepare(jobs: int, modules: Sequence[str]) -> None:
-    """Have modules imported, beside what this process does, for the workers that `processes` will start.
+    """Import modules for the workers that `processes` will start, while this process does something else.
 
     Parameters
     ----------
@@ -184,7 +109,7 @@ def prepare(jobs: int, modules: Sequence[str]) -> None:
         return
     from multiprocessing import forkserver
 
-    forkserver.set_forkserver_preload([*_OF_WORKERS, *modules])
+    forkserver.set_forkserver_preload([*_IMPORTED, *modules])
     _start_servers()
 
 
@@ -201,50 +126,117 @@ def processes(jobs: int) -> Iterator[InOrder]:
     if jobs == 1:
         yield map
         return
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
+    _start_servers()
+    workers = _Workers(jobs)
+    try:
+        yield workers.in_order
+    except BaseException:
+        workers.end(at_once=True)
+        raise
+    workers.end()
 
-    context = multiprocessing.get_context("forkserver")
 
-    def pool() -> Executor:
-        _start_servers()
-        with starting(), signals.waiting():
-            executor = ProcessPoolExecutor(jobs, context, _begin_worker, (os.getcwd(),))  # noqa: PTH109
-            threading.Thread(target=_start_workers, args=(executor, jobs), daemon=True).start()
-        return executor
+class _Workers:
+    """Worker processes, and a thread for each of them; those that die are replaced."""
 
-    with _silent_threads():
-        workers = Workers(pool, jobs)
+    def __init__(self, jobs: int) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        self._threads, self._ahead = ThreadPoolExecutor(jobs), AHEAD * jobs
+        self._processes: list[BaseProcess] = []
+        self._idle: list[Connection] = []
+        self._start_lock, self._is_ended = threading.Lock(), False
+        with suppress(RuntimeError):  # whoever submits work reports it
+            for _ in range(jobs):  # they start while this process does something else
+                self._threads.submit(lambda: self._idle.append(self._start()))
+
+    def in_order(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
+        """Yield the function of each item; see `InOrder`.
+
+        Raises
+        ------
+        FailedError
+            When three attempts at one item failed.
+        """
+        waiting: deque[Future[Result]] = deque()
+        for item in items:
+            with _starting():
+                waiting.append(self._threads.submit(self._call, function, item))
+            if len(waiting) == self._ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+    def end(self, at_once: bool = False) -> None:
+        """End the workers and wait for them: when they have done what they are doing, or at once."""
+        with self._start_lock:
+            self._is_ended = True
+        for process in self._processes if at_once else ():
+            process.kill()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        for pipe in self._idle:
+            with suppress(OSError):
+                pipe.send_bytes(_END)
+        for process in self._processes:
+            process.join()
+
+    def _call(self, function: Callable[[Item], Result], item: Item) -> Result:
+        """Have a worker call the function; again, if it dies or its machine fails."""
+        task, error = pickle.dumps((function, item), pickle.HIGHEST_PROTOCOL), None
+        for _ in range(ATTEMPTS):
+            error, result = self._ask(task)
+            if error is None:
+                return result  # type: ignore[no-any-return]
+            if not isinstance(error, MACHINE_FAULTS):
+                raise error
+        raise FailedError(item, str(error) or "out of memory") from error
+
+    def _ask(self, task: bytes) -> tuple[Exception | None, Any]:
+        """Return what the function raised and returned in a worker; see `_answer`."""
         try:
-            yield workers.in_order
-            workers.executor.shutdown(wait=True)
-        except BaseException:
-            _abandon(workers.executor)
-            raise
+            pipe = self._idle.pop()
+        except IndexError:
+            pipe = self._start()
+        try:
+            pipe.send_bytes(task)
+            answer: tuple[Exception | None, Any] = pickle.loads(pipe.recv_bytes())
+        except (EOFError, OSError):
+            pipe.close()
+            return OSError("a worker died"), None
+        self._idle.append(pipe)
+        return answer
+
+    def _start(self) -> Connection:
+        """Start a worker and return the pipe to it."""
+        import multiprocessing
+
+        context = multiprocessing.get_context("forkserver")
+        with self._start_lock, _starting():
+            if self._is_ended:
+                raise RuntimeError("the run is ending")
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_serve, args=(theirs,), daemon=True)
+            process.start()
+            self._processes.append(process)
+            theirs.close()  # so that the pipe ends with the worker
+            return ours
 
 
 def _start_servers() -> None:
-    """Start the two processes that serve workers, which a terminal's signals would end before the workers."""
+    """Start the two processes that start workers, with signals blocked: a terminal's would end them before workers."""
     from multiprocessing import forkserver, resource_tracker
 
-    with starting(), _silent_children(), _short_temporary_paths():
-        with signals.waiting():
-            temporary_folder.hold_folder()
-        with signals.waiting():
-            resource_tracker.ensure_running()  # and it lets signals through again
-        with signals.waiting():
-            forkserver.ensure_running()
+    with _starting(), _silent_children():
+        for start in (temporary_folder.hold_folder, resource_tracker.ensure_running, forkserver.ensure_running):
+            with signals.waiting():  # once for each: the second unblocks them
+                start()
 
 
 @contextmanager
-def starting() -> Iterator[None]:
-    """Tell, in one message, what keeps workers from being started."""
-    from concurrent.futures import BrokenExecutor
-
+def _starting() -> Iterator[None]:
+    """Report in one message why workers cannot be started."""
     try:
         yield
-    except BrokenExecutor:
-        raise
     except (OSError, EOFError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise InputError(
@@ -254,109 +246,49 @@ def starting() -> Iterator[None]:
 
 
 @contextmanager
-def _short_temporary_paths() -> Iterator[None]:
-    """Let processes meet in /tmp where the path of the temporary folder is too long for a socket's name."""
-    import tempfile
-
-    before = tempfile.gettempdir()
-    if len(os.fsencode(before)) > LONGEST_TEMPORARY_PATH:
-        tempfile.tempdir = "/tmp"
-    try:
-        yield
-    finally:
-        tempfile.tempdir = before
-
-
-@contextmanager
 def _silent_children() -> Iterator[None]:
-    """Keep what processes started here, and theirs, say when they die from standard error: it is told in our words."""
+    """Start processes, and through them their children, without standard error: this process reports why they die."""
     if os.environ.get("EVALTEX_DEBUG"):
         yield
         return
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    before, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(before, 2)
+        os.close(before)
         os.close(nowhere)
 
 
-@contextmanager
-def _silent_threads() -> Iterator[None]:
-    """Keep what an executor's threads die of from standard error: whoever waits for them tells it."""
-    before = threading.excepthook
-    if not os.environ.get("EVALTEX_DEBUG"):
-        threading.excepthook = lambda _: None
-    try:
-        yield
-    finally:
-        threading.excepthook = before
-
-
-def _refuse_unattended(executor: Executor) -> None:
-    """Raise where the thread is dead that takes work to the workers, as it may be when memory is short."""
-    thread = getattr(executor, "_executor_manager_thread", None)
-    if thread is not None and not thread.is_alive():
-        raise RuntimeError("their manager died")
-
-
-def _start_workers(executor: Executor, jobs: int) -> None:
-    """Let an executor start its workers, which it does for what is submitted, beside what this process does."""
-    with suppress(RuntimeError, OSError, EOFError):  # whoever submits work next is told
-        for _ in range(jobs):
-            executor.submit(os.getpid)
-
-
-def _abandon(executor: Executor) -> None:
-    """End an executor at once, whatever its workers do.
-
-    Its own thread may wait for what dead workers have half written, or half read (CPython issue 94777): so it is told
-    that nobody writes any more, and what nobody reads is read here.
-    """
-    processes: dict[int, Any] = getattr(executor, "_processes", None) or {}
-    killed: set[int] = set()
-    _kill_new(processes, killed)
-    results, calls = getattr(executor, "_result_queue", None), getattr(executor, "_call_queue", None)
-    thread = getattr(executor, "_executor_manager_thread", None)
-    executor.shutdown(wait=False, cancel_futures=True)
-    if results is None or calls is None or thread is None:
-        return
-    results._writer.close()
-    while thread.is_alive():
-        _kill_new(processes, killed)  # one may have been under way
-        with suppress(OSError):
-            if calls._reader.poll(0.01):
-                os.read(calls._reader.fileno(), 1 << 16)
-        thread.join(0.001)
-
-
-def _kill_new(processes: dict[int, Any], killed: set[int]) -> None:
-    for number, process in list(processes.items()):
-        if number not in killed:
-            killed.add(number)
-            process.kill()
-
-
-def _begin_worker(folder: str) -> None:
-    """Leave what a terminal sends to the parent, and end with it."""
+def _serve(pipe: Connection) -> None:
+    """Do what comes through a pipe, in a worker; leave a terminal's signals to the parent, and end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signals.ENDING)
-    os.chdir(folder)
+    guard = threading.Thread(target=_end_with_parent, daemon=True)
+    guard.start()
     try:
-        threading.Thread(target=_end_with_parent, daemon=True).start()
-    except RuntimeError:
-        os._exit(1)
+        while (task := pipe.recv_bytes()) != _END:
+            pipe.send_bytes(_answer(task))
+    except (EOFError, OSError):  # the parent is dying
+        guard.join()
+
+
+def _answer(task: bytes) -> bytes:
+    """Return what a function has raised and returned, pickled: None is the one or the other."""
+    try:
+        function, item = pickle.loads(task)
+        return pickle.dumps((None, function(item)), pickle.HIGHEST_PROTOCOL)
+    except Exception as error:
+        return pickle.dumps((error, None))
 
 
 def _end_with_parent() -> None:
-    import multiprocessing
+    from multiprocessing import parent_process
 
-    parent = multiprocessing.parent_process()
-    if parent is not None:
+    if parent := parent_process():
         parent.join()
         temporary_folder.remove_folder()
         os._exit(1)

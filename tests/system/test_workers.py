@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -165,6 +164,22 @@ def always_die(number: int) -> int:
     return square(number)
 
 
+def counted(item: tuple[int, str]) -> int:
+    """Die at 3, and leave a line for every call."""
+    number, mark = item
+    with Path(mark).open("a") as file:
+        file.write(f"{number}\n")
+    return always_die(number)
+
+
+def without_memory(number: int) -> int:
+    raise MemoryError
+
+
+def large(number: int) -> bytes:
+    return bytes(number)
+
+
 def fail(number: int) -> int:
     raise InputError(f"{number} is wrong")
 
@@ -201,9 +216,31 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
         assert failed.value.item == 3
         with pytest.raises(workers.FailedError, match="Input/output error"):
             list(in_order(failing_disk, range(10)))
+        with pytest.raises(workers.FailedError, match="out of memory"):
+            list(in_order(without_memory, range(10)))
         with pytest.raises(InputError, match="0 is wrong"):
             list(in_order(fail, range(10)))
+        with pytest.raises(TypeError, match="without an encoding"):
+            list(in_order(large, ["no number"]))  # type: ignore[list-item]
     assert not left_over()
+
+
+def test_a_worker_that_dies_disturbs_no_other(tmp_path: Path) -> None:
+    """Its item is tried three times; what other workers do meanwhile is done once."""
+    mark = tmp_path / "mark"
+    with pytest.raises(workers.FailedError, match="a worker died") as failed, workers.processes(2) as in_order:
+        list(in_order(counted, [(number, str(mark)) for number in range(8)]))
+    assert failed.value.item == (3, str(mark))
+    calls = mark.read_text().split()
+    assert calls.count("3") == workers.ATTEMPTS
+    assert len(calls) - workers.ATTEMPTS == len({*calls} - {"3"}) >= 3
+
+
+def test_results_and_items_may_be_larger_than_a_pipe_holds() -> None:
+    sizes = [1 << 24, 1, 1 << 22]
+    with workers.processes(2) as in_order:
+        assert [len(result) for result in in_order(large, sizes)] == sizes
+        assert list(in_order(len, [bytes(size) for size in sizes])) == sizes
 
 
 LIMITED = """
@@ -258,16 +295,6 @@ def test_a_long_path_of_temporary_files_is_no_hindrance(here: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TMPDIR": str(temporary)}
     command = [sys.executable, "-m", "evaltex_cli", "gt.txt", "det.txt", "res", "--jobs", "2"]
     assert subprocess.run(command, env=environment, check=False).returncode == 0
-
-
-def test_a_pool_without_its_thread_is_not_waited_for() -> None:
-    told = r"workers cannot be started \(their manager died\); run without --jobs"
-    with pytest.raises(InputError, match=told), workers.processes(2) as in_order:
-        found = in_order(time.sleep, [0, 60])
-        next(found)
-        executor = in_order.__self__.executor  # type: ignore[attr-defined]
-        executor._executor_manager_thread = threading.Thread()
-        next(found)
 
 
 def test_threads_give_results_in_order_and_errors() -> None:
