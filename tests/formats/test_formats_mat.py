@@ -11,9 +11,9 @@ import pytest
 
 from evaltex_cli import InputError, evaluate, formats
 from evaltex_cli.convert.conversion import convert
-from evaltex_cli.errors import FaultLog, FormatError
+from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.base import Source
-from evaltex_cli.formats.documents import matlab5, total_text_mat
+from evaltex_cli.formats.documents import total_text_mat
 from evaltex_cli.records import ReadImages
 
 CURVE = [[10, 30, 50, 50, 30, 10], [10, 5, 10, 30, 25, 30]]
@@ -125,54 +125,89 @@ def test_damaged_and_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         evaluate(path, path)
 
 
-def test_a_text_of_more_rows_than_characters_is_damaged(tmp_path: Path) -> None:
-    """Found by fuzzing: millions of rows of nothing took seconds, and the memory of a list of them."""
-    path = saved(tmp_path / "a.mat", text=np.array(["ab", "cd"]))
-    assert [list(value) for value in matlab5.load(path.read_bytes()).values()] == [["ab", "cd"]]
-    rows = np.array([2, 2], "<i4").tobytes()
-    assert path.read_bytes().count(rows) == 1
-    damaged = path.read_bytes().replace(rows, np.array([50_000_000, 0], "<i4").tobytes())
-    with pytest.raises(FormatError, match=r"damaged file \(4 characters for dimensions \(50000000, 0\)\)"):
-        matlab5.load(damaged)
+def test_without_scipy_one_message_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = gt_of(tmp_path / "img1.mat")
+    monkeypatch.setattr(total_text_mat, "find_spec", lambda _: None)
+    with pytest.raises(InputError) as caught:
+        evaluate(path, path)
+    expected = f"{path}: .mat files need the package scipy; install it (pip install 'evaltex[mat]')"
+    assert str(caught.value) == expected
+
+
+def element(kind: int, data: bytes, order: str = "<") -> bytes:
+    return np.array([kind, len(data)], f"{order}u4").tobytes() + data + b"\0" * (-len(data) % 8)
+
+
+def array(kind: int, shape: tuple[int, ...], content: bytes, name: bytes = b"", order: str = "<") -> bytes:
+    """A MATLAB 5 array as an element."""
+    flags = element(6, np.array([kind, 0], f"{order}u4").tobytes(), order)
+    dimensions = element(5, np.array(shape, f"{order}i4").tobytes(), order)
+    return element(14, flags + dimensions + element(1, name, order) + content, order)
+
+
+def mat_file(path: Path, *content: bytes, ending: bytes = b"\0\1IM") -> Path:
+    path.write_bytes(b"MATLAB 5.0 MAT-file".ljust(124) + ending + b"".join(content))
+    return path
+
+
+EIGHT = element(9, b"\0" * 8)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (array(6, (1, 1), element(8, b"12345678"), b"polygt"), r"damaged file \(an array without numbers"),
+        (array(6, (1, 1), array(6, (1, 1), EIGHT), b"polygt"), r"damaged file \(an array without numbers"),
+        (array(0x806, (1, 1), EIGHT, b"polygt"), r"damaged file \(an array of kind 2054"),
+        (array(2, (1, 1), EIGHT, b"polygt"), r"damaged file \(an array of kind 2,"),
+        (array(1, (20_000, 20_000), b"", b"polygt"), r"damaged file \(an array of dimensions \(20000, 20000\)"),
+        (array(1, (1, 2), array(6, (1, 1), EIGHT), b"polygt"), r"damaged file \(a cell array without 2 cells"),
+        (array(1, (1, 1), array(6, (1, 1), EIGHT) * 2, b"polygt"), r"damaged file \(a cell array without 1 cells"),
+        (array(1, (1, 1), EIGHT, b"polygt"), r"damaged file \(a cell array without 1 cells"),
+        (array(1, (1, 1), array(1, (1, 1), element(14, b"1234")), b"polygt"), r"damaged file"),
+        (array(6, (2, 2), EIGHT, b"polygt"), r"damaged file \(cannot reshape"),
+        (element(14, b""), "the variables ''; expected polygt"),
+        (element(9, b""), r"damaged file \(an element of type 9 where"),
+    ],
+)
+def test_what_would_crash_scipy_or_fill_the_memory_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    path = mat_file(tmp_path / "img1.mat", content)
+    with pytest.raises(InputError, match=rf"img1\.mat: (a )?{message}"):
+        evaluate(path, path)
+
+
+def test_too_many_cells_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = gt_of(tmp_path / "img1.mat")
+    monkeypatch.setattr(total_text_mat, "MAX_CELLS", 23)
+    with pytest.raises(InputError, match="more than 23 cells; expected the annotations of one image"):
+        evaluate(path, path)
+    monkeypatch.setattr(total_text_mat, "MAX_CELLS", 24)
+    assert read(path)[1].objects.count == 4
+
+
+def test_a_file_of_the_other_byte_order(tmp_path: Path) -> None:
+    points = np.array([[1, 9, 9], [1, 1, 5]], ">f8")
+    polygon = array(6, (3, 2), element(9, points.tobytes(), ">"), order=">")
+    path = mat_file(tmp_path / "img1.mat", array(1, (1, 1), polygon, b"accuInf", ">"), ending=b"\1\0MI")
+    assert read(path, "det")[1].objects.boxes.tolist() == [[1, 1, 9, 5]]
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_variables_are_what_scipy_says(tmp_path: Path, packed: bool) -> None:
+def test_packed_and_plain_variables(tmp_path: Path, packed: bool) -> None:
     io = pytest.importorskip("scipy", reason="scipy, which writes the samples, is not installed").io
-    rng = np.random.default_rng(1)
-    numbers = {kind: (rng.random((3, 4)) * 100).astype(kind) for kind in ("i1", "u1", "i2", "u2", "i4", "f4", "f8")}
-    values = {
-        **numbers,
-        "text": "Caf\u00e9 \u2019",
-        "rows": np.array(["one", "two"]),
-        "none": np.zeros((0, 0)),
-        "cells": cells([numbers["f8"], "x", cells(["deep", 1])]),
-    }
-    path = tmp_path / "a.mat"
-    io.savemat(path, values, do_compression=packed)
-    found, expected = matlab5.load(path.read_bytes()), io.loadmat(path)
-    assert set(found) == set(values)
-
-    def assert_same(one: Any, other: Any) -> None:
-        assert one.shape == other.shape
-        if one.dtype == object:
-            for a, b in zip(one.ravel(), other.ravel(), strict=True):
-                assert_same(a, b)
-        else:
-            assert one.tolist() == other.tolist()
-
-    for name in values:
-        assert_same(found[name], expected[name])
+    path = tmp_path / "img1.mat"
+    io.savemat(path, {"other": 1, "polygt": cells(row(CURVE, "Caf\u00e9 \u2019"))}, do_compression=packed)
+    assert list(read(path)[1].objects.texts) == ["Caf\u00e9 \u2019"]
 
 
 def test_what_unpacks_to_too_much_or_nests_too_deep_is_refused(tmp_path: Path) -> None:
     deep: Any = 1
-    for _ in range(matlab5.MAX_DEPTH + 2):
+    for _ in range(total_text_mat.MAX_DEPTH + 2):
         deep = cells([deep])
     path = saved(tmp_path / "img1.mat", polygt=deep)
     with pytest.raises(InputError, match="nested deeper than 20"):
         evaluate(path, path)
-    bomb = zlib.compress(b"\x0e\0\0\0\0\0\0\x7f" + b"\0" * (matlab5.MAX_BYTES + 9), 9)
-    path.write_bytes(b"MATLAB 5.0 MAT-file".ljust(124) + b"\0\1IM" + np.array([15, len(bomb)], "<u4").tobytes() + bomb)
-    with pytest.raises(InputError, match=f"more than {matlab5.MAX_BYTES} bytes, unpacked"):
+    bomb = zlib.compress(b"\x0e\0\0\0\0\0\0\x7f" + b"\0" * (total_text_mat.MAX_UNPACKED + 9), 9)
+    mat_file(path, np.array([15, len(bomb)], "<u4").tobytes() + bomb)
+    with pytest.raises(InputError, match=f"more than {total_text_mat.MAX_UNPACKED} bytes, unpacked"):
         evaluate(path, path)

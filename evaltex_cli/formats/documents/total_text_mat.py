@@ -2,37 +2,60 @@
 
 Ground truth is the cell array ``polygt``, rows of ``'x:', xs, 'y:', ys, transcription, orientation``; the transcription
 or orientation ``#`` is don't care. Detections are the cell array ``accuInf``, cells of rows ``x, y``. Both are MATLAB 5
-files.
+files, which scipy reads (extra ``mat``).
+
+A MATLAB 5 file is a header of 128 bytes and elements: a tag of type and length, and data padded to eight bytes. Arrays
+are elements of elements: flags, dimensions, name, then numbers or characters or, in a cell array, more arrays. scipy
+trusts what they say of themselves: types that do not exist and deep nesting crash it, and dimensions take memory that
+the file does not fill. So it gets only an array whose elements have been checked here (`_refuse_hostile`).
 """
 
 from __future__ import annotations
 
+import io
+import math
+import zlib
 from collections.abc import Iterator
+from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, FormatError, quote
+from evaltex_cli.errors import FaultLog, FormatError, InputError, quote
 from evaltex_cli.formats.base import Format, Side, Source
-from evaltex_cli.formats.documents import document_files, matlab5
+from evaltex_cli.formats.documents import document_files
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
 MAX_BYTES = 1 << 20
-"""Largest file, a hundred times Total-Text's: what it unpacks to is only bounded by a factor of a thousand."""
+"""Largest file, a hundred times Total-Text's."""
+MAX_UNPACKED = 64 << 20
+"""Bytes of all variables of a file, uncompressed."""
+MAX_CELLS = 1 << 17
+"""Most cells of a variable, nested ones included: each becomes an array of a hundred bytes or more."""
+MAX_DEPTH = 20
+"""Deepest nesting of cell arrays."""
 _MAGIC = b"MATLAB 5.0 MAT-file"
 _VARIABLE = {"gt": "polygt", "det": "accuInf"}
+_HEADER_BYTES = 128
+_HEADERS = {b"IM": ("<", b"\0\1IM"), b"MI": (">", b"\1\0MI")}
+_MATRIX, _COMPRESSED = 14, 15
+_PLAIN_DATA = {1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 16, 17, 18}
+_CELL, _PLAIN_ARRAYS = 1, {4, *range(6, 16)}
+_KIND = 0x8FF
+"""The bits of an array's flags that are its class, and whether its numbers are complex."""
 
 
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
-    variables = matlab5.load(data)
+    order, variables = _variables(data)
     name = next((name for name in (_VARIABLE[side], *_VARIABLE.values()) if name in variables), None)
     if name is None:
         others = ", ".join(quote(other) for other in variables) or "none"
         raise FormatError(f"the variables {others}", _VARIABLE[side])
     read = _annotated if name == "polygt" else _detected
-    cells = variables[name]
+    cells = _array(variables[name], name, order)
     if cells.size and (cells.dtype != object or cells.ndim != 2):
         raise FormatError(f"{name} of type {cells.dtype}", "a cell array", (name,))
     for k, row in enumerate(cells if cells.size else ()):
@@ -87,7 +110,119 @@ def _strings(cell: Any) -> Iterator[str]:
             yield from _strings(one)
 
 
+class _Element(NamedTuple):
+    kind: int
+    data: memoryview
+
+
+def _variables(data: bytes) -> tuple[str, dict[str, memoryview]]:
+    """Return the byte order of a file, and the arrays in it, unpacked, by name."""
+    if len(data) < _HEADER_BYTES or data[126:128] not in _HEADERS:
+        raise _damaged("its header is cut off or has no byte order")
+    order, _ = _HEADERS[data[126:128]]
+    variables: dict[str, memoryview] = {}
+    left = MAX_UNPACKED
+    for element in _elements(memoryview(data)[_HEADER_BYTES:], order):
+        if element.kind == _COMPRESSED:
+            unpacked = _unpacked(element.data, left)
+            left -= len(unpacked)
+            element = next(_elements(memoryview(unpacked), order), element)  # noqa: PLW2901
+        if element.kind != _MATRIX:
+            raise _damaged(f"an element of type {element.kind} where a variable belongs")
+        name = next(islice(_elements(element.data, order), 2, None), None)
+        variables["" if name is None else bytes(name.data).decode("latin-1")] = element.data
+    return order, variables
+
+
+def _elements(data: memoryview, order: str) -> Iterator[_Element]:
+    start = 0
+    while start + 8 <= len(data):
+        kind, size = (int(value) for value in np.frombuffer(data, f"{order}u4", 2, start))
+        if kind >> 16:  # data of up to four bytes is in the tag
+            size, kind = kind >> 16, kind & 0xFFFF
+            if size > 4:
+                raise _damaged(f"{size} bytes in a tag that holds 4")
+            yield _Element(kind, data[start + 4 : start + 4 + size])
+            start += 8
+            continue
+        start += 8
+        if size > len(data) - start:
+            raise _damaged(f"an element of {size} bytes where {len(data) - start} are left")
+        yield _Element(kind, data[start : start + size])
+        start += size if kind == _COMPRESSED else -(-size // 8) * 8
+
+
+def _unpacked(data: memoryview, most: int) -> bytes:
+    try:
+        unpacked = zlib.decompressobj().decompress(data, most + 1)
+    except zlib.error as error:
+        raise _damaged(str(error)) from error
+    if len(unpacked) > most:
+        raise FormatError(f"more than {MAX_UNPACKED} bytes, unpacked", "the annotations of one image")
+    return unpacked
+
+
+def _array(matrix: memoryview, name: str, order: str) -> Any:
+    """Return what scipy reads from a file of one array, which is checked first."""
+    from scipy.io import loadmat
+
+    _refuse_hostile(matrix, order)
+    ends = next(ends for known, ends in _HEADERS.values() if known == order)
+    tag = np.array([_MATRIX, len(matrix)], f"{order}u4").tobytes()
+    try:
+        array = loadmat(io.BytesIO(_MAGIC.ljust(124) + ends + tag + matrix))[name]
+    except Exception as error:  # scipy raises anything at all on damaged files
+        raise _damaged(quote(str(error) or type(error).__name__)[1:-1]) from error
+    if not isinstance(array, np.ndarray):
+        raise _damaged("a variable that cannot be read")
+    return array
+
+
+def _refuse_hostile(matrix: memoryview, order: str) -> None:
+    """Refuse an array that is nested too deep, or whose elements are not exactly those that its flags announce."""
+    pending = [(matrix, 0)]
+    cells = 0
+    while pending:
+        data, depth = pending.pop()
+        if not data:
+            continue
+        if depth > MAX_DEPTH:
+            raise FormatError(f"cell arrays nested deeper than {MAX_DEPTH}", "the nesting of an annotation")
+        kind, count, elements = _described(data, order)
+        cells += count if kind == _CELL else 0
+        if cells > MAX_CELLS:
+            raise FormatError(f"more than {MAX_CELLS} cells", "the annotations of one image")
+        parts = list(islice(elements, count + 1 if kind == _CELL else 2))
+        if kind == _CELL:
+            if len(parts) != count or any(part.kind != _MATRIX or len(part.data) % 8 for part in parts):
+                raise _damaged(f"a cell array without {count} cells")
+            pending += [(part.data, depth + 1) for part in parts]
+        elif len(parts) != 1 or parts[0].kind not in _PLAIN_DATA:
+            raise _damaged("an array without numbers or characters")
+
+
+def _described(data: memoryview, order: str) -> tuple[int, int, Iterator[_Element]]:
+    """Return an array's kind and size, which come first in it, and its other elements."""
+    elements = _elements(data, order)
+    flags, dimensions, name = (next(elements, None) for _ in range(3))
+    if flags is None or dimensions is None or name is None or len(flags.data) != 8 or len(dimensions.data) % 4:
+        raise _damaged("an array without flags, dimensions or name")
+    kind = int(np.frombuffer(flags.data, f"{order}u4", 1)[0]) & _KIND
+    shape = tuple(np.frombuffer(dimensions.data, f"{order}i4").tolist())
+    if not 2 <= len(shape) <= 8 or min(shape) < 0 or math.prod(shape) > len(data):
+        raise _damaged(f"an array of dimensions {shape[:9]} in {len(data)} bytes")
+    if kind != _CELL and kind not in _PLAIN_ARRAYS:
+        raise _damaged(f"an array of kind {kind}, which is no real numbers, text or cells")
+    return kind, math.prod(shape), elements
+
+
+def _damaged(what: str) -> FormatError:
+    return FormatError(f"a damaged file ({what})", "a whole MATLAB 5 .mat file")
+
+
 def _index(path: Path, side: Side, faults: FaultLog) -> Source:
+    if find_spec("scipy") is None:
+        raise InputError(f"{path}: .mat files need the package scipy; install it (pip install 'evaltex[mat]')")
     return document_files.index_each("totaltext-mat", ".mat", _parse, path, side, faults, MAX_BYTES)
 
 
