@@ -92,7 +92,7 @@ def command(
             wanted = chosen.names()
             systems = [[system for system in systems_of if system.protocol.name in wanted] for systems_of in systems]
         groups, left_out = comparison.by_protocol(systems)
-        warn([f"{system.label}: {text}" for group in groups for system in group for text in system.warnings])
+        warn([f"{system.label}: {text}" for group in groups for system in group for text in system.document.warnings])
         warn([f"left out: {name} ({reason})" for name, reason in left_out.items()])
         comparisons = [comparison.compare(group, resamples=resamples, seed=seed, level=confidence) for group in groups]
         few = [significance.few_images(one.compared_images) for one in comparisons]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,9 +34,10 @@ from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.version import __version__
 
 if TYPE_CHECKING:
-    from evaltex_cli.compare.gate import Gates, Verdict
+    from evaltex_cli.compare.gate import Gates
     from evaltex_cli.evaluation.inputs import Inputs
     from evaltex_cli.evaluation.tally import Evaluation, Run
+    from evaltex_cli.results.result_document import Verdict
     from evaltex_cli.results.writer import ResultWriter
 
 GATE_NOT_MET = 1
@@ -289,13 +290,15 @@ def _write(
     intervals: Mapping[str, Mapping[str, Any]],
     verdicts: Sequence[Verdict],
 ) -> None:
+    from evaltex_cli.results.result_document import Bootstrap, Extras
+
     for evaluation in evaluations:
         name = evaluation.protocol.name
-        extras: dict[str, Any] = {}
-        if name in intervals:
-            extras |= {"intervals": intervals[name], "bootstrap": results.bootstrap}
-        if verdicts:
-            extras["gates"] = [asdict(verdict) for verdict in verdicts if verdict.protocol == name]
+        extras = Extras(
+            intervals=intervals.get(name),
+            bootstrap=Bootstrap(**results.bootstrap) if name in intervals else None,
+            gates=[verdict for verdict in verdicts if verdict.protocol == name] if verdicts else None,
+        )
         writer.finish(evaluation, extras)
         if results.plots:
             writer.draw(evaluation)

@@ -24,6 +24,7 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
     """
     with error_exit():
         from evaltex_cli.results.merge import files_of_images, merge, results_in
+        from evaltex_cli.results.result_document import Extras
         from evaltex_cli.results.score_table import table
         from evaltex_cli.results.writer import ResultWriter, result_names
         from evaltex_cli.runtime.atomic_output import staged
@@ -37,7 +38,7 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
             for one in merged:
                 for made in files_of_images(one):
                     writer.take(one.run, made)
-                writer.finish(one.evaluation, {"merged_from": one.ground_truths})
+                writer.finish(one.evaluation, Extras(merged_from=one.ground_truths))
         warn([warning for evaluation in evaluations for warning in evaluation.warnings])
         if not quiet:
             if earlier:

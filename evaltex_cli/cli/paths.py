@@ -94,7 +94,7 @@ def _paths(param: click.Parameter, context: click.Context) -> Iterator[Path]:
         value = find_config(value)
     given = () if value is None else value if isinstance(value, tuple) else (value,)
     if isinstance(param.type, Results):
-        from evaltex_cli.results.result_document import files
+        from evaltex_cli.results.reader import files
 
         given = tuple(file for path in given for file in files(path))
     yield from given

@@ -18,8 +18,9 @@ from evaltex_cli.evaluation.tally import Sink
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import IGNORED, MATCH_TYPES, EvidenceRows, Protocol, Scores, Totals, load
 from evaltex_cli.records import Bools, Floats, Ints
-from evaltex_cli.results import bootstrap, result_document, significance
+from evaltex_cli.results import bootstrap, reader, significance
 from evaltex_cli.results.image_table import Gatherer, ImageTable, ObjectColumns, first_difference, table_of
+from evaltex_cli.results.result_document import ResultDocument, differences, of_evaluation
 from evaltex_cli.runtime.workers import InOrder
 
 Change = TypeVar("Change")
@@ -33,17 +34,18 @@ class System:
     ----------
     label : str
         How the user tells detectors apart.
-    document : dict
-        The result's .json, without its images.
-    table : ImageTable
-        Each image's evidence, scores and objects, in the ground truth's order.
+    document : ResultDocument
     """
 
     label: str
     protocol: Protocol
     parameters: Any
-    document: Mapping[str, Any]
-    table: ImageTable
+    document: ResultDocument
+
+    @property
+    def table(self) -> ImageTable:
+        """Each image's evidence, scores and objects, in the ground truth's order."""
+        return self.document.table
 
     @property
     def rows(self) -> EvidenceRows:
@@ -56,17 +58,6 @@ class System:
         if self.table.objects is None:
             raise ValueError("the result was read without its objects")
         return self.table.objects
-
-    @property
-    def scores(self) -> Scores:
-        """Scores of the data set."""
-        scores: Scores = self.document["scores"]
-        return scores
-
-    @property
-    def warnings(self) -> list[str]:
-        """What the user should know."""
-        return list(self.document.get("warnings", ()))
 
     def score(self, totals: Totals) -> Scores:
         """Score summed evidence."""
@@ -225,7 +216,7 @@ def compare(
         protocol=systems[0].protocol.name,
         headline=systems[0].protocol.headline,
         systems=[system.label for system in systems],
-        signatures=[f"{system.document['signature']}|resamples:{resamples}|seed:{seed}" for system in systems],
+        signatures=[f"{system.document.signature}|resamples:{resamples}|seed:{seed}" for system in systems],
         compared_images=images,
         resamples=len(drawn[0].values[names[0]]),
         is_exact=drawn[0].is_exact,
@@ -266,7 +257,7 @@ def by_protocol(systems: Sequence[Sequence[System]]) -> tuple[list[list[System]]
 
 
 def _has_texts(system: System) -> bool:
-    return bool(system.document["inputs"]["det"].get("transcriptions"))
+    return bool(system.document.inputs.det.transcriptions)
 
 
 def refuse_other_ground_truth(gt: Path, gt_format: str | None, systems: Sequence[Sequence[System]]) -> None:
@@ -280,14 +271,14 @@ def refuse_other_ground_truth(gt: Path, gt_format: str | None, systems: Sequence
     sha256 = formats.open_source(gt, "gt", faults, gt_format).sha256
     faults.raise_if_any()
     for system in (system for group in systems for system in group):
-        if system.document["inputs"]["gt"]["sha256"] != sha256:
+        if system.document.inputs.gt.sha256 != sha256:
             raise InputError(f"{system.label} was evaluated against another ground truth than {gt}; evaluate it anew")
 
 
 def _compared_score(
     name: str, systems: Sequence[System], drawn: Sequence[bootstrap.Replicates], images: int, level: float
 ) -> ScoreComparison:
-    values: list[float | None] = [system.scores[name] for system in systems]
+    values: list[float | None] = [system.document.scores[name] for system in systems]
     own = [significance.of_score(name, replicates, images, level) for replicates in drawn]
     tests = [significance.of_difference(name, drawn[0], replicates, images, level) for replicates in drawn[1:]]
     p_values = [test.p for test in tests]
@@ -384,7 +375,7 @@ def _object(objects: ObjectColumns, row: int) -> tuple[str, dict[str, float | No
 def _refuse_unlike(systems: Sequence[System]) -> None:
     first = systems[0]
     for system in systems[1:]:
-        for what, one, other in result_document.differences(first.document, system.document):
+        for what, one, other in differences(first.document, system.document):
             raise InputError(
                 f"{first.label} and {system.label} cannot be compared under {first.protocol.name}:"
                 f" {what} is {one} and {other}; evaluate both in the same way"
@@ -428,18 +419,14 @@ def evaluated(
     tables = {run.protocol.name: Gatherer(run.protocol.headline, with_objects=True) for run in runs}
     sink = Sink(table_of, lambda run, table: tables[run.protocol.name].add_table(table))
     return [
-        _system(
-            label,
-            result_document.fields(result) | {"warnings": result.warnings},
-            tables.pop(result.protocol.name).table(),
-        )
+        _system(label, of_evaluation(result, tables.pop(result.protocol.name).table()))
         for result in evaluate_inputs(inputs, runs, sink, in_order=in_order)
     ]
 
 
 def is_result(path: Path) -> bool:
     """Whether a path is a result's .json or a folder that holds one, rather than detections."""
-    return any(result_document.is_document(file) for file in result_document.files(path))
+    return any(reader.is_document(file) for file in reader.files(path))
 
 
 def stored(path: Path, label: str) -> list[System]:
@@ -455,30 +442,29 @@ def stored(path: Path, label: str) -> list[System]:
     InputError
         When one is no result, or was made without ``-a`` and so holds no images.
     """
-    files = (file for file in result_document.files(path) if not path.is_dir() or result_document.is_document(file))
-    return [of_document(file, result_document.read(file, with_objects=True), label) for file in files]
+    files = (file for file in reader.files(path) if not path.is_dir() or reader.is_document(file))
+    return [of_document(file, reader.read(file, with_objects=True), label) for file in files]
 
 
-def of_document(file: Path, document: Mapping[str, Any], label: str) -> System:
-    """Return what a result says, whose .json was read.
+def of_document(file: Path, document: ResultDocument, label: str) -> System:
+    """Return a result that was read from a file, as that of a detector.
 
     Raises
     ------
     InputError
-        When it is damaged, or was made without ``-a`` and so holds no images.
+        When it is damaged, or was made without ``-a`` and so has no results of images.
     """
-    images = document["images"]
-    if not images:
+    if not document.images:
         raise InputError(f"{file}: holds no images' results; run that evaluation again with -a")
     try:
-        return _system(label, document, images.table)
+        return _system(label, document)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{file}: is a damaged result ({quote(str(error))}); make it again") from error
 
 
-def _system(label: str, document: Mapping[str, Any], table: ImageTable) -> System:
-    protocol = load(document["protocol"])
-    parameters = config.checked(protocol.name, dict(document["parameters"]))
-    if table.objects is not None and len(table.objects.ids):
-        protocol.object_credit(table.objects.types[:1], {name: v[:1] for name, v in table.objects.values.items()})
-    return System(label, protocol, parameters, document, table)
+def _system(label: str, document: ResultDocument) -> System:
+    protocol, objects = load(document.protocol), document.table.objects
+    parameters = config.checked(protocol.name, document.parameters)
+    if objects is not None and len(objects.ids):
+        protocol.object_credit(objects.types[:1], {name: values[:1] for name, values in objects.values.items()})
+    return System(label, protocol, parameters, document)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from evaltex_cli.errors import ConfigError, InputError, nearest, quote
 from evaltex_cli.evaluation.tally import Evaluation, Run
-from evaltex_cli.results import result_document
+from evaltex_cli.results import reader
+from evaltex_cli.results.image_table import NO_IMAGES
+from evaltex_cli.results.result_document import ResultDocument, Verdict, differences, of_evaluation
 
 _EXPRESSION = re.compile(
     r"\s*(?:(?P<protocol>[\w-]+)\.)?(?P<score>\w+)\s*"
@@ -41,25 +43,6 @@ class Gate:
     percent: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What became of a gate; `limit` is the value beyond which it fails, `baseline` None for an absolute one."""
-
-    expression: str
-    protocol: str
-    score: str
-    value: float | None
-    baseline: float | None
-    limit: float
-    passed: bool
-
-    def __str__(self) -> str:
-        value = "undefined" if self.value is None else f"{self.value:.6g}"
-        against = "" if self.baseline is None else f", baseline {self.baseline:.6g}"
-        state = "passed" if self.passed else "FAILED"
-        return f"{state}  {self.expression}: {self.protocol} {self.score} is {value}, limit {self.limit:.6g}{against}"
-
-
 def parse(expression: str) -> Gate:
     """Parse one ``--fail-if``.
 
@@ -80,10 +63,10 @@ def parse(expression: str) -> Gate:
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """All gates of a run, and the earlier results (documents, by protocol) that they compare with."""
+    """All gates of a run, and the earlier results, by protocol, that they compare with."""
 
     gates: list[Gate]
-    baselines: Mapping[str, dict[str, Any]]
+    baselines: Mapping[str, ResultDocument]
 
     def verdicts(self, evaluations: Sequence[Evaluation]) -> list[Verdict]:
         """Decide every gate; raises as `verdicts` and `refuse_other_baselines`."""
@@ -114,7 +97,7 @@ def prepare(
 
 
 def verdicts(
-    gates: Sequence[Gate], evaluations: Sequence[Evaluation], baselines: Mapping[str, dict[str, Any]]
+    gates: Sequence[Gate], evaluations: Sequence[Evaluation], baselines: Mapping[str, ResultDocument]
 ) -> list[Verdict]:
     """Decide every gate.
 
@@ -124,7 +107,7 @@ def verdicts(
     evaluations : sequence of Evaluation
         One a protocol.
     baselines : mapping
-        Protocol -> document of an earlier result (`read_baselines`).
+        Protocol -> earlier result (`read_baselines`).
 
     Returns
     -------
@@ -140,7 +123,7 @@ def verdicts(
     return [_verdict(gate, by_name, baselines) for gate in gates]
 
 
-def refuse_undecidable(gates: Sequence[Gate], runs: Sequence[Run], baselines: Mapping[str, dict[str, Any]]) -> None:
+def refuse_undecidable(gates: Sequence[Gate], runs: Sequence[Run], baselines: Mapping[str, ResultDocument]) -> None:
     """Refuse, before any work, gates that no result of the runs could decide; raises as `verdicts`."""
     if not gates:
         return
@@ -150,7 +133,7 @@ def refuse_undecidable(gates: Sequence[Gate], runs: Sequence[Run], baselines: Ma
     verdicts(gates, nothing, baselines)
 
 
-def _verdict(gate: Gate, evaluations: Mapping[str, Evaluation], baselines: Mapping[str, dict[str, Any]]) -> Verdict:
+def _verdict(gate: Gate, evaluations: Mapping[str, Evaluation], baselines: Mapping[str, ResultDocument]) -> Verdict:
     evaluation = _evaluation(gate, evaluations)
     name = evaluation.protocol.name
     value = _score(gate, name, evaluation.scores)
@@ -161,7 +144,7 @@ def _verdict(gate: Gate, evaluations: Mapping[str, Evaluation], baselines: Mappi
         raise ConfigError(
             f"--fail-if {gate.expression}: needs a baseline of {name}; give one by --baseline RESULT.json"
         )
-    base = _score(gate, name, baselines[name]["scores"])
+    base = _score(gate, name, baselines[name].scores)
     if base is None:
         raise ConfigError(f"--fail-if {gate.expression}: {gate.score} is undefined in the baseline")
     limit = base + (abs(base) * gate.limit / 100 if gate.percent else gate.limit)
@@ -197,7 +180,7 @@ def _score(gate: Gate, protocol: str, scores: Mapping[str, Any]) -> float | None
     return value
 
 
-def read_baselines(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
+def read_baselines(paths: Sequence[Path]) -> dict[str, ResultDocument]:
     """Read results of earlier runs, by protocol, without their images; a folder stands for all results in it.
 
     Raises
@@ -205,13 +188,13 @@ def read_baselines(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
     InputError
         When one cannot be read, is no result of this tool, or two are of one protocol.
     """
-    files = [file for path in paths for file in result_document.files(path)]
-    found: dict[str, dict[str, Any]] = {}
+    files = [file for path in paths for file in reader.files(path)]
+    found: dict[str, ResultDocument] = {}
     for file in files:
-        document = result_document.read(file)
-        if document["protocol"] in found:
-            raise InputError(f"{file}: a second baseline of {document['protocol']}; give one a protocol")
-        found[document["protocol"]] = document | {"images": []}
+        document = reader.read(file)
+        if document.protocol in found:
+            raise InputError(f"{file}: a second baseline of {document.protocol}; give one a protocol")
+        found[document.protocol] = replace(document, images=(), table=NO_IMAGES)
     return found
 
 
@@ -223,12 +206,12 @@ def refuse_replaced_baselines(paths: Sequence[Path], replaced: Sequence[Path]) -
     InputError
     """
     places = {place.resolve() for place in replaced}
-    for file in (file for path in paths for file in result_document.files(path)):
+    for file in (file for path in paths for file in reader.files(path)):
         if file.resolve() in places:
             raise InputError(f"{file}: is a baseline, and this run would replace it; give another result folder")
 
 
-def refuse_other_baselines(evaluations: Sequence[Evaluation], baselines: Mapping[str, dict[str, Any]]) -> None:
+def refuse_other_baselines(evaluations: Sequence[Evaluation], baselines: Mapping[str, ResultDocument]) -> None:
     """Refuse a baseline that was made in another way than this run.
 
     Raises
@@ -236,11 +219,11 @@ def refuse_other_baselines(evaluations: Sequence[Evaluation], baselines: Mapping
     InputError
         For all that differs, with both values.
     """
-    differences = []
+    unlike = []
     for evaluation in evaluations:
         name = evaluation.protocol.name
         if name in baselines:
-            found = result_document.differences(baselines[name], result_document.fields(evaluation))
-            differences += [f"baseline of {name}: {what} is {before}, here {now}" for what, before, now in found]
-    if differences:
-        raise InputError("\n".join([*differences, "a baseline serves only runs made the same way; make a new one"]))
+            found = differences(baselines[name], of_evaluation(evaluation))
+            unlike += [f"baseline of {name}: {what} is {before}, here {now}" for what, before, now in found]
+    if unlike:
+        raise InputError("\n".join([*unlike, "a baseline serves only runs made the same way; make a new one"]))

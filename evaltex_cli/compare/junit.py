@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from evaltex_cli.compare.gate import Verdict
+from evaltex_cli.results.result_document import Verdict
 
 
 def document(verdicts: Sequence[Verdict]) -> str:

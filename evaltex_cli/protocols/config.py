@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,7 +49,7 @@ def parameters_of(protocol: str, settings: Sequence[Setting]) -> Any:
     return kind(**values)
 
 
-def checked(protocol: str, given: dict[str, Any]) -> Any:
+def checked(protocol: str, given: Mapping[str, Any]) -> Any:
     """Return a protocol's parameters from keyword arguments, checked like those of a file.
 
     Raises

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,11 @@ from typing import Any
 from evaltex_cli.compare import comparison
 from evaltex_cli.compare.tables import footer, p_cells
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation.signature import options_of
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.evaluation.tally import ImageResult
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import MATCH_TYPES, Protocol, load
-from evaltex_cli.results import bootstrap, result_document, significance
-from evaltex_cli.results.stored_images import StoredImages
+from evaltex_cli.results import bootstrap, reader, significance
+from evaltex_cli.results.result_document import ResultDocument
 
 DECIMALS = 5
 """Of what is shown of images and objects; the results' .json has full precision."""
@@ -31,29 +30,15 @@ class Result:
     ----------
     label : str
         The detector's name in the report.
-    document : dict
-        The result's .json.
+    document : ResultDocument
     system : compare.System or None
         The same with the evidence of each image; None where the run kept no images.
     """
 
     label: str
     protocol: Protocol
-    document: dict[str, Any]
+    document: ResultDocument
     system: comparison.System | None
-
-    @property
-    def images(self) -> StoredImages:
-        """Elements of ``images``; empty if the run kept none."""
-        images: StoredImages = self.document["images"]
-        return images
-
-    @property
-    def options(self) -> InputOptions:
-        """How the inputs were read, but for the folders of pictures, which a result does not name."""
-        inputs = self.document["inputs"]
-        formats = {"gt_format": inputs["gt"]["format"], "det_format": inputs["det"]["format"]}
-        return replace(options_of(self.document["signature"]), **formats)
 
 
 def read_results(paths: Sequence[Path], labels: Sequence[str]) -> list[list[Result]]:
@@ -79,26 +64,26 @@ def read_results(paths: Sequence[Path], labels: Sequence[str]) -> list[list[Resu
 
 
 def _by_protocol(path: Path, label: str, is_compared: bool) -> dict[str, Result]:
-    present = result_document.files(path)
+    present = reader.files(path)
     files = [path / f"{name}.json" for name in PROTOCOLS] if path.is_dir() else [path]
     results = {}
     for file in files:
         if file not in present:
             continue
-        document = result_document.read(file, with_objects=is_compared)
-        system = comparison.of_document(file, document, label) if document["images"] else None
-        results[document["protocol"]] = Result(label, load(document["protocol"]), document, system)
+        document = reader.read(file, with_objects=is_compared)
+        system = comparison.of_document(file, document, label) if document.images else None
+        results[document.protocol] = Result(label, load(document.protocol), document, system)
     if not results:
         raise InputError(f"{path}: holds no results; expected PROTOCOL.json ({', '.join(PROTOCOLS)})")
     return results
 
 
 def _refuse_mixed(path: Path, results: Sequence[Result]) -> None:
-    first = results[0]
+    first = results[0].document
     expected = first.options
-    for result in results[1:]:
+    for result in (one.document for one in results[1:]):
         options = result.options
-        names = f"{first.protocol.name} and {result.protocol.name}"
+        names = f"{first.protocol} and {result.protocol}"
         if options.invalid != expected.invalid:
             raise InputError(
                 f"{path}: {names} are results of different policies for invalid polygons ({expected.invalid} and"
@@ -109,9 +94,12 @@ def _refuse_mixed(path: Path, results: Sequence[Result]) -> None:
                 f"{path}: {names} are results of different least confidences ({expected.min_confidence} and"
                 f" {options.min_confidence}); evaluate both in one run"
             )
-        for side in ("gt", "det"):
-            if result.document["inputs"][side]["sha256"] != first.document["inputs"][side]["sha256"]:
-                raise InputError(f"{path}: {names} are results of different inputs; evaluate both in one run")
+        if _hashes(result) != _hashes(first):
+            raise InputError(f"{path}: {names} are results of different inputs; evaluate both in one run")
+
+
+def _hashes(document: ResultDocument) -> tuple[str, str]:
+    return document.inputs.gt.sha256, document.inputs.det.sha256
 
 
 def image_names(results: Sequence[Sequence[Result]]) -> list[str]:
@@ -122,7 +110,7 @@ def image_names(results: Sequence[Sequence[Result]]) -> list[str]:
     InputError
         When two results differ in them.
     """
-    kept = [result.images.table.rows.names for row in results for result in row if result.images]
+    kept = [result.document.table.rows.names for row in results for result in row if result.document.images]
     if any(names != kept[0] for names in kept):
         raise InputError("the results are of different images; evaluate all on one ground truth")
     return list(kept[0]) if kept else []
@@ -145,12 +133,17 @@ def protocol_content(results: Sequence[Result]) -> dict[str, Any]:
     if len(results) > 1 and len(systems) == len(results):
         content |= _comparison(comparison.compare(systems))
     else:
-        content["level"] = results[0].document.get("bootstrap", {}).get("level", significance.LEVEL)
+        content["level"] = _level(results[0].document)
         found = [_intervals(result) for result in results]
         for (intervals, _), system in zip(found, content["systems"], strict=True):
             system["intervals"] = intervals
         content["footer"] = list(dict.fromkeys(warning for _, warnings in found for warning in warnings))
     return content
+
+
+def _level(document: ResultDocument) -> float:
+    made = document.extras.bootstrap
+    return significance.LEVEL if made is None else made.level
 
 
 def _comparison(comparison: comparison.Comparison) -> dict[str, Any]:
@@ -164,15 +157,15 @@ def _comparison(comparison: comparison.Comparison) -> dict[str, Any]:
 
 def _system_content(result: Result) -> dict[str, Any]:
     document, protocol = result.document, result.protocol
-    scores = document["scores"]
+    scores = document.scores
     return {
-        "signature": document["signature"],
-        "parameters": document["parameters"],
-        "inputs": document["inputs"],
-        "warnings": document.get("warnings", []),
+        "signature": document.signature,
+        "parameters": document.parameters,
+        "inputs": asdict(document.inputs),
+        "warnings": document.warnings,
         "scores": {name: value for name, value in scores.items() if value is None or isinstance(value, int | float)},
         "histograms": [
-            {"name": name, "shares": value, "counts": document["totals"].get(name.replace("_histogram", "_bins"))}
+            {"name": name, "shares": value, "counts": document.totals.get(name.replace("_histogram", "_bins"))}
             for name, value in scores.items()
             if name.endswith("_histogram") and isinstance(value, list)
         ],
@@ -182,7 +175,7 @@ def _system_content(result: Result) -> dict[str, Any]:
 
 def _intervals(result: Result) -> tuple[Mapping[str, Any], list[str]]:
     """Return a result's intervals, and what to know about them that is not among its warnings."""
-    stored: dict[str, Any] | None = result.document.get("intervals")
+    stored = result.document.extras.intervals
     if stored is not None or result.system is None:
         return stored or {}, []
     system = result.system
@@ -191,15 +184,15 @@ def _intervals(result: Result) -> tuple[Mapping[str, Any], list[str]]:
 
 def _index(results: Sequence[Result]) -> list[dict[str, Any]] | None:
     """What the table of images shows, in columns; None where a run kept no images."""
-    if not all(result.images for result in results):
+    if not all(result.document.images for result in results):
         return None
     return [
         {
             "scores": {
-                name: [None if isnan(value) else _short(value) for value in result.images.table.scores[name].tolist()]
+                name: [None if isnan(value) else _short(value) for value in result.document.table.scores[name].tolist()]
                 for name in result.protocol.headline
             },
-            "counts": result.images.table.counts.T.tolist(),
+            "counts": result.document.table.counts.T.tolist(),
         }
         for result in results
     ]
@@ -207,18 +200,18 @@ def _index(results: Sequence[Result]) -> list[dict[str, Any]] | None:
 
 def image_contents(results: Sequence[Sequence[Result]], start: int, stop: int) -> Iterator[dict[str, Any]]:
     """Yield some images' objects, and what every protocol says of them."""
-    of_images = [[result.images[start:stop] for result in row] for row in results]
+    of_images = [[result.document.images[start:stop] for result in row] for row in results]
     kept = next(row for row in of_images if row[0])
     for k in range(stop - start):
         yield {
-            "gt": {"id": [entry["id"] for entry in kept[0][k]["objects"]]},
-            "det": [{"id": [entry["id"] for entry in images[k]["detections"]]} for images in kept],
+            "gt": {"id": [entry["id"] for entry in kept[0][k].objects]},
+            "det": [{"id": [entry["id"] for entry in images[k].detections]} for images in kept],
             "matches": [[_matches(images[k]) if images else None for images in row] for row in of_images],
         }
 
 
-def _matches(image: Mapping[str, Any]) -> dict[str, Any]:
-    return {"gt": _side(image["objects"], "detections"), "det": _side(image["detections"], "objects")}
+def _matches(image: ImageResult) -> dict[str, Any]:
+    return {"gt": _side(image.objects, "detections"), "det": _side(image.detections, "objects")}
 
 
 def _side(entries: Sequence[Mapping[str, Any]], partners: str) -> dict[str, Any]:

@@ -18,14 +18,14 @@ from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_confident
 from evaltex_cli.geometry.outlines import settle
 from evaltex_cli.records import Floats, Ints, Objects, ReadImages
-from evaltex_cli.report.content import Result
+from evaltex_cli.results.result_document import ResultDocument
 
 DECIMALS = 2
 """Of coordinates, in pixels."""
 _LARGEST_WHOLE = 2.0**53
 
 
-def open_evaluated(gt: Path, det: Sequence[Path], results: Sequence[Result]) -> list[Inputs]:
+def open_evaluated(gt: Path, det: Sequence[Path], results: Sequence[ResultDocument]) -> list[Inputs]:
     """Index the inputs of results again, one detector each.
 
     Raises
@@ -45,12 +45,12 @@ def open_evaluated(gt: Path, det: Sequence[Path], results: Sequence[Result]) -> 
     return inputs
 
 
-def _same_source(path: Path, side: Side, result: Result, faults: FaultLog) -> Source:
-    evaluated, minimum = result.document["inputs"][side], result.options.min_confidence
-    source = formats.open_source(path, side, faults, evaluated["format"])
-    if source.sha256 != evaluated["sha256"]:
+def _same_source(path: Path, side: Side, result: ResultDocument, faults: FaultLog) -> Source:
+    evaluated, minimum = getattr(result.inputs, side), result.options.min_confidence
+    source = formats.open_source(path, side, faults, evaluated.format)
+    if source.sha256 != evaluated.sha256:
         raise InputError(
-            f"{path}: is not what was evaluated ({evaluated['file']}, SHA-256 {evaluated['sha256'][:8]}, here"
+            f"{path}: is not what was evaluated ({evaluated.file}, SHA-256 {evaluated.sha256[:8]}, here"
             f" {source.sha256[:8]}); give that file, or evaluate again"
         )
     return source if side == "gt" or minimum is None else only_confident(source, minimum)

@@ -57,7 +57,7 @@ def loss_content(
     list of dict
         One a protocol: ``systems``, a diagnosis a detector, or ``note``, why there are none.
     """
-    measured = [row for row in rows if all(result.options.masks is None for result in row)]
+    measured = [row for row in rows if all(result.document.options.masks is None for result in row)]
     by_detector = [
         _diagnosed([row[k] for row in measured], of_detector, _part(progress, k, len(inputs)))
         for k, of_detector in enumerate(inputs)
@@ -70,8 +70,7 @@ def _diagnosed(results: Sequence[Result], inputs: Inputs, progress: Progress | N
     if not results:
         return []
     parameters = {
-        result.protocol.name: config.checked(result.protocol.name, dict(result.document["parameters"]))
-        for result in results
+        result.protocol.name: config.checked(result.protocol.name, result.document.parameters) for result in results
     }
     return diagnosed(inputs, parameters, Diagnostician(THRESHOLDS), progress)
 
@@ -83,7 +82,7 @@ def _part(progress: Progress | None, k: int, parts: int) -> Callable[[int, int],
 def _content(row: Sequence[Result], diagnoses: Sequence[Diagnosis] | None) -> dict[str, Any]:
     if diagnoses is None:
         return {"note": OF_MASKS}
-    if not all(_is_of(one.scores, result.document["scores"]) for one, result in zip(diagnoses, row, strict=True)):
+    if not all(_is_of(one.scores, result.document.scores) for one, result in zip(diagnoses, row, strict=True)):
         return {"note": SCORED_OTHERWISE}
     return {"systems": [{name: fields(one)[name] for name in _SHOWN} for one in diagnoses]}
 

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -87,11 +87,12 @@ def make(
     names = image_names(rows)
     if not names and (gt is not None or pictures is not None):
         raise InputError(f"{results[0]}: holds no images' results to draw; run that evaluation again with -a")
-    if len({result.document["inputs"]["gt"]["sha256"] for result in rows[0]}) > 1:
+    documents = [result.document for result in rows[0]]
+    if len({document.inputs.gt.sha256 for document in documents}) > 1:
         raise InputError("the results are of different ground truths; evaluate all detectors on one")
     if (gt is None) != (not det) or (det and len(det) != len(results)):
         raise InputError(f"give --gt and one --det for each result folder ({len(results)}), or neither")
-    inputs = open_evaluated(gt, det, rows[0]) if gt is not None else []
+    inputs = open_evaluated(gt, det, documents) if gt is not None else []
     if inputs and inputs[0].gt.names != names:
         raise InputError(f"{gt}: has other images than {results[0]}; evaluate again")
     found = find_pictures(pictures, names) if pictures is not None else [None] * len(names)
@@ -111,7 +112,7 @@ def make(
                 if path is not None:
                     out.write(_island(f"picture-{k}", data_url(path)))
         out.write("</body>\n</html>\n")
-    bare = [path for k, path in enumerate(results) if not any(row[k].images for row in rows)]
+    bare = [path for k, path in enumerate(results) if not any(row[k].document.images for row in rows)]
     return Made(file.stat().st_size, len(names), sum(path is not None for path in found), tuple(bare))
 
 
@@ -148,7 +149,10 @@ def _overview(
             "hasShapes": has_shapes,
             "meanings": MEANINGS,
             "properties": PROPERTIES,
-            "gates": [[gate for row in rows for gate in row[k].document.get("gates", [])] for k in range(len(rows[0]))],
+            "gates": [
+                [asdict(gate) for row in rows for gate in row[k].document.extras.gates or ()]
+                for k in range(len(rows[0]))
+            ],
             "images": names,
         },
     )

@@ -13,12 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.evaluation.tally import Run, image_scores
+from evaltex_cli.evaluation.tally import ImageResult, Run, image_scores
 from evaltex_cli.protocols.base import FALSE_POSITIVE, MATCH_TYPES, Evidence, EvidenceRows
 from evaltex_cli.records import Floats, ImageBatch, Ints, offsets_of
 
-Image = Mapping[str, Any]
-"""One image's results, an element of ``images`` in a result's .json."""
 PENDING_OBJECTS = 4096
 _CODE = {name: code for code, name in enumerate(MATCH_TYPES)}
 _OF_EVERY_OBJECT = ("id", "match", "detections")
@@ -80,13 +78,13 @@ class Gatherer:
     headline: Sequence[str]
     with_objects: bool
     _parts: list[ImageTable] = field(default_factory=list)
-    _pending: list[Image] = field(default_factory=list)
+    _pending: list[ImageResult] = field(default_factory=list)
     _pending_objects: int = 0
 
-    def add(self, image: Image) -> None:
+    def add(self, image: ImageResult) -> None:
         """Add an image that was decoded and checked."""
         self._pending.append(image)
-        self._pending_objects += 1 + len(image["objects"]) + len(image["detections"])
+        self._pending_objects += 1 + len(image.objects) + len(image.detections)
         if self._pending_objects >= PENDING_OBJECTS:
             self._settle()
 
@@ -107,23 +105,23 @@ class Gatherer:
         self._pending, self._pending_objects = [], 0
 
 
-def _of_images(images: Sequence[Image], headline: Sequence[str], with_objects: bool) -> ImageTable:
-    entries = [entry for image in images for entry in image["objects"]]
-    offsets = offsets_of(np.array([len(image["objects"]) for image in images], np.int64))
+def _of_images(images: Sequence[ImageResult], headline: Sequence[str], with_objects: bool) -> ImageTable:
+    entries = [entry for image in images for entry in image.objects]
+    offsets = offsets_of(np.array([len(image.objects) for image in images], np.int64))
     types = np.array([_CODE[entry["match"]] for entry in entries], np.uint8)
-    false_positives = [sum(_CODE[one["match"]] == FALSE_POSITIVE for one in image["detections"]) for image in images]
+    false_positives = [sum(_CODE[one["match"]] == FALSE_POSITIVE for one in image.detections) for image in images]
     objects = None
     if with_objects:
         names = [name for name in entries[0] if name not in _OF_EVERY_OBJECT] if entries else []
         ids = np.array([entry["id"] for entry in entries], np.int64)
         objects = ObjectColumns(ids, types, {name: _floats([entry[name] for entry in entries]) for name in names})
-    totals = images[0]["totals"] if images else {}
+    totals = images[0].totals if images else {}
     return ImageTable(
         EvidenceRows(
-            [image["name"] for image in images],
-            {name: _evidence([image["totals"][name] for image in images]) for name in totals},
+            [image.name for image in images],
+            {name: _evidence([image.totals[name] for image in images]) for name in totals},
         ),
-        {name: _floats([image["scores"].get(name) for image in images]) for name in headline},
+        {name: _floats([image.scores.get(name) for image in images]) for name in headline},
         _counts(types, offsets, np.array(false_positives, np.int64)),
         offsets,
         objects,
@@ -207,3 +205,6 @@ def first_difference(one: ImageTable, other: ImageTable) -> int | None:
         if names[0] != names[1]
         or not same(ours.ids[one.offsets[k] : one.offsets[k + 1]], theirs.ids[other.offsets[k] : other.offsets[k + 1]])
     )
+
+
+NO_IMAGES = _of_images([], (), with_objects=False)

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.errors import InputError, counted, quote
-from evaltex_cli.evaluation.signature import options_of, parts_of, signature
+from evaltex_cli.evaluation.signature import signature
 from evaltex_cli.evaluation.tally import Evaluation, ImageResult, InputSummary, Run
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import ExactSums, load
-from evaltex_cli.results import result_document
-from evaltex_cli.results.stored_images import StoredImages
+from evaltex_cli.results import reader
+from evaltex_cli.results.result_document import ResultDocument
 from evaltex_cli.results.writer import ImageFiles, of_images
 from evaltex_cli.runtime import outputs
 from evaltex_cli.version import __version__
@@ -40,14 +40,14 @@ class Merged:
     ----------
     evaluation : Evaluation
         As of one run over the images of all parts; without evidence rows.
-    images : list of StoredImages
+    images : list of sequence of ImageResult
         One per part, in their order; empty unless all parts have them.
     ground_truths : list of str
         SHA-256 of the ground truths of all evaluations that are in it, through merged results too.
     """
 
     evaluation: Evaluation
-    images: list[StoredImages]
+    images: list[Sequence[ImageResult]]
     ground_truths: list[str]
 
     @property
@@ -58,7 +58,7 @@ class Merged:
 
 def results_in(paths: Sequence[Path], target: Path) -> list[Path]:
     """Return those of the results that are in the folder `target`."""
-    files = [file for path in paths for file in result_document.files(path)]
+    files = [file for path in paths for file in reader.files(path)]
     return [file for file in files if target.is_dir() and file.parent.samefile(target)]
 
 
@@ -84,20 +84,20 @@ def merge(paths: Sequence[Path], target: Path | None = None) -> list[Merged]:
         or the policy for invalid polygons; when an image, or a whole ground truth, is in two of them; when what is in
         the target would be lost.
     """
-    files = [file for path in paths for file in result_document.files(path)]
+    files = [file for path in paths for file in reader.files(path)]
     earlier = results_in(paths, target) if target else []
     files = [file for file in files if file not in earlier]
-    documents: dict[str, list[tuple[Path, dict[str, Any]]]] = {}
+    documents: dict[str, list[tuple[Path, ResultDocument]]] = {}
     for file in files:
-        document = result_document.read(file)
-        documents.setdefault(document["protocol"], []).append((file, document))
+        document = reader.read(file)
+        documents.setdefault(document.protocol, []).append((file, document))
     if not documents:
         raise InputError("no result to merge; give results' .json files, or folders that hold some")
     found = []
     try:
         if target is not None:
             _refuse_loss(target, earlier, [document for parts in documents.values() for _, document in parts])
-        hashes = {name: [one["inputs"]["gt"]["sha256"] for _, one in parts] for name, parts in documents.items()}
+        hashes = {name: [one.inputs.gt.sha256 for _, one in parts] for name, parts in documents.items()}
         if len({tuple(sorted(hashed)) for hashed in hashes.values()}) > 1:
             counts = ", ".join(f"{name} of {len(parts)}" for name, parts in documents.items())
             raise InputError(f"the results are not all of the same protocols and ground truths: {counts} results")
@@ -109,19 +109,13 @@ def merge(paths: Sequence[Path], target: Path | None = None) -> list[Merged]:
     return found
 
 
-def _ground_truths(document: Mapping[str, Any]) -> list[str]:
-    """SHA-256 of the ground truths of the evaluations that are in a result."""
-    found: list[str] = document.get("merged_from", [document["inputs"]["gt"]["sha256"]])
-    return found
-
-
-def _refuse_loss(target: Path, earlier: Sequence[Path], parts: Sequence[Mapping[str, Any]]) -> None:
+def _refuse_loss(target: Path, earlier: Sequence[Path], parts: Sequence[ResultDocument]) -> None:
     """Refuse to replace an evaluation, or a merged result that has more than the parts and is given as one."""
-    present = {sha256 for part in parts for sha256 in _ground_truths(part)}
+    present = {sha256 for part in parts for sha256 in part.ground_truths}
     given = {file.name for file in earlier}
-    for file in result_document.files(target) if target.is_dir() else ():
-        document = result_document.read(file)
-        is_merged = "merged_from" in document
+    for file in reader.files(target) if target.is_dir() else ():
+        document = reader.read(file)
+        is_merged = document.extras.merged_from is not None
         if file.name in given and not is_merged:
             raise InputError(f"{file}: is a part, and the merged result would replace it; give another result folder")
         if outputs.is_forced():
@@ -131,7 +125,7 @@ def _refuse_loss(target: Path, earlier: Sequence[Path], parts: Sequence[Mapping[
                 f"{file}: is an evaluation's result and would be replaced; give the folder of the merged result last,"
                 " or --force to replace it"
             )
-        lost = [sha256 for sha256 in _ground_truths(document) if sha256 not in present]
+        lost = [sha256 for sha256 in document.ground_truths if sha256 not in present]
         if file.name in given and lost:
             more = counted(len(lost), "{count} ground truth[s]")
             raise InputError(
@@ -140,7 +134,7 @@ def _refuse_loss(target: Path, earlier: Sequence[Path], parts: Sequence[Mapping[
             )
 
 
-def _refuse_unlike(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
+def _refuse_unlike(parts: Sequence[tuple[Path, ResultDocument]]) -> None:
     """Refuse parts that are not of one protocol in one setting, or share images."""
     (first_file, first), *others = parts
     expected = _setting(first)
@@ -154,48 +148,48 @@ def _refuse_unlike(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
                 )
     seen: dict[str, Path] = {}
     for file, part in parts:
-        names = part["images"].table.rows.names
-        for key in [*names, *(f"ground truth {sha256}" for sha256 in _ground_truths(part))]:
+        for key in [*part.table.rows.names, *(f"ground truth {sha256}" for sha256 in part.ground_truths)]:
             if key in seen:
                 raise InputError(f"{seen[key]} and {file}: {quote(key)} is in both; give parts without common images")
             seen[key] = file
 
 
-def _setting(document: Mapping[str, Any]) -> dict[str, Any]:
-    signed = parts_of(document["signature"])
+def _setting(document: ResultDocument) -> dict[str, Any]:
+    signed = document.signed
     return {key: signed.get(key) for key in _SIGNED} | {
-        f"parameter {name}": value for name, value in document["parameters"].items()
+        f"parameter {name}": value for name, value in document.parameters.items()
     }
 
 
-def _merged(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> Merged:
+def _merged(parts: Sequence[tuple[Path, ResultDocument]]) -> Merged:
     first = parts[0][1]
-    protocol, setting = load(first["protocol"]), _setting(first)
+    protocol, setting = load(first.protocol), _setting(first)
     if setting["version"] != __version__ or setting["revision"] != str(protocol.version):
         raise InputError(
             f"{parts[0][0]}: made by version {setting['version']}, revision {setting['revision']} of"
             f" {protocol.name}; this is {__version__}, {protocol.version}: evaluate the parts anew, or merge with that"
         )
-    parameters = config.checked(protocol.name, dict(first["parameters"]))
-    gt, det = (_summary([part["inputs"][side] for _, part in parts]) for side in ("gt", "det"))
-    complete = all(len(part["images"]) == part["inputs"]["gt"]["images"] for _, part in parts)
-    images: list[StoredImages] = [part["images"] for _, part in parts] if complete else []
-    totals = _totals([one.table.rows.columns for one in images if one] or [_row(part) for _, part in parts])
-    warnings = [warning for _, part in parts for warning in part["warnings"]]
+    parameters = config.checked(protocol.name, first.parameters)
+    gt, det = (_summary([getattr(part.inputs, side) for _, part in parts]) for side in ("gt", "det"))
+    complete = all(len(part.images) == part.inputs.gt.images for _, part in parts)
+    images = [part.images for _, part in parts] if complete else []
+    columns = [part.table.rows.columns for _, part in parts if complete and part.images]
+    totals = _totals(columns or [_row(part) for _, part in parts])
+    warnings = [warning for _, part in parts for warning in part.warnings]
     if not complete:
         warnings.append(
             "not all parts hold their images' results (-a): sums of floats are of rounded totals, and images that two"
             " parts have in common would not be noticed"
         )
-    signed = signature(protocol, parameters, options_of(first["signature"]), gt.images, gt.sha256)
+    signed = signature(protocol, parameters, first.options, gt.images, gt.sha256)
     scores = protocol.scores(totals, parameters)
     told = list(dict.fromkeys(warnings))
     run = Evaluation(protocol, parameters, signed, gt, det, totals, scores, warnings=told)
-    return Merged(run, images, [sha256 for _, part in parts for sha256 in _ground_truths(part)])
+    return Merged(run, images, [sha256 for _, part in parts for sha256 in part.ground_truths])
 
 
-def _row(part: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-    return {name: np.array([value]) for name, value in part["totals"].items()}
+def _row(part: ResultDocument) -> dict[str, NDArray[Any]]:
+    return {name: np.array([value]) for name, value in part.totals.items()}
 
 
 def _totals(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, Any]:
@@ -206,16 +200,16 @@ def _totals(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, Any]:
     return sums.totals()
 
 
-def _summary(parts: Sequence[Mapping[str, Any]]) -> InputSummary:
+def _summary(parts: Sequence[InputSummary]) -> InputSummary:
     """Counts add up; the hash is that of the lines ``<sha256>  <file>`` of the parts, in their order."""
-    listing = "".join(f"{part['sha256']}  {part['file']}\n" for part in parts)
-    formats = list(dict.fromkeys(part["format"] for part in parts))
+    listing = "".join(f"{part.sha256}  {part.file}\n" for part in parts)
+    formats = list(dict.fromkeys(part.format for part in parts))
     counts = [field.name for field in fields(InputSummary) if isinstance(field.default, int)]
     return InputSummary(
-        file=f"{parts[0]['file']} and {len(parts) - 1} more" if len(parts) > 1 else parts[0]["file"],
+        file=f"{parts[0].file} and {len(parts) - 1} more" if len(parts) > 1 else parts[0].file,
         format=", ".join(formats),
         sha256=hashlib.sha256(listing.encode("utf-8", "replace")).hexdigest(),
-        **{name: sum(part[name] for part in parts) for name in counts},
+        **{name: sum(getattr(part, name) for part in parts) for name in counts},
     )
 
 
@@ -230,7 +224,7 @@ def files_of_images(merged: Merged) -> Iterator[ImageFiles]:
     images = (image for of_part in merged.images for image in of_part)
     try:
         while batch := list(islice(images, IMAGES_AT_ONCE)):
-            yield of_images(merged.run, (ImageResult(**image) for image in batch))
+            yield of_images(merged.run, batch)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"a result of {merged.evaluation.protocol.name} is damaged (images: {quote(str(error))}); make it again"

@@ -1,6 +1,6 @@
 """Reading of a result's .json without holding its images: each is decoded when it is asked for.
 
-As `result_document.document` writes it, every image is a line of its own; then the lines' places are kept, eight bytes
+As `writer.document` writes it, every image is a line of its own; then the lines' places are kept, eight bytes
 an image. A document of another layout, written again by another tool, has its whole text in memory, but still only one
 image at a time as objects.
 """
@@ -12,14 +12,15 @@ import os
 import re
 from array import array
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import IO, Any, overload
 
 import numpy as np
 
 from evaltex_cli.errors import InputError
+from evaltex_cli.evaluation.tally import ImageResult
 from evaltex_cli.records import Ints
-from evaltex_cli.results.image_table import Image, ImageTable
 from evaltex_cli.runtime.input_files import open_regular, read_regular
 
 IMAGES = "images"
@@ -29,8 +30,8 @@ _DECODER = json.JSONDecoder()
 _Decoded = Callable[[Ints], Iterator[Any]]
 
 
-class StoredImages(Sequence[Image]):
-    """The images of a result; in `table` what is kept of all of them, once they are checked.
+class StoredImages(Sequence[ImageResult]):
+    """The images of a result; each is decoded when it is asked for.
 
     Parameters
     ----------
@@ -40,25 +41,31 @@ class StoredImages(Sequence[Image]):
         Yields the images at some places.
     """
 
-    table: ImageTable
-
     def __init__(self, places: Ints, decoded: _Decoded) -> None:
         self._places, self._decoded = places, decoded
 
     def __len__(self) -> int:
         return len(self._places)
 
-    def __iter__(self) -> Iterator[Image]:
+    def unchecked(self) -> Iterator[Any]:
+        """Yield the images as they are in the JSON; `reader.read` has checked them."""
         return self._decoded(self._places)
 
+    def __iter__(self) -> Iterator[ImageResult]:
+        return map(_image, self.unchecked())
+
     @overload
-    def __getitem__(self, at: int) -> Image: ...
+    def __getitem__(self, at: int) -> ImageResult: ...
     @overload
-    def __getitem__(self, at: slice) -> list[Image]: ...
-    def __getitem__(self, at: int | slice) -> Image | list[Image]:
+    def __getitem__(self, at: slice) -> list[ImageResult]: ...
+    def __getitem__(self, at: int | slice) -> ImageResult | list[ImageResult]:
         if isinstance(at, slice):
-            return list(self._decoded(self._places[at]))
+            return list(map(_image, self._decoded(self._places[at])))
         return self[at : at + 1 or None][0]
+
+
+def _image(value: Any) -> ImageResult:
+    return ImageResult(**{field.name: value[field.name] for field in fields(ImageResult)})
 
 
 def read(path: Path, expected: str) -> Any:
@@ -146,7 +153,7 @@ def _past(text: str, at: int, mark: str) -> int:
 
 
 def _of_lines(path: Path, file: IO[bytes]) -> dict[str, Any] | None:
-    """Read a document that is laid out as `result_document.document` does; None for any other."""
+    """Read a document that is laid out as `writer.document` does; None for any other."""
     if file.readline() != b"{\n":
         return None
     document: dict[str, Any] = {}

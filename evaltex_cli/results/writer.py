@@ -1,9 +1,14 @@
-"""Writes the results of one protocol into a staging folder, image by image as they come."""
+"""Writes the results of one protocol into a staging folder, image by image as they come.
+
+`evaltex.schema.json` in this folder describes the .json.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
@@ -13,7 +18,9 @@ from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.files.image_names import unfit_for_files
 from evaltex_cli.protocols.base import Evidence, Protocol
 from evaltex_cli.records import ImageBatch
-from evaltex_cli.results import evaltex_text, protocol_text, result_document
+from evaltex_cli.results import evaltex_text, protocol_text
+from evaltex_cli.results.result_document import SCHEMA, Extras
+from evaltex_cli.version import __version__
 
 ImageFiles: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
 """Elements of ``images`` in the JSON, a line each; names and texts of files still to be written."""
@@ -51,9 +58,45 @@ def of_images(run: Run, results: Iterable[ImageResult]) -> ImageFiles:
     lines: list[str] = []
     texts: list[tuple[str, str]] = []
     for result in results:
-        lines.append(result_document.image(result) + "\n")
+        lines.append(json_line(result) + "\n")
         texts.append((result.name, _image_text(result, run)))
     return "".join(lines), texts
+
+
+def json_line(result: ImageResult) -> str:
+    """One element of ``images``, in one line."""
+    return _compact({field.name: getattr(result, field.name) for field in fields(ImageResult)})
+
+
+def document(evaluation: Evaluation, images: Iterable[str], extras: Extras) -> Iterator[str]:
+    """Yield the .json of a result in pieces.
+
+    Parameters
+    ----------
+    images : iterable of str
+        Elements of ``images``, each made by `json_line`.
+    extras : Extras
+        Written after ``scores``.
+    """
+    members = {
+        "schema": SCHEMA,
+        "tool": "evaltex",
+        "version": __version__,
+        "protocol": evaluation.protocol.name,
+        "signature": evaluation.signature,
+        "parameters": asdict(evaluation.parameters),
+        "inputs": {"gt": asdict(evaluation.gt), "det": asdict(evaluation.det)},
+        "totals": evaluation.totals,
+        "scores": evaluation.scores,
+        **{name: value for name, value in asdict(extras).items() if value is not None},
+    }
+    yield "{\n"
+    for key, value in members.items():
+        yield f'"{key}": {_compact(value)},\n'
+    yield '"images": ['
+    for k, text in enumerate(images):
+        yield (",\n" if k else "\n") + text
+    yield f'],\n"warnings": {_compact(evaluation.warnings)}\n}}\n'
 
 
 def log_unfit_names(folder: Path, runs: Sequence[Run], gt: Source, faults: FaultLog) -> None:
@@ -103,13 +146,13 @@ class ResultWriter:
         self._images[name].write(lines)
         write_images(self.folder / name, texts)
 
-    def finish(self, evaluation: Evaluation, extras: Mapping[str, Any] | None = None) -> None:
-        """Write the dataset's files of one protocol; `extras` go into the JSON as they are."""
+    def finish(self, evaluation: Evaluation, extras: Extras | None = None) -> None:
+        """Write the data set's files of one protocol."""
         name = evaluation.protocol.name
         layout = evaltex_text if name == "evaltex" else protocol_text
         _write(self.folder / f"{name}.txt", layout.dataset(evaluation))
         with (self.folder / f"{name}.json").open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(result_document.document(evaluation, self._image_lines(name), extras or {}))
+            file.writelines(document(evaluation, self._image_lines(name), extras or Extras()))
 
     def draw(self, evaluation: Evaluation) -> None:
         """Write the plots that a protocol has."""
@@ -156,6 +199,11 @@ def _image_text(result: ImageResult, run: Run) -> str:
     if run.protocol.name == "evaltex":
         return evaltex_text.image(result, run.parameters)
     return protocol_text.image(result, run.protocol.title)
+
+
+def _compact(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace").decode("utf-8")  # names of files need not be Unicode
 
 
 def _write(path: Path, text: str) -> None:

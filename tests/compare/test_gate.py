@@ -7,7 +7,8 @@ import pytest
 
 from evaltex_cli import ConfigError, InputError, evaluate
 from evaltex_cli.compare import gate
-from evaltex_cli.results import result_document
+from evaltex_cli.results import writer
+from evaltex_cli.results.result_document import Extras
 
 GT = 'img_1\n100,200\n1,1,"",f,0,0,100,10\n2,2,"",f,0,50,100,10\n'
 DET = 'img_1\n1,"",0,0,100,10\n'
@@ -23,7 +24,7 @@ def evaluation(tmp_path):
 def baseline_file(tmp_path, evaluation, **changed_scores):
     scores = evaluation.scores | changed_scores
     path = tmp_path / "baseline.json"
-    path.write_text("".join(result_document.document(replace(evaluation, scores=scores), [], {})), encoding="utf-8")
+    path.write_text("".join(writer.document(replace(evaluation, scores=scores), [], Extras())), encoding="utf-8")
     return path
 
 

@@ -23,7 +23,8 @@ from evaltex_cli.diagnose.diagnosis import Diagnosis, diagnose
 from evaltex_cli.diagnose.error_types import KINDS
 from evaltex_cli.errors import InputError
 from evaltex_cli.report import losses, make, page, pictures
-from evaltex_cli.results import bootstrap, result_document, significance
+from evaltex_cli.results import bootstrap, significance, writer
+from evaltex_cli.results.result_document import Extras
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HOSTILE = '</script><img src="https://example.org/x.png" onerror="document.title=\'taken\'"><!--<script>&amp;\u202e'
@@ -114,7 +115,7 @@ class TestContent:
             gt, det, tmp_path / "res", "-a", "--confidence", "0.8", "--resamples", "20", "--fail-if", "recall<0.1"
         )
         make(tmp_path / "report.html", [tmp_path / "res"])
-        document = result_document.read(tmp_path / "res" / "evaltex.json")
+        document = json.loads((tmp_path / "res" / "evaltex.json").read_bytes())
         data = islands(tmp_path / "report.html")
         assert data["protocol-0"]["systems"][0]["intervals"] == document["intervals"]
         assert data["protocol-0"]["level"] == 0.8
@@ -123,7 +124,7 @@ class TestContent:
     def test_every_image_has_its_scores_objects_and_matches(self, words: Path, report: Path) -> None:
         data = islands(report)
         for k, name in enumerate(data["overview"]["protocols"]):
-            document = result_document.read(words / f"{name}.json")
+            document = json.loads((words / f"{name}.json").read_bytes())
             index = data[f"protocol-{k}"]["images"][0]
             assert data["overview"]["images"] == [image["name"] for image in document["images"]]
             for at, image in enumerate(document["images"]):
@@ -484,7 +485,7 @@ def column(tab: Chromium, at: int) -> list[float]:
 
 
 def by_score(results: Path, score: str) -> list[str]:
-    images = result_document.read(results / "evaltex.json")["images"]
+    images = json.loads((results / "evaltex.json").read_bytes())["images"]
     return [image["name"] for image in sorted(images, key=lambda image: image["scores"][score])]
 
 
@@ -493,7 +494,7 @@ class TestOverview:
         self, tab: Chromium, report: Path, words: Path
     ) -> None:
         tab.open(report)
-        scores = result_document.read(words / "evaltex.json")["scores"]
+        scores = json.loads((words / "evaltex.json").read_bytes())["scores"]
         shown = tab.run("[...document.querySelectorAll('.tile b')].map((b) => b.textContent)")
         assert shown == [f"{scores[name]:.4f}" for name in ("recall", "precision", "fscore")]
         assert tab.run("document.querySelectorAll('#charts figure').length") == 2
@@ -537,7 +538,7 @@ class TestOverview:
         tab.run(
             "(() => {const s = document.querySelector('#type'); s.value = '5'; s.dispatchEvent(new Event('change'))})()"
         )
-        images = result_document.read(words / "evaltex.json")["images"]
+        images = json.loads((words / "evaltex.json").read_bytes())["images"]
         wrong = [i["name"] for i in images if any(entry["match"] == "false-positive" for entry in i["detections"])]
         assert sorted(names(tab)) == sorted(wrong) != []
 
@@ -545,7 +546,7 @@ class TestOverview:
         tab.open(report)
         tab.point("input[value=icdar2013]", click=True)
         recalls = [
-            result_document.read(words / f"{name}.json")["scores"]["recall"] for name in ("evaltex", "icdar2013")
+            json.loads((words / f"{name}.json").read_bytes())["scores"]["recall"] for name in ("evaltex", "icdar2013")
         ]
         tab.wait(f"document.querySelector('.tile b').textContent === '{recalls[1]:.4f}'")
         assert tab.run("document.querySelectorAll('#charts').length") == 0
@@ -683,8 +684,10 @@ class TestImage:
         tab.open(report)
         tab.point("#images a[href$=street_sign]", click=True)
         tab.wait("!!document.querySelector('svg.canvas')")
-        image = next(i for i in result_document.read(words / "evaltex.json")["images"] if i["name"] == "street_sign")
-        types = result_document.read(words / "evaltex.json") and islands(report)["overview"]["matchTypes"]
+        image = next(
+            i for i in json.loads((words / "evaltex.json").read_bytes())["images"] if i["name"] == "street_sign"
+        )
+        types = islands(report)["overview"]["matchTypes"]
         for side, entries in (("gt", image["objects"]), ("det", image["detections"])):
             for entry in entries:
                 element = f"document.querySelector('[data-key={side}{entry['id']}]')"
@@ -860,7 +863,7 @@ def test_ten_thousand_images(tab: Chromium, tmp_path: Path) -> None:
     gt, det = many_images(tmp_path, 10_000)
     evaluation = evaluate(gt, det, per_image=True)
     with (tmp_path / "evaltex.json").open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(result_document.document(evaluation, map(result_document.image, evaluation.images), {}))
+        file.writelines(writer.document(evaluation, map(writer.json_line, evaluation.images), Extras()))
     made = make(tmp_path / "report.html", [tmp_path], gt=gt, det=[det], diagnose=False)
     assert made.images == 10_000
     assert made.bytes == (tmp_path / "report.html").stat().st_size < 10_000_000

@@ -17,7 +17,8 @@ import scenes
 from evaltex_cli import InputError, evaluate
 from evaltex_cli.evaluation.tally import Evaluation, ImageResult
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.results import evaltex_text, protocol_text, result_document
+from evaltex_cli.results import evaltex_text, protocol_text, result_document, writer
+from evaltex_cli.results.result_document import Extras
 from evaltex_cli.runtime.atomic_output import staged
 from evaltex_cli.runtime.outputs import is_result
 
@@ -225,7 +226,7 @@ def test_every_kind_of_match_is_told(tmp_path: Path) -> None:
 
 
 def document(evaluation: Evaluation) -> dict[str, Any]:
-    text = "".join(result_document.document(evaluation, map(result_document.image, evaluation.images), {}))
+    text = "".join(writer.document(evaluation, map(writer.json_line, evaluation.images), Extras()))
     found: dict[str, Any] = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
     return found
 
@@ -283,7 +284,7 @@ def test_the_schema_refuses(tmp_path: Path, change: dict[str, Any]) -> None:
 
 def test_keys_stand_in_the_specified_order_and_images_are_optional(tmp_path: Path) -> None:
     found = replace(run(tmp_path, GT, DET), images=[])
-    text = "".join(result_document.document(found, [], {"gates": []}))
+    text = "".join(writer.document(found, [], Extras(gates=[])))
     assert list(json.loads(text)) == [*SCHEMA["required"][:9], "gates", *SCHEMA["required"][9:]]
     assert '"images": [],\n' in text
     assert text.endswith("}\n")
@@ -293,7 +294,7 @@ def test_keys_stand_in_the_specified_order_and_images_are_optional(tmp_path: Pat
 def test_names_that_are_not_unicode_do_not_break_the_document(tmp_path: Path) -> None:
     found = run(tmp_path, GT, DET)
     odd = replace(found, gt=replace(found.gt, file=os.fsdecode(b"gt\xff.txt")), warnings=[os.fsdecode(b"\xff")])
-    read = json.loads("".join(result_document.document(odd, [], {})).encode("utf-8"))
+    read = json.loads("".join(writer.document(odd, [], Extras())).encode("utf-8"))
     assert (read["inputs"]["gt"]["file"], read["warnings"]) == ("gt?.txt", ["?"])
 
 
@@ -464,7 +465,7 @@ def test_results_know_themselves(tmp_path: Path) -> None:
         for text in texts:
             path.write_text(text, encoding="utf-8")
             assert is_result(path)
-        (tmp_path / "x.json").write_text("".join(result_document.document(found, [], {})), encoding="utf-8")
+        (tmp_path / "x.json").write_text("".join(writer.document(found, [], Extras())), encoding="utf-8")
         assert is_result(tmp_path / "x.json")
     assert not is_result(tmp_path / "gt.txt")
 

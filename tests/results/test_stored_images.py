@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from click.testing import CliRunner
 from evaltex_cli import InputError
 from evaltex_cli.cli import main
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.results import result_document, stored_images
+from evaltex_cli.results import reader, stored_images
+from evaltex_cli.results.result_document import ResultDocument
 
 WORDS = Path(__file__).parents[2] / "examples" / "words"
 LAYOUTS: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -30,25 +32,35 @@ LAYOUTS: dict[str, Callable[[dict[str, Any]], str]] = {
 def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("result")
     arguments = [str(WORDS / "gt.txt"), str(WORDS / "det.txt"), str(folder), "-a", "--protocol", "all", "--quiet"]
-    assert CliRunner().invoke(main, arguments).exit_code == 0
+    extras = ["--confidence", "--resamples", "5", "--fail-if", "iou.recall<0"]
+    assert CliRunner().invoke(main, [*arguments, *extras]).exit_code == 0
     return folder
 
 
-def plain(document: dict[str, Any]) -> dict[str, Any]:
-    return document | {"images": list(document["images"])}
+def assert_is(document: ResultDocument, whole: dict[str, Any]) -> None:
+    """The record says what the JSON does."""
+    assert [asdict(image) for image in document.images] == whole["images"]
+    assert asdict(document.inputs) == whole["inputs"]
+    for name in ("version", "protocol", "signature", "parameters", "totals", "scores", "warnings"):
+        assert getattr(document, name) == whole[name]
+    extras = json.loads(json.dumps(asdict(document.extras)))
+    assert {name: value for name, value in extras.items() if value is not None} == {
+        name: value for name, value in whole.items() if name in ("intervals", "bootstrap", "gates", "merged_from")
+    }
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_lines_are_read_as_the_whole_is(result: Path, protocol: str) -> None:
     path = result / f"{protocol}.json"
-    document, whole = result_document.read(path, with_objects=True), json.loads(path.read_bytes())
-    images = document["images"]
-    assert plain(document) == whole
-    assert images[1] == whole["images"][1] == images[-3]
-    assert images[1:3] == whole["images"][1:3]
-    assert list(images.table.rows.names) == [image["name"] for image in whole["images"]]
-    assert sum(images.table.counts.tolist()[0][:-2]) <= len(whole["images"][0]["objects"])
-    assert images.table.objects.ids.tolist() == [one["id"] for image in whole["images"] for one in image["objects"]]
+    document, whole = reader.read(path, with_objects=True), json.loads(path.read_bytes())
+    images, table = document.images, document.table
+    assert_is(document, whole)
+    assert asdict(images[1]) == whole["images"][1] == asdict(images[-3])
+    assert list(map(asdict, images[1:3])) == whole["images"][1:3]
+    assert list(table.rows.names) == [image["name"] for image in whole["images"]]
+    assert sum(table.counts.tolist()[0][:-2]) <= len(whole["images"][0]["objects"])
+    assert table.objects is not None
+    assert table.objects.ids.tolist() == [one["id"] for image in whole["images"] for one in image["objects"]]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -56,7 +68,7 @@ def test_any_layout_is_read(result: Path, layout: str, tmp_path: Path) -> None:
     whole = json.loads((result / "evaltex.json").read_bytes())
     path = tmp_path / "evaltex.json"
     path.write_text(LAYOUTS[layout](whole), encoding="utf-8", newline="")
-    assert plain(result_document.read(path)) == whole
+    assert_is(reader.read(path), whole)
     for name, one in (("own", result / "evaltex.json"), ("other", path)):
         found = CliRunner().invoke(main, ["merge", str(one), str(tmp_path / name)])
         assert found.exit_code == 0, found.output
@@ -79,10 +91,16 @@ def lines_of(result: Path) -> list[str]:
         (lambda lines: [lines[0], lines[-2].replace("\n", ",\n"), *lines[1:]], ""),
         (lambda lines: ["[\n", *lines, "]\n"], "is no result of evaltex"),
         (lambda lines: ["[" * 100_000], "is no JSON"),
-        (lambda lines: [line.replace('"name":', '"label":') for line in lines], "is a damaged result (images[0]"),
+        (
+            lambda lines: [line.replace('"name":', '"label":') for line in lines],
+            "is a damaged result (images[0].name is missing; images[1].name is missing;",
+        ),
         (lambda lines: [line.replace('"coverage":', '"x":', 99) for line in lines[:12]] + lines[12:], "damaged result"),
         (lambda lines: [line.replace('{"id":1,', f'{{"id":{1 << 63},') for line in lines], "damaged result"),
-        (lambda lines: [line.replace('"images": [\n', '"images": 3,\n"others": [\n') for line in lines], "(images)"),
+        (
+            lambda lines: [line.replace('"images": [\n', '"images": 3,\n"others": [\n') for line in lines],
+            "(images is 3, expected a list)",
+        ),
     ],
 )
 def test_what_is_damaged_is_refused(
@@ -91,20 +109,20 @@ def test_what_is_damaged_is_refused(
     path = tmp_path / "evaltex.json"
     path.write_text("".join(damage(lines_of(result))), encoding="utf-8")
     if not message:
-        result_document.read(path)
+        reader.read(path)
         return
     with pytest.raises(InputError, match=re.escape(message)):
-        result_document.read(path)
+        reader.read(path)
 
 
 def test_a_result_that_changes_while_it_is_read_is_refused(result: Path, tmp_path: Path) -> None:
     path = tmp_path / "evaltex.json"
     path.write_text("".join(lines_of(result)), encoding="utf-8")
-    document = result_document.read(path)
+    document = reader.read(path)
     path.unlink()
     path.write_text("".join(lines_of(result)) + "\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"evaltex\.json: has changed while it was read"):
-        list(document["images"])
+        list(document.images)
 
 
 def test_own_results_are_not_held(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,4 +133,4 @@ def test_own_results_are_not_held(result: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(stored_images, "read_whole", refused)
     for protocol in PROTOCOLS:
-        result_document.read(result / f"{protocol}.json")
+        reader.read(result / f"{protocol}.json")

@@ -29,7 +29,7 @@ from limits import HANG_SECONDS
 
 from evaltex_cli.cli import main
 from evaltex_cli.errors import InputError
-from evaltex_cli.results.result_document import files as result_files
+from evaltex_cli.results.reader import files as result_files
 from evaltex_cli.runtime import atomic_output
 
 KILLS = int(os.environ.get("EVALTEX_KILLS", "20"))

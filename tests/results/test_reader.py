@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from evaltex_cli import InputError
 from evaltex_cli.cli import main
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.results.document_checks import damaged_parts
+from evaltex_cli.results import reader
 
 WORDS = Path(__file__).parents[2] / "examples" / "icdar"
 OTHERS: list[Any] = [None, True, "", "x", -1, 0, 3, 0.5, 1e308, [], [1], [None], ["x"], [[]], {}, {"x": 1}]
@@ -60,7 +61,37 @@ def mutated(document: dict[str, Any], rng: random.Random) -> tuple[str, dict[str
 
 def test_what_was_written_is_whole(results: Path) -> None:
     for name in PROTOCOLS:
-        assert not list(damaged_parts(json.loads((results / "one" / f"{name}.json").read_text(encoding="utf-8"))))
+        assert reader.read(results / "one" / f"{name}.json").protocol == name
+
+
+MESSAGES = [
+    (("signature",), 1, "signature is 1, expected a text"),
+    (("inputs", "gt", "images"), -1, "inputs.gt.images is -1, expected a number of things"),
+    (("inputs", "det"), [], "inputs.det is a list, expected an object"),
+    (("totals", "coverage_bins", 3), "x", "totals.coverage_bins[3] is 'x', expected a number"),
+    (("intervals", "recall"), [0.5], "intervals.recall is a list, expected two numbers"),
+    (("merged_from",), [], "merged_from is a list, expected at least one text"),
+    (("images", 0, "objects", 0, "id"), None, "images[0].objects[0].id is null, expected an ID"),
+    (("images", 0, "totals", "coverage"), [], "images[0].totals is an object, expected one like the data set's"),
+    (("totals", "coverage"), 9.5, "totals, which are not those of the images"),
+    (("scores", "hmean"), 0.5, "scores are not those of evaltex"),
+]
+
+
+@pytest.mark.parametrize(("way", "value", "message"), MESSAGES, ids=[message for *_, message in MESSAGES])
+def test_a_message_has_the_file_the_place_and_what_was_expected(
+    results: Path, way: tuple[str | int, ...], value: Any, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "evaltex.json"
+    document = json.loads((results / "one" / "evaltex.json").read_text(encoding="utf-8"))
+    holder: Any = document
+    for step in way[:-1]:
+        holder = holder[step]
+    holder[way[-1]] = value
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(InputError) as raised:
+        reader.read(path)
+    assert str(raised.value) == f"{path}: is a damaged result ({message}); make it again"
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -1,0 +1,379 @@
+"""Reads a result's .json and checks it against the form that `evaltex.schema.json` describes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from evaltex_cli.errors import ConfigError, InputError, Steps, inside, quote
+from evaltex_cli.evaluation.tally import ImageResult, InputSummary
+from evaltex_cli.protocols import PROTOCOLS, config
+from evaltex_cli.protocols.base import MATCH_TYPES, Scores, Totals, load
+from evaltex_cli.results import stored_images
+from evaltex_cli.results.image_table import Gatherer, ImageTable
+from evaltex_cli.results.result_document import (
+    SCHEMA,
+    Bootstrap,
+    Extras,
+    InputSummaries,
+    Interval,
+    ResultDocument,
+    Verdict,
+)
+from evaltex_cli.results.stored_images import StoredImages
+from evaltex_cli.runtime.atomic_output import settle
+from evaltex_cli.runtime.input_files import read_regular
+from evaltex_cli.runtime.outputs import is_other_document
+
+EXPECTED = "the .json of an earlier run"
+_SHOWN_FAULTS = 5
+_HEAD_BYTES = 256
+_TOOL = re.compile(rb'"tool"\s*:\s*"evaltex"')
+_BEYOND = 1e100
+"""Larger than any sum of areas: coordinates are limited."""
+_BEYOND_IDS = 1 << 63
+_MISSING = object()
+"""In place of a value that a document does not have."""
+
+
+def files(path: Path) -> list[Path]:
+    """Return a result, or the results in a folder, after completing what a killed run has left there.
+
+    Files that `compare`, `diagnose` and `validate` have written into the folder are left out.
+
+    Raises
+    ------
+    InputError
+        When that cannot be done.
+    """
+    if not path.is_dir():
+        return [path]
+    settle(path)
+    return sorted(file for file in path.glob("*.json") if not is_other_document(file))
+
+
+def is_document(path: Path) -> bool:
+    """Whether a file begins as a result's .json does."""
+    try:
+        return _TOOL.search(read_regular(path, "a file", _HEAD_BYTES)) is not None
+    except (OSError, InputError):
+        return False
+
+
+def read(path: Path, with_objects: bool = False) -> ResultDocument:
+    """Read the document of an earlier run; its `images` are decoded when they are asked for.
+
+    Parameters
+    ----------
+    with_objects : bool
+        Whether the images' table has the objects too.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read, is no result of this tool, or does not have the form of the schema.
+    """
+    try:
+        try:
+            return _document(path, stored_images.read(path, EXPECTED), with_objects)
+        except ValueError:  # a line of an image is no JSON
+            return _document(path, stored_images.read_whole(path, EXPECTED), with_objects)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error}); give {EXPECTED}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: is no JSON ({error}); expected {EXPECTED}") from error
+
+
+def _document(path: Path, value: Any, with_objects: bool) -> ResultDocument:
+    if not isinstance(value, dict) or value.get("tool") != "evaltex":
+        raise InputError(f"{path}: is no result of evaltex; expected {EXPECTED}")
+    if value.get("schema") != SCHEMA:
+        raise InputError(f"{path}: has schema {quote(str(value.get('schema')))}; this version reads {SCHEMA}")
+    decoded: dict[str, Any] = {}
+    faults = []
+    for name, decode in _MEMBERS.items():
+        try:
+            decoded[name] = _member(value, name, decode)
+        except _Unfit as fault:
+            faults.append(str(fault))
+    if not faults:
+        name = decoded["protocol"]
+        gathered = Gatherer(load(name).headline if name in PROTOCOLS else (), with_objects)
+        checks = chain(_faults_of_scores(decoded), _faults_of_images(decoded, gathered))
+        faults = list(islice(checks, _SHOWN_FAULTS))
+    if faults:
+        raise InputError(f"{path}: is a damaged result ({'; '.join(faults[:_SHOWN_FAULTS])}); make it again")
+    extras = Extras(**{field.name: decoded.pop(field.name) for field in fields(Extras)})
+    return ResultDocument(**decoded, extras=extras, table=gathered.table())
+
+
+# JSON values of a form ------------------------------------------------------------------------------------------------
+
+_Decoder: TypeAlias = Callable[[Any], Any]
+"""Returns a value that has the right form, as a record if there is one for it; raises `_Unfit` for any other."""
+
+
+class _Unfit(Exception):
+    """A value that does not have the right form: what was found, what was expected, and the steps that lead to it."""
+
+    def __init__(self, found: Any, expected: str, where: Steps = ()) -> None:
+        self.found, self.expected, self.where = found, expected, where
+
+    def within(self, *steps: str | int) -> _Unfit:
+        """Return the same fault, seen from outer parts of the document."""
+        return _Unfit(self.found, self.expected, (*steps, *self.where))
+
+    def __str__(self) -> str:
+        place = inside(self.where).removesuffix(": ")
+        if self.found is _MISSING:
+            return f"{place} is missing"
+        kinds: dict[type, Callable[[Any], str]] = {list: lambda _: "a list", dict: lambda _: "an object", str: quote}
+        found = kinds.get(type(self.found), lambda value: json.dumps(value)[:80])(self.found)
+        return f"{place} is {found}, expected {self.expected}"
+
+
+def _such(is_fit: Callable[[Any], bool], expected: str) -> _Decoder:
+    """Return a decoder of values that pass a test."""
+
+    def decode(value: Any) -> Any:
+        if not is_fit(value):
+            raise _Unfit(value, expected)
+        return value
+
+    return decode
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _BEYOND
+
+
+_text = _such(lambda value: isinstance(value, str), "a text")
+_number = _such(_is_number, "a number")
+_number_or_null = _such(lambda value: value is None or _is_number(value), "a number or null")
+_count = _such(
+    lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0, "a number of things"
+)
+_boolean = _such(lambda value: isinstance(value, bool), "true or false")
+_plain = _such(lambda value: isinstance(value, str | bool) or _is_number(value), "a text, a number, true or false")
+
+
+def _list(value: Any, decode: _Decoder) -> list[Any]:
+    """Decode a list of elements of one form."""
+    if not isinstance(value, list):
+        raise _Unfit(value, "a list")
+    decoded = []
+    for k, one in enumerate(value):
+        try:
+            decoded.append(decode(one))
+        except _Unfit as fault:
+            raise fault.within(k) from None
+    return decoded
+
+
+def _object(value: Any, decode: _Decoder) -> dict[str, Any]:
+    """Decode an object with values of one form."""
+    if not isinstance(value, dict):
+        raise _Unfit(value, "an object")
+    decoded = {}
+    for name, one in value.items():
+        try:
+            decoded[name] = decode(one)
+        except _Unfit as fault:
+            raise fault.within(name) from None
+    return decoded
+
+
+def _member(value: Any, name: str, decode: _Decoder) -> Any:
+    """Decode what an object has under a name."""
+    if not isinstance(value, dict):
+        raise _Unfit(value, "an object")
+    try:
+        return decode(value.get(name, _MISSING))
+    except _Unfit as fault:
+        raise fault.within(name) from None
+
+
+def _record(of_type: Callable[..., Any], members: Mapping[str, _Decoder]) -> _Decoder:
+    """Return a decoder of objects with these members, which become a record."""
+    return lambda value: of_type(**{name: _member(value, name, decode) for name, decode in members.items()})
+
+
+def _optional(decode: _Decoder, default: Any = None) -> _Decoder:
+    """Return a decoder of values that may be missing."""
+    return lambda value: default if value is _MISSING else decode(value)
+
+
+# A result ------------------------------------------------------------------------------------------------------------
+
+
+def _totals(value: Any) -> Totals:
+    return _object(value, lambda one: _list(one, _number) if isinstance(one, list) else _number(one))
+
+
+def _scores(value: Any) -> Scores:
+    return _object(value, lambda one: _list(one, _bin_or_row) if isinstance(one, list) else _number_or_null(one))
+
+
+def _bin_or_row(value: Any) -> Any:
+    return _object(value, _cell) if isinstance(value, dict) else _number_or_null(value)
+
+
+def _cell(value: Any) -> str | float | None:
+    return value if isinstance(value, str) else _number_or_null(value)
+
+
+def _interval(value: Any) -> Interval | None:
+    if value is None:
+        return None
+    if len(_list(value, _number)) != 2:
+        raise _Unfit(value, "two numbers")
+    return value[0], value[1]
+
+
+def _texts(value: Any) -> list[str]:
+    if value == []:
+        raise _Unfit(value, "at least one text")
+    return _list(value, _text)
+
+
+_INPUT = _record(
+    InputSummary, {field.name: _text if isinstance(field.default, str) else _count for field in fields(InputSummary)}
+)
+_VERDICT = _record(
+    Verdict,
+    dict.fromkeys(("expression", "protocol", "score"), _text)
+    | dict.fromkeys(("value", "baseline"), _number_or_null)
+    | {"limit": _number, "passed": _boolean},
+)
+_MEMBERS: Mapping[str, _Decoder] = {
+    "version": _text,
+    "protocol": _text,
+    "signature": _text,
+    "parameters": lambda value: _object(value, _plain),
+    "inputs": _record(InputSummaries, {"gt": _INPUT, "det": _INPUT}),
+    "totals": _totals,
+    "scores": _scores,
+    "images": _such(lambda value: isinstance(value, StoredImages), "a list"),
+    "warnings": _optional(lambda value: _list(value, _text), default=[]),
+    "intervals": _optional(lambda value: _object(value, _interval)),
+    "bootstrap": _optional(_record(Bootstrap, {"level": _number, "resamples": _count, "seed": _count})),
+    "gates": _optional(lambda value: _list(value, _VERDICT)),
+    "merged_from": _optional(_texts),
+}
+_match_type = _such(lambda value: value in MATCH_TYPES, f"one of {', '.join(MATCH_TYPES)}")
+_object_id = _such(lambda value: isinstance(value, int) and abs(value) < _BEYOND_IDS, "an ID")
+
+
+def _faults_of_scores(decoded: Mapping[str, Any]) -> Iterator[str]:
+    """Check names and kinds of the scores against those of the totals; not for unknown protocols and revisions."""
+    if decoded["protocol"] not in PROTOCOLS:
+        return
+    protocol = load(decoded["protocol"])
+    if f"|revision:{protocol.version}|" not in decoded["signature"]:
+        return
+    try:
+        parameters = config.checked(protocol.name, decoded["parameters"])
+        computed, stored = protocol.scores(decoded["totals"], parameters), decoded["scores"]
+        are_alike = computed.keys() == stored.keys() and _are_alike(computed, stored, _layout)
+    except ConfigError:
+        return  # reported where the parameters are used
+    except (KeyError, TypeError, ValueError, IndexError):
+        are_alike = False
+    if not are_alike:
+        yield f"scores are not those of {protocol.name}"
+
+
+def _faults_of_images(decoded: Mapping[str, Any], gathered: Gatherer) -> Iterator[str]:
+    """Check the images, which `gathered` gets, and their sums."""
+    totals, scores = decoded["totals"], decoded["scores"]
+    are_whole, kinds_of_scores, kinds_of_objects = True, set(), set()
+    for k, value in enumerate(decoded["images"].unchecked()):
+        try:
+            image = _image(value, totals, scores)
+        except _Unfit as fault:
+            are_whole = False
+            yield str(fault.within("images", k))
+            continue
+        kinds_of_scores.add(frozenset(image.scores))
+        kinds_of_objects |= {frozenset(entry) for entry in image.objects[:1]}
+        gathered.add(image)
+    if not are_whole:
+        return
+    if len(kinds_of_scores) > 1:
+        yield "scores of the images have different names"
+    elif len(kinds_of_objects) > 1:
+        yield "values of the objects have different names"
+    elif len(decoded["images"]) and not _are_sums(totals, gathered.table()):
+        yield "totals, which are not those of the images"
+
+
+def _are_sums(totals: Totals, table: ImageTable) -> bool:
+    with np.errstate(over="ignore"):
+        sums = {name: np.sum(table.rows.columns[name], axis=0) for name in totals}
+    return all(
+        np.allclose(sums[name], np.asarray(total, np.float64), rtol=1e-9, atol=1e-9) for name, total in totals.items()
+    )
+
+
+def _image(value: Any, totals: Totals, scores: Scores) -> ImageResult:
+    """An image, whose totals and scores have the names and kinds of the data set's."""
+    name, own_totals, own_scores = (
+        _member(value, name, decode) for name, decode in (("name", _text), ("totals", _totals), ("scores", _scores))
+    )
+    if len(own_totals) != len(totals) or not _are_alike(own_totals, totals, _length):
+        raise _Unfit(own_totals, "one like the data set's", ("totals",))
+    if not _are_alike(own_scores, scores, _kind):
+        raise _Unfit(own_scores, "one like the data set's", ("scores",))
+    objects = _member(value, "objects", lambda entries: _matches(entries, "detections"))
+    detections = _member(value, "detections", lambda entries: _matches(entries, "objects"))
+    return ImageResult(name, own_totals, own_scores, objects, detections)
+
+
+def _matches(entries: Any, partners: str) -> list[Any]:
+    """The matches of one side, all with the same values."""
+    forms = {"id": _object_id, "match": _match_type, partners: _object_ids}
+
+    def match(entry: Any) -> Any:
+        for name, decode in forms.items():
+            _member(entry, name, decode)
+        for name in entry.keys() - forms.keys():
+            _member(entry, name, _number_or_null)
+        return entry
+
+    matches = _list(entries, match)
+    if len(set(map(frozenset, matches))) > 1:
+        raise _Unfit(entries, "one with the same names in each object")
+    return matches
+
+
+def _object_ids(value: Any) -> list[int]:
+    return _list(value, _object_id)
+
+
+def _are_alike(one: Mapping[str, Any], other: Mapping[str, Any], kind: Callable[[Any], Any]) -> bool:
+    """Whether a record has names of another's only, and under each name a value of the same kind."""
+    return one.keys() <= other.keys() and all(kind(one[name]) == kind(other[name]) for name in one)
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, list) else -1
+
+
+def _layout(value: Any) -> Any:
+    """What all values of a score have in common: the length of a list, and the names in its rows."""
+    if not isinstance(value, list):
+        return None
+    return [tuple(one) if isinstance(one, dict) else None for one in value]
+
+
+def _kind(value: Any) -> str:
+    if not isinstance(value, list):
+        return "number"
+    return "rows" if value == [] or isinstance(value[0], dict) else "bins"
