@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.formats.files import archive, zip_directory
-from evaltex_cli.formats.files.fingerprint import Fingerprint
+from evaltex_cli.formats.files import archive
+from evaltex_cli.formats.files.archive import Fingerprint
+from evaltex_cli.formats.files.listing import stored_files
 from evaltex_cli.runtime.input_files import natural_key
 
 CENTRAL_HEADER = b"PK\x01\x02"
@@ -347,4 +348,4 @@ def test_an_offset_that_older_versions_of_zipfile_seek_unchecked_is_told(
     (tmp_path / "a.zip").write_bytes(b"PK\x05\x06" + bytes(18))
     monkeypatch.setattr(zipfile, "ZipFile", beyond_an_offset)
     with pytest.raises(InputError, match=r"a\.zip: the archive is damaged \(.*\); pack or download it again"):
-        zip_directory._any(tmp_path / "a.zip")
+        stored_files(tmp_path / "a.zip")

@@ -534,8 +534,8 @@ def test_a_document_is_parsed_once_and_not_kept(tmp_path: Path, monkeypatch: pyt
 
 def test_a_folder_is_looked_through_once_to_tell_its_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[Path] = []
-    inner = archive._walk
-    monkeypatch.setattr(archive, "_walk", lambda folder: looks.append(folder) or inner(folder))
+    inner = archive.walk
+    monkeypatch.setattr(archive, "walk", lambda folder: looks.append(folder) or inner(folder))
     written(tmp_path / "res_1.txt", "1,2,3,4")
     formats.open_source(tmp_path, "det", FaultLog())
     assert len(looks) < 8 < len(formats.FORMATS)

@@ -24,7 +24,7 @@ from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.documents import safe_json, safe_xml
 from evaltex_cli.formats.documents.parsed_source import columns, refuse_bad_names, source
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.fingerprint import Fingerprint
+from evaltex_cli.formats.files.archive import Fingerprint
 from evaltex_cli.formats.files.garbage import garbage_kept
 from evaltex_cli.formats.files.image_names import without_prefix
 from evaltex_cli.formats.parsed import CollectedImage

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.files import decimals
-from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
+from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT, parse_numbers
 from evaltex_cli.records import Bools, Floats, Ints, offsets_of
 
-_NEWLINE, _QUOTE, _COMMA, _MINUS, _DOT, _ZERO = 10, 34, 44, 45, 46, 48
+_NEWLINE, _QUOTE, _COMMA, _ZERO = 10, 34, 44, 48
 _SEPARATOR, _DIGIT, _SIGN, _OTHER = 0, 1, 2, 3
 _LARGEST_ID = 2.0**53
 _MOST_DIGITS = 18
@@ -160,8 +159,10 @@ def _numbers(
         plain[line[(kind[unusual] == _OTHER) | (unusual < last_id[line])]] = False
     if not plain.all():
         return plain, np.zeros(0), fields
-    values = _values(text, kind, separator, unusual)
-    return (_sound(values, fields, leading) if len(values) else plain & False), values, fields
+    values = parse_numbers(
+        text, np.concatenate([np.zeros(1, np.int64), separator[:-1] + 1])[: len(separator)], separator
+    )
+    return _sound(values, fields, leading), values, fields
 
 
 def _without_transcriptions(
@@ -174,31 +175,6 @@ def _without_transcriptions(
     keep[ends + 1] -= 1
     kept: NDArray[np.uint8] = data[np.cumsum(keep[:-1], dtype=np.int8).view(bool)]
     return kept
-
-
-def _values(text: NDArray[np.uint8], kind: NDArray[np.uint8], separator: Ints, unusual: Ints) -> Floats:
-    """The numbers of a text that holds nothing else; none where one is no number after all."""
-    if _are_decimals(text, kind, separator, unusual):
-        start = np.concatenate([np.zeros(1, np.int64), separator[:-1] + 1])[: len(separator)]
-        return decimals.parse(text, start, separator)
-    numbers = text.copy()
-    numbers[separator] = _COMMA
-    try:
-        values = np.fromstring(numbers.tobytes() + b"0", dtype=np.float64, sep=",")
-    except (DeprecationWarning, ValueError):
-        return np.zeros(0)
-    # What is no number ends the list. NumPy warns of it too, but warnings are the whole process's, not a thread's.
-    return values[:-1] if len(values) == len(separator) + 1 else np.zeros(0)
-
-
-def _are_decimals(text: NDArray[np.uint8], kind: NDArray[np.uint8], separator: Ints, unusual: Ints) -> bool:
-    """Whether all signs are minus signs before digits, and dots between digits, one a number at most."""
-    before, after = kind[np.maximum(unusual - 1, 0)], kind[unusual + 1]
-    before[unusual == 0] = _SEPARATOR
-    is_dot = text[unusual] == _DOT
-    is_minus = text[unusual] == _MINUS
-    fits = (after == _DIGIT) & np.where(is_dot, before == _DIGIT, is_minus & (before == _SEPARATOR))
-    return bool(fits.all()) and bool((np.diff(np.searchsorted(separator, unusual[is_dot])) > 0).all())
 
 
 def _sound(values: Floats, fields: Ints, leading: int) -> Bools:

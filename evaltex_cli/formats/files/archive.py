@@ -7,11 +7,10 @@ within them too.
 
 from __future__ import annotations
 
-import itertools
+import hashlib
 import os
-import re
-import stat
 import struct
+import zipfile
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +22,6 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from evaltex_cli.errors import ChangedError, FaultLog, InputError, counted, quote
-from evaltex_cli.formats.files import zip_directory
-from evaltex_cli.formats.files.garbage import garbage_kept
 from evaltex_cli.formats.files.image_names import (
     NAME_TOO_LONG,
     image_names,
@@ -34,7 +31,7 @@ from evaltex_cli.formats.files.image_names import (
     leaves_result_folder,
     parts_of,
 )
-from evaltex_cli.formats.files.zip_directory import Stored
+from evaltex_cli.formats.files.listing import MAX_ENTRIES, Stored, stored_files, walk
 from evaltex_cli.records import Ints
 from evaltex_cli.runtime.input_files import natural_key
 
@@ -42,7 +39,6 @@ MAX_ENTRY_BYTES = 64 << 20
 """Largest entry, uncompressed: a hundred times the largest file of any known data set."""
 MAX_TOTAL_BYTES = 2 << 30
 """Largest sum over all entries, uncompressed."""
-MAX_ENTRIES = 1_000_000
 ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 """First bytes of an archive, and of one without entries."""
 
@@ -52,8 +48,6 @@ _ENCRYPTED_FLAGS = 0x1 | 0x40 | 0x2000
 _LARGEST_OFFSET = 1 << 62
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _READ_AHEAD = 1 << 16
-_SLASH = re.compile(r"[/\\]")
-_MAY_BE_CLUTTER = re.compile(r"\._|__MACOSX|\.ds_store|thumbs\.db", re.IGNORECASE)
 
 
 class Entry(NamedTuple):
@@ -189,7 +183,7 @@ class Entries:
         start = _LOCAL_HEADER.size + name_length + extra_length
         stop = start + stored.packed_size
         data = (data + file.read(stop - len(data)) if stop > len(data) else data)[start:stop]
-        if stored.method == zip_directory.DEFLATED:
+        if stored.method == zipfile.ZIP_DEFLATED:
             try:
                 data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, entry.size + 1)
             except zlib.error as error:
@@ -206,6 +200,39 @@ class Entries:
             f"{self.place(entry)}: the archive is damaged, or is not the one that was indexed ({why}); pack or download"
             " it again, and run when nothing writes to it"
         )
+
+
+class Fingerprint:
+    """SHA-256 of an input while its entries pass by.
+
+    Of an archive's bytes; of the sorted lines ``<sha256 of entry>  <entry name>`` of a folder.
+    """
+
+    def __init__(self, entries: Entries) -> None:
+        self._entries = entries
+        self._lines: list[bytes] = []
+        self._checksums = array("I")
+
+    def add(self, entry: Entry, data: bytes) -> None:
+        """Take the bytes of one entry."""
+        if not self._entries.is_zip:
+            self._checksums.append(zlib.crc32(data))
+            digest = hashlib.sha256(data).hexdigest().encode()
+            self._lines.append(digest + b"  " + entry.name.encode("utf-8", "surrogateescape") + b"\n")
+
+    def indexed(self) -> Entries:
+        """Return the entries, all of which have been added in their order, with what `Entries.read_indexed` needs."""
+        return self._entries if self._entries.is_zip else replace(self._entries, checksums=self._checksums)
+
+    def hexdigest(self) -> str:
+        """Return the SHA-256 as hexadecimal digits; raises `InputError` when the archive cannot be read."""
+        if not self._entries.is_zip:
+            return hashlib.sha256(b"".join(sorted(self._lines))).hexdigest()
+        try:
+            with Path(self._entries.file).open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise unreadable(self._entries.path, error) from error
 
 
 def is_archive(path: Path) -> bool:
@@ -232,7 +259,7 @@ def state(path: Path) -> int:
         return held[1]
     try:
         if path.is_dir():
-            return hash(tuple((name, *_times(status)) for name, status in _walk(path)))
+            return hash(tuple((name, *_times(status)) for name, status in walk(path)))
         return hash(_times(path.stat()))
     except OSError as error:
         raise unreadable(str(path), error) from error
@@ -284,7 +311,7 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
             others.append(item[0])
     for name, _, stored in chosen:
         if stored is not None:
-            _refuseunreadable(path, name, stored, largest)
+            _refuse_unreadable(path, name, stored, largest)
     _refuse_large(path, chosen, largest)
     images = image_names([name for name, _, _ in chosen], suffix)
     entries = [Entry(name, image, size, stored) for (name, size, stored), image in zip(chosen, images, strict=True)]
@@ -305,34 +332,26 @@ _Listed = tuple[str, int, Stored | None]
 
 
 def _folder_listing(path: Path) -> list[_Listed]:
-    return _without_clutter([(name, status.st_size, None) for name, status in _walk(path)])
+    return [(name, status.st_size, None) for name, status in walk(path)]
 
 
 def _zip_listing(path: Path, suffix: str = "") -> list[_Listed]:
     with path.open("rb") as file:
         if file.read(4) not in ZIP_MAGIC:
             raise InputError(f"{path}: not a .zip archive; pack the {suffix} files as .zip, or give the folder of them")
-    files = [item for item in _directory(path, state(path)) if not item.name.endswith(("/", "\\"))]
-    return _without_clutter([(item.name, item.size, item) for item in files])
+    return [(item.name, item.size, item) for item in _directory(path, state(path))]
 
 
 @lru_cache(maxsize=1)
 def _directory(path: Path, state: int) -> list[Stored]:
     """Read the directory of an archive in this state (`state`): first its endings are looked at, then its entries."""
-    with garbage_kept():
-        return zip_directory.read(path)
+    return stored_files(path)
 
 
-def _without_clutter(listing: list[_Listed]) -> list[_Listed]:
-    if not _MAY_BE_CLUTTER.search("\n".join([name for name, _, _ in listing])):
-        return listing
-    return [item for item in listing if not _is_clutter(item[0])]
-
-
-def _refuseunreadable(path: Path, name: str, stored: Stored, largest: int) -> None:
+def _refuse_unreadable(path: Path, name: str, stored: Stored, largest: int) -> None:
     if stored.flags & _ENCRYPTED_FLAGS:
         raise InputError(f"{path}: entry {quote(name)} is encrypted; pack the files without a password")
-    if stored.method not in (zip_directory.STORED, zip_directory.DEFLATED):
+    if stored.method not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         found = f"entry {quote(name)} is packed by method {stored.method}"
         raise InputError(f"{path}: {found}; pack the files as an ordinary .zip (deflate)")
     if not 0 <= stored.offset < _LARGEST_OFFSET:
@@ -357,33 +376,8 @@ def _refuse_large(path: Path, listing: list[_Listed], largest: int) -> None:
         raise InputError(f"{path}: {len(listing)} entries; at most {MAX_ENTRIES} are read: divide it")
 
 
-def _walk(folder: Path) -> list[tuple[str, os.stat_result]]:
-    """Path from the folder and status of every regular file below it, sorted; links to folders are not followed."""
-
-    def stop(error: OSError) -> None:
-        raise error
-
-    found: list[tuple[str, os.stat_result]] = []
-    for base, _, names in os.walk(folder, onerror=stop):
-        inner = Path(base).relative_to(folder).parts
-        for name in itertools.filterfalse(_is_clutter, names):
-            status = Path(base, name).stat()
-            if stat.S_ISREG(status.st_mode):
-                found.append(("/".join([*inner, name]), status))
-        if len(found) > MAX_ENTRIES:
-            raise InputError(f"{folder}: more than {MAX_ENTRIES} files; give the folder that holds the annotations")
-    return sorted(found, key=lambda item: item[0])
-
-
 def _times(status: os.stat_result) -> tuple[int, int, int, int]:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
-
-
-def _is_clutter(name: str) -> bool:
-    if not _MAY_BE_CLUTTER.search(name):
-        return False
-    *folders, last = _SLASH.split(name)
-    return "__MACOSX" in folders or last.startswith("._") or last.lower() in (".ds_store", "thumbs.db")
 
 
 def _warnings(path: Path, others: list[str], suffix: str) -> tuple[str, ...]:

@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.formats.files import decimals
-from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
+from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT, parse_numbers
 from evaltex_cli.formats.icdar.lines import CURVED_PREFIX, DONT_CARE, SCRIPTS, LineShape, Syntax
 from evaltex_cli.records import Bools, Floats, Ints
 
@@ -264,7 +263,7 @@ def _confidence_kinds(data: Bytes, plain: PlainLines, place: Ints) -> Ints:
     may_be = (stop > start + 1) & ((first <= _ZERO) | ((first == _ONE) & (data[start + 1] == ord("."))))
     has, start, stop = has[may_be], start[may_be], stop[may_be]
     if len(has):
-        values = decimals.parse(data, start, stop)
+        values = parse_numbers(data, start, stop)
         signs = np.flatnonzero((data == ord(".")) | (data == ord("-")))
         whole = np.searchsorted(signs, start) == np.searchsorted(signs, stop)
         kinds[has] = np.where((values >= 0) & (values <= 1), np.where(whole, 1, 2), 0)
@@ -299,7 +298,7 @@ def _read_stretch(data: Bytes, syntax: Syntax) -> ReadLines:
     text_start, text_stop, unusual = _transcriptions(data, plain, syntax)
     fitting = np.flatnonzero(_fits(plain, syntax) & ~unusual)
     numbers = plain.numbers[fitting]
-    values = decimals.parse(data, *plain.fields(fitting))
+    values = parse_numbers(data, *plain.fields(fitting))
     first = np.cumsum(numbers) - numbers
     sound = np.ones(len(fitting), dtype=bool)
     wild = np.flatnonzero(~(np.abs(values) <= COORDINATE_LIMIT))

@@ -31,8 +31,8 @@ import numpy as np
 from evaltex_cli.errors import FormatError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.files import archive
+from evaltex_cli.formats.files.archive import Fingerprint
 from evaltex_cli.formats.files.buffer_lines import line_ends
-from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.garbage import garbage_kept
 from evaltex_cli.formats.files.text_bounds import refuse_excess, without_blank_lines
 from evaltex_cli.formats.icdar import lines_bulk as bulk

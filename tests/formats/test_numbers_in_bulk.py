@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli.formats.files import decimals
+from evaltex_cli.formats.files.numbers import parse_numbers
 
 digits = st.text("0123456789", min_size=1, max_size=9) | st.text("0123456789", min_size=1, max_size=25)
 numbers = st.builds(
@@ -19,7 +19,7 @@ numbers = st.builds(
 def parsed(text: str) -> np.ndarray:
     data = np.frombuffer(text.encode(), np.uint8)
     stop = np.flatnonzero(data == ord(","))
-    return decimals.parse(data, np.concatenate([[0], stop[:-1] + 1])[: len(stop)], stop)
+    return parse_numbers(data, np.concatenate([[0], stop[:-1] + 1])[: len(stop)], stop)
 
 
 def floats(text: str) -> np.ndarray:
@@ -40,8 +40,3 @@ def test_numbers_of_one_length_only(whole: int, fraction: int) -> None:
     tail = "." + "7" * fraction if fraction else ""
     text = "".join(f"{sign}{digit * whole}{tail}," for sign in ("", "-", " ") for digit in "0189")
     assert parsed(text).tobytes() == floats(text).tobytes()
-
-
-def test_usual_numbers_are_not_parsed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decimals, "parse_each", None)
-    parsed("0,12, 345,-6789,12345678,0.5,0.9876543,-99999999.1234567,")

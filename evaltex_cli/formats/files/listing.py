@@ -1,0 +1,96 @@
+"""What files a folder or a .zip archive has, without those that macOS and Windows add."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+from evaltex_cli.errors import InputError
+
+MAX_ENTRIES = 1_000_000
+_UTF8_FLAG = 0x800
+_SLASH = re.compile(r"[/\\]")
+_MAY_BE_CLUTTER = re.compile(r"\._|__MACOSX|\.ds_store|thumbs\.db", re.IGNORECASE)
+
+
+class Stored(NamedTuple):
+    """A file as the archive's directory has it; sizes in bytes, the offset that of its local header."""
+
+    name: str
+    flags: int
+    method: int
+    crc: int
+    packed_size: int
+    size: int
+    offset: int
+
+
+def stored_files(path: Path) -> list[Stored]:
+    """Return the files of an archive in the directory's order, without its folders.
+
+    Raises
+    ------
+    InputError
+        When the archive is damaged.
+    OSError
+        When it cannot be read.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            infos = archive.infolist()
+    # Besides the documented one: a higher version of the format; names that are not UTF-8, and offsets before the file.
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        raise InputError(f"{path}: the archive is damaged ({error}); pack or download it again") from error
+    return [
+        Stored(
+            *(name, info.flag_bits, info.compress_type, info.CRC),
+            *(info.compress_size, info.file_size, info.header_offset),
+        )
+        for info in infos
+        if not (name := _name(info)).endswith(("/", "\\")) and not _is_clutter(name)
+    ]
+
+
+def _name(info: zipfile.ZipInfo) -> str:
+    """The whole name, not cut at a NUL; UTF-8 where its bytes are, flagged as such or not (macOS does not flag it)."""
+    name: str = info.orig_filename
+    if not info.flag_bits & _UTF8_FLAG and not name.isascii():
+        try:
+            return name.encode("cp437").decode("utf-8")
+        except UnicodeError:
+            pass
+    return name
+
+
+def walk(folder: Path) -> list[tuple[str, os.stat_result]]:
+    """Return every regular file below a folder, sorted: its path from the folder, and its status.
+
+    Links to folders are not followed.
+    """
+
+    def stop(error: OSError) -> None:
+        raise error
+
+    files: list[tuple[str, os.stat_result]] = []
+    for base, _, names in os.walk(folder, onerror=stop):
+        inner = Path(base).relative_to(folder).parts
+        for name in names:
+            path = "/".join([*inner, name])
+            if not _is_clutter(path):
+                status = Path(base, name).stat()
+                if stat.S_ISREG(status.st_mode):
+                    files.append((path, status))
+        if len(files) > MAX_ENTRIES:
+            raise InputError(f"{folder}: more than {MAX_ENTRIES} files; give the folder that holds the annotations")
+    return sorted(files, key=lambda item: item[0])
+
+
+def _is_clutter(name: str) -> bool:
+    if not _MAY_BE_CLUTTER.search(name):
+        return False
+    *folders, last = _SLASH.split(name)
+    return "__MACOSX" in folders or last.startswith("._") or last.lower() in (".ds_store", "thumbs.db")
