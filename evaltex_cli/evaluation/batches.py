@@ -33,8 +33,6 @@ BATCH_BYTES = 1 << 20
 BATCH_IMAGES = 8192
 MASK_BATCH_IMAGES = 8
 Read: TypeAlias = Callable[[FaultLog], ReadImages]
-_KEPT_BYTES = 31 << 20
-"""Once a block of this size was freed, glibc keeps what is freed later, where else each page is cleared anew."""
 
 
 def picture_stamps(masks: MaskFolders, names: Sequence[str]) -> Ints:
@@ -158,7 +156,6 @@ def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, chunk
     bare : sequence of Run
         Runs that have summed nothing yet.
     """
-    np.empty(_KEPT_BYTES, np.uint8)
     faults = FaultLog()
     refused: list[Refused] = []
     gt_read = _settled(chunk.gt(faults), "gt", options.invalid, refused)

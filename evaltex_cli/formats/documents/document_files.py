@@ -25,7 +25,6 @@ from evaltex_cli.formats.documents import safe_json, safe_xml
 from evaltex_cli.formats.documents.parsed_source import columns, refuse_bad_names, source
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.archive import Fingerprint
-from evaltex_cli.formats.files.garbage import garbage_kept
 from evaltex_cli.formats.files.image_names import without_prefix
 from evaltex_cli.formats.parsed import CollectedImage
 from evaltex_cli.records import Ints, ReadImages
@@ -120,8 +119,7 @@ def _json_document(path: Path, state: int) -> JsonDocument:
         sha256 = hashlib.sha256(packed).hexdigest()
         data = unpacked(path, packed)
     try:
-        with garbage_kept():
-            return JsonDocument(place, safe_json.parse(data), sha256, count)
+        return JsonDocument(place, safe_json.parse(data), sha256, count)
     except FormatError as error:
         raise InputError(str(error.fault(place))) from error
 
@@ -162,8 +160,7 @@ def index_json(name: str, collect: Collect, path: Path, side: Side, faults: Faul
     images: list[CollectedImage] = []
     warnings: tuple[str, ...] = ()
     try:
-        with garbage_kept():
-            images, warnings = collect(document.value, document.place, side, faults)
+        images, warnings = collect(document.value, document.place, side, faults)
         _refuse_no_images(images, document.place, side, faults)
     except FormatError as error:
         error.log(faults, document.place)
@@ -226,8 +223,7 @@ def _part(entries: archive.Entries, parse: Parse, side: Side, positions: Ints) -
 
 
 def _read(entries: archive.Entries, parse: Parse, side: Side, positions: Ints, faults: FaultLog) -> ReadImages:
-    with garbage_kept():
-        return columns(_collect(entries, parse, side, positions, faults))
+    return columns(_collect(entries, parse, side, positions, faults))
 
 
 def _collect(

@@ -33,7 +33,6 @@ from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.archive import Fingerprint
 from evaltex_cli.formats.files.buffer_lines import line_ends
-from evaltex_cli.formats.files.garbage import garbage_kept
 from evaltex_cli.formats.files.text_bounds import refuse_excess, without_blank_lines
 from evaltex_cli.formats.icdar import lines_bulk as bulk
 from evaltex_cli.formats.icdar.lines import COORDINATES, LineShape, Syntax, bare_line, survey_line
@@ -130,8 +129,7 @@ def survey(path: Path) -> Survey:
 @lru_cache(maxsize=4)
 def _survey(path: Path, state: int) -> Survey:
     """Pass once over what stands at a path in this state (`archive.state`)."""
-    with garbage_kept():
-        entries = archive.open_entries(path)
+    entries = archive.open_entries(path)
     fingerprint = Fingerprint(entries)
     shapes: Counter[LineShape] = Counter()
     spaced = 0
