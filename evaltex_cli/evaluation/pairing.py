@@ -16,8 +16,7 @@ import numpy as np
 
 from evaltex_cli.errors import SHOWN_FAULTS, FaultLog, Hints, InputError, quote
 from evaltex_cli.formats.base import Source
-from evaltex_cli.formats.files.image_names import stem
-from evaltex_cli.formats.files.packed_names import hashes, taken
+from evaltex_cli.formats.files.image_names import hashes, stem, taken
 from evaltex_cli.records import Ints
 
 NO_DETECTIONS = -1

@@ -15,7 +15,7 @@ from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.evaltex.lines import is_object_line
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.text_bounds import MAX_LINE_BYTES, numbered_lines
+from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES, numbered_lines
 from evaltex_cli.formats.parsed import CollectedImage
 from evaltex_cli.records import Objects
 from evaltex_cli.runtime import input_files

@@ -10,11 +10,29 @@ from typing import NamedTuple
 import numpy as np
 
 from evaltex_cli.errors import ChangedError, FormatError, quote
-from evaltex_cli.formats.files.file_stamps import ABSENT, Stamp, stamp_of
 from evaltex_cli.formats.files.image_names import leaves_result_folder
 from evaltex_cli.records import Ints
 
 SUFFIXES = (".tif", ".tiff", ".png", ".bmp", ".gif")
+
+
+class Stamp(NamedTuple):
+    """Bytes, and time of the last change in nanoseconds; -1 and -1 where there is no such file."""
+
+    size: int
+    time: int
+
+
+ABSENT = Stamp(-1, -1)
+
+
+def stamp_of(path: str | os.PathLike[str]) -> Stamp:
+    """Return the stamp of what is at a path now."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 (pathlib is slow)
+    except (OSError, ValueError):
+        return ABSENT
+    return Stamp(status.st_size, status.st_mtime_ns)
 
 
 class PictureFolder(NamedTuple):

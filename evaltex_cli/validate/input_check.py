@@ -16,7 +16,7 @@ from evaltex_cli.errors import FaultLog, FormatError, InputError, counted, insid
 from evaltex_cli.formats import locations
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.text_bounds import numbered_lines, refuse_excess
+from evaltex_cli.formats.files.text_lines import numbered_lines, refuse_excess
 from evaltex_cli.records import Floats, GeometryCounts, Ints, ReadImages, count_texts
 from evaltex_cli.validate import object_checks
 from evaltex_cli.validate.findings import Level, Problem, SideSummary

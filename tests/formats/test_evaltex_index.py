@@ -18,8 +18,8 @@ from evaltex_cli.formats.evaltex import index as evaltex_index
 from evaltex_cli.formats.evaltex import index_bulk as evaltex_index_bulk
 from evaltex_cli.formats.evaltex.index import Index
 from evaltex_cli.formats.evaltex.index_bulk import PlainImages
-from evaltex_cli.formats.files.buffer_lines import line_ends
 from evaltex_cli.formats.files.image_names import leaves_result_folder
+from evaltex_cli.formats.files.text_lines import line_ends
 
 NAMES = (
     *("img_1", "img_2", "7", "a b", "deep/er/img-3.jpg", "x", "_", "12x34", "1280", "3.5", "9/9", "été", "日本", "a,b"),

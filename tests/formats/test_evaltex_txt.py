@@ -17,7 +17,7 @@ from evaltex_cli.formats.evaltex import format as evaltex_txt
 from evaltex_cli.formats.evaltex import lines_bulk as evaltex_bulk
 from evaltex_cli.formats.evaltex import reader as evaltex_reader
 from evaltex_cli.formats.evaltex.lines import ObjectLine, is_object_line, parse_object_line
-from evaltex_cli.formats.files import buffer_lines
+from evaltex_cli.formats.files import text_lines
 from evaltex_cli.formats.files.image_names import leaves_result_folder
 from evaltex_cli.records import ReadImages
 
@@ -70,7 +70,7 @@ def lines(draw: st.DrawFn, side: Side) -> str:
 def in_bulk(texts: list[str], side: Side) -> dict[int, ObjectLine]:
     buffer = "".join(f"{text}\n" for text in texts).encode()
     data = np.frombuffer(buffer, np.uint8)
-    found = evaltex_bulk.tokenise(data, buffer_lines.line_ends(data), side)
+    found = evaltex_bulk.tokenise(data, text_lines.line_ends(data), side)
     bounds = found.coordinate_offsets.tolist()
     return {
         line: ObjectLine(
@@ -102,7 +102,7 @@ def test_bulk_says_what_the_exact_parser_says(side: Side, data: st.DataObject) -
     for line, found in taken.items():
         assert found == exactly(texts[line], side), texts[line]
     buffer = np.frombuffer("".join(f"{text}\n" for text in texts).encode(), np.uint8)
-    starts = np.concatenate([[0], buffer_lines.line_ends(buffer)[:-1] + 1])
+    starts = np.concatenate([[0], text_lines.line_ends(buffer)[:-1] + 1])
     at_a_glance = re.compile('[0-9]{1,18},[0-9]{1,18},"' if side == "gt" else '[0-9]{1,18},"')
     for text, usual in zip(texts, evaltex_bulk.usual_object_lines(buffer, starts, side).tolist(), strict=True):
         assert usual == bool(at_a_glance.match(text)), text

@@ -19,7 +19,7 @@ from evaltex_cli.errors import FaultLog, FormatError, InputError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.documents.parsed_source import columns
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.buffer_lines import line_ends
+from evaltex_cli.formats.files.text_lines import line_ends
 from evaltex_cli.formats.filters import at_least
 from evaltex_cli.formats.icdar import format as icdar_txt
 from evaltex_cli.formats.icdar import lines_bulk as icdar_bulk

@@ -26,7 +26,7 @@ from evaltex_cli import evaluate
 from evaltex_cli.errors import HINT_WORK, FaultLog, Hints, InputError
 from evaltex_cli.formats import FORMATS, open_source
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES
-from evaltex_cli.formats.files.text_bounds import MAX_LINE_BYTES, MAX_OBJECTS, without_blank_lines
+from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES, MAX_OBJECTS, without_blank_lines
 from evaltex_cli.formats.icdar.lines import COORDINATES
 from evaltex_cli.geometry import polygons
 from evaltex_cli.geometry.picture_runs import FEW_STRETCHES, TooManyRunsError, find_runs

@@ -22,8 +22,8 @@ from evaltex_cli.evaluation import batches
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images
 from evaltex_cli.formats import open_source
-from evaltex_cli.formats.files import packed_names
-from evaltex_cli.formats.files.packed_names import Names
+from evaltex_cli.formats.files import image_names
+from evaltex_cli.formats.files.image_names import Names
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.runtime import input_files
 
@@ -150,7 +150,7 @@ def test_packed_names_are_as_a_list(names: list[str], times: int, part: slice, p
     """However the buffer is gone through, and however many groups of names it has."""
     repeat = len(set(names)) < len(names) or (times > 1 and len(names) > 0)
     names = names * times
-    with patch.object(packed_names, "_BLOCK_BYTES", block):
+    with patch.object(image_names, "_BLOCK_BYTES", block):
         found = packed(names)
         assert list(found) == names and found == names and found == packed(names) and len(found) == len(names)
         assert found[part] == names[part]

@@ -10,7 +10,7 @@ from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.documents import document_files
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.text_bounds import refuse_excess
+from evaltex_cli.formats.files.text_lines import refuse_excess
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 Parser = Callable[[str, Side], Iterator[CollectedObject | FormatError]]

@@ -13,7 +13,7 @@ from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.evaltex.index import Images, Index
 from evaltex_cli.formats.evaltex.reader import Reader
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES
-from evaltex_cli.formats.files.text_bounds import MAX_LINE_BYTES, refuse_long_line
+from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES, refuse_long_line
 from evaltex_cli.runtime.input_files import beginning, unpacked
 
 BLOCK_BYTES = 1 << 22

@@ -18,10 +18,8 @@ from evaltex_cli.errors import FaultLog, FormatError, not_utf8, quote
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex.index_bulk import PlainImages, plain_images
 from evaltex_cli.formats.evaltex.lines import LAYOUT, is_object_line, parse_size_line
-from evaltex_cli.formats.files.buffer_lines import line_ends
-from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES, is_too_long, leaves_result_folder
-from evaltex_cli.formats.files.packed_names import Names
-from evaltex_cli.formats.files.text_bounds import MANY_LINES
+from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES, Names, is_too_long, leaves_result_folder
+from evaltex_cli.formats.files.text_lines import MANY_LINES, line_ends
 from evaltex_cli.records import Ints
 
 _SIZE_ATTEMPT = re.compile(r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]*,\s*\d[^,]*")

@@ -16,8 +16,8 @@ from evaltex_cli.errors import ChangedError, FaultLog, FormatError, InputError, 
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex import lines_bulk as evaltex_bulk
 from evaltex_cli.formats.evaltex.lines import ObjectLine, parse_object_line
-from evaltex_cli.formats.files import buffer_lines
-from evaltex_cli.formats.files.text_bounds import refuse_excess, without_blank_lines
+from evaltex_cli.formats.files import text_lines
+from evaltex_cli.formats.files.text_lines import refuse_excess, without_blank_lines
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import (
     Floats,
@@ -79,7 +79,7 @@ class Reader:
         parts, left = self._texts(positions, faults)
         buffer = b"".join(parts)
         data = np.frombuffer(buffer, np.uint8)
-        ends = buffer_lines.line_ends(data)
+        ends = text_lines.line_ends(data)
         stops = np.searchsorted(ends, np.cumsum([len(part) for part in parts], dtype=np.int64))
         lines = np.diff(stops, prepend=0)
         image = np.repeat(np.arange(len(positions)), lines)
@@ -92,7 +92,7 @@ class Reader:
         try:
             objects, line, mended = _columns(buffer, plain, odd, image, len(positions), self.side)
         except TangledError as tangled:
-            k = buffer_lines.line_of_object(plain.line, odd, tangled.ring)
+            k = text_lines.line_of_object(plain.line, odd, tangled.ring)
             raise InputError(f"{self.names[file[k]]}:{number[k]}: {tangled}") from tangled
         self._refuse_repeated_ids(objects, file[line], number[line], faults)
         return ReadImages(self.sizes[positions].astype(np.float64), objects, mended)

@@ -47,8 +47,7 @@ import numpy as np
 from evaltex_cli.errors import FaultLog, FormatError, InputError, TangledError, not_utf8
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.buffer_lines import line_ends, line_of_object
-from evaltex_cli.formats.files.text_bounds import refuse_excess, without_blank_lines
+from evaltex_cli.formats.files.text_lines import line_ends, line_of_object, refuse_excess, without_blank_lines
 from evaltex_cli.formats.icdar import lines_bulk as bulk
 from evaltex_cli.formats.icdar.lines import COORDINATES, DONT_CARE, Line, Syntax, parse_line
 from evaltex_cli.formats.icdar.survey import decoded, not_blank, recognises, survey, whole_lines

@@ -32,8 +32,7 @@ from evaltex_cli.errors import FormatError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.archive import Fingerprint
-from evaltex_cli.formats.files.buffer_lines import line_ends
-from evaltex_cli.formats.files.text_bounds import refuse_excess, without_blank_lines
+from evaltex_cli.formats.files.text_lines import line_ends, refuse_excess, without_blank_lines
 from evaltex_cli.formats.icdar import lines_bulk as bulk
 from evaltex_cli.formats.icdar.lines import COORDINATES, LineShape, Syntax, bare_line, survey_line
 from evaltex_cli.records import Bools, Ints

@@ -1,11 +1,12 @@
-"""Bounds on one image's text, checked before arrays of many times its size are made of it."""
+"""The lines of one image's text, and bounds on it, checked before arrays of many times its size are made of it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli.errors import FormatError, Position
 from evaltex_cli.records import Ints
@@ -16,6 +17,7 @@ MAX_LINE_BYTES = 1 << 20
 """Longest line: a polygon of 50,000 vertices."""
 MANY_LINES = 1 << 16
 """A text of more lines than this is rid of its blank ones."""
+_NEWLINE = ord("\n")
 _NOT_BLANK = re.compile(rb"\S[^\n]*")
 
 
@@ -83,3 +85,13 @@ def _lines_of(text: bytes) -> Iterator[tuple[int, slice]]:
         number += text.count(b"\n", end, start)
         end = rest.end()
         yield number, slice(start, end)
+
+
+def line_ends(data: NDArray[np.uint8]) -> Ints:
+    """Positions of the newlines of a buffer that ends with one."""
+    return np.flatnonzero(data == _NEWLINE)
+
+
+def line_of_object(in_bulk: Ints, others: Iterable[int], index: int) -> int:
+    """Return the line of one object, by its index among all; some lines were taken in bulk, others one by one."""
+    return int(np.sort(np.concatenate([in_bulk, np.fromiter(others, np.int64)]))[index])
