@@ -44,20 +44,6 @@ _TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 _TIFF_GREY_RGB_PALETTE = (1, 2, 3)
 _STRETCHED_BY = {"L;2": 85, "L;4": 17}
 """Pillow spreads samples of 2 and 4 bits over 0..255."""
-_STORED_AS = {
-    "L": "u1",
-    "P": "u1",
-    "I;16": "<u2",
-    "I;16B": ">u2",
-    "I;16S": "<i2",
-    "I;16BS": ">i2",
-    "I;32N": "=u4",
-    "I;32S": "<i4",
-    "I;32BS": ">i4",
-    "F;32F": "<f4",
-    "F;32BF": ">f4",
-}
-"""How samples of Pillow's raw modes lie in an uncompressed file."""
 _MISREAD_BIG_ENDIAN = ("I;32BS", "I;16BS", "F;32BF")
 """Pillow forgets that libtiff hands out samples in the machine's byte order."""
 _KINDS = "8-, 16- or 32-bit grey, palette or 8-bit RGB"
@@ -162,8 +148,7 @@ def read_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> ND
                 if not _is_misread(image):
                     _check_kind(image)
                     _check_size((image.height, image.width), size, max_pixels)
-                    labels = _stored_labels(path, image)
-                    return _pillow_labels(image) if labels is None else labels
+                    return _pillow_labels(image)
         except UnidentifiedImageError as error:
             with path.open("rb") as file:
                 if file.read(4) not in _TIFF_MAGIC:
@@ -266,24 +251,6 @@ def _pillow_labels(image: Image.Image) -> NDArray[Any]:
     if raw_mode == "I;32N":
         return labels.view(np.uint32)
     return labels // np.uint8(_STRETCHED_BY[raw_mode[:3]]) if raw_mode[:3] in _STRETCHED_BY else labels
-
-
-def _stored_labels(path: Path, image: Image.Image) -> NDArray[Any] | None:
-    """Samples that lie uncompressed in one piece, without the copies that Pillow makes; None where they do not."""
-    raw_mode, (width, height) = _raw_mode(image), image.size
-    if raw_mode not in _STORED_AS or not width * height:
-        return None
-    dtype = np.dtype(_STORED_AS[raw_mode])
-    tiles: list[Any] = getattr(image, "tile", [])
-    start, row = tiles[0][2], 0
-    for codec, (left, top, right, bottom), offset, arguments in tiles:
-        follows = (left, top, right, offset) == (0, row, width, start + row * width * dtype.itemsize)
-        if codec != "raw" or arguments != (raw_mode, 0, 1) or not follows:
-            return None
-        row = bottom
-    if row != height or start + height * width * dtype.itemsize > path.stat().st_size:
-        return None
-    return np.fromfile(path, dtype, height * width, offset=start).reshape(height, width)
 
 
 def _raw_mode(image: Image.Image) -> str:
