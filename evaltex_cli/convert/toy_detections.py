@@ -39,7 +39,7 @@ from evaltex_cli.convert.base import number, one_line, quoted
 from evaltex_cli.convert.target_names import MOST_BYTES
 from evaltex_cli.errors import FaultLog, InputError, counted, nearest, quote, unknown
 from evaltex_cli.formats.files.image_names import bytes_of
-from evaltex_cli.geometry import chains
+from evaltex_cli.geometry import rings
 from evaltex_cli.records import Floats, Objects
 from evaltex_cli.runtime import signals
 from evaltex_cli.runtime.atomic_output import staged
@@ -90,7 +90,7 @@ class Images:
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
-        self._points, self._offsets = chains.rings(objects.outlines)
+        self._points, self._offsets = rings.of(objects.outlines)
         self._is_box = objects.outlines.counts == 0
 
     def __iter__(self) -> Iterator[list[Word]]:
@@ -242,8 +242,8 @@ def portion(word: Word, start: float, stop: float) -> Floats:
         (x0, y0), (x1, y1) = word.points.tolist()
         return np.array([[int(x0 + start * (x1 - x0)), y0], [int(x0 + stop * (x1 - x0)), y1]])
     pieces = []
-    for side in chains.chains(word.points):
-        piece = chains.between(side, start, stop)
+    for side in rings.chains(word.points):
+        piece = rings.between(side, start, stop)
         piece[[0, -1]] = np.trunc(piece[[0, -1]])
         pieces.append(piece)
     return np.concatenate([pieces[0], pieces[1][::-1]])

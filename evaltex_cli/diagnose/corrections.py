@@ -9,8 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evaltex_cli.diagnose.error_types import Mistakes
-from evaltex_cli.geometry import outlines, shapes
-from evaltex_cli.geometry.chains import rings
+from evaltex_cli.geometry import outlines, rings, shapes
 from evaltex_cli.records import (
     Bools,
     Convention,
@@ -57,7 +56,7 @@ class _Outlines:
         self.boxes = objects.boxes
         self.shapes = shapes.of(objects, Convention(as_boxes=as_boxes))
         self.is_polygon = self.shapes.is_polygon
-        self.rings = rings(objects.outlines) if self.is_polygon.any() else None
+        self.rings = rings.of(objects.outlines) if self.is_polygon.any() else None
 
     def __getitem__(self, index: int) -> Floats:
         if self.rings is None or not self.is_polygon[index]:

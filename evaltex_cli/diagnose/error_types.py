@@ -9,7 +9,7 @@ import numpy as np
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.overlaps import CONTINUOUS, measure
 from evaltex_cli.protocols.base import divide
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Pairs
 
 KINDS = ("missed", "split", "merged", "loose", "tight", "false", "duplicate")
 OF_OBJECTS = ("missed", "split", "tight")
@@ -105,7 +105,7 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     text_area = np.bincount(det, weights=area, minlength=batch.det.count).astype(np.float64)
     mixed = on_dont_care[det]
     text_area[on_dont_care] = shapes.union_area(
-        det[mixed], gt_shapes, gt[mixed], det_shapes, det[mixed], batch.det.count
+        det[mixed], Pairs(gt_shapes, gt[mixed], det_shapes, det[mixed]), batch.det.count
     )[on_dont_care]
     has_area, linked = det_area > 0, np.zeros(batch.det.count, dtype=bool)
     linked[det] = True
@@ -117,7 +117,9 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     crowded = np.bincount(gt, minlength=batch.gt.count)[gt] > 1
     together = np.zeros(batch.gt.count)
     if crowded.any():
-        together = shapes.union_area(gt[crowded], gt_shapes, gt[crowded], det_shapes, det[crowded], batch.gt.count)
+        together = shapes.union_area(
+            gt[crowded], Pairs(gt_shapes, gt[crowded], det_shapes, det[crowded]), batch.gt.count
+        )
     enough = sound | (area >= together[gt] - (thresholds.surplus + SLACK) * gt_area[gt])
     best = np.full(batch.gt.count, len(order), np.int64)
     np.minimum.at(best, gt[enough], rank[enough])

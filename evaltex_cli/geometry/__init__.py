@@ -1,1 +1,23 @@
-"""Areas, margins and unions, vectorised over many objects. Pure functions over arrays; no protocol knowledge."""
+"""Areas, margins and unions, vectorised over many objects. Pure functions over arrays; no protocol knowledge.
+
+Boxes never need shapely, and importing it takes as long as scoring a small data set. So `shapely`, and `geos` and
+`polygons`, which import it, are loaded when they are first used as attributes: ``geometry.polygons.area(...)``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["geos", "polygons", "shapely"]
+
+if TYPE_CHECKING:
+    import shapely
+
+    from evaltex_cli.geometry import geos, polygons
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return import_module(name if name == "shapely" else f"{__name__}.{name}")

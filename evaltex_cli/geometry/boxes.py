@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from evaltex_cli.geometry.intervals import covered_length
 from evaltex_cli.records import Floats, Ints
 
 BLOCK_PIECES = 1 << 21
@@ -104,9 +103,39 @@ def _strip_areas(group: Ints, pieces: Floats, groups: int) -> Floats:
         spanned = end - begin
         piece = np.repeat(meets, spanned)
         strip = np.arange(len(piece)) + np.repeat(begin - start - (np.cumsum(spanned) - spanned), spanned)
-        height[start:stop] = covered_length(strip, pieces[piece, 1], pieces[piece, 3], stop - start)
+        height[start:stop] = _covered_length(strip, pieces[piece, 1], pieces[piece, 3], stop - start)
     strip_area = np.where(height > 0, width * height, 0.0)
     return np.bincount(strip_group, weights=strip_area, minlength=groups).astype(np.float64)
+
+
+def _covered_length(key: Ints, start: Floats | Ints, stop: Floats | Ints, keys: int) -> Floats:
+    """Return, for each key, the length of the union of its half-open intervals.
+
+    Parameters
+    ----------
+    key : (n,) int64
+        Group of each interval, in ``range(keys)``.
+    start, stop : (n,)
+        Ends; intervals with ``stop <= start`` count as empty.
+    keys : int
+        Number of groups.
+
+    Returns
+    -------
+    (keys,) float64
+        0 for a group without intervals. Integer ends give exact lengths.
+    """
+    filled = stop > start
+    key, start, stop = key[filled], start[filled], stop[filled]
+    position = np.concatenate([start, stop])
+    group = np.concatenate([key, key])
+    step = np.concatenate([np.ones(len(start), np.int64), np.full(len(stop), -1, np.int64)])
+    order = np.lexsort((position, group))
+    position, group, depth = position[order], group[order], np.cumsum(step[order])
+    if not len(position):
+        return np.zeros(keys)
+    gaps = np.where(depth[:-1] > 0, np.diff(position), 0)
+    return np.bincount(group[:-1], weights=gaps, minlength=keys).astype(np.float64)
 
 
 def _blocks(spanning: Ints) -> Iterator[tuple[int, int]]:

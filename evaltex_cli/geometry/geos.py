@@ -1,7 +1,7 @@
-"""shapely's functions that compute, silent, and some of them sure.
+"""shapely's functions that compute, without numpy's warnings; some of them do not fail either.
 
-GEOS divides by zero and takes NaN on its way to right answers, of which numpy would warn. It fails where the numbers of
-a shape are too far apart, 1 and 1e-308 say.
+GEOS divides by zero and takes NaN on its way to right answers, of which numpy would warn. It fails if the numbers of a
+shape are too far apart, for example 1 and 1e-308.
 """
 
 from __future__ import annotations
@@ -54,20 +54,21 @@ def _on_grid(arguments: Sequence[Any]) -> list[Any]:
     return [shapely.buffer(next(moved), 0) if isinstance(a, shapely.Geometry) else a for a in arguments]
 
 
+_silent = np.errstate(all="ignore")
+centroid = _silent(shapely.centroid)
+contains_xy = _silent(shapely.contains_xy)
+convex_hull = _silent(shapely.convex_hull)
+distance = _silent(shapely.distance)
+intersects = _silent(shapely.intersects)
+is_valid = _silent(shapely.is_valid)
+linearrings = _silent(shapely.linearrings)
+oriented_envelope = _silent(shapely.oriented_envelope)
+point_on_surface = _silent(shapely.point_on_surface)
+polygons = _silent(shapely.polygons)
 buffer = _sure_of_each(shapely.buffer)
-centroid = np.errstate(all="ignore")(shapely.centroid)
-contains_xy = np.errstate(all="ignore")(shapely.contains_xy)
-convex_hull = np.errstate(all="ignore")(shapely.convex_hull)
 difference = _sure_of_each(shapely.difference)
-distance = np.errstate(all="ignore")(shapely.distance)
 intersection = _sure_of_each(shapely.intersection)
-intersects = np.errstate(all="ignore")(shapely.intersects)
-is_valid = np.errstate(all="ignore")(shapely.is_valid)
-linearrings = np.errstate(all="ignore")(shapely.linearrings)
 make_valid = _sure_of_each(shapely.make_valid)
-oriented_envelope = np.errstate(all="ignore")(shapely.oriented_envelope)
-point_on_surface = np.errstate(all="ignore")(shapely.point_on_surface)
-polygons = np.errstate(all="ignore")(shapely.polygons)
 union = _sure_of_each(shapely.union)
 _union_of_all = _sure(lambda *shapes: shapely.union_all(shapes))
 

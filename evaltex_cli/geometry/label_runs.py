@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.records import Bools, Floats, Ints, LabelRuns
+from evaltex_cli.records import Bools, Floats, Ints, LabelRuns, Pairs
 
 _STRIP_RUNS = 1 << 15
 _BEFORE = np.iinfo(np.int64).min
@@ -199,16 +199,12 @@ def _summed(key: Ints, values: Ints) -> tuple[Ints, Ints]:
     return key.take(first), np.add.reduceat(values, first, dtype=np.int64) if len(first) else values
 
 
-def union_area(
-    group: Ints, a: Masks, i: Ints, b: Masks, j: Ints, groups: int, pair_areas: Floats | None = None
-) -> Floats:
-    """(groups,) areas of the union, within each group, of the intersections of ``a[i[k]]`` and ``b[j[k]]``.
-
-    `pair_areas` are the areas of these intersections, where they are known.
-    """
+def union_area(group: Ints, pairs: Pairs[Masks], groups: int) -> Floats:
+    """(groups,) areas of the union of the intersections of each group's pairs; `group` is in ``range(groups)``."""
+    a, i, b, j, known = pairs
     alone = np.bincount(group, minlength=groups)[group] == 1
     result = np.zeros(groups)
-    result[group[alone]] = pair_area(a, i[alone], b, j[alone]) if pair_areas is None else pair_areas[alone]
+    result[group[alone]] = pair_area(a, i[alone], b, j[alone]) if known is None else known[alone]
     if alone.all():
         return result
     group, i, j = group[~alone], i[~alone], j[~alone]

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from evaltex_cli import geometry
 from evaltex_cli.geometry import boxes as box_geometry
-from evaltex_cli.geometry import quads
+from evaltex_cli.geometry import rings
 from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, Outlines, ReadImages, offsets_of, take
 
 
@@ -50,7 +51,7 @@ def from_numbers(numbers: Floats, counts: Ints, is_box: Bools) -> tuple[Outlines
     flat = GeometryCounts(zero_area=_flat(boxes[is_box]))
     outlines = Outlines(boxes, vertices, offsets_of(np.where(is_box, 0, counts // 2)))
     boxes[polygon] = box_geometry.around(vertices, vertices, outlines.offsets[polygon])
-    if (counts[polygon] == 8).all() and quads.are_convex(vertices.reshape(-1, 4, 2)).all():
+    if (counts[polygon] == 8).all() and rings.are_convex(vertices.reshape(-1, 4, 2)).all():
         return outlines, flat
     return outlines, flat + _make_polygons(outlines, refuse_tangled=True)
 
@@ -67,9 +68,7 @@ def polygons(outlines: Outlines) -> Geometries:
 
 
 def _make_polygons(outlines: Outlines, refuse_tangled: bool) -> GeometryCounts:
-    from evaltex_cli.geometry.polygons import from_vertices
-
-    made, counts = from_vertices(outlines.vertices, outlines.offsets, refuse_tangled)
+    made, counts = geometry.polygons.from_vertices(outlines.vertices, outlines.offsets, refuse_tangled)
     outlines.made[:] = [made]
     return counts
 
@@ -93,13 +92,11 @@ def settle(read: ReadImages, policy: str) -> tuple[ReadImages, dict[int, str]]:
     objects, mended = read.objects, read.mended
     if policy == "repair" or objects.outlines.all_boxes or not (mended.repaired or mended.zero_area):
         return read, {}
-    from evaltex_cli.geometry.polygons import area, describe_invalid
-
-    invalid = describe_invalid(objects.outlines)
+    invalid = geometry.polygons.describe_invalid(objects.outlines)
     if policy == "error" or not invalid:
         return read, invalid
     gone = np.zeros(objects.count, dtype=bool)
     gone[list(invalid)] = True
-    flat = int((area(polygons(objects.outlines)[gone]) == 0).sum())
+    flat = int((geometry.polygons.area(polygons(objects.outlines)[gone]) == 0).sum())
     counts = GeometryCounts(0, mended.dropped + len(invalid), mended.zero_area - flat)
     return replace(read, objects=take(objects, ~gone), mended=counts), {}

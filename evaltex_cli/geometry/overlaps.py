@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from evaltex_cli import geometry
 from evaltex_cli.errors import InputError, quote
-from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry import label_runs, shapes
 from evaltex_cli.records import Convention, Floats, ImageBatch, Ints, Overlaps
 
 CONTINUOUS = Convention()
@@ -39,8 +40,6 @@ def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
         For an image with more than `MAX_PAIRS` pairs.
     """
     if batch.gt_runs is not None and batch.det_runs is not None:
-        from evaltex_cli.geometry import label_runs
-
         gt, det, area = label_runs.overlaps(batch.gt_runs, batch.det_runs)
         return Overlaps(gt, det, area, label_runs.area(batch.gt_runs), label_runs.area(batch.det_runs))
     gt_shapes, det_shapes = shapes.of(batch.gt, convention), shapes.of(batch.det, convention)
@@ -100,15 +99,13 @@ def touching_boxes(
 
 def _by_tree(a: Floats, a_offsets: Ints, b: Floats, b_offsets: Ints, image: int) -> Iterator[tuple[Ints, Ints]]:
     """Yield an image's pairs, no more than `MAX_PAIRS` at a time."""
-    import shapely
-
     a_start, a_stop = a_offsets[image : image + 2].tolist()
     b_start, b_stop = b_offsets[image : image + 2].tolist()
-    boxes: Any = shapely.box(*b[b_start:b_stop].T)
-    tree = shapely.STRtree(boxes)
+    boxes: Any = geometry.shapely.box(*b[b_start:b_stop].T)
+    tree = geometry.shapely.STRtree(boxes)
     step = max(MAX_PAIRS // (b_stop - b_start), 1)
     for start in range(a_start, a_stop, step):
-        i, j = tree.query(shapely.box(*a[start : min(start + step, a_stop)].T))
+        i, j = tree.query(geometry.shapely.box(*a[start : min(start + step, a_stop)].T))
         i, j = i + start, j + b_start
         meet = (np.maximum(a[i, :2], b[j, :2]) < np.minimum(a[i, 2:], b[j, 2:])).all(axis=1)
         yield i[meet], j[meet]

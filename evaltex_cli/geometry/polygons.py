@@ -1,7 +1,8 @@
-"""Polygons by shapely, and the only place that decides what becomes of an invalid one."""
+"""Polygons by shapely: made of vertices, repaired if they are invalid, measured."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -9,8 +10,8 @@ import numpy as np
 import shapely
 
 from evaltex_cli.errors import TangledError, counted
-from evaltex_cli.geometry import crossings, geos, quads
-from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, Outlines
+from evaltex_cli.geometry import geos, rings
+from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, Outlines, stretches
 
 MITRE_LIMIT = 5.0
 MAX_CROSSINGS = 1000
@@ -19,28 +20,27 @@ FEW_CROSSINGS = 20
 """A polygon with no more of them costs little to repair."""
 MAX_CROSSINGS_OF_ALL = 10_000
 """Most crossings of polygons with more than a few, together, of those read at once (1 MiB of text): a few seconds."""
-_FEW_SIDES = 46
+_PAIRS = 1 << 20
+"""Most pairs of sides that are compared at once."""
 
 
-def from_vertices(
-    vertices: Floats, vertex_offsets: Ints, refuse_tangled: bool = True
-) -> tuple[Geometries, GeometryCounts]:
+def from_vertices(vertices: Floats, offsets: Ints, refuse_tangled: bool = True) -> tuple[Geometries, GeometryCounts]:
     """Make valid polygons of rings given by their vertices.
 
     Parameters
     ----------
     vertices : (v, 2) float64
         Vertices in drawing order, either orientation, the last not repeating the first (it may).
-    vertex_offsets : (n + 1,) int64
-        Ring i owns ``vertices[vertex_offsets[i]:vertex_offsets[i + 1]]``; a ring without vertices is a box.
+    offsets : (n + 1,) int64
+        Ring i owns ``vertices[offsets[i]:offsets[i + 1]]``; a ring without vertices is a box.
     refuse_tangled : bool
-        Raise for rings that take GEOS too long; not needed for what comes of rings that do not.
+        Raise for rings that take GEOS too long; not needed for rings made of others that do not.
 
     Returns
     -------
     (n,) array of geometries
-        None where a ring has no vertices. An invalid ring (self-intersecting, say) is replaced by
-        `shapely.make_valid`, which keeps the area of every lobe.
+        None where a ring has no vertices. An invalid ring, for example one that crosses itself, is
+        replaced by `shapely.make_valid`, which keeps the area of every lobe.
     GeometryCounts
         How many were repaired, and how many have no area.
 
@@ -50,37 +50,42 @@ def from_vertices(
         For a ring that crosses or touches itself more than `MAX_CROSSINGS` times, and more often than it has vertices;
         and for the ring with which those of more than `FEW_CROSSINGS` have more than `MAX_CROSSINGS_OF_ALL` together.
     """
-    geometries, invalid = _rings(vertices, vertex_offsets)
-    mended = np.zeros(len(geometries), dtype=bool)
+    geometries, invalid = _rings(vertices, offsets)
     crossing = _crossing(geometries, invalid)
     if refuse_tangled:
-        _refuse_tangled(vertices, vertex_offsets, crossing)
+        _refuse_tangled(vertices, offsets, crossing)
     geometries[crossing] = repair(geometries[crossing])
-    mended[crossing] = True
     flat = shapely.area(geometries) == 0
-    return geometries, GeometryCounts(repaired=int((mended & ~flat).sum()), zero_area=int(flat.sum()))
+    return geometries, GeometryCounts(repaired=int((~flat[crossing]).sum()), zero_area=int(flat.sum()))
 
 
-def _rings(vertices: Floats, vertex_offsets: Ints) -> tuple[Geometries, Bools]:
+def _rings(vertices: Floats, offsets: Ints) -> tuple[Geometries, Bools]:
     """Polygons as drawn, empty below three vertices and None without any; and which of them are not valid."""
-    counts = np.diff(vertex_offsets)
+    counts = np.diff(offsets)
     geometries: Geometries = np.full(len(counts), None, dtype=object)
     geometries[counts > 0] = shapely.Polygon()
     four = np.flatnonzero(counts == 4)
-    corners = vertices[vertex_offsets[four, None] + np.arange(4)]
-    convex = quads.are_convex(corners)
-    geometries[four[convex]] = quads.polygons(corners[convex])
-    is_other = counts >= 3
-    is_other[four[convex]] = False
-    others = np.flatnonzero(is_other)
+    corners = vertices[offsets[four, None] + np.arange(4)]
+    convex = rings.are_convex(corners)
+    geometries[four[convex]] = _of_quads(corners[convex])
+    is_convex = np.zeros(len(counts), dtype=bool)
+    is_convex[four] = convex
+    others = np.flatnonzero((counts >= 3) & ~is_convex)
     if len(others):
-        rank = np.cumsum(is_other) - 1
-        owner = np.repeat(np.arange(len(counts)), counts)
-        theirs = is_other[owner]
-        geometries[others] = geos.polygons(geos.linearrings(vertices[theirs], indices=rank[owner[theirs]]))
+        theirs = vertices[stretches(offsets[others], counts[others])]
+        owner = np.repeat(np.arange(len(others)), counts[others])
+        geometries[others] = geos.polygons(geos.linearrings(theirs, indices=owner))
     invalid: Bools = (counts > 0) & (counts < 3)
     invalid[others] = ~geos.is_valid(geometries[others])
     return geometries, invalid
+
+
+def _of_quads(corners: Floats) -> Geometries:
+    """(n,) shapely polygons of quadrilaterals that `are_convex`, (n, 4, 2)."""
+    count = len(corners)
+    rings = np.concatenate([corners, corners[:, :1]], axis=1).reshape(-1, 2)
+    offsets = (np.arange(0, 5 * count + 1, 5), np.arange(count + 1))
+    return np.asarray(shapely.from_ragged_array(shapely.GeometryType.POLYGON, rings, offsets), dtype=object)
 
 
 def _crossing(geometries: Geometries, invalid: Bools) -> Ints:
@@ -94,10 +99,10 @@ def self_crossing(outlines: Outlines) -> tuple[Ints, Geometries]:
     return crossing, geometries[crossing]
 
 
-def _refuse_tangled(vertices: Floats, vertex_offsets: Ints, crossing: Ints) -> None:
+def _refuse_tangled(vertices: Floats, offsets: Ints, crossing: Ints) -> None:
     of_all = 0
     for i in crossing.tolist():
-        ring = vertices[vertex_offsets[i] : vertex_offsets[i + 1]]
+        ring = vertices[offsets[i] : offsets[i + 1]]
         most = max(MAX_CROSSINGS, len(ring))
         count = _crossings(ring, most)
         of_all += count if count > FEW_CROSSINGS else 0
@@ -119,24 +124,34 @@ def _refuse_tangled(vertices: Floats, vertex_offsets: Ints, crossing: Ints) -> N
 
 def _crossings(ring: Floats, most: int) -> int:
     """Count the crossings of a ring with itself; those of few sides are no more than a few, and not counted."""
-    sides = np.stack([ring, np.roll(ring, -1, axis=0)], axis=1)
-    sides = sides[(sides[:, 0] != sides[:, 1]).any(axis=1)]
+    sides = _sides(ring)
     if len(sides) * (len(sides) - 1) // 2 <= FEW_CROSSINGS:
         return 0
-    if len(sides) <= _FEW_SIDES:
-        i, j = np.triu_indices(len(sides), 1)
-        return int(_meet(sides[i], sides[j]).sum())
-    low, high = sides.min(axis=1), sides.max(axis=1)
-    tree = shapely.STRtree(shapely.box(*low.T, *high.T))
-    step = max(MAX_CROSSINGS * MAX_CROSSINGS // len(sides), 1)
-    found = 0
-    for start in range(0, len(sides), step):
-        i, j = tree.query(shapely.box(*low[start : start + step].T, *high[start : start + step].T))
-        i = i + start
-        found += int(_meet(sides[i[j > i]], sides[j[j > i]]).sum())
-        if found > most:
+    count = 0
+    for i, j in _near(sides):
+        count += int(_meet(sides[i], sides[j]).sum())
+        if count > most:
             break
-    return found
+    return count
+
+
+def _sides(ring: Floats) -> Floats:
+    """(n, 2, 2) sides of a ring, each from a vertex to the next, without those from a point to itself."""
+    sides: Floats = np.stack([ring, np.roll(ring, -1, axis=0)], axis=1)
+    return np.asarray(sides[(sides[:, 0] != sides[:, 1]).any(axis=1)])
+
+
+def _near(sides: Floats) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the pairs i < j of sides with touching bounding boxes, sorted, a bounded number at a time."""
+    boxes = shapely.box(*sides.min(axis=1).T, *sides.max(axis=1).T)
+    tree = shapely.STRtree(boxes)
+    step = max(_PAIRS // max(len(sides), 1), 1)
+    for start in range(0, len(sides), step):
+        i, j = tree.query(boxes[start : start + step])
+        i = i + start
+        i, j = i[i < j], j[i < j]
+        order = np.lexsort((j, i))
+        yield i[order], j[order]
 
 
 def _meet(a: Floats, b: Floats) -> Bools:
@@ -164,10 +179,57 @@ def describe_invalid(outlines: Outlines) -> dict[int, str]:
         elif shapely.area(repair(geometries[i : i + 1]))[0] == 0:
             described[i] = "a polygon without area, all its points on a line"
         else:
-            point = crossings.first_crossing(outlines.ring(i))
+            point = first_crossing(outlines.ring(i))
             where = f" at ({point[0]:g}, {point[1]:g})" if point else ""
             described[i] = f"a polygon that crosses or touches itself{where}"
     return described
+
+
+def first_crossing(ring: Floats) -> tuple[float, float] | None:
+    """Return the point of the first side, in drawing order, that crosses or touches a later one; None for no such side.
+
+    Parameters
+    ----------
+    ring : (n, 2) float64
+        Vertices; a side leads from the last to the first.
+    """
+    sides = _sides(ring)
+    for i, j in _near(sides):
+        neighbours = (j == i + 1) | ((i == 0) & (j == len(sides) - 1))
+        with np.errstate(all="ignore"):
+            share, meets = _meeting(sides[i], sides[j], neighbours)
+        where = np.flatnonzero(meets)
+        if len(where):
+            start, stop = sides[i[where[0]]]
+            x, y = (start + share[where[0]] * (stop - start)).tolist()
+            return x, y
+    return None
+
+
+def _cross(a: Floats, b: Floats) -> Floats:
+    return np.asarray(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])
+
+
+def _meeting(a: Floats, b: Floats, neighbours: Bools) -> tuple[Floats, Bools]:
+    """Return the first point of each side a that its side b has too, as a share of a; and whether there is any.
+
+    Parameters
+    ----------
+    a, b : (n, 2, 2) float64
+        Sides, each from a point to another.
+    neighbours : (n,) bool
+        Sides with a vertex in common, which meet only where one leads back on the other.
+    """
+    along_a, along_b, apart = a[:, 1] - a[:, 0], b[:, 1] - b[:, 0], b[:, 0] - a[:, 0]
+    turn = _cross(along_a, along_b)
+    share_a, share_b = _cross(apart, along_b) / turn, _cross(apart, along_a) / turn
+    crosses = (turn != 0) & (share_a >= 0) & (share_a <= 1) & (share_b >= 0) & (share_b <= 1) & ~neighbours
+    length = (along_a * along_a).sum(axis=1)
+    ends = np.stack([(apart * along_a).sum(axis=1), ((b[:, 1] - a[:, 0]) * along_a).sum(axis=1)]) / length
+    first, last = np.maximum(ends.min(axis=0), 0), np.minimum(ends.max(axis=0), 1)
+    on_one_line = (turn == 0) & (_cross(apart, along_a) == 0)
+    covers = on_one_line & np.where(neighbours, first < last, first <= last)
+    return np.where(covers, first, share_a), crosses | covers
 
 
 def repair(geometries: Geometries) -> Geometries:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaltex_cli import geometry
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import outlines as outline_geometry
 from evaltex_cli.geometry import rounding
-from evaltex_cli.records import Bools, Convention, Floats, Geometries, Ints, Objects, Outlines
+from evaltex_cli.records import Bools, Convention, Floats, Geometries, Ints, Objects, Outlines, Pairs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,9 +33,7 @@ class Shapes:
 
 def has_geometry(polygons: Geometries) -> Bools:
     """(n,) where an object array holds something other than None."""
-    import shapely
-
-    return np.asarray(shapely.is_geometry(polygons), dtype=bool)
+    return np.asarray(geometry.shapely.is_geometry(polygons), dtype=bool)
 
 
 def of(objects: Objects, convention: Convention) -> Shapes:
@@ -78,10 +77,8 @@ def area(shapes: Shapes) -> Floats:
     """(n,) areas in square pixels."""
     result = box_geometry.area(shapes.boxes)
     if shapes.polygons is not None:
-        from evaltex_cli.geometry import polygons
-
         which = shapes.is_polygon
-        result[which] = polygons.area(shapes.polygons[which])
+        result[which] = geometry.polygons.area(shapes.polygons[which])
     return result
 
 
@@ -91,11 +88,9 @@ def pair_area(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Floats:
     result = box_geometry.area(box_geometry.intersection(a_boxes, b_boxes))
     slanted = np.zeros(len(result), dtype=bool)
     if a.polygons is not None or b.polygons is not None:
-        from evaltex_cli.geometry import polygons
-
         slanted = a.is_polygon[i] | b.is_polygon[j]
         which = np.flatnonzero(slanted & (result > 0))
-        result[which] = polygons.intersection_area(geometries(a, i[which]), geometries(b, j[which]))
+        result[which] = geometry.polygons.intersection_area(geometries(a, i[which]), geometries(b, j[which]))
     return rounding.without_errors(result, a_boxes, b_boxes, slanted)
 
 
@@ -106,53 +101,41 @@ def offset(shapes: Shapes, margin: Floats) -> Shapes:
     moved = Shapes(box_geometry.offset(shapes.boxes, margin))
     if shapes.polygons is None:
         return moved
-    import shapely
-
-    from evaltex_cli.geometry import polygons
-
     which = np.flatnonzero(shapes.is_polygon & (margin != 0))
     result = shapes.polygons.copy()
-    offsets = polygons.offset(result[which], margin[which])
-    result[which] = np.where(shapely.is_empty(offsets), result[which], offsets)
-    moved.boxes[which] = np.nan_to_num(shapely.bounds(result[which]))
+    offsets = geometry.polygons.offset(result[which], margin[which])
+    result[which] = np.where(geometry.shapely.is_empty(offsets), result[which], offsets)
+    moved.boxes[which] = np.nan_to_num(geometry.shapely.bounds(result[which]))
     return Shapes(moved.boxes, result)
 
 
-def union_area(
-    group: Ints, a: Shapes, i: Ints, b: Shapes, j: Ints, groups: int, pair_areas: Floats | None = None
-) -> Floats:
-    """(groups,) areas of the union, within each group, of the intersections of ``a[i[k]]`` and ``b[j[k]]``.
-
-    `pair_areas` are the areas of these intersections, where they are known; they spare polygons an overlay.
-    """
+def union_area(group: Ints, pairs: Pairs[Shapes], groups: int) -> Floats:
+    """(groups,) areas of the union of the intersections of each group's pairs; `group` is in ``range(groups)``."""
+    a, i, b, j, known = pairs
     pieces = box_geometry.intersection(a.boxes[i], b.boxes[j])
     if a.polygons is None and b.polygons is None:
         return box_geometry.union_area(group, pieces, groups)
-    from evaltex_cli.geometry import polygons
-
     has_polygon = np.zeros(groups, dtype=bool)
     has_polygon[group[a.is_polygon[i] | b.is_polygon[j]]] = True
-    if pair_areas is not None:
+    if known is not None:  # an overlay of polygons costs far more than to look for groups of one pair
         alone = np.bincount(group, minlength=groups)[group] == 1
         rest = ~alone
-        result = union_area(group[rest], a, i[rest], b, j[rest], groups)
-        result[group[alone]] = pair_areas[alone]
+        result = union_area(group[rest], Pairs(a, i[rest], b, j[rest]), groups)
+        result[group[alone]] = known[alone]
         return result
     overlay = has_polygon[group]
     result = box_geometry.union_area(group[~overlay], pieces[~overlay], groups)
     meets = overlay & (box_geometry.area(pieces) > 0)
-    overlaid = polygons.union_area(group[meets], geometries(a, i[meets]), geometries(b, j[meets]), groups)
+    overlaid = geometry.polygons.union_area(group[meets], geometries(a, i[meets]), geometries(b, j[meets]), groups)
     return np.where(has_polygon, overlaid, result)
 
 
 def geometries(shapes: Shapes, index: Ints) -> Geometries:
     """Return the chosen shapes as shapely geometries, boxes among them."""
-    import shapely
-
     chosen = shapes.boxes[index]
     if shapes.polygons is None:
-        return np.asarray(shapely.box(*chosen.T), dtype=object)
+        return np.asarray(geometry.shapely.box(*chosen.T), dtype=object)
     result = shapes.polygons[index]
     is_box = ~has_geometry(result)
-    result[is_box] = shapely.box(*chosen[is_box].T)
+    result[is_box] = geometry.shapely.box(*chosen[is_box].T)
     return result

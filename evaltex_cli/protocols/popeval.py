@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.geometry import chains, rounding, shapes
+from evaltex_cli.geometry import rings, rounding, shapes
 from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.protocols.base import (
     Evidence,
@@ -155,7 +155,7 @@ def _scene(batch: ImageBatch, parameters: Parameters, has_text: Bools) -> _Scene
 
 def _hulls(objects: Objects) -> shapes.Shapes:
     """Convex hulls of vertices cut to integers: boxes as boxes, where they are exact and have an area."""
-    points, offsets = chains.rings(objects.outlines, truncated=True)
+    points, offsets = rings.of(objects.outlines, truncated=True)
     boxes = rounding.truncated(objects.boxes)
     is_box = (boxes[:, 2:] > boxes[:, :2]).all(axis=1) & (np.abs(boxes) < EXACT).all(axis=1)
     is_box &= objects.outlines.counts == 0

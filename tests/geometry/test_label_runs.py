@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from evaltex_cli.geometry import label_runs
 from evaltex_cli.geometry.label_runs import Masks
 from evaltex_cli.geometry.picture_runs import NO_OBJECT, PictureRuns, find_runs, from_pictures, join, object_of
-from evaltex_cli.records import LabelRuns
+from evaltex_cli.records import LabelRuns, Pairs
 
 RADIUS = 4
 PAD = 2 * RADIUS
@@ -229,7 +229,7 @@ def test_union_area(drawn: list[Side], with_itself: bool, data: st.DataObject) -
     for g in range(groups):
         pieces = [masks[k] & other_masks[m] for k, m, own in zip(i, j, group, strict=True) if own == g]
         expected.append(np.logical_or.reduce(pieces).sum() if pieces else 0)
-    assert label_runs.union_area(group, runs, i, other_runs, j, groups).tolist() == expected
+    assert label_runs.union_area(group, Pairs(runs, i, other_runs, j), groups).tolist() == expected
 
 
 def test_labels_that_are_no_object_are_background() -> None:
@@ -259,7 +259,7 @@ def test_nothing_is_fine(shape: tuple[int, int]) -> None:
         assert label_runs.area(label_runs.grown(runs, ones)).tolist() == [0] * count
         assert label_runs.area(label_runs.shrunk_or_same(runs, ones)).tolist() == [0] * count
         assert label_runs.pair_area(runs, index, hidden, index).tolist() == [0] * count
-        assert label_runs.union_area(index, runs, index, hidden, index, 2).tolist() == [0, 0]
+        assert label_runs.union_area(index, Pairs(runs, index, hidden, index), 2).tolist() == [0, 0]
         assert len(label_runs.overlaps(runs, hidden)[0]) == 0
 
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli.geometry import rounding, shapes
+from evaltex_cli.geometry import rings, rounding, shapes
 from evaltex_cli.geometry.boxes import around
-from evaltex_cli.geometry.chains import rings
 from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.records import Bools, Convention, Floats, Geometries, Ints, Objects, Overlaps, expanded, offsets_of
@@ -72,7 +71,7 @@ def side_of(objects: Objects, convention: Convention, all_polygons: bool) -> Sid
     all_polygons : bool
         Whether four vertices are a polygon too.
     """
-    vertices, starts = rings(objects.outlines)
+    vertices, starts = rings.of(objects.outlines)
     counts = np.diff(starts)
     is_polygon = np.full(objects.count, all_polygons) | (counts != 4)
     if (counts == 3).any():

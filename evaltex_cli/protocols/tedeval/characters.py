@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry import rings, shapes
 from evaltex_cli.geometry.boxes import around
-from evaltex_cli.geometry.chains import along_each, chains, rings
 from evaltex_cli.protocols.base import quotient
 from evaltex_cli.records import Bools, Floats, Geometries, Ints, Objects, expanded
 
@@ -48,7 +47,7 @@ class Outlines:
 
 def outlines_of(objects: Objects) -> Outlines:
     """Cut the vertices of objects to integers, and find their corners and centroids."""
-    points, offsets = rings(objects.outlines, truncated=True)
+    points, offsets = rings.of(objects.outlines, truncated=True)
     first, count = offsets[:-1], np.diff(offsets)
     top_end = np.maximum(count // 2, 1) - 1
     at = np.stack([first, first + top_end, first + np.minimum(top_end + 1, count - 1), offsets[1:] - 1], axis=1)
@@ -87,8 +86,8 @@ def pseudo_centres(outlines: Outlines, characters: Ints, needed: Ints) -> Floats
         i = curved[count[curved] == vertices]
         polygon, k = expanded(characters[i])
         shares = (k + 0.5) / characters[i][polygon]
-        rings = outlines.points[offsets[i][:, None] + np.arange(vertices)]
-        top, bottom = (along_each(chain, polygon, shares) for chain in chains(rings))
+        loops = outlines.points[offsets[i][:, None] + np.arange(vertices)]
+        top, bottom = (rings.along_each(chain, polygon, shares) for chain in rings.chains(loops))
         result[first[i][polygon] + k] = (top + bottom) / 2
     return np.asarray(result)
 

@@ -15,17 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.evaluation.accumulator import image_objects
-from evaltex_cli.geometry import outlines, polygons, quads
+from evaltex_cli.geometry import outlines, polygons, rings
 from evaltex_cli.records import GeometryCounts
 
 SQUARE = [(0, 0), (4, 0), (4, 4), (0, 4)]
 
 grid = st.integers(-2, 3).map(float)
 fine = st.floats(-1e12, 1e12) | st.floats(0, 1) | st.sampled_from([0.1, 0.2, 0.3, 1e-160, 1e-300, 5e-324])
-rings = st.lists(st.tuples(grid, grid), min_size=4, max_size=4) | st.lists(
+four_corners = st.lists(st.tuples(grid, grid), min_size=4, max_size=4) | st.lists(
     st.tuples(fine, fine), min_size=4, max_size=4
 )
-quadrilaterals = st.lists(rings | st.permutations(SQUARE), min_size=1, max_size=6).map(
+quadrilaterals = st.lists(four_corners | st.permutations(SQUARE), min_size=1, max_size=6).map(
     lambda found: np.array(found, float)
 )
 
@@ -47,7 +47,7 @@ def one_by_one(vertices: np.ndarray, offsets: np.ndarray) -> tuple[list[str], Ge
 @given(quadrilaterals)
 def test_what_is_convex_is_valid_and_has_an_area(corners: np.ndarray) -> None:
     drawn = shapely.polygons(shapely.linearrings(corners))
-    convex = quads.are_convex(corners)
+    convex = rings.are_convex(corners)
     assert shapely.is_valid(drawn)[convex].all() and (shapely.area(drawn)[convex] > 0).all()
 
 
@@ -95,22 +95,22 @@ def test_shapes_read_are_those_made_one_by_one(corners: np.ndarray) -> None:
     ],
 )
 def test_crossing_hollow_and_flat_ones_are_not_convex(corners: list[tuple[int, int]]) -> None:
-    found = quads.are_convex(np.array([SQUARE, corners, SQUARE[::-1], SQUARE], float))
+    found = rings.are_convex(np.array([SQUARE, corners, SQUARE[::-1], SQUARE], float))
     assert found.tolist() == [True, False, True, True]
 
 
 def test_usual_words_are_convex() -> None:
     """Otherwise nothing would be gained: long and flat, leaning, with decimals."""
     words = [[(0, 0), (900, 3), (900, 9), (0, 6)], [(10, 10), (710, 610), (707, 613), (7, 13)]]
-    assert quads.are_convex(np.array(words) + 0.25).all()
+    assert rings.are_convex(np.array(words) + 0.25).all()
 
 
 def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     corners = np.random.default_rng(1).integers(0, 9, (50, 4, 2)).astype(float)
-    expected = quads.are_convex(corners)
+    expected = rings.are_convex(corners)
     assert 0 < expected.sum() < 50
-    monkeypatch.setattr(quads, "_BLOCK", 7)
-    assert quads.are_convex(corners).tolist() == expected.tolist()
+    monkeypatch.setattr(rings, "_BLOCK", 7)
+    assert rings.are_convex(corners).tolist() == expected.tolist()
 
 
 def test_polygons_of_quadrilaterals_are_made_once_and_when_asked_for() -> None:

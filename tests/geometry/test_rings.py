@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli.geometry.chains import along, along_each, chains
+from evaltex_cli.geometry.rings import along, along_each, chains
 
 quick = settings(deadline=None, derandomize=True, max_examples=80)
 

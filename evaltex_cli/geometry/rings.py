@@ -1,6 +1,6 @@
-"""Where the text runs in a polygon: its upper and its lower chain of vertices, both in the direction of reading.
+"""Rings of vertices in drawing order, and the two chains of a polygon between which its text runs.
 
-The usual drawing order is taken for granted: along the top in reading direction, then back along the bottom.
+Chains take the usual drawing order for granted: along the top in reading direction, then back along the bottom.
 """
 
 from __future__ import annotations
@@ -8,10 +8,16 @@ from __future__ import annotations
 import numpy as np
 
 from evaltex_cli.geometry import rounding
-from evaltex_cli.records import Floats, Ints, Outlines, offsets_of
+from evaltex_cli.records import Bools, Floats, Ints, Outlines, offsets_of
+
+_BLOCK = 1 << 13
+_LEAST_SHARE = 1e-12
+_LEAST = 1e-280
+"""Twice the area of the triangle at a corner, as a share of the bounding box and as such, above which rounding can
+change neither the way the corner turns nor that the whole has an area."""
 
 
-def rings(outlines: Outlines, truncated: bool = False) -> tuple[Floats, Ints]:
+def of(outlines: Outlines, truncated: bool = False) -> tuple[Floats, Ints]:
     """Return the vertices of all objects, those of a box clockwise from its upper left corner.
 
     Parameters
@@ -38,6 +44,31 @@ def rings(outlines: Outlines, truncated: bool = False) -> tuple[Floats, Ints]:
         points[~of_box] = outlines.vertices
         corners = points
     return rounding.truncated(corners) if truncated else corners, offsets
+
+
+def are_convex(corners: Floats) -> Bools:
+    """Whether quadrilaterals are valid polygons with an area beyond all doubt: each corner turns the same way.
+
+    Parameters
+    ----------
+    corners : (n, 4, 2) float64
+
+    Returns
+    -------
+    (n,) bool
+        False for some that are valid too, where rounding leaves it open.
+    """
+    found = np.zeros(len(corners), dtype=bool)
+    with np.errstate(all="ignore"):
+        for start in range(0, len(corners), _BLOCK):
+            x, y = np.ascontiguousarray(corners[start : start + _BLOCK].T)
+            extent = (x.max(axis=0) - x.min(axis=0)) * (y.max(axis=0) - y.min(axis=0))
+            along_x, along_y = (np.concatenate([one[1:], one[:1]]) - one for one in (x, y))
+            next_x, next_y = (np.concatenate([one[1:], one[:1]]) for one in (along_x, along_y))
+            turn = along_x * next_y - along_y * next_x
+            least = np.maximum(_LEAST_SHARE * extent, _LEAST)
+            found[start : start + _BLOCK] = (turn.min(axis=0) > least) | (turn.max(axis=0) < -least)
+    return found
 
 
 def chains(ring: Floats) -> tuple[Floats, Floats]:
