@@ -35,6 +35,7 @@ from evaltex_cli.version import __version__
 
 if TYPE_CHECKING:
     from evaltex_cli.compare.gate import Gates
+    from evaltex_cli.diagnose.diagnosis import Diagnosis, Diagnostician
     from evaltex_cli.evaluation.inputs import Inputs
     from evaltex_cli.evaluation.tally import Evaluation, Run
     from evaltex_cli.results.result_document import Verdict
@@ -219,7 +220,8 @@ def _evaluate(
 
     results, made = request.results, ""
     with staged(results.res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
-        inputs, evaluations = _evaluated(request, runs, writer)
+        diagnostician = _diagnostician(request)
+        inputs, evaluations = _evaluated(request, runs, writer, diagnostician)
         if ALL in request.chosen.protocols and not evaluations[0].det.transcriptions:
             textual = [run.protocol.name for run in runs if run.protocol.needs_texts]
             left_out |= dict.fromkeys(textual, "no detection bears a transcription")
@@ -237,7 +239,8 @@ def _evaluate(
             evaluations, intervals = with_intervals(evaluations, **results.bootstrap)
         _write(writer, results, evaluations, intervals, verdicts)
         if results.report:
-            made = _report(folder, request)
+            diagnoses = [diagnostician.diagnosis(one) for one in evaluations] if diagnostician else []
+            made = _report(folder, request, inputs, diagnoses)
         if results.junit is not None:
             from evaltex_cli.compare import junit
 
@@ -257,7 +260,19 @@ def _evaluate(
     return verdicts
 
 
-def _evaluated(request: Request, runs: Sequence[Run], writer: ResultWriter) -> tuple[Inputs, list[Evaluation]]:
+def _diagnostician(request: Request) -> Diagnostician | None:
+    """Return what diagnoses the images while they are evaluated, if the report shows where the score is lost."""
+    results = request.results
+    if not results.report or not results.diagnose or results.resume or request.options.masks is not None:
+        return None
+    from evaltex_cli.diagnose.diagnosis import Diagnostician
+
+    return Diagnostician()
+
+
+def _evaluated(
+    request: Request, runs: Sequence[Run], writer: ResultWriter, diagnostician: Diagnostician | None
+) -> tuple[Inputs, list[Evaluation]]:
     """Do the work, wherever it is to be done."""
     from evaltex_cli.evaluation.evaluate import evaluate_inputs
     from evaltex_cli.evaluation.inputs import open_inputs
@@ -279,6 +294,7 @@ def _evaluated(request: Request, runs: Sequence[Run], writer: ResultWriter) -> t
             journal = stack.enter_context(resume.opened(resume.place(results.res_dir), key))
         is_seen = request.work.cluster is None and not results.resume
         sink = Sink(partial(image_files, writer.folder if is_seen else None), writer.take)
+        sink = sink.and_also(diagnostician.sink) if diagnostician else sink
         progress = stack.enter_context(progress_bar(results.quiet))
         return inputs, evaluate_inputs(inputs, runs, sink if results.per_image else None, progress, in_order, journal)
 
@@ -304,23 +320,16 @@ def _write(
             writer.draw(evaluation)
 
 
-def _report(folder: Path, request: Request) -> str:
-    """Write the report of the results in a folder; return what it holds."""
+def _report(folder: Path, request: Request, inputs: Inputs, diagnoses: Sequence[Diagnosis]) -> str:
+    """Write the report of the results in a folder; return what it contains."""
     from evaltex_cli import report
 
     results = request.results
-    made = report.make(
-        folder / REPORT,
-        [folder],
-        labels=[results.res_dir.resolve().name],
-        gt=request.gt,
-        det=[request.det],
-        pictures=request.options.images,
-        embed=results.embed,
-        diagnose=results.diagnose,
-        page_folder=results.res_dir,
-    )
-    return str(made)
+    subject = report.of_run(folder, results.res_dir.resolve().name, inputs, diagnoses)
+    if results.diagnose and not diagnoses:  # neither a journal nor label pictures go with a diagnosis
+        subject = subject.with_losses()
+    pictures = report.Pictures(request.options.images, results.embed, results.res_dir)
+    return str(report.make(folder / REPORT, subject, pictures))
 
 
 def _places(results: Results, names: Sequence[str]) -> str:

@@ -59,22 +59,15 @@ def command(
         first = results[0] if results[0].is_dir() else results[0].parent
         page = output or first / (report.NAME if len(results) == 1 else report.COMPARISON_NAME)
         refuse_file(page, "report")
-        with progress_bar(quiet) as progress:
-            made = report.make(
-                page,
-                results,
-                labels=labels or None,
-                gt=gt,
-                det=detections,
-                pictures=pictures,
-                embed=embed,
-                diagnose=diagnose,
-                progress=progress,
-            )
+        subject = report.read(results, labels or None, gt, detections)
+        if diagnose:
+            with progress_bar(quiet) as progress:
+                subject = subject.with_losses(progress)
+        made = report.make(page, subject, report.Pictures(pictures, embed))
         warn(
             [
                 f"{path}: holds no results of single images, so the page has none; make it again with -a or --report"
-                for path in made.without_images
+                for path in subject.without_images
             ]
         )
         if not quiet:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -185,6 +186,19 @@ class Sink:
 
     make: Make
     take: Callable[[Run, Any], None]
+
+    def and_also(self, other: Sink) -> Sink:
+        """Return a sink that does what both do."""
+
+        def take(run: Run, made: tuple[Any, Any]) -> None:
+            self.take(run, made[0])
+            other.take(run, made[1])
+
+        return Sink(partial(_make_both, self.make, other.make), take)
+
+
+def _make_both(one: Make, other: Make, run: Run, batch: ImageBatch, evidence: Evidence) -> tuple[Any, Any]:
+    return one(run, batch, evidence), other(run, batch, evidence)
 
 
 def add_batch(run: Run, batch: ImageBatch, measured: dict[Convention, Overlaps], make: Make | None) -> Any:

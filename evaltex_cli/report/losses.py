@@ -38,32 +38,47 @@ SCORED_OTHERWISE = (
 _SHOWN = ("scores", "losses", "kinds", "interaction", "unexplained", "breakdowns")
 
 
-def loss_content(
+def of_inputs(
     rows: Sequence[Sequence[Result]], inputs: Sequence[Inputs], progress: Progress | None = None
 ) -> list[dict[str, Any]]:
-    """Diagnose every detector, in one pass over its images for all protocols.
+    """Diagnose every detector, in one pass over its images for all protocols; return `contents`.
 
     Parameters
     ----------
     rows : sequence of sequence of Result
-        One a protocol; in each, one a detector.
+        One per protocol; in each, one per detector.
     inputs : sequence of Inputs
         Of each detector.
     progress : callable, optional
         Gets the number of images done, and of all, those of each detector counted.
+    """
+    measured = [row for row in rows if all(result.document.options.masks is None for result in row)]
+    diagnoses = [
+        {
+            diagnosis.protocol: diagnosis
+            for diagnosis in _diagnosed([row[k] for row in measured], of_detector, _part(progress, k, len(inputs)))
+        }
+        for k, of_detector in enumerate(inputs)
+    ]
+    return contents(rows, diagnoses)
+
+
+def contents(rows: Sequence[Sequence[Result]], diagnoses: Sequence[Mapping[str, Diagnosis]]) -> list[dict[str, Any]]:
+    """Return what the page shows of diagnoses.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of Result
+        One per protocol; in each, one per detector.
+    diagnoses : sequence of mapping
+        One per detector, by protocol; without those of label pictures.
 
     Returns
     -------
     list of dict
-        One a protocol: ``systems``, a diagnosis a detector, or ``note``, why there are none.
+        One per protocol: ``systems``, one diagnosis per detector, or ``note``, why there are none.
     """
-    measured = [row for row in rows if all(result.document.options.masks is None for result in row)]
-    by_detector = [
-        _diagnosed([row[k] for row in measured], of_detector, _part(progress, k, len(inputs)))
-        for k, of_detector in enumerate(inputs)
-    ]
-    found = {row[0].protocol.name: of for row, *of in zip(measured, *by_detector, strict=True)}
-    return [_content(row, found.get(row[0].protocol.name)) for row in rows]
+    return [_content(row, [of_detector.get(row[0].protocol.name) for of_detector in diagnoses]) for row in rows]
 
 
 def _diagnosed(results: Sequence[Result], inputs: Inputs, progress: Progress | None) -> list[Diagnosis]:
@@ -79,12 +94,13 @@ def _part(progress: Progress | None, k: int, parts: int) -> Callable[[int, int],
     return None if progress is None else lambda done, images: progress(k * images + done, parts * images)
 
 
-def _content(row: Sequence[Result], diagnoses: Sequence[Diagnosis] | None) -> dict[str, Any]:
-    if diagnoses is None:
+def _content(row: Sequence[Result], diagnoses: Sequence[Diagnosis | None]) -> dict[str, Any]:
+    known = [diagnosis for diagnosis in diagnoses if diagnosis is not None]
+    if len(known) < len(row):
         return {"note": OF_MASKS}
-    if not all(_is_of(one.scores, result.document.scores) for one, result in zip(diagnoses, row, strict=True)):
+    if not all(_is_of(one.scores, result.document.scores) for one, result in zip(known, row, strict=True)):
         return {"note": SCORED_OTHERWISE}
-    return {"systems": [{name: fields(one)[name] for name in _SHOWN} for one in diagnoses]}
+    return {"systems": [{name: fields(one)[name] for name in _SHOWN} for one in known]}
 
 
 def _is_of(found: Mapping[str, float], stored: Mapping[str, Any]) -> bool:

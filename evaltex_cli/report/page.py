@@ -6,19 +6,20 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from evaltex_cli.diagnose.breakdown import PROPERTIES
+from evaltex_cli.diagnose.diagnosis import Diagnosis
 from evaltex_cli.errors import InputError, counted
 from evaltex_cli.evaluation.evaluate import Progress
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.protocols.base import MATCH_TYPES
+from evaltex_cli.report import losses
 from evaltex_cli.report.content import Result, image_contents, image_names, protocol_content, read_results
 from evaltex_cli.report.geometry import open_evaluated, read_shapes
-from evaltex_cli.report.losses import MEANINGS, loss_content
 from evaltex_cli.report.pictures import data_url, find_pictures, link, refuse_too_large
 from evaltex_cli.runtime.atomic_output import written
 from evaltex_cli.version import __version__
@@ -30,90 +31,147 @@ CHUNK_IMAGES = 50
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What was written: the file's size, the images in it, how many of them have a picture, results without images."""
+    """What was written: the file's size, the images in it, and how many of them have a picture."""
 
     bytes: int
     images: int
     pictures: int
-    without_images: tuple[Path, ...] = ()
 
     def __str__(self) -> str:
         images, pictures = counted(self.images, "{count} image[s]"), counted(self.pictures, "{count} picture[s]")
         return f"{self.bytes / 1e6:.1f} MB, {images}, {pictures}"
 
 
-def make(
-    file: Path,
-    results: Sequence[Path],
-    *,
-    labels: Sequence[str] | None = None,
-    gt: Path | None = None,
-    det: Sequence[Path] = (),
-    pictures: Path | None = None,
-    embed: bool = False,
-    diagnose: bool = True,
-    progress: Progress | None = None,
-    page_folder: Path | None = None,
-) -> Made:
-    """Write the report of one detector, or of several side by side. Same input, same bytes.
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """The folder of the images' pictures, and whether they become part of the file, which else links to them.
+
+    `page_folder` is where the file will be in the end, which links are relative to; by default where it is written.
+    """
+
+    folder: Path | None = None
+    embed: bool = False
+    page_folder: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """What a report is of.
+
+    Attributes
+    ----------
+    results : sequence of Path
+        Where the results are, one path per detector.
+    rows : sequence of sequence of Result
+        One per protocol; in each, one per detector.
+    inputs : sequence of Inputs
+        Of each detector; empty if objects are listed but not drawn.
+    losses : list of dict or None
+        Where the score is lost (`losses.contents`), one per protocol.
+    """
+
+    results: Sequence[Path]
+    rows: Sequence[Sequence[Result]]
+    inputs: Sequence[Inputs] = ()
+    losses: list[dict[str, Any]] | None = None
+
+    @property
+    def without_images(self) -> list[Path]:
+        """The results that have no images."""
+        return [path for k, path in enumerate(self.results) if not any(row[k].document.images for row in self.rows)]
+
+    def with_losses(self, progress: Progress | None = None) -> Subject:
+        """Evaluate all inputs again to see where the score is lost; without inputs this is not known.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Gets the number of images diagnosed, and of all.
+        """
+        return replace(self, losses=losses.of_inputs(self.rows, self.inputs, progress)) if self.inputs else self
+
+
+def read(
+    results: Sequence[Path], labels: Sequence[str] | None = None, gt: Path | None = None, det: Sequence[Path] = ()
+) -> Subject:
+    """Read what a report shows of one detector, or of several side by side.
 
     Parameters
     ----------
-    file : Path
-        Where to write; what stands there stays as it is until all is done.
     results : sequence of Path
-        Result folders, or single .json results, one a detector; all protocols in them are shown.
+        Result folders, or single .json results, one per detector; all protocols in them are shown.
     labels : sequence of str, optional
         The detectors' names; the folders' names by default.
     gt, det : Path, sequence of Path
-        The inputs of these runs, one of `det` a detector; without them objects are listed but not drawn.
-    pictures : Path, optional
-        Folder of the images' pictures.
-    embed : bool
-        Whether pictures become part of the file; else it links to them.
-    diagnose : bool
-        Whether to show where the score is lost, given `gt` and `det`; these are scored anew for it.
-    progress : callable, optional
-        Gets the number of images diagnosed, and of all.
-    page_folder : Path, optional
-        Where the file will stand in the end, which links are relative to.
+        The inputs of these runs, one of `det` per detector; without them objects are listed but not drawn.
 
     Raises
     ------
     InputError
-        When results, inputs or pictures cannot be read or do not belong together.
+        When results or inputs cannot be read or do not belong together.
     """
     rows = read_results(results, labels or _labels(results))
     names = image_names(rows)
-    if not names and (gt is not None or pictures is not None):
+    if not names and gt is not None:
         raise InputError(f"{results[0]}: holds no images' results to draw; run that evaluation again with -a")
     documents = [result.document for result in rows[0]]
     if len({document.inputs.gt.sha256 for document in documents}) > 1:
         raise InputError("the results are of different ground truths; evaluate all detectors on one")
     if (gt is None) != (not det) or (det and len(det) != len(results)):
         raise InputError(f"give --gt and one --det for each result folder ({len(results)}), or neither")
-    inputs = open_evaluated(gt, det, documents) if gt is not None else []
-    if inputs and inputs[0].gt.names != names:
+    if gt is None:
+        return Subject(results, rows)
+    inputs = open_evaluated(gt, det, documents)
+    if inputs[0].gt.names != names:
         raise InputError(f"{gt}: has other images than {results[0]}; evaluate again")
-    found = find_pictures(pictures, names) if pictures is not None else [None] * len(names)
-    if embed:
+    return Subject(results, rows, inputs)
+
+
+def of_run(folder: Path, label: str, inputs: Inputs, diagnoses: Sequence[Diagnosis]) -> Subject:
+    """Return what a report shows of a run that was just made into a folder; without diagnoses, not where it loses."""
+    rows = read_results([folder], [label])
+    by_protocol = {diagnosis.protocol: diagnosis for diagnosis in diagnoses}
+    return Subject([folder], rows, [inputs], losses.contents(rows, [by_protocol]) if diagnoses else None)
+
+
+def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made:
+    """Write a report. Same input, same bytes.
+
+    Parameters
+    ----------
+    file : Path
+        Where to write; what is there stays as it is until all is done.
+
+    Raises
+    ------
+    InputError
+        When inputs or pictures cannot be read.
+    """
+    names, pictures = image_names(subject.rows), pictures or Pictures()
+    found: list[Path | None] = [None] * len(names)
+    if pictures.folder is not None:
+        if not names:
+            raise InputError(
+                f"{subject.results[0]}: holds no images' results to draw; run that evaluation again with -a"
+            )
+        found = find_pictures(pictures.folder, names)
+    if pictures.embed:
         refuse_too_large(found)
-    urls = [None if path is None else True if embed else link(path, page_folder or file.parent) for path in found]
-    losses = loss_content(rows, inputs, progress) if diagnose and inputs else None
+    folder = pictures.page_folder or file.parent
+    urls = [None if path is None else True if pictures.embed else link(path, folder) for path in found]
     with written(file) as out:
         out.writelines(_head())
-        out.writelines(_overview(rows, names, bool(inputs), losses))
+        out.writelines(_overview(subject, names))
         out.write(f"<script>{_resource('report.js')}</script>\n")
         for chunk, start in enumerate(range(0, len(names), CHUNK_IMAGES)):
             stop = min(start + CHUNK_IMAGES, len(names))
-            out.write(_island(f"images-{chunk}", list(_images(rows, inputs, urls, start, stop))))
-        if embed:
+            out.write(_island(f"images-{chunk}", list(_images(subject, urls, start, stop))))
+        if pictures.embed:
             for k, path in enumerate(found):
                 if path is not None:
                     out.write(_island(f"picture-{k}", data_url(path)))
         out.write("</body>\n</html>\n")
-    bare = [path for k, path in enumerate(results) if not any(row[k].document.images for row in rows)]
-    return Made(file.stat().st_size, len(names), sum(path is not None for path in found), tuple(bare))
+    return Made(file.stat().st_size, len(names), sum(path is not None for path in found))
 
 
 def _labels(results: Sequence[Path]) -> list[str]:
@@ -133,12 +191,8 @@ def _head() -> Iterator[str]:
     yield skeleton
 
 
-def _overview(
-    rows: Sequence[Sequence[Result]],
-    names: Sequence[str],
-    has_shapes: bool,
-    losses: Sequence[dict[str, Any]] | None,
-) -> Iterator[str]:
+def _overview(subject: Subject, names: Sequence[str]) -> Iterator[str]:
+    rows = subject.rows
     yield _island(
         "overview",
         {
@@ -146,8 +200,8 @@ def _overview(
             "protocols": [row[0].protocol.name for row in rows],
             "matchTypes": MATCH_TYPES,
             "chunkImages": CHUNK_IMAGES,
-            "hasShapes": has_shapes,
-            "meanings": MEANINGS,
+            "hasShapes": bool(subject.inputs),
+            "meanings": losses.MEANINGS,
             "properties": PROPERTIES,
             "gates": [
                 [asdict(gate) for row in rows for gate in row[k].document.extras.gates or ()]
@@ -157,19 +211,13 @@ def _overview(
         },
     )
     for k, row in enumerate(rows):
-        extra = {} if losses is None else {"losses": losses[k]}
+        extra = {} if subject.losses is None else {"losses": subject.losses[k]}
         yield _island(f"protocol-{k}", protocol_content(row) | extra)
 
 
-def _images(
-    rows: Sequence[Sequence[Result]],
-    inputs: Sequence[Inputs],
-    urls: Sequence[str | bool | None],
-    start: int,
-    stop: int,
-) -> Iterator[dict[str, Any]]:
-    shapes = read_shapes(inputs, start, stop) if inputs else [None] * (stop - start)
-    contents = image_contents(rows, start, stop)
+def _images(subject: Subject, urls: Sequence[str | bool | None], start: int, stop: int) -> Iterator[dict[str, Any]]:
+    shapes = read_shapes(subject.inputs, start, stop) if subject.inputs else [None] * (stop - start)
+    contents = image_contents(subject.rows, start, stop)
     for content, url, drawn in zip(contents, urls[start:stop], shapes, strict=True):
         image = content | {"picture": url}
         if drawn is not None:

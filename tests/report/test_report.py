@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,14 +17,15 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli import evaluate
+from evaltex_cli import evaluate, formats
 from evaltex_cli.cli import main
 from evaltex_cli.compare import comparison
 from evaltex_cli.diagnose import tables
 from evaltex_cli.diagnose.diagnosis import Diagnosis, diagnose
 from evaltex_cli.diagnose.error_types import KINDS
 from evaltex_cli.errors import InputError
-from evaltex_cli.report import losses, make, page, pictures
+from evaltex_cli.evaluation import batches
+from evaltex_cli.report import Made, Pictures, losses, make, page, pictures, read
 from evaltex_cli.results import bootstrap, significance, writer
 from evaltex_cli.results.result_document import Extras
 
@@ -49,6 +52,18 @@ def islands(file: Path) -> dict[str, Any]:
     return {name: json.loads(text) for name, text in found}
 
 
+def write(
+    file: Path,
+    results: list[Path],
+    gt: Path | None = None,
+    det: Sequence[Path] = (),
+    pictures: Path | None = None,
+    embed: bool = False,
+) -> Made:
+    """Write a report of results with everything that it may have."""
+    return make(file, read(results, None, gt, det).with_losses(), Pictures(pictures, embed))
+
+
 @pytest.fixture(scope="module")
 def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Results of the words example, by two protocols."""
@@ -63,7 +78,7 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def report(words: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of the words example, with everything in it."""
     file = tmp_path_factory.mktemp("report") / "report.html"
-    make(file, [words], **sources("words"), pictures=EXAMPLES / "pictures", embed=True)
+    write(file, [words], **sources("words"), pictures=EXAMPLES / "pictures", embed=True)
     return file
 
 
@@ -92,7 +107,7 @@ def masks(tmp_path_factory: pytest.TempPathFactory) -> Path:
         main, [*map(str, (gt, det, folder / "res", example / "gt", example / "det")), "-a", "--quiet"]
     )
     assert done.exit_code == 0, done.output
-    make(folder / "report.html", [folder / "res"], gt=gt, det=[det])
+    write(folder / "report.html", [folder / "res"], gt=gt, det=[det])
     return folder / "report.html"
 
 
@@ -114,7 +129,7 @@ class TestContent:
         evaluated(
             gt, det, tmp_path / "res", "-a", "--confidence", "0.8", "--resamples", "20", "--fail-if", "recall<0.1"
         )
-        make(tmp_path / "report.html", [tmp_path / "res"])
+        write(tmp_path / "report.html", [tmp_path / "res"])
         document = json.loads((tmp_path / "res" / "evaltex.json").read_bytes())
         data = islands(tmp_path / "report.html")
         assert data["protocol-0"]["systems"][0]["intervals"] == document["intervals"]
@@ -140,7 +155,7 @@ class TestContent:
     @pytest.mark.parametrize("example", ["words", "polygons"])
     def test_shapes_and_transcriptions_are_the_input(self, example: str, tmp_path: Path) -> None:
         gt, det = EXAMPLES / example / "gt.txt", EXAMPLES / example / "det.txt"
-        make(tmp_path / "report.html", [evaluated(gt, det, tmp_path / "res", "-a")], gt=gt, det=[det])
+        write(tmp_path / "report.html", [evaluated(gt, det, tmp_path / "res", "-a")], gt=gt, det=[det])
         expected = []
         for line in gt.read_text(encoding="utf-8").splitlines():
             if found := re.fullmatch(r'(\d+),\d+,"(.*)",[tf],([\d,]+)', line):
@@ -162,7 +177,7 @@ class TestContent:
     ) -> None:
         det, results = rival
         example = sources("words")
-        make(tmp_path / "report.html", [words, results], gt=example["gt"], det=[*example["det"], det])
+        write(tmp_path / "report.html", [words, results], gt=example["gt"], det=[*example["det"], det])
         data = islands(tmp_path / "report.html")
         assert data["overview"]["systems"] == ["words", "rival"]
         assert data["overview"]["protocols"] == ["evaltex"]
@@ -175,8 +190,8 @@ class TestContent:
     def test_results_without_images_still_make_a_report(self, tmp_path: Path) -> None:
         example = sources("words")
         evaluated(example["gt"], example["det"][0], tmp_path / "res")
-        made = make(tmp_path / "report.html", [tmp_path / "res"])
-        assert (made.images, made.without_images) == (0, (tmp_path / "res",))
+        made = write(tmp_path / "report.html", [tmp_path / "res"])
+        assert (made.images, read([tmp_path / "res"]).without_images) == (0, [tmp_path / "res"])
         told = CliRunner().invoke(main, ["report", str(tmp_path / "res")])
         assert told.exit_code == 0
         assert told.stderr == (
@@ -186,10 +201,10 @@ class TestContent:
         assert told.stdout.endswith(" MB, 0 images, 0 pictures)\n")
         assert islands(tmp_path / "report.html")["protocol-0"]["systems"][0]["scores"]["recall"] > 0
         with pytest.raises(InputError, match="run that evaluation again with -a"):
-            make(tmp_path / "report.html", [tmp_path / "res"], **example)
+            write(tmp_path / "report.html", [tmp_path / "res"], **example)
 
     def test_same_input_same_bytes(self, words: Path, report: Path, tmp_path: Path) -> None:
-        make(tmp_path / "again.html", [words], **sources("words"), pictures=EXAMPLES / "pictures", embed=True)
+        write(tmp_path / "again.html", [words], **sources("words"), pictures=EXAMPLES / "pictures", embed=True)
         assert (tmp_path / "again.html").read_bytes() == report.read_bytes()
 
 
@@ -232,7 +247,7 @@ class TestLosses:
             "--set",
             "iou.iou=0.8",
         )
-        make(tmp_path / "report.html", [results], **example)
+        write(tmp_path / "report.html", [results], **example)
         (shown,) = islands(tmp_path / "report.html")["protocol-0"]["losses"]["systems"]
         (strict,), (usual,) = words_diagnoses(["iou"], iou=0.8), words_diagnoses(["iou"])
         assert same(shown, strict)
@@ -242,13 +257,8 @@ class TestLosses:
         det, results = rival
         example = sources("words")
         seen: list[tuple[int, int]] = []
-        make(
-            tmp_path / "report.html",
-            [words, results],
-            gt=example["gt"],
-            det=[*example["det"], det],
-            progress=lambda *done: seen.append(done),
-        )
+        subject = read([words, results], None, example["gt"], [*example["det"], det])
+        make(tmp_path / "report.html", subject.with_losses(lambda *done: seen.append(done)))
         first, second = islands(tmp_path / "report.html")["protocol-0"]["losses"]["systems"]
         assert same(first, diagnose(example["gt"], example["det"][0]))
         assert same(second, diagnose(example["gt"], det))
@@ -257,13 +267,43 @@ class TestLosses:
 
     def test_they_are_left_out_when_nobody_wants_them_or_shapes_are_unknown(self, words: Path, tmp_path: Path) -> None:
         example = sources("words")
-        make(tmp_path / "report.html", [words])
+        write(tmp_path / "report.html", [words])
         assert "losses" not in islands(tmp_path / "report.html")["protocol-0"]
         command = ["report", str(words), "--gt", str(example["gt"]), "--det", str(example["det"][0])]
         command += ["--output", str(tmp_path / "report.html")]
         for option, has_losses in (("--no-diagnose", False), ("--diagnose", True)):
             assert CliRunner().invoke(main, [*command, option]).exit_code == 0
             assert ("losses" in islands(tmp_path / "report.html")["protocol-0"]) == has_losses
+
+    @pytest.mark.parametrize("options", [[], ["--jobs", "2"], ["--resume"], ["--invalid", "drop"]], ids=str)
+    def test_a_run_writes_the_page_that_is_made_of_its_results(self, options: list[str], tmp_path: Path) -> None:
+        example = EXAMPLES / "polygons"
+        gt, det = example / "gt.txt", example / "det.txt"
+        results = evaluated(
+            gt, det, tmp_path / "res", "--report", "--protocol", "evaltex", "--protocol", "iou", *options
+        )
+        write(tmp_path / "page.html", [results], gt, [det])
+        assert (tmp_path / "page.html").read_bytes() == (results / "report.html").read_bytes()
+        assert b'"losses"' in (tmp_path / "page.html").read_bytes()
+
+    def test_a_run_with_a_report_evaluates_once(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Each image is read twice, to be measured and to be drawn; no input is opened and measured a second time."""
+        counts = Counter[str]()
+
+        def counted(module: ModuleType, name: str) -> None:
+            function = getattr(module, name)
+
+            def call(*arguments: Any) -> Any:
+                counts[name] += 1
+                return function(*arguments)
+
+            monkeypatch.setattr(module, name, call)
+
+        counted(formats, "open_source")
+        counted(batches, "measure")
+        example = sources("words")
+        evaluated(example["gt"], example["det"][0], tmp_path / "res", "--report")
+        assert counts == {"open_source": 2, "measure": 1}
 
     def test_a_run_with_a_report_has_them(self, tmp_path: Path) -> None:
         example = sources("words")
@@ -281,7 +321,7 @@ class TestLosses:
         document["scores"]["precision"] += 1e-6
         (tmp_path / "evaltex.json").write_text(json.dumps(document), encoding="utf-8")
         (tmp_path / "icdar2013.json").write_bytes((words / "icdar2013.json").read_bytes())
-        make(tmp_path / "report.html", [tmp_path], **sources("words"))
+        write(tmp_path / "report.html", [tmp_path], **sources("words"))
         data = islands(tmp_path / "report.html")
         assert data["protocol-0"]["losses"] == {"note": losses.SCORED_OTHERWISE}
         assert same(data["protocol-1"]["losses"]["systems"][0], words_diagnoses(["icdar2013"])[0])
@@ -305,7 +345,7 @@ class TestInvalidPolygons:
         self, bow_tie: dict[str, Any], policy: str, texts: list[str], tmp_path: Path
     ) -> None:
         results = evaluated(bow_tie["gt"], bow_tie["det"][0], tmp_path / "res", "-a", "--invalid", policy)
-        make(tmp_path / "report.html", [results], **bow_tie)
+        write(tmp_path / "report.html", [results], **bow_tie)
         data = islands(tmp_path / "report.html")
         side = data["images-0"][0]["gt"]
         assert side["text"] == texts
@@ -319,25 +359,25 @@ class TestInvalidPolygons:
             evaluated(bow_tie["gt"], bow_tie["det"][0], tmp_path / folder, *options)
         (tmp_path / "res" / "iou.json").write_bytes((tmp_path / "other" / "iou.json").read_bytes())
         with pytest.raises(InputError, match=r"different policies for invalid polygons \(repair and drop\)"):
-            make(tmp_path / "report.html", [tmp_path / "res"], **bow_tie)
+            write(tmp_path / "report.html", [tmp_path / "res"], **bow_tie)
 
 
 class TestRefusals:
     def test_input_that_was_not_evaluated(self, words: Path, tmp_path: Path) -> None:
         example, other = sources("words"), sources("polygons")
         with pytest.raises(InputError, match=r"polygons.gt\.txt: is not what was evaluated"):
-            make(tmp_path / "report.html", [words], gt=other["gt"], det=example["det"])
+            write(tmp_path / "report.html", [words], gt=other["gt"], det=example["det"])
         with pytest.raises(InputError, match=r"polygons.det\.txt: is not what was evaluated"):
-            make(tmp_path / "report.html", [words], gt=example["gt"], det=other["det"])
+            write(tmp_path / "report.html", [words], gt=example["gt"], det=other["det"])
         assert not list(tmp_path.iterdir())
 
     def test_one_side_alone(self, words: Path, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="give --gt and one --det for each"):
-            make(tmp_path / "report.html", [words], gt=sources("words")["gt"])
+            write(tmp_path / "report.html", [words], gt=sources("words")["gt"])
 
     def test_a_folder_without_results(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="holds no results"):
-            make(tmp_path / "report.html", [tmp_path])
+            write(tmp_path / "report.html", [tmp_path])
 
     def test_a_folder_of_results_of_different_runs(self, words: Path, tmp_path: Path) -> None:
         (tmp_path / "evaltex.json").write_bytes((words / "evaltex.json").read_bytes())
@@ -345,26 +385,26 @@ class TestRefusals:
         evaluated(other["gt"], other["det"][0], tmp_path / "res", "-a", "--protocol", "icdar2013")
         (tmp_path / "icdar2013.json").write_bytes((tmp_path / "res" / "icdar2013.json").read_bytes())
         with pytest.raises(InputError, match="evaltex and icdar2013 are results of different inputs"):
-            make(tmp_path / "report.html", [tmp_path])
+            write(tmp_path / "report.html", [tmp_path])
 
     def test_detectors_on_different_ground_truths(self, words: Path, tmp_path: Path) -> None:
         other = sources("polygons")
         evaluated(other["gt"], other["det"][0], tmp_path / "res", "-a")
         with pytest.raises(InputError, match="different ground truths"):
-            make(tmp_path / "report.html", [words, tmp_path / "res"])
+            write(tmp_path / "report.html", [words, tmp_path / "res"])
 
     def test_a_damaged_result(self, words: Path, tmp_path: Path) -> None:
         text = (words / "evaltex.json").read_text(encoding="utf-8")
         (tmp_path / "evaltex.json").write_text(text.replace('"one-to-one"', '"one-to-won"'), encoding="utf-8")
         with pytest.raises(InputError, match="is a damaged result"):
-            make(tmp_path / "report.html", [tmp_path])
+            write(tmp_path / "report.html", [tmp_path])
 
     def test_what_stood_there_stays_when_it_fails(self, words: Path, tmp_path: Path) -> None:
         (tmp_path / "report.html").write_text("earlier", encoding="utf-8")
         (tmp_path / "pictures").mkdir()
         (tmp_path / "pictures" / "lane.png").symlink_to("missing.png")
         with pytest.raises(InputError, match=r"lane\.png"):
-            make(tmp_path / "report.html", [words], pictures=tmp_path / "pictures", embed=True)
+            write(tmp_path / "report.html", [words], pictures=tmp_path / "pictures", embed=True)
         assert (tmp_path / "report.html").read_text(encoding="utf-8") == "earlier"
         assert sorted(path.name for path in tmp_path.iterdir()) == ["pictures", "report.html"]
 
@@ -375,7 +415,7 @@ class TestPictures:
         folder.mkdir(parents=True)
         (folder / "lane.PNG").write_bytes(PNG)
         (tmp_path / "out").mkdir()
-        made = make(tmp_path / "out" / "report.html", [words], pictures=tmp_path / "a #1")
+        made = write(tmp_path / "out" / "report.html", [words], pictures=tmp_path / "a #1")
         assert made.pictures == 1
         data = islands(tmp_path / "out" / "report.html")
         urls = dict(zip(data["overview"]["images"], (image["picture"] for image in data["images-0"]), strict=True))
@@ -397,12 +437,12 @@ class TestPictures:
     def test_too_much_to_embed_is_refused(self, words: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(pictures, "MOST_EMBEDDED_BYTES", 1000)
         with pytest.raises(InputError, match="leave out --embed"):
-            make(tmp_path / "report.html", [words], pictures=EXAMPLES / "pictures", embed=True)
+            write(tmp_path / "report.html", [words], pictures=EXAMPLES / "pictures", embed=True)
 
     def test_a_folder_of_other_pictures_is_refused(self, words: Path, tmp_path: Path) -> None:
         (tmp_path / "other.png").write_bytes(PNG)
         with pytest.raises(InputError, match="holds no picture of any image"):
-            make(tmp_path / "report.html", [words], pictures=tmp_path)
+            write(tmp_path / "report.html", [words], pictures=tmp_path)
 
 
 class Elements(HTMLParser):
@@ -440,7 +480,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gt.write_text(f'{name}\n100,200\n1,1,"{HOSTILE}",f,10,10,50,20\n2,2,"x",f,10,60,50,20\n', encoding="utf-8")
     det.write_text(f'{name}\n1,"{HOSTILE}",10,10,50,20\n2,"",150,60,20,20\n', encoding="utf-8")
     results = evaluated(gt, det, folder / "results", "-a")
-    make(folder / "report.html", [results], labels=[HOSTILE], gt=gt, det=[det])
+    make(folder / "report.html", read([results], [HOSTILE], gt, [det]).with_losses())
     return folder / "report.html"
 
 
@@ -559,7 +599,7 @@ class TestOverview:
         verdict = {"protocol": "evaltex", "score": "recall", "value": 0.9, "baseline": None, "limit": 0.95}
         document["gates"] = [verdict | {"expression": HOSTILE, "passed": False}]
         (tmp_path / "evaltex.json").write_text(json.dumps(document), encoding="utf-8")
-        make(tmp_path / "report.html", [tmp_path])
+        write(tmp_path / "report.html", [tmp_path])
         tab.open(tmp_path / "report.html")
         assert "1 of 1 failed" in tab.run("document.querySelector('#gates h2').textContent")
         assert tab.run("document.querySelector('#gates code').textContent") == HOSTILE
@@ -567,7 +607,7 @@ class TestOverview:
     def test_curves_are_drawn(self, tab: Chromium, tmp_path: Path) -> None:
         example = sources("words")
         evaluated(example["gt"], example["det"][0], tmp_path / "res", "-a", "--protocol", "deteval")
-        make(tmp_path / "report.html", [tmp_path / "res"])
+        write(tmp_path / "report.html", [tmp_path / "res"])
         tab.open(tmp_path / "report.html")
         plots = islands(tmp_path / "report.html")["protocol-0"]["systems"][0]["plots"]
         assert plots
@@ -649,7 +689,7 @@ class TestLossSection:
     ) -> None:
         det, results = rival
         example = sources("words")
-        make(tmp_path / "report.html", [words, results], gt=example["gt"], det=[*example["det"], det])
+        write(tmp_path / "report.html", [words, results], gt=example["gt"], det=[*example["det"], det])
         tab.open(tmp_path / "report.html")
         both = [diagnose(example["gt"], one) for one in (*example["det"], det)]
         rows = {row[0]: row for row in cells(tab, "#losses > .scroll")}
@@ -672,7 +712,7 @@ class TestLossSection:
         assert tab.run("document.querySelectorAll('#losses table, #losses figure').length") == 0
 
     def test_without_shapes_there_is_none(self, tab: Chromium, words: Path, tmp_path: Path) -> None:
-        make(tmp_path / "report.html", [words])
+        write(tmp_path / "report.html", [words])
         tab.open(tmp_path / "report.html")
         assert tab.run(
             "[document.querySelectorAll('#losses').length, document.querySelectorAll('#scores').length]"
@@ -760,7 +800,7 @@ class TestImage:
     def test_a_linked_picture_sets_the_size_that_the_input_does_not_state(self, tab: Chromium, tmp_path: Path) -> None:
         gt, det = EXAMPLES / "icdar" / "gt.zip", EXAMPLES / "icdar" / "det.zip"
         results = evaluated(gt, det, tmp_path / "res", "-a")
-        make(tmp_path / "report.html", [results], gt=gt, det=[det], pictures=EXAMPLES / "pictures")
+        write(tmp_path / "report.html", [results], gt=gt, det=[det], pictures=EXAMPLES / "pictures")
         name = next(n for n in islands(tmp_path / "report.html")["overview"]["images"] if n == "street_sign")
         tab.open(tmp_path / "report.html", f"#/evaltex/{name}")
         tab.wait("document.querySelector('.picture').getAttribute('width') === '400'")
@@ -771,7 +811,7 @@ class TestImage:
     ) -> None:
         det, results = rival
         example = sources("words")
-        make(tmp_path / "report.html", [words, results], gt=example["gt"], det=[*example["det"], det])
+        write(tmp_path / "report.html", [words, results], gt=example["gt"], det=[*example["det"], det])
         tab.open(tmp_path / "report.html")
         changes = tab.run("[...document.querySelectorAll('#images tbody td:nth-child(4)')].map((c) => c.textContent)")
         numbers = [float(change.replace("−", "-").replace("±", "")) for change in changes]
@@ -864,7 +904,7 @@ def test_ten_thousand_images(tab: Chromium, tmp_path: Path) -> None:
     evaluation = evaluate(gt, det, per_image=True)
     with (tmp_path / "evaltex.json").open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(writer.document(evaluation, map(writer.json_line, evaluation.images), Extras()))
-    made = make(tmp_path / "report.html", [tmp_path], gt=gt, det=[det], diagnose=False)
+    made = make(tmp_path / "report.html", read([tmp_path], None, gt, [det]))
     assert made.images == 10_000
     assert made.bytes == (tmp_path / "report.html").stat().st_size < 10_000_000
     tab.open(tmp_path / "report.html")
@@ -881,8 +921,8 @@ def test_ten_thousand_images(tab: Chromium, tmp_path: Path) -> None:
 
 def test_few_images_are_said_and_p_is_shown_as_a_dash(words: Path, rival: tuple[Path, Path], tmp_path: Path) -> None:
     """Of one result and of two, of fewer than six images."""
-    make(tmp_path / "one.html", [words])
-    make(tmp_path / "two.html", [words, rival[1]])
+    write(tmp_path / "one.html", [words])
+    write(tmp_path / "two.html", [words, rival[1]])
     one, two = (islands(tmp_path / name)["protocol-0"] for name in ("one.html", "two.html"))
     for data in (one, two):
         assert any(line.lower().startswith(("only ", "warning: only ")) for line in data["footer"])
