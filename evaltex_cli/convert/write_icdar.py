@@ -17,8 +17,8 @@ import numpy as np
 from evaltex_cli.convert.base import Block, Job, Writer, number, numbered_anew, quoted, vertices_of
 from evaltex_cli.convert.target_names import MOST_BYTES
 from evaltex_cli.errors import quote
+from evaltex_cli.formats.base import DONT_CARE
 from evaltex_cli.formats.files.image_names import bytes_of, image_names, leaves_result_folder
-from evaltex_cli.formats.icdar.lines import DONT_CARE
 from evaltex_cli.records import Objects
 from evaltex_cli.runtime import signals
 from evaltex_cli.runtime.atomic_output import written

@@ -34,7 +34,7 @@ FORMATS = {
     "voc": ("evaltex_cli.formats.documents.voc", "FORMAT"),
     "ctw1500-xml": ("evaltex_cli.formats.documents.ctw1500_xml", "FORMAT"),
     "totaltext-mat": ("evaltex_cli.formats.documents.total_text_mat", "FORMAT"),
-    "msra-td500": ("evaltex_cli.formats.documents.msra_td500", "FORMAT"),
+    "msra-td500": ("evaltex_cli.formats.icdar.msra_td500", "FORMAT"),
     "ltrb": ("evaltex_cli.formats.icdar.format", "LTRB"),
     "quad": ("evaltex_cli.formats.icdar.format", "QUAD"),
     "polygon": ("evaltex_cli.formats.icdar.format", "POLYGON"),
@@ -43,9 +43,9 @@ FORMATS = {
     "ctw1500": ("evaltex_cli.formats.icdar.format", "CTW1500"),
     "ctw1500-offsets": ("evaltex_cli.formats.icdar.format", "CTW1500_OFFSETS"),
     "popeval": ("evaltex_cli.formats.icdar.format", "POPEVAL"),
-    "totaltext": ("evaltex_cli.formats.documents.total_text", "FORMAT"),
-    "icdar2013-seg": ("evaltex_cli.formats.documents.segmentation", "WORDS"),
-    "icdar2013-seg-chars": ("evaltex_cli.formats.documents.segmentation", "CHARACTERS"),
+    "totaltext": ("evaltex_cli.formats.icdar.total_text", "FORMAT"),
+    "icdar2013-seg": ("evaltex_cli.formats.icdar.segmentation", "WORDS"),
+    "icdar2013-seg-chars": ("evaltex_cli.formats.icdar.segmentation", "CHARACTERS"),
     "evaltex": ("evaltex_cli.formats.evaltex.format", "FORMAT"),
 }
 """Name -> module and attribute of its `Format`; the first that recognises an input reads it."""

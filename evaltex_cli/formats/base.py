@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from evaltex_cli.formats.parsed import CollectedImage
 
 Side = Literal["gt", "det"]
+DONT_CARE = "###"
+"""The transcription of text that does not count, in many formats."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

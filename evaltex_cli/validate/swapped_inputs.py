@@ -9,9 +9,8 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, quote
-from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.base import DONT_CARE, Source
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.icdar.lines import DONT_CARE
 from evaltex_cli.records import Ints, Objects
 
 SAMPLE_IMAGES = 300

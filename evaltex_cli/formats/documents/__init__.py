@@ -1,1 +1,1 @@
-"""JSON, XML, MATLAB and text documents that are parsed object by object: one module per data set."""
+"""JSON, XML and MATLAB documents that are parsed object by object: one module per data set."""

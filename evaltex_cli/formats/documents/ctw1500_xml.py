@@ -7,11 +7,10 @@ is don't care. A box without ``segs`` is the rectangle of its ``left, top, width
 from __future__ import annotations
 
 from evaltex_cli.errors import FaultLog, FormatError
-from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.base import DONT_CARE, Side
 from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.documents.document_files import xml_format
 from evaltex_cli.formats.documents.safe_xml import Element
-from evaltex_cli.formats.icdar.lines import DONT_CARE
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon
 
 

@@ -1,6 +1,6 @@
 """Files that are documents, JSON, XML or .mat: read within bounds, told apart, and made sources of.
 
-A document holds all images of a data set (`index_json`), or it holds one image and bears its name (`index_each`).
+A document contains all images of a data set (`index_json`), or one image and has its name (`index_each`).
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, FormatError, InputError
+from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.documents import safe_json, safe_xml
 from evaltex_cli.formats.documents.parsed_source import columns, refuse_bad_names, source
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.archive import Fingerprint
 from evaltex_cli.formats.files.image_names import without_prefix
+from evaltex_cli.formats.files.text_lines import refuse_excess
 from evaltex_cli.formats.parsed import CollectedImage
 from evaltex_cli.records import Ints, ReadImages
 from evaltex_cli.runtime import input_files
@@ -216,6 +217,24 @@ def index_each(
         part=partial(_part, entries, parse, side),
         collect=partial(_collect, entries, parse, side),
     )
+
+
+def index_texts(name: str, ending: str, parse: Parse, path: Path, side: Side, faults: FaultLog) -> Source:
+    """Index a folder or archive of one text file for each image; raises as `index_each`, also without such files."""
+    entries = archive.open_entries(path, ending)
+    if side == "gt" and not entries.entries:
+        raise InputError(f"{path}: no {ending} file in it; expected one for each image")
+    return index_each(name, ending, parse, path, side, faults)
+
+
+def text_of(data: bytes) -> str:
+    """Return an image's text, with bare newlines; raises `FormatError` if it is out of bounds or not UTF-8."""
+    try:
+        refuse_excess(data)
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line, found, expected = not_utf8(error)
+        raise FormatError(found, expected, at=Position(line)) from error
 
 
 def _part(entries: archive.Entries, parse: Parse, side: Side, positions: Ints) -> Callable[[FaultLog], ReadImages]:

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps, quote
-from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.base import DONT_CARE, Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
-from evaltex_cli.formats.icdar.lines import DONT_CARE
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
 _FLAGS = ("difficult", "ignore")

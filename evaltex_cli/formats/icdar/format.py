@@ -45,11 +45,11 @@ from pathlib import Path
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, TangledError, not_utf8
-from evaltex_cli.formats.base import Format, Side, Source
+from evaltex_cli.formats.base import DONT_CARE, Format, Side, Source
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.text_lines import line_ends, line_of_object, refuse_excess, without_blank_lines
 from evaltex_cli.formats.icdar import lines_bulk as bulk
-from evaltex_cli.formats.icdar.lines import COORDINATES, DONT_CARE, Line, Syntax, parse_line
+from evaltex_cli.formats.icdar.lines import COORDINATES, Line, Syntax, parse_line
 from evaltex_cli.formats.icdar.survey import decoded, not_blank, recognises, survey, whole_lines
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import GeometryCounts, Ints, Objects, ReadImages, Texts, expanded, stretches

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from evaltex_cli.errors import FormatError, counted, quote
-from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.base import DONT_CARE, Side
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 
-DONT_CARE = "###"
 SCRIPTS = (
     *("Arabic", "Bangla", "Bengali", "Chinese", "Devanagari", "Hindi", "Japanese", "Kannada", "Korean", "Latin"),
     *("Mixed", "None", "Symbols"),

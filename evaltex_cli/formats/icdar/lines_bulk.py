@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evaltex_cli.formats.base import DONT_CARE
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT, parse_numbers
-from evaltex_cli.formats.icdar.lines import CURVED_PREFIX, DONT_CARE, SCRIPTS, LineShape, Syntax
+from evaltex_cli.formats.icdar.lines import CURVED_PREFIX, SCRIPTS, LineShape, Syntax
 from evaltex_cli.records import Bools, Floats, Ints
 
 Bytes = NDArray[np.uint8]

@@ -10,29 +10,27 @@ name this format for them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, quote
-from evaltex_cli.formats.base import Format, Side, Source
-from evaltex_cli.formats.documents import text_files
+from evaltex_cli.formats.base import DONT_CARE, Format, Side, Source
+from evaltex_cli.formats.documents.document_files import index_texts, text_of
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.numbers import parse_number
 from evaltex_cli.formats.icdar import survey as icdar_survey
-from evaltex_cli.formats.icdar.lines import DONT_CARE, lines_of
-from evaltex_cli.formats.parsed import CollectedObject
+from evaltex_cli.formats.icdar.lines import lines_of
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _LAYOUT = "index difficult x y width height angle, or left,top,right,bottom,angle"
 _NO_TEXT = "None"
 
 
-def _parse(text: str, side: Side) -> Iterator[CollectedObject | FormatError]:
-    for number, line in lines_of(text):
+def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    for number, line in lines_of(text_of(data)):
         try:
-            yield _object(line, number, side)
+            image.objects.append(_object(line, number, side))
         except FormatError as error:
-            error.at = Position(number)
-            yield error
+            faults.add(image.place, number, error.found, error.expected)
 
 
 def _object(line: str, number: int, side: Side) -> CollectedObject:
@@ -79,7 +77,7 @@ def _recognises(path: Path) -> bool:
 
 def _index(path: Path, side: Side, faults: FaultLog) -> Source:
     suffix = ".gt" if archive.is_archive(path) and _has_gt_files(path) else ".txt"
-    return text_files.index("msra-td500", _parse, suffix, path, side, faults)
+    return index_texts("msra-td500", suffix, _parse, path, side, faults)
 
 
 FORMAT = Format(

@@ -8,18 +8,17 @@ transcription.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import partial
 
-from evaltex_cli.errors import FormatError, Position, quote
-from evaltex_cli.formats.base import Format, Side
-from evaltex_cli.formats.documents import text_files
+from evaltex_cli.errors import FaultLog, FormatError, Position, quote
+from evaltex_cli.formats.base import DONT_CARE, Format, Side
+from evaltex_cli.formats.documents.document_files import index_texts, text_of
 from evaltex_cli.formats.files.numbers import parse_number
 from evaltex_cli.formats.icdar import survey as icdar_survey
-from evaltex_cli.formats.parsed import CollectedObject, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
 _LAYOUT = "x: [[...]], y: [[...]], ornt: [u'c'], transcriptions: [u'word']"
-_DONT_CARE = ("#", "###")
+_DONT_CARE = ("#", DONT_CARE)
 _START = re.compile(r"^[^\S\n]*x:\s*+(?=\[\[)", re.MULTILINE)
 _RECORD = re.compile(
     r"""\[\[(?P<x>[^\]]*+)\]\]\s*,\s*y:\s*\[\[(?P<y>[^\]]*+)\]\]\s*,
@@ -30,19 +29,19 @@ _RECORD = re.compile(
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 
 
-def _parse(text: str, side: Side) -> Iterator[CollectedObject | FormatError]:
+def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    text = text_of(data)
     head, *records = _START.split(text)
     line = 1 + head.count("\n")
     if head.strip():
-        yield FormatError(quote(head.strip()), _LAYOUT, at=Position(1))
+        faults.add(image.place, 1, quote(head.strip()), _LAYOUT)
     starts = list(_START.finditer(text))
     for start, record in zip(starts, records, strict=True):
         line += start[0].count("\n")
         try:
-            yield _object(record, line, side)
+            image.objects.append(_object(record, line, side))
         except FormatError as error:
-            error.at = Position(line)
-            yield error
+            faults.add(image.place, line, error.found, error.expected)
         line += record.count("\n")
 
 
@@ -71,5 +70,5 @@ FORMAT = Format(
     "totaltext",
     "folder or .zip of Total-Text's own .txt files: x: [[...]], y: [[...]], ornt: [...], transcriptions: [...]",
     partial(icdar_survey.recognises, "totaltext"),
-    partial(text_files.index, "totaltext", _parse, ".txt"),
+    partial(index_texts, "totaltext", ".txt", _parse),
 )
