@@ -11,19 +11,31 @@ HANG_SECONDS = 1800
 """After this time a process that is waited for hangs; no process that ends takes so long on any machine."""
 
 
+class Calls:
+    """How many functions were called, those of Python and those of libraries counted alike."""
+
+    count = 0
+
+
 @contextmanager
-def at_most(calls: int) -> Iterator[None]:
-    """Assert that no more functions are called than this, those of Python and those of libraries counted alike."""
-    found = 0
+def counting() -> Iterator[Calls]:
+    """Count the calls in the block."""
+    calls = Calls()
 
     def count(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal found
-        found += event in ("call", "c_call")
+        calls.count += event in ("call", "c_call")
 
     before = sys.getprofile()
     sys.setprofile(count)
     try:
-        yield
+        yield calls
     finally:
         sys.setprofile(before)
-    assert found <= calls, f"{found} calls, {calls} were expected at most"
+
+
+@contextmanager
+def at_most(calls: int) -> Iterator[None]:
+    """Assert that no more functions are called than this."""
+    with counting() as counted:
+        yield
+    assert counted.count <= calls, f"{counted.count} calls, {calls} were expected at most"
