@@ -23,7 +23,7 @@ def run() -> None:
 
     try:
         main(prog_name="evaltex")
-    except OSError as error:  # at help or the version: what happens in a command is told there
+    except OSError as error:  # at help or the version: what happens in a command is reported there
         stop(str(error))
     finally:
         for each in signals.ENDING:

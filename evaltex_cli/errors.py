@@ -1,4 +1,4 @@
-"""What goes wrong for a user, told in one message: where, what stood there, what was expected."""
+"""What goes wrong for a user, in one message: where, what was found there, what was expected."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FORMS = re.compile(r"\[(?:([a-z' ]*)\|)?([a-z' ]*)\]")
 
 
 class EvaltexError(Exception):
-    """Base of every error that a user can cause or mend; its text is the whole message."""
+    """Base of every error that a user can cause or fix; its text is the whole message."""
 
 
 class ConfigError(EvaltexError):
@@ -206,8 +206,8 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 def counted(count: int, sentence: str) -> str:
     """Return a sentence with its ``{count}``, and of its ``[one|many]``, or ``[many]``, the words that go with that.
 
-    >>> counted(1, "{count} object[s] [is|are] numbered anew")
-    '1 object is numbered anew'
+    >>> counted(1, "{count} object[s] [is|are] numbered again")
+    '1 object is numbered again'
     """
     chosen = _FORMS.sub(lambda form: (form[1] or "") if count == 1 else form[2], sentence)
     return chosen.replace("{count}", str(count))

@@ -1,8 +1,8 @@
 """Labelled masks behind the same functions as `shapes`: areas are pixel counts, everything is a sweep over runs.
 
 Runs stay as the pictures show them, disjoint and in order, so that areas, extents and overlaps sort nothing. Only
-objects that grow, shrink or must be told apart are taken out (`by_object`): their rows are laid end to end on one line
-of integers, so that a run is an interval of that line, and the geometry that of sorted intervals (`_Line`).
+objects that grow, shrink or must be distinguished are taken out (`by_object`): their rows are laid end to end on one
+line of integers, so that a run is an interval of that line, and the geometry that of sorted intervals (`_Line`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ObjectRuns(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """Objects of label pictures of which some are grown or shrunk; `moved` tells which, `runs` are theirs alone."""
+    """Objects of label pictures of which some are grown or shrunk; `moved` says which, `runs` are theirs alone."""
 
     pictures: LabelRuns
     moved: Bools

@@ -63,7 +63,7 @@ def find_runs(labels: NDArray[Any]) -> PictureRuns:
 
 
 def object_of(label: NDArray[Any], ids: Ints) -> Ints:
-    """(r,) index into `ids` of each label; `NO_OBJECT` where none bears it."""
+    """(r,) index into `ids` of each label; `NO_OBJECT` where none has it."""
     if not len(ids):
         return np.full(len(label), NO_OBJECT, np.int64)
     if label.min(initial=0) >= 0 and label.max(initial=0) < _TABULATED:

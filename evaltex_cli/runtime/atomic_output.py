@@ -2,9 +2,9 @@
 
 Every target has one staging folder, `.evaltex-staging` in a result folder and `.evaltex-` with a digest beside what is
 not there yet. Its file `lock` is locked as long as its run lives, so a second run into the same place is refused, and
-what a killed run has left is told from what a run is writing. An existing result folder takes several renames, which
-stand in the file `moves` before the first of them is made: where a run was killed between two, whoever next writes to
-the folder or reads results from it (`settle`) makes the rest.
+what a killed run has left is distinguished from what a run is writing. An existing result folder takes several renames,
+which are listed in the file `moves` before the first of them is made: if a run was killed between two, the next one
+that writes to the folder or reads results from it (`settle`) makes the rest.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def staged(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] |
         Everything the run owns in `res_dir`. What stands there under these names is replaced, or removed where the run
         has made nothing of that name; nothing else in `res_dir` is touched.
     is_own : callable, optional
-        Tells a file of an earlier run from one of the user's.
+        Whether a file is of an earlier run, and not the user's.
 
     Raises
     ------
@@ -265,7 +265,7 @@ def _discard(path: Path) -> None:
 
 def _remove_tree(folder: Path) -> None:
     try:
-        folder.rmdir()  # which most are fit for, and spares an import
+        folder.rmdir()  # enough for most, and without an import
     except OSError:
         import shutil
 
