@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from evaltex_cli import geometry
 from evaltex_cli.geometry.boxes import area, union_area
 from evaltex_cli.records import Floats, Ints
 
@@ -64,11 +65,9 @@ def _neighbours(words: Floats, heights: Floats) -> list[tuple[int, int]]:
     """Pairs of neighbours, by increasing gap."""
     if len(words) < 2:
         return []
-    import shapely
-
     reach = words + (WIDEST_GAP * heights)[:, None] * np.array([-1.0, 0.0, 1.0, 0.0])
-    placed: Any = shapely.box(*words.T)
-    pairs = shapely.STRtree(placed).query(shapely.box(*reach.T))
+    placed: Any = geometry.shapely.box(*words.T)
+    pairs = geometry.shapely.STRtree(placed).query(geometry.shapely.box(*reach.T))
     i, j = np.unique(np.sort(pairs, axis=0), axis=1)
     smaller, larger = np.minimum(heights[i], heights[j]), np.maximum(heights[i], heights[j])
     gap = np.maximum(words[i, 0], words[j, 0]) - np.minimum(words[i, 2], words[j, 2])

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from evaltex_cli import geometry
 from evaltex_cli.diagnose.error_types import Mistakes
 from evaltex_cli.geometry import outlines, rings, shapes
 from evaltex_cli.records import (
@@ -208,33 +209,25 @@ def _overlaid(
     which = np.flatnonzero(det.is_polygon[j] | gt.is_polygon[i])
     if not len(which):
         return result
-    import shapely
-
-    from evaltex_cli.geometry import geos
-
     detections, objects = det.geometries(j[which]), gt.geometries(i[which])
-    overlay: Any = getattr(geos, how)(detections, objects)
-    area, det_area, gt_area = (shapely.area(side) for side in (overlay, detections, objects))
-    for k, (at, geometry) in enumerate(zip(which.tolist(), overlay, strict=True)):
+    overlay: Any = getattr(geometry.geos, how)(detections, objects)
+    area, det_area, gt_area = (geometry.shapely.area(side) for side in (overlay, detections, objects))
+    for k, (at, shape) in enumerate(zip(which.tolist(), overlay, strict=True)):
         if abs(area[k] - gt_area[k]) <= SAME_AREA * gt_area[k]:
             result[at] = gt[int(i[at])]
         elif abs(area[k] - det_area[k]) <= SAME_AREA * det_area[k]:
             result[at] = det[int(j[at])]
         else:
-            result[at] = _ring(geometry)
+            result[at] = _ring(shape)
     return result
 
 
-def _ring(geometry: Any) -> Floats:
+def _ring(shape: Any) -> Floats:
     """The outer vertices of a polygon; of its convex hull where it falls in parts."""
-    import shapely
-
-    from evaltex_cli.geometry import geos
-
-    parts = shapely.get_parts(geometry)
-    parts = parts[shapely.area(parts) > 0]
-    outline: Any = parts[0] if len(parts) == 1 else geos.convex_hull(geometry)
-    return np.asarray(shapely.get_coordinates(outline.exterior)[:-1], dtype=np.float64)
+    parts = geometry.shapely.get_parts(shape)
+    parts = parts[geometry.shapely.area(parts) > 0]
+    outline: Any = parts[0] if len(parts) == 1 else geometry.geos.convex_hull(shape)
+    return np.asarray(geometry.shapely.get_coordinates(outline.exterior)[:-1], dtype=np.float64)
 
 
 def _united(parts: Sequence[Floats], objects: Sequence[Floats]) -> Floats:
@@ -242,22 +235,16 @@ def _united(parts: Sequence[Floats], objects: Sequence[Floats]) -> Floats:
     if all(outline.ndim == 1 for outline in parts):
         boxes = np.array(parts)
         return np.concatenate([boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)])
-    from evaltex_cli.geometry import geos
-
-    pieces: Any = geos.union_all([_geometry(outline) for outline in parts])
-    text: Any = geos.union_all([_geometry(outline) for outline in objects])
-    between = geos.intersection(geos.convex_hull(pieces), text)
-    return _ring(geos.union(pieces, between))
+    pieces: Any = geometry.geos.union_all([_geometry(outline) for outline in parts])
+    text: Any = geometry.geos.union_all([_geometry(outline) for outline in objects])
+    between = geometry.geos.intersection(geometry.geos.convex_hull(pieces), text)
+    return _ring(geometry.geos.union(pieces, between))
 
 
 def _geometry(outline: Floats) -> Any:
-    import shapely
-
-    from evaltex_cli.geometry import polygons
-
     if outline.ndim == 1:
-        return shapely.box(*outline)
-    return polygons.from_vertices(outline, np.array([0, len(outline)]))[0][0]
+        return geometry.shapely.box(*outline)
+    return geometry.polygons.from_vertices(outline, np.array([0, len(outline)]))[0][0]
 
 
 def _groups(mistakes: Mistakes, united: Bools, by_object: bool) -> Iterator[Ints]:

@@ -263,6 +263,11 @@ def offset(geometries: Geometries, margin: Floats) -> Geometries:
     return np.asarray(moved, dtype=object)
 
 
+def convex_hulls(points: Floats, owner: Ints) -> Geometries:
+    """(n,) convex hulls of the (p, 2) points of each owner, which are in order and numbered from 0."""
+    return np.asarray(geos.convex_hull(shapely.multipoints(points, indices=owner)), dtype=object)
+
+
 def union_area(group: Ints, a: Geometries, b: Geometries, groups: int) -> Floats:
     """(groups,) area of the union, within each group, of the intersections a[k] and b[k].
 

@@ -25,6 +25,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from evaltex_cli import geometry
 from evaltex_cli.geometry import rings, rounding, shapes
 from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.protocols.base import (
@@ -162,14 +163,10 @@ def _hulls(objects: Objects) -> shapes.Shapes:
     hulls: Geometries = np.full(objects.count, None, dtype=object)
     if is_box.all():
         return shapes.Shapes(boxes)
-    import shapely
-
-    from evaltex_cli.geometry import geos
-
     others = np.flatnonzero(~is_box)
     owner, _ = expanded(np.diff(offsets)[others])
-    hulls[others] = geos.convex_hull(shapely.multipoints(points[np.repeat(~is_box, np.diff(offsets))], indices=owner))
-    boxes[others] = shapely.bounds(hulls[others])
+    hulls[others] = geometry.polygons.convex_hulls(points[np.repeat(~is_box, np.diff(offsets))], owner)
+    boxes[others] = geometry.shapely.bounds(hulls[others])
     return shapes.Shapes(boxes, hulls)
 
 
@@ -180,23 +177,17 @@ def _meeting(a: shapes.Shapes, a_offsets: Ints, b: shapes.Shapes, b_offsets: Int
     overlay = np.flatnonzero(a.is_polygon[i] | b.is_polygon[j])
     if not len(overlay):
         return i, j
-    from evaltex_cli.geometry import geos
-
     meet = np.ones(len(i), dtype=bool)
-    meet[overlay] = geos.intersects(shapes.geometries(a, i[overlay]), shapes.geometries(b, j[overlay]))
+    meet[overlay] = geometry.geos.intersects(shapes.geometries(a, i[overlay]), shapes.geometries(b, j[overlay]))
     return i[meet], j[meet]
 
 
 def _distance(hulls: shapes.Shapes) -> Floats:
     """(n,) distance from the origin to a point in each hull: of a box, its centre."""
-    import shapely
-
-    from evaltex_cli.geometry import geos
-
-    points: Any = shapely.points((hulls.boxes[:, :2] + hulls.boxes[:, 2:]) / 2)
+    points: Any = geometry.shapely.points((hulls.boxes[:, :2] + hulls.boxes[:, 2:]) / 2)
     if hulls.polygons is not None:
-        points[hulls.is_polygon] = geos.point_on_surface(hulls.polygons[hulls.is_polygon])
-    return np.asarray(geos.distance(shapely.Point(0, 0), points))
+        points[hulls.is_polygon] = geometry.geos.point_on_surface(hulls.polygons[hulls.is_polygon])
+    return np.asarray(geometry.geos.distance(geometry.shapely.Point(0, 0), points))
 
 
 # Crossing out --------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evaltex_cli import geometry
 from evaltex_cli.errors import counted
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import Bools, Floats, Objects
@@ -46,10 +47,8 @@ def invalid_polygons(objects: Objects) -> Iterator[Finding]:
     """Yield polygons that cross themselves, or have no area."""
     if objects.outlines.all_boxes:
         return
-    from evaltex_cli.geometry.polygons import area, describe_invalid
-
-    areas = area(outlines.polygons(objects.outlines))
-    for row, found in describe_invalid(objects.outlines).items():
+    areas = geometry.polygons.area(outlines.polygons(objects.outlines))
+    for row, found in geometry.polygons.describe_invalid(objects.outlines).items():
         fate = "is repaired, every lobe kept" if areas[row] > 0 else "matches nothing"
         yield Finding("invalid-polygon", row, found, f"it {fate}, unless --invalid says otherwise; better mend it")
 

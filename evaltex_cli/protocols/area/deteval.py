@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from evaltex_cli import geometry
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.rounding import without_errors
 from evaltex_cli.protocols.area import matching
@@ -222,10 +223,8 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         taken = batch.named_in_detections
         left_out = ~taken[batch.gt.image]
         if not batch.has_masks:
-            from evaltex_cli.geometry.polygons import self_crossing
-
             overlaps = _with_plain_areas(batch, overlaps)
-            left_out[self_crossing(batch.gt.outlines)[0]] = True
+            left_out[geometry.polygons.self_crossing(batch.gt.outlines)[0]] = True
     overlaps, gt_zero, det_zero = without_zero_rectangles(batch, overlaps, parameters)
     left_out |= gt_zero
     fixed, series = thresholds_at(parameters, *fixed_thresholds(parameters)), dict(_series(parameters))
@@ -259,21 +258,15 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
 
 def _with_plain_areas(batch: ImageBatch, overlaps: Overlaps) -> Overlaps:
     """Give invalid detections the areas of the script: their own by the signed sum, in pairs those of buffer(0)."""
-    from evaltex_cli.geometry.polygons import self_crossing
-
-    invalid, outlines = self_crossing(batch.det.outlines)
+    invalid, outlines = geometry.polygons.self_crossing(batch.det.outlines)
     if not len(invalid):
         return overlaps
-    import shapely
-
-    from evaltex_cli.geometry import geos
-
     det_area, area = overlaps.det_area.copy(), overlaps.area.copy()
-    det_area[invalid] = shapely.area(outlines)
+    det_area[invalid] = geometry.shapely.area(outlines)
     pair = np.flatnonzero(np.isin(overlaps.det, invalid))
-    buffered = geos.buffer(outlines, 0)[np.searchsorted(invalid, overlaps.det[pair])]
+    buffered = geometry.geos.buffer(outlines, 0)[np.searchsorted(invalid, overlaps.det[pair])]
     gt = shapes.geometries(shapes.of(batch.gt, Convention()), overlaps.gt[pair])
-    common = shapely.area(geos.intersection(gt, buffered))
+    common = geometry.shapely.area(geometry.geos.intersection(gt, buffered))
     if overlaps.gt_boxes is not None and overlaps.det_boxes is not None:
         boxes = overlaps.gt_boxes[overlaps.gt[pair]], overlaps.det_boxes[overlaps.det[pair]]
         common = without_errors(common, *boxes)

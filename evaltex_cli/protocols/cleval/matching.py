@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaltex_cli import geometry
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.overlaps import touching_boxes
@@ -164,9 +165,7 @@ def _intersections(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Shapes:
     which = np.flatnonzero(a.is_polygon[i] | b.is_polygon[j])
     if not len(which):
         return Shapes(boxes)
-    from evaltex_cli.geometry import geos, polygons
-
     geometries = np.full(len(boxes), None, dtype=object)
-    cut = geos.intersection(shapes.geometries(a, i[which]), shapes.geometries(b, j[which]))
-    geometries[which] = polygons.repair(cut)
+    cut = geometry.geos.intersection(shapes.geometries(a, i[which]), shapes.geometries(b, j[which]))
+    geometries[which] = geometry.polygons.repair(cut)
     return Shapes(boxes, geometries)

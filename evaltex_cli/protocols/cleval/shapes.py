@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from evaltex_cli import geometry
 from evaltex_cli.geometry import rings, rounding, shapes
 from evaltex_cli.geometry.boxes import around
 from evaltex_cli.geometry.overlaps import touching_boxes
@@ -113,16 +114,13 @@ def _shoelace(vertices: Floats, starts: Ints) -> Floats:
 
 def _buffered(vertices: Floats, starts: Ints, which: Ints) -> Geometries:
     """Polygons made valid as the official program does: of a crossed one the lobes of one orientation remain."""
-    import shapely
-
-    from evaltex_cli.geometry import geos
-
     counts = np.diff(starts)[which]
-    geometries: Any = np.full(len(which), shapely.Polygon(), dtype=object)
+    geometries: Any = np.full(len(which), geometry.shapely.Polygon(), dtype=object)
     usable = np.flatnonzero(counts >= 3)
     owner, place = expanded(counts[usable])
     loops = vertices[starts[which[usable]][owner] + place]
-    geometries[usable] = geos.buffer(geos.polygons(geos.linearrings(loops, indices=owner)), 0)
+    drawn = geometry.geos.polygons(geometry.geos.linearrings(loops, indices=owner))
+    geometries[usable] = geometry.geos.buffer(drawn, 0)
     return np.asarray(geometries, dtype=object)
 
 
@@ -264,27 +262,21 @@ def _inside(points: Floats, within: Ints, det: Side) -> Bools:
         odd ^= crossed & (x < (x1 - x0) * (y - y0) / height + x0)
     result[quads] = odd
     if of_polygon.any():
-        from evaltex_cli.geometry import geos
-
         rest = np.flatnonzero(of_polygon)
         polygons = shapes.geometries(det.shapes, within[rest])
-        result[rest] = geos.contains_xy(polygons, points[rest, 0], points[rest, 1])
+        result[rest] = geometry.geos.contains_xy(polygons, points[rest, 0], points[rest, 1])
     return result
 
 
 def shorter_sides(side: Side) -> Floats:
     """(n,) shorter sides of the smallest rectangles around the vertices, corners rounded to whole pixels."""
-    import shapely
-
-    from evaltex_cli.geometry import geos
-
     result = np.zeros(len(side.starts) - 1)
     if not len(result):
         return result
     owner = np.repeat(np.arange(len(result)), np.diff(side.starts))
-    around: Any = geos.oriented_envelope(shapely.multipoints(side.vertices, indices=owner))
-    is_area = np.flatnonzero(shapely.get_type_id(around) == shapely.GeometryType.POLYGON)
-    corners = np.rint(shapely.get_coordinates(around[is_area])).reshape(-1, 5, 2)
+    around: Any = geometry.geos.oriented_envelope(geometry.shapely.multipoints(side.vertices, indices=owner))
+    is_area = np.flatnonzero(geometry.shapely.get_type_id(around) == geometry.shapely.GeometryType.POLYGON)
+    corners = np.rint(geometry.shapely.get_coordinates(around[is_area])).reshape(-1, 5, 2)
     edges = np.diff(corners, axis=1)
     lengths = np.sqrt(edges[..., 0] ** 2 + edges[..., 1] ** 2)
     result[is_area] = np.minimum(lengths[:, 0] + lengths[:, 2], lengths[:, 1] + lengths[:, 3]) / 2

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaltex_cli import geometry
 from evaltex_cli.geometry import outlines
 from evaltex_cli.protocols.base import Remark, divide, remark
 from evaltex_cli.protocols.detection_order import order_field
@@ -74,10 +75,8 @@ def _crosses_itself(objects: Objects) -> Bools:
     result = np.zeros(objects.count, dtype=bool)
     if objects.outlines.all_boxes:
         return result
-    from evaltex_cli.geometry import polygons
-
-    crossing, _ = polygons.self_crossing(objects.outlines)
-    result[crossing] = polygons.area(outlines.polygons(objects.outlines)[crossing]) > 0
+    crossing, _ = geometry.polygons.self_crossing(objects.outlines)
+    result[crossing] = geometry.polygons.area(outlines.polygons(objects.outlines)[crossing]) > 0
     return result
 
 

@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from evaltex_cli import geometry
 from evaltex_cli.errors import InputError
-from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry import label_runs, shapes
 from evaltex_cli.geometry.boxes import around
 from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.geometry.shapes import Shapes
@@ -180,8 +181,6 @@ def _shapes(batch: ImageBatch, parameters: Parameters) -> tuple[ModuleType, Any,
     if batch.gt_runs is None or batch.det_runs is None:
         taken = convention(parameters)
         return shapes, shapes.of(batch.gt, taken), shapes.of(batch.det, taken)
-    from evaltex_cli.geometry import label_runs
-
     return label_runs, batch.gt_runs, batch.det_runs
 
 
@@ -245,16 +244,12 @@ def _hulls(gt: Shapes, words: Ints, line: Ints, lines: int) -> Any:
     has_polygon = np.bincount(line[gt.is_polygon[words]], minlength=lines) > 0
     if not has_polygon.any():
         return None
-    import shapely
-
-    from evaltex_cli.geometry import geos
-
     curved = has_polygon[line]
-    points, word = shapely.get_coordinates(shapes.geometries(gt, words[curved]), return_index=True)
+    points, word = geometry.shapely.get_coordinates(shapes.geometries(gt, words[curved]), return_index=True)
     owner, rank = np.unique(line[curved][word], return_inverse=True)
     hulls = np.full(lines, None, dtype=object)
-    hulls[has_polygon] = shapely.Polygon()
-    hulls[owner] = geos.convex_hull(shapely.multipoints(points, indices=rank))
+    hulls[has_polygon] = geometry.shapely.Polygon()
+    hulls[owner] = geometry.polygons.convex_hulls(points, rank)
     return hulls
 
 

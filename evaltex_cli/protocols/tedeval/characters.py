@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaltex_cli import geometry
 from evaltex_cli.geometry import rings, shapes
 from evaltex_cli.geometry.boxes import around
 from evaltex_cli.protocols.base import quotient
@@ -98,11 +99,9 @@ def edges(outlines: Outlines, cut: Geometries) -> tuple[Floats, Ints]:
     owner = np.repeat(np.arange(len(cut)), np.diff(outlines.offsets))
     is_cut = shapes.has_geometry(cut)
     if is_cut.any():
-        import shapely
-
-        parts, part_owner = shapely.get_parts(cut[is_cut], return_index=True)
-        loops, loop_owner = shapely.get_rings(parts, return_index=True)
-        points, loop = shapely.get_coordinates(loops, return_index=True)
+        parts, part_owner = geometry.shapely.get_parts(cut[is_cut], return_index=True)
+        loops, loop_owner = geometry.shapely.get_rings(parts, return_index=True)
+        points, loop = geometry.shapely.get_coordinates(loops, return_index=True)
         same = loop[1:] == loop[:-1]
         whole = ~is_cut[owner]
         edges = np.concatenate([edges[whole], np.concatenate([points[:-1], points[1:]], axis=1)[same]])

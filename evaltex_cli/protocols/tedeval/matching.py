@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from evaltex_cli import geometry
 from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.overlaps import touching_boxes
@@ -65,14 +66,11 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
     cut: Geometries = np.full(batch.det.count, None, dtype=object)
     on_dont_care = batch.gt.dont_care[gt]
     if on_dont_care.any():
-        from evaltex_cli.geometry.polygons import area as polygon_area
-        from evaltex_cli.geometry.polygons import intersection_area
-
         gt_shapes, det_shapes = (shapes.of(side, TRUNCATED) for side in (batch.gt, batch.det))
         remains, own_area = _uncovered_dont_care(batch.gt, gt_shapes, np.unique(gt[on_dont_care]))
         dc = np.searchsorted(np.unique(gt[on_dont_care]), gt[on_dont_care])
         dc_det = det[on_dont_care]
-        shared = intersection_area(remains[dc], shapes.geometries(det_shapes, dc_det))
+        shared = geometry.polygons.intersection_area(remains[dc], shapes.geometries(det_shapes, dc_det))
         recall, precision = divide(shared, own_area[dc]), divide(shared, det_area[dc_det])
         covered = recall > t_r
         covered_det, count = dc_det[covered], batch.det.count
@@ -84,36 +82,32 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
         touched, target = np.unique(dc_det[meets], return_inverse=True)
         cut[touched] = _subtracted(shapes.geometries(det_shapes, touched), target, remains[dc[meets]])
         det_area = det_area.copy()
-        det_area[touched] = polygon_area(cut[touched])
+        det_area[touched] = geometry.polygons.area(cut[touched])
         gt, det, area = gt[~on_dont_care], det[~on_dont_care], area[~on_dont_care]
         again = np.flatnonzero(shapes.has_geometry(cut)[det])
-        area[again] = intersection_area(shapes.geometries(gt_shapes, gt[again]), cut[det[again]])
+        area[again] = geometry.polygons.intersection_area(shapes.geometries(gt_shapes, gt[again]), cut[det[again]])
         gt, det, area = gt[area > 0], det[area > 0], area[area > 0]
     return Scene(gt, det, divide(area, overlaps.gt_area[gt]), divide(area, det_area[det]), ignored, cut)
 
 
 def _uncovered_dont_care(objects: Objects, gt_shapes: shapes.Shapes, dont_care: Ints) -> tuple[Geometries, Floats]:
     """Return what these don't-care objects have to themselves, objects that count being cut out of them; and areas."""
-    from evaltex_cli.geometry.polygons import area
-
     counting = np.flatnonzero(~objects.dont_care)
     offsets = [np.searchsorted(side, objects.offsets) for side in (dont_care, counting)]
     target, other = touching_boxes(gt_shapes.boxes[dont_care], offsets[0], gt_shapes.boxes[counting], offsets[1])
     remains = shapes.geometries(gt_shapes, dont_care)
     remains = _subtracted(remains, target, shapes.geometries(gt_shapes, counting[other]))
-    return remains, area(remains)
+    return remains, geometry.polygons.area(remains)
 
 
 def _subtracted(geometries: Geometries, target: Ints, others: Geometries) -> Geometries:
     """Subtract ``others[k]`` from ``geometries[target[k]]`` for all k, one after another."""
-    from evaltex_cli.geometry import geos
-
     result = geometries.copy()
     order = np.argsort(target, kind="stable")
     turn = expanded(np.bincount(target, minlength=len(result)))[1]
     for k in range(int(turn.max(initial=-1)) + 1):
         chosen = order[turn == k]
-        result[target[chosen]] = geos.difference(result[target[chosen]], others[chosen])
+        result[target[chosen]] = geometry.geos.difference(result[target[chosen]], others[chosen])
     return result
 
 
@@ -149,11 +143,7 @@ def _near(gt: Ints, det: Ints, scene: Scene, gt_outlines: Outlines, det_outlines
     centre = det_outlines.centre[det]
     cut = np.flatnonzero(shapes.has_geometry(scene.cut)[det])
     if len(cut):
-        import shapely
-
-        from evaltex_cli.geometry import geos
-
-        centre[cut] = shapely.get_coordinates(geos.centroid(scene.cut[det[cut]]))
+        centre[cut] = geometry.shapely.get_coordinates(geometry.geos.centroid(scene.cut[det[cut]]))
     distance = length(gt_outlines.centre[gt] - centre)
     diagonals = gt_outlines.diagonal[gt] + det_outlines.diagonal[det]
     apart = np.divide(distance, diagonals, out=np.full(len(distance), np.inf), where=diagonals > 0)
