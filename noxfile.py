@@ -73,11 +73,22 @@ def lowest(session: nox.Session) -> None:
 @nox.session
 def coverage(session: nox.Session) -> None:
     """Measure branch coverage of the tests that can run under it; below the floor is an error."""
-    session.install("-e", ".[test]", "coverage>=7.6")
+    session.install("-e", ".[test]", "coverage>=7.10")
     session.run("coverage", "erase")
-    session.run("coverage", "run", "-m", "pytest", "-n", "0", *session.posargs)
+    session.run("coverage", "run", "-m", "pytest", "-n", "0", "-m", "not no_coverage", *session.posargs)
     session.run("coverage", "combine")
     session.run("coverage", "report")
+
+
+@nox.session
+def mutation(session: nox.Session) -> None:
+    """Change the code of geometry and protocols in small ways, and list the changes that no test notices.
+
+    Arguments choose functions: ``nox -s mutation -- "evaltex_cli.geometry.boxes*"``.
+    """
+    session.install("-e", ".[test]", "mutmut>=3.8")
+    session.run("mutmut", "run", "--max-children", "1", *session.posargs)
+    session.run("mutmut", "results")
 
 
 @nox.session

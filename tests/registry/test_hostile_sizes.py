@@ -33,7 +33,7 @@ from evaltex_cli.formats.icdar.lines import COORDINATES
 from evaltex_cli.geometry import polygons
 from evaltex_cli.geometry.picture_runs import FEW_STRETCHES, TooManyRunsError, find_runs
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.no_coverage]
 
 SIZE = 4 << 20
 SHORTEST_LINE = 60

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.no_coverage]
 
 SIZES = (2_500, 5_000)
 """Both of more than one chunk, so that the difference is what an image needs."""

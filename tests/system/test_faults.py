@@ -367,6 +367,7 @@ def test_files_written_alone_are_whole_too(outcomes: dict[str, Tree]) -> None:
 # Full disks, folders that are read-only or go away -------------------------------------------------------------------
 
 
+@pytest.mark.no_coverage
 @pytest.mark.parametrize("most", [0, 1, 200, 1000, 5000, 20_000])
 @pytest.mark.parametrize("place", ["res", "new/res"])
 def test_a_disk_that_is_full_is_told(here: Path, outcomes: dict[str, Tree], place: str, most: int) -> None:
@@ -424,6 +425,7 @@ def test_label_pictures_on_a_file_system_that_is_full(tiny_disk: Path, mask_form
     assert not Path("out.txt").exists()
 
 
+@pytest.mark.no_coverage
 @pytest.mark.parametrize("most", [0, 1, 100, 3000])
 @pytest.mark.parametrize("mask_format", ["tif", "png"])
 def test_label_pictures_that_may_not_be_so_large(here: Path, mask_format: str, most: int) -> None:

@@ -264,6 +264,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.no_coverage
 @pytest.mark.parametrize(
     ("threads", "files"),
     [(threads, 100) for threads in range(7)] + [(100, files) for files in (8, 14, 15, 16, 17, 18, 20)],
