@@ -213,7 +213,7 @@ def _evaluate(
     request: Request, runs: Sequence[Run], left_out: dict[str, str], owned: Sequence[str], gates: Gates | None
 ) -> list[Verdict]:
     """Evaluate, write all results and print a summary; a protocol without transcriptions is added to `left_out`."""
-    from evaltex_cli.results.score_table import table
+    from evaltex_cli.results.text_tables import score_table
     from evaltex_cli.results.writer import ResultWriter
     from evaltex_cli.runtime.atomic_output import staged, write_file
     from evaltex_cli.runtime.outputs import is_result
@@ -242,9 +242,9 @@ def _evaluate(
             diagnoses = [diagnostician.diagnosis(one) for one in evaluations] if diagnostician else []
             made = _report(folder, request, inputs, diagnoses)
         if results.junit is not None:
-            from evaltex_cli.compare import junit
+            from evaltex_cli.compare.gate import junit
 
-            write_file(results.junit, junit.document(verdicts))
+            write_file(results.junit, junit(verdicts))
     if results.resume:
         from evaltex_cli.evaluation import resume
 
@@ -252,7 +252,7 @@ def _evaluate(
     warn([warning for evaluation in evaluations for warning in evaluation.warnings])
     lines = [f"Gate {verdict}" for verdict in verdicts if not (results.quiet and verdict.passed)]
     if not results.quiet:
-        lines.append(table(evaluations, intervals))
+        lines.append(score_table(evaluations, intervals))
         lines += [f"Left out: {name} ({reason})" for name, reason in left_out.items()]
         lines += [f"Report: {results.res_dir / REPORT} ({made})"] if results.report else []
         lines.append(_places(results, [evaluation.protocol.name for evaluation in evaluations]))

@@ -25,7 +25,7 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
     with error_exit():
         from evaltex_cli.results.merge import files_of_images, merge, results_in
         from evaltex_cli.results.result_document import Extras
-        from evaltex_cli.results.score_table import table
+        from evaltex_cli.results.text_tables import score_table
         from evaltex_cli.results.writer import ResultWriter, result_names
         from evaltex_cli.runtime.atomic_output import staged
         from evaltex_cli.runtime.outputs import is_result, without
@@ -45,4 +45,4 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
                 echo_err(
                     f"note: {res_dir} has the result of an earlier merge, which is no part of this one: it is replaced"
                 )
-            echo_lines([table(evaluations, {}), f"Results: {res_dir}"])
+            echo_lines([score_table(evaluations, {}), f"Results: {res_dir}"])

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any
 
 import numpy as np
 
 from evaltex_cli import formats
+from evaltex_cli.compare.changes import Changes, ImageChange, ObjectChange, image_changes, object_changes
 from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.tally import Sink
 from evaltex_cli.protocols import PROTOCOLS, config
-from evaltex_cli.protocols.base import IGNORED, MATCH_TYPES, EvidenceRows, Protocol, Scores, Totals, load
-from evaltex_cli.records import Bools, Floats, Ints
-from evaltex_cli.results import bootstrap, reader, significance
-from evaltex_cli.results.image_table import Gatherer, ImageTable, ObjectColumns, first_difference, table_of
+from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores, Totals, load
+from evaltex_cli.results import reader, significance
+from evaltex_cli.results.image_table import Gatherer, ImageTable, first_difference, table_of
 from evaltex_cli.results.result_document import ResultDocument, differences, of_evaluation
 from evaltex_cli.runtime.workers import InOrder
-
-Change = TypeVar("Change")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,13 +48,6 @@ class System:
     def rows(self) -> EvidenceRows:
         """Each image's evidence."""
         return self.table.rows
-
-    @property
-    def objects(self) -> ObjectColumns:
-        """The ground-truth objects."""
-        if self.table.objects is None:
-            raise ValueError("the result was read without its objects")
-        return self.table.objects
 
     def score(self, totals: Totals) -> Scores:
         """Score summed evidence."""
@@ -92,85 +82,12 @@ class ScoreComparison:
     reasons: list[str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class ImageChange:
-    """An image whose score differs between the first system and another."""
-
-    image: str
-    system: str
-    score: str
-    before: float
-    after: float
-
-    @property
-    def change(self) -> float:
-        """Difference of the scores."""
-        return self.after - self.before
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectChange:
-    """A ground-truth object that is matched otherwise, or scores otherwise, than by the first system.
-
-    `change` is the difference of what the protocol says how well it was found (`Protocol.object_credit`).
-    """
-
-    image: str
-    system: str
-    id: int
-    match_before: str
-    match_after: str
-    before: dict[str, float | None]
-    after: dict[str, float | None]
-    change: float
-
-
-class Changes(Sequence[Change]):
-    """All changes, the worst first, kept as columns: each is made when it is asked for.
-
-    Attributes
-    ----------
-    change : (n,) float64
-        Differences, in rising order.
-    """
-
-    def __init__(self, change: Floats, system: Ints, row: Ints, made: Callable[[int, int, float], Change]) -> None:
-        order = np.argsort(change, kind="stable")
-        self.change = change[order]
-        self._system, self._row, self._made = system[order], row[order], made
-
-    def __len__(self) -> int:
-        return len(self.change)
-
-    def __iter__(self) -> Iterator[Change]:
-        return (self[k] for k in range(len(self)))
-
-    @overload
-    def __getitem__(self, at: int) -> Change: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Change]: ...
-    def __getitem__(self, at: int | slice) -> Change | list[Change]:
-        if isinstance(at, slice):
-            return [self[k] for k in range(*at.indices(len(self)))]
-        return self._made(int(self._system[at]), int(self._row[at]), float(self.change[at]))
-
-    @property
-    def worse(self) -> int:
-        """Number of changes for the worse."""
-        return int((self.change < 0).sum())
-
-    @property
-    def better(self) -> int:
-        """Number of changes for the better."""
-        return int((self.change > 0).sum())
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """One protocol's comparison; images and objects are those that changed, the worst first.
 
     `compared_images` have objects or detections; `resamples` is the number of subsets of images, all of them if
-    `is_exact` (`bootstrap.replicates`).
+    `is_exact` (`significance.replicates`).
     """
 
     protocol: str
@@ -188,7 +105,7 @@ class Comparison:
 def compare(
     systems: Sequence[System],
     *,
-    resamples: int = bootstrap.RESAMPLES,
+    resamples: int = significance.RESAMPLES,
     seed: int = 0,
     level: float = significance.LEVEL,
 ) -> Comparison:
@@ -199,7 +116,7 @@ def compare(
     systems : sequence of System
         At least two; differences are to the first.
     resamples, seed : int
-        Of the subsets of images (`bootstrap.replicates`).
+        Of the subsets of images (`significance.replicates`).
     level : float
         Of the intervals.
 
@@ -209,20 +126,21 @@ def compare(
         When they differ in ground truth, protocol revision or parameters.
     """
     _refuse_unlike(systems)
-    drawn = [bootstrap.replicates(system.rows, system.score, resamples, seed) for system in systems]
+    drawn = [significance.replicates(system.rows, system.score, resamples, seed) for system in systems]
     images = int(np.any([one.has_evidence for one in drawn], axis=0).sum())
+    labels, tables = [system.label for system in systems], [system.table for system in systems]
     names = [name for name in drawn[0].values if all(name in other.values for other in drawn)]
     return Comparison(
         protocol=systems[0].protocol.name,
         headline=systems[0].protocol.headline,
-        systems=[system.label for system in systems],
+        systems=labels,
         signatures=[f"{system.document.signature}|resamples:{resamples}|seed:{seed}" for system in systems],
         compared_images=images,
         resamples=len(drawn[0].values[names[0]]),
         is_exact=drawn[0].is_exact,
         scores=[_compared_score(name, systems, drawn, images, level) for name in names],
-        images=_image_changes(systems),
-        objects=_object_changes(systems),
+        images=image_changes(labels, tables, systems[0].protocol.headline[-1]),
+        objects=object_changes(labels, tables, systems[0].protocol.object_credit),
     )
 
 
@@ -276,7 +194,7 @@ def refuse_other_ground_truth(gt: Path, gt_format: str | None, systems: Sequence
 
 
 def _compared_score(
-    name: str, systems: Sequence[System], drawn: Sequence[bootstrap.Replicates], images: int, level: float
+    name: str, systems: Sequence[System], drawn: Sequence[significance.Replicates], images: int, level: float
 ) -> ScoreComparison:
     values: list[float | None] = [system.document.scores[name] for system in systems]
     own = [significance.of_score(name, replicates, images, level) for replicates in drawn]
@@ -299,79 +217,6 @@ def _difference(value: float | None, first: float | None) -> float | None:
     return None if value is None or first is None else value - first
 
 
-def _image_changes(systems: Sequence[System]) -> Changes[ImageChange]:
-    score = systems[0].protocol.headline[-1]
-    scores = [system.table.scores[score] for system in systems]
-    shown = [np.where(np.isnan(values), 0.0, values) for values in scores]
-    counts = [_counts_anything(system.table) for system in systems]
-    changed = [
-        np.flatnonzero(_differ(scores[0], values) & (counts[0] | counted))
-        for values, counted in zip(scores[1:], counts[1:], strict=True)
-    ]
-
-    def made(system: int, image: int, _: float) -> ImageChange:
-        before, after = float(shown[0][image]), float(shown[system][image])
-        return ImageChange(systems[0].rows.names[image], systems[system].label, score, before, after)
-
-    return _changes([shown[k][rows] - shown[0][rows] for k, rows in enumerate(changed, start=1)], changed, made)
-
-
-def _counts_anything(table: ImageTable) -> Bools:
-    """(images,) where an object or detection counts; the score of any other image is a convention."""
-    return np.asarray(np.delete(table.counts, IGNORED, axis=1).any(axis=1))
-
-
-def _object_changes(systems: Sequence[System]) -> Changes[ObjectChange]:
-    first, offsets = systems[0], systems[0].table.offsets
-    changed = [np.flatnonzero(_changed_objects(first.objects, system.objects)) for system in systems[1:]]
-
-    def credit(system: System, rows: Ints) -> Floats:
-        values = {name: column[rows] for name, column in system.objects.values.items()}
-        return first.protocol.object_credit(system.objects.types[rows], values)
-
-    def made(system: int, row: int, change: float) -> ObjectChange:
-        (match_before, before), (match_after, after) = (_object(one.objects, row) for one in (first, systems[system]))
-        image = int(np.searchsorted(offsets, row, side="right")) - 1
-        return ObjectChange(
-            image=first.rows.names[image],
-            system=systems[system].label,
-            id=int(first.objects.ids[row]),
-            match_before=match_before,
-            match_after=match_after,
-            before=before,
-            after=after,
-            change=change,
-        )
-
-    pairs = zip(systems[1:], changed, strict=True)
-    return _changes([credit(system, rows) - credit(first, rows) for system, rows in pairs], changed, made)
-
-
-def _changes(
-    change: Sequence[Floats], rows: Sequence[Ints], made: Callable[[int, int, float], Change]
-) -> Changes[Change]:
-    """Changes of all systems but the first, one array per system."""
-    system = np.repeat(np.arange(1, len(rows) + 1), [len(one) for one in rows])
-    return Changes(np.concatenate(change), system, np.concatenate(rows), made)
-
-
-def _differ(one: Floats, other: Floats) -> Bools:
-    differ: Bools = (one != other) & ~(np.isnan(one) & np.isnan(other))
-    return differ
-
-
-def _changed_objects(one: ObjectColumns, other: ObjectColumns) -> Bools:
-    changed: Bools = one.types != other.types
-    for name, values in one.values.items():
-        changed |= _differ(values, other.values[name])
-    return changed
-
-
-def _object(objects: ObjectColumns, row: int) -> tuple[str, dict[str, float | None]]:
-    values = {name: float(column[row]) for name, column in objects.values.items()}
-    return MATCH_TYPES[objects.types[row]], {name: None if isnan(value) else value for name, value in values.items()}
-
-
 def _refuse_unlike(systems: Sequence[System]) -> None:
     first = systems[0]
     for system in systems[1:]:
@@ -381,7 +226,7 @@ def _refuse_unlike(systems: Sequence[System]) -> None:
                 f" {what} is {one} and {other}; evaluate both in the same way"
             )
         image = first_difference(first.table, system.table)
-        if image is None and first.objects.values.keys() != system.objects.values.keys():
+        if image is None and first.table.known_objects.values.keys() != system.table.known_objects.values.keys():
             raise InputError(
                 f"{first.label} and {system.label} list other values of objects, though their protocol is the same;"
                 " make the damaged result again"

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from evaltex_cli.compare.comparison import Comparison, ImageChange, ObjectChange, ScoreComparison
+from evaltex_cli.compare.changes import ImageChange, ObjectChange
+from evaltex_cli.compare.comparison import Comparison, ScoreComparison
 from evaltex_cli.results import significance
 from evaltex_cli.results.text_tables import aligned, json_pieces, printable, shown_p
 
@@ -130,7 +131,7 @@ def _fields(comparison: Comparison) -> dict[str, Any]:
     return {field.name: getattr(comparison, field.name) for field in fields(comparison)} | {
         "scores": [asdict(score) for score in comparison.scores],
         "images": (_values(image) | {"change": image.change} for image in comparison.images),
-        "objects": map(_values, comparison.objects),
+        "objects": (_values(change) for change in comparison.objects),
     }
 
 

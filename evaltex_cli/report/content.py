@@ -14,7 +14,7 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.tally import ImageResult
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import MATCH_TYPES, Protocol, load
-from evaltex_cli.results import bootstrap, reader, significance
+from evaltex_cli.results import reader, significance
 from evaltex_cli.results.result_document import ResultDocument
 
 DECIMALS = 5
@@ -179,7 +179,7 @@ def _intervals(result: Result) -> tuple[Mapping[str, Any], list[str]]:
     if stored is not None or result.system is None:
         return stored or {}, []
     system = result.system
-    return significance.intervals(system.rows, system.score, significance.LEVEL, bootstrap.RESAMPLES, 0)
+    return significance.intervals(system.rows, system.score, significance.LEVEL, significance.RESAMPLES, 0)
 
 
 def _index(results: Sequence[Result]) -> list[dict[str, Any]] | None:

@@ -62,6 +62,13 @@ class ImageTable(NamedTuple):
     offsets: Ints
     objects: ObjectColumns | None
 
+    @property
+    def known_objects(self) -> ObjectColumns:
+        """The objects of a table that was made with them."""
+        if self.objects is None:
+            raise ValueError("the table was made without objects")
+        return self.objects
+
 
 @dataclass(slots=True)
 class Gatherer:
@@ -194,9 +201,7 @@ def first_difference(one: ImageTable, other: ImageTable) -> int | None:
     if len(one.rows.names) != len(other.rows.names):
         return 0
     same: Callable[[Any, Any], bool] = np.array_equal
-    ours, theirs = one.objects, other.objects
-    if ours is None or theirs is None:
-        raise ValueError("tables were made without objects")
+    ours, theirs = one.known_objects, other.known_objects
     if one.rows.names == other.rows.names and same(one.offsets, other.offsets) and same(ours.ids, theirs.ids):
         return None
     return next(

@@ -154,9 +154,14 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _BEYOND
 
 
+def _number_or_null(value: Any) -> Any:
+    if value is None or _is_number(value):
+        return value
+    raise _Unfit(value, "a number or null")
+
+
 _text = _such(lambda value: isinstance(value, str), "a text")
 _number = _such(_is_number, "a number")
-_number_or_null = _such(lambda value: value is None or _is_number(value), "a number or null")
 _count = _such(
     lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0, "a number of things"
 )
@@ -268,7 +273,6 @@ _MEMBERS: Mapping[str, _Decoder] = {
     "merged_from": _optional(_texts),
 }
 _match_type = _such(lambda value: value in MATCH_TYPES, f"one of {', '.join(MATCH_TYPES)}")
-_object_id = _such(lambda value: isinstance(value, int) and abs(value) < _BEYOND_IDS, "an ID")
 
 
 def _faults_of_scores(decoded: Mapping[str, Any]) -> Iterator[str]:
@@ -338,19 +342,31 @@ def _image(value: Any, totals: Totals, scores: Scores) -> ImageResult:
 
 def _matches(entries: Any, partners: str) -> list[Any]:
     """The matches of one side, all with the same values."""
-    forms = {"id": _object_id, "match": _match_type, partners: _object_ids}
+    forms: dict[str, _Decoder] = {"id": _object_id, "match": _match_type, partners: _object_ids}
 
     def match(entry: Any) -> Any:
-        for name, decode in forms.items():
-            _member(entry, name, decode)
-        for name in entry.keys() - forms.keys():
-            _member(entry, name, _number_or_null)
+        if not isinstance(entry, dict):
+            raise _Unfit(entry, "an object")
+        for name in forms:
+            if name not in entry:
+                raise _Unfit(_MISSING, "", (name,))
+        for name, value in entry.items():
+            try:
+                forms.get(name, _number_or_null)(value)
+            except _Unfit as fault:
+                raise fault.within(name) from None
         return entry
 
     matches = _list(entries, match)
     if len(set(map(frozenset, matches))) > 1:
         raise _Unfit(entries, "one with the same names in each object")
     return matches
+
+
+def _object_id(value: Any) -> int:
+    if not isinstance(value, int) or abs(value) >= _BEYOND_IDS:
+        raise _Unfit(value, "an ID")
+    return value
 
 
 def _object_ids(value: Any) -> list[int]:

@@ -2,17 +2,23 @@
 
 The test asks how often a score's difference would be as far from 0 if the sign of each image's part in it were a matter
 of chance. The hypotheses that it does not reject are the interval, so p < 1 - level exactly if the interval excludes 0.
-Both are read from the scores of subsets of the images (`bootstrap`): a subset in which the difference is 0 or has the
+Both are read from the scores of subsets of the images (`replicates`): a subset in which the difference is 0 or has the
 other sign is an assignment of signs under which it is as far from 0 as the observed one. docs/statistics.md explains
 it and shows its calibration.
+
+Scores of subsets are made from stored evidence; no image is evaluated again. Each subset contains every image with
+probability 1/2 (the double-or-nothing bootstrap; Owen and Eckles 2012); their scores are the limits of the sign-flip
+test (Hartigan 1969). If there are no more than `resamples` subsets that are not empty, each is taken once and the test
+is exact. Images are drawn in the order of their names, and replicates are rounded to 12 decimals, so that neither the
+order of the images nor the order in which a machine adds floats changes a result.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,16 +26,125 @@ import numpy as np
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.tally import Evaluation
 from evaltex_cli.protocols.base import EvidenceRows, Scores, Totals
-from evaltex_cli.records import Floats
-from evaltex_cli.results import bootstrap
-from evaltex_cli.results.bootstrap import DECIMALS, Replicates
+from evaltex_cli.records import Bools, Floats
 
 LEVEL = 0.95
+RESAMPLES = 2000
+"""The smallest p-value is 2 / (RESAMPLES + 1), just below 0.001."""
 ENOUGH_IMAGES = 20
 """Below this number of images a warning is given."""
 UNDEFINED = "the score is undefined"
 TOO_FEW_COUNT = "too few of the images count for this score"
 ALL_ALIKE = "the score is the same on all images, which do not show how much it varies"
+DECIMALS = 12
+_CHUNK_CELLS = 1 << 22
+_WORD = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replicates:
+    """Scores of subsets of the images.
+
+    Attributes
+    ----------
+    values : dict of (subsets,) float64
+        Each scalar score; NaN where it is undefined. Replicates of two detectors are paired: for the same seed and the
+        same images, the subsets are the same.
+    of_all, of_none : dict of float or None
+        The same scores of all images, and of no image; the latter None for a count too.
+    has_evidence : (images,) bool
+        Images with anything to count, in the order of their names.
+    is_exact : bool
+        Whether each subset that is not empty was taken once.
+    """
+
+    values: Mapping[str, Floats]
+    of_all: Mapping[str, float | None]
+    of_none: Mapping[str, float | None]
+    has_evidence: Bools
+    is_exact: bool
+
+
+def replicates(
+    rows: EvidenceRows, scores: Callable[[Totals], Scores], resamples: int = RESAMPLES, seed: int = 0
+) -> Replicates:
+    """Score subsets of the images.
+
+    A score that doubles with the evidence is a count: that of a subset is scaled to the number of images.
+
+    Parameters
+    ----------
+    rows : EvidenceRows
+        One row per image.
+    scores : callable
+        From summed evidence to scores.
+    resamples, seed : int
+    """
+    images = len(rows.names)
+    order = sorted(range(images), key=rows.names.__getitem__)
+    columns = {name: column[order] for name, column in rows.columns.items()}
+    everything = np.ones((1, images))
+    (of_all,), (of_doubled,), (of_none,) = (
+        [_scalars(scores(totals)) for totals in _totals(columns, weight * everything)] for weight in (1, 2, 0)
+    )
+    counts = {name for name, value in of_all.items() if value and of_doubled[name] == 2 * value}
+    found: dict[str, list[float]] = {name: [] for name in of_all}
+    for weights in _subsets(images, resamples, seed):
+        scale = images / np.maximum(weights.sum(axis=1), 1)
+        for totals, factor in zip(_totals(columns, weights), scale.tolist(), strict=True):
+            for name, value in _scalars(scores(totals)).items():
+                found[name].append(np.nan if value is None else value * factor if name in counts else value)
+    return Replicates(
+        {name: np.round(values, DECIMALS) for name, values in found.items()},
+        of_all,
+        of_none | dict.fromkeys(counts),
+        _has_evidence(columns, images),
+        _is_exact(images, resamples),
+    )
+
+
+def _is_exact(images: int, resamples: int) -> bool:
+    return images < _WORD and 2**images - 1 <= resamples
+
+
+def _subsets(images: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """Which images are in each subset, 0 or 1, for some subsets at a time."""
+    exact = _is_exact(images, resamples)
+    subsets = 2**images - 1 if exact else resamples
+    words = -(-images // _WORD)
+    generator = np.random.default_rng(seed)
+    at_once = max(1, _CHUNK_CELLS // max(images, 1))
+    for start in range(0, subsets, at_once):
+        stop = min(start + at_once, subsets)
+        drawn = (
+            np.arange(start + 1, stop + 1, dtype=np.uint64)[:, None]
+            if exact
+            else generator.integers(0, 2**_WORD, size=(stop - start, words), dtype=np.uint64)
+        )
+        bits = np.unpackbits(drawn.astype("<u8").view(np.uint8), axis=1, count=images, bitorder="little")
+        yield bits.astype(np.float64)
+
+
+def _totals(columns: Mapping[str, Any], weights: Floats) -> Iterator[dict[str, Any]]:
+    """Sum the evidence by each row of weights, which are integers."""
+    sums = {name: weights @ column.astype(np.float64) for name, column in columns.items()}
+    cells = {
+        name: (sums[name] if column.dtype.kind == "f" else np.rint(sums[name]).astype(np.int64)).tolist()
+        for name, column in columns.items()
+    }
+    for values in zip(*cells.values(), strict=True):
+        yield dict(zip(cells, values, strict=True))
+
+
+def _scalars(scores: Scores) -> dict[str, float | None]:
+    return {name: value for name, value in scores.items() if value is None or isinstance(value, int | float)}
+
+
+def _has_evidence(columns: Mapping[str, Any], images: int) -> Bools:
+    found = np.zeros(images, bool)
+    for column in columns.values():
+        found |= column.any(axis=tuple(range(1, column.ndim)))
+    return found
 
 
 class Outcome(NamedTuple):
@@ -129,9 +244,9 @@ def intervals(
     rows: EvidenceRows, scores: Callable[[Totals], Scores], level: float, resamples: int, seed: int
 ) -> tuple[dict[str, tuple[float, float] | None], list[str]]:
     """Return each scalar score's interval, and what the user should know about them."""
-    replicates = bootstrap.replicates(rows, scores, resamples, seed)
-    images = int(replicates.has_evidence.sum())
-    outcomes = {name: of_score(name, replicates, images, level) for name in replicates.values}
+    drawn = replicates(rows, scores, resamples, seed)
+    images = int(drawn.has_evidence.sum())
+    outcomes = {name: of_score(name, drawn, images, level) for name in drawn.values}
     warning = few_images(images)
     return (
         {name: outcome.interval for name, outcome in outcomes.items()},

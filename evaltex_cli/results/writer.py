@@ -18,7 +18,7 @@ from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.files.image_names import unfit_for_files
 from evaltex_cli.protocols.base import Evidence, Protocol
 from evaltex_cli.records import ImageBatch
-from evaltex_cli.results import evaltex_text, protocol_text
+from evaltex_cli.results import result_text
 from evaltex_cli.results.result_document import SCHEMA, Extras
 from evaltex_cli.version import __version__
 
@@ -59,7 +59,7 @@ def of_images(run: Run, results: Iterable[ImageResult]) -> ImageFiles:
     texts: list[tuple[str, str]] = []
     for result in results:
         lines.append(json_line(result) + "\n")
-        texts.append((result.name, _image_text(result, run)))
+        texts.append((result.name, result_text.image(result, run)))
     return "".join(lines), texts
 
 
@@ -149,8 +149,7 @@ class ResultWriter:
     def finish(self, evaluation: Evaluation, extras: Extras | None = None) -> None:
         """Write the data set's files of one protocol."""
         name = evaluation.protocol.name
-        layout = evaltex_text if name == "evaltex" else protocol_text
-        _write(self.folder / f"{name}.txt", layout.dataset(evaluation))
+        _write(self.folder / f"{name}.txt", result_text.dataset(evaluation))
         with (self.folder / f"{name}.json").open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(document(evaluation, self._image_lines(name), extras or Extras()))
 
@@ -193,12 +192,6 @@ class ResultWriter:
         """Close what an interrupted run has left open."""
         for file in self._images.values():
             file.close()
-
-
-def _image_text(result: ImageResult, run: Run) -> str:
-    if run.protocol.name == "evaltex":
-        return evaltex_text.image(result, run.parameters)
-    return protocol_text.image(result, run.protocol.title)
 
 
 def _compact(value: Any) -> str:

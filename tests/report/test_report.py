@@ -26,7 +26,7 @@ from evaltex_cli.diagnose.error_types import KINDS
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import batches
 from evaltex_cli.report import Made, Pictures, losses, make, page, pictures, read
-from evaltex_cli.results import bootstrap, significance, writer
+from evaltex_cli.results import significance, writer
 from evaltex_cli.results.result_document import Extras
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -118,7 +118,7 @@ class TestContent:
         scalars = {name: value for name, value in document["scores"].items() if not isinstance(value, list)}
         assert system["scores"] == scalars
         stored = comparison.stored(words / "evaltex.json", "words")[0]
-        expected, _ = significance.intervals(stored.rows, stored.score, 0.95, bootstrap.RESAMPLES, 0)
+        expected, _ = significance.intervals(stored.rows, stored.score, 0.95, significance.RESAMPLES, 0)
         assert system["intervals"] == {name: list(bounds) if bounds else None for name, bounds in expected.items()}
         assert [one["name"] for one in system["histograms"]] == ["coverage_histogram", "accuracy_histogram"]
         assert system["histograms"][0]["shares"] == document["scores"]["coverage_histogram"]

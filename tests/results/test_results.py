@@ -15,9 +15,9 @@ import pytest
 import scenes
 
 from evaltex_cli import InputError, evaluate
-from evaltex_cli.evaluation.tally import Evaluation, ImageResult
+from evaltex_cli.evaluation.tally import Evaluation, ImageResult, Run
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.results import evaltex_text, protocol_text, result_document, writer
+from evaltex_cli.results import result_document, result_text, writer
 from evaltex_cli.results.result_document import Extras
 from evaltex_cli.runtime.atomic_output import staged
 from evaltex_cli.runtime.outputs import is_result
@@ -81,6 +81,11 @@ Ignored=0
 """
 
 
+def image_text(evaluation: Evaluation) -> str:
+    """The text of the first image's file."""
+    return result_text.image(evaluation.images[0], Run(evaluation.protocol, evaluation.parameters))
+
+
 def run(folder: Path, gt: str, det: str, protocol: str = "evaltex", **parameters: Any) -> Evaluation:
     (folder / "gt.txt").write_text(gt, encoding="utf-8")
     (folder / "det.txt").write_text(det, encoding="utf-8")
@@ -119,9 +124,9 @@ def test_sample_of_the_tool_page_in_full(tmp_path: Path, level: int) -> None:
     found = run(tmp_path, GT, DET, print_level=level)
     more = "Recall_noSplit=0.34\n"
     dataset = STATISTICS + (more if level else "") + EMD_PRECISION + (EMD_NO_SPLIT + MATCHING if level else "")
-    assert evaltex_text.dataset(found) == "EvaLTex statistics\n" + dataset
+    assert result_text.dataset(found) == "EvaLTex statistics\n" + dataset
     image = STATISTICS + more + EMD_PRECISION + EMD_NO_SPLIT + (MATCHING if level else "") + local(level)
-    assert evaltex_text.image(found.images[0], found.parameters) == "EvaLTex statistics - image img_1\n" + image
+    assert image_text(found) == "EvaLTex statistics - image img_1\n" + image
 
 
 def printed_results(page: str, first: str) -> str:
@@ -171,9 +176,9 @@ def test_layout_of_the_tool_page_to_the_character(tmp_path: Path, first: str) ->
             for i, a, b, c in entries
         ]
         result = ImageResult("img_1", totals, scores, objects, [])
-        assert evaltex_text.image(result, run(tmp_path, GT, DET).parameters) == expected
+        assert image_text(replace(run(tmp_path, GT, DET), images=[result])) == expected
     else:
-        assert evaltex_text.dataset(replace(run(tmp_path, GT, DET), totals=totals, scores=scores)) == expected
+        assert result_text.dataset(replace(run(tmp_path, GT, DET), totals=totals, scores=scores)) == expected
 
 
 @pytest.mark.parametrize(
@@ -193,13 +198,13 @@ def test_layout_of_the_tool_page_to_the_character(tmp_path: Path, first: str) ->
     ],
 )
 def test_numbers_are_printed_as_cpp_streams_do(value: float, text: str) -> None:
-    assert evaltex_text.number(value) == text
+    assert result_text.number(value) == text
 
 
 def test_rejected_objects_are_left_out_of_the_local_evaluation(tmp_path: Path) -> None:
     gt = GT.replace('"Tiredness",f', '"Tiredness",t').replace('"life",f', '"life",t')
     found = run(tmp_path, gt, DET, print_level=2)
-    text = evaltex_text.image(found.images[0], found.parameters)
+    text = image_text(found)
     assert re.findall(r"GT object (\d)", text) == list("2345678")
     assert (
         "Number of GTs =9\nNumber of detections = 3\nNumber of false positives =0\nNumber of true positives =2" in text
@@ -213,7 +218,7 @@ def test_every_kind_of_match_is_told(tmp_path: Path) -> None:
     gt = 'i\n99,99\n1,1,"",f,0,0,40,9\n2,2,"",f,0,20,10,9\n3,2,"",f,12,20,10,9\n'
     det = 'i\n7,"",0,0,20,9\n8,"",20,0,20,9\n9,"",0,20,22,9\n4,"",80,80,9,9\n'
     found = run(tmp_path, gt, det, print_level=2)
-    text = evaltex_text.image(found.images[0], found.parameters)
+    text = image_text(found)
     assert "One-to-one=0\nOne-to-many=1\nMany-to-one=2\nMany-to-many=0\nMissed=0\nIgnored=0\n" in text
     assert "Match = one-to-many Detections = {7, 8}\n" in text
     assert "GT object 3\nCoverage = 1 Accuracy = 1 Split = 1\nMatch = many-to-one Detections = {9}\n" in text
@@ -315,14 +320,14 @@ def test_signature_names_what_is_not_default(tmp_path: Path) -> None:
 @pytest.mark.parametrize("protocol", [name for name in PROTOCOLS if name != "evaltex"])
 def test_text_of_other_protocols_holds_every_score(tmp_path: Path, protocol: str) -> None:
     found = run(tmp_path, *scenes.random_scene(3), protocol)
-    dataset = protocol_text.dataset(found)
-    image = protocol_text.image(found.images[0], found.protocol.title)
+    dataset = result_text.dataset(found)
+    image = image_text(found)
     assert dataset.startswith(f"{found.protocol.title} - statistics\nGeneral\n")
     assert image.startswith(f"{found.protocol.title} - statistics - image {found.images[0].name}\nGeneral\n")
     for name, value in found.scores.items():
         title = name.replace("_", " ").capitalize()
         assert (f"\n{title} = " in dataset) or (isinstance(value, list) and f"\n{title}\n" in dataset), name
-    assert f"\nRecall = {evaltex_text.number(found.scores['recall'])}\n" in dataset
+    assert f"\nRecall = {result_text.number(found.scores['recall'])}\n" in dataset
     assert image.count("\nGT object ") == len(found.images[0].objects)
     assert image.count("\nDetection ") == len(found.images[0].detections)
 
@@ -458,10 +463,7 @@ def test_results_know_themselves(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     for protocol in PROTOCOLS:
         found = run(tmp_path, GT, DET, protocol)
-        if protocol == "evaltex":
-            texts = [evaltex_text.dataset(found), evaltex_text.image(found.images[0], found.parameters)]
-        else:
-            texts = [protocol_text.dataset(found), protocol_text.image(found.images[0], found.protocol.title)]
+        texts = [result_text.dataset(found), image_text(found)]
         for text in texts:
             path.write_text(text, encoding="utf-8")
             assert is_result(path)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli.compare import comparison, tables
+from evaltex_cli.compare import changes, comparison, tables
 from evaltex_cli.protocols.base import EvidenceRows
-from evaltex_cli.results import bootstrap, significance
+from evaltex_cli.results import significance
 from evaltex_cli.results.text_tables import shown_p
 
 
@@ -33,11 +33,11 @@ def scores(totals):
     return {"recall": recall, "bins": totals["bins"], "asked": totals["asked"], "never": None}
 
 
-def drawn(hits, asked, resamples=bootstrap.RESAMPLES, seed=0, names=None):
-    return bootstrap.replicates(rows_of(hits, asked, names), scores, resamples, seed)
+def drawn(hits, asked, resamples=significance.RESAMPLES, seed=0, names=None):
+    return significance.replicates(rows_of(hits, asked, names), scores, resamples, seed)
 
 
-def difference_of(first, second, asked, resamples=bootstrap.RESAMPLES, seed=0, level=0.95):
+def difference_of(first, second, asked, resamples=significance.RESAMPLES, seed=0, level=0.95):
     """Test two detectors on the same images."""
     one, other = drawn(first, asked, resamples, seed), drawn(second, asked, resamples, seed)
     return significance.of_difference("recall", one, other, len(asked), level)
@@ -177,7 +177,7 @@ class TestScore:
 def test_chunks_draw_the_same_images(monkeypatch):
     hits, asked = list(range(70)), [80] * 70
     whole = drawn(hits, asked, 50, 3).values["recall"].tolist()
-    monkeypatch.setattr(bootstrap, "_CHUNK_CELLS", 150)
+    monkeypatch.setattr(significance, "_CHUNK_CELLS", 150)
     assert drawn(hits, asked, 50, 3).values["recall"].tolist() == whole
     assert drawn(hits[:5], asked[:5]).is_exact
     assert len(drawn(hits[:10], asked[:10]).values["recall"]) == 2**10 - 1
@@ -216,7 +216,7 @@ def test_equal_detectors_are_seldom_told_apart(images):
     assert all(p is None for p in found) == (images < 6)
 
 
-NO_CHANGES = comparison.Changes(np.zeros(0), np.zeros(0, int), np.zeros(0, int), lambda system, row: None)
+NO_CHANGES = changes.Changes([np.zeros(0)], [np.zeros(0, int)], lambda *_: [])
 
 
 def compared(p, images=30, is_exact=False, detectors=2):

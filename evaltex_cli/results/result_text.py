@@ -1,0 +1,159 @@
+"""The result .txt of a data set and of an image: EvaLTex's own as the original tool writes it, others alike.
+
+EvaLTex's is that of the tool to the character (its page, "Output format").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from evaltex_cli.evaluation.tally import Evaluation, ImageResult, Run
+from evaltex_cli.protocols.base import Scores, Totals
+
+_MATCH_COUNTS = ("one_to_one", "one_to_many", "many_to_one", "many_to_many", "missed", "ignored")
+
+
+def dataset(evaluation: Evaluation) -> str:
+    """Return the text of `<protocol>.txt`."""
+    totals, scores = evaluation.totals, evaluation.scores
+    if evaluation.protocol.name == "evaltex":
+        level = evaluation.parameters.print_level
+        lines = ["EvaLTex statistics", *_original_statistics(totals, scores, level, level > 0)]
+    else:
+        lines = [f"{evaluation.protocol.title} - statistics", *_statistics(totals, scores)]
+    return "\n".join(lines) + "\n"
+
+
+def image(result: ImageResult, run: Run) -> str:
+    """Return the text of an image's file."""
+    if run.protocol.name == "evaltex":
+        level = run.parameters.print_level
+        lines = [f"EvaLTex statistics - image {result.name}"]
+        lines += _original_statistics(result.totals, result.scores, level, True)
+        lines += ["", "Local evaluation", *_original_objects(result, level)]
+        lines += ["", "Detections", *_original_detections(result)] if level >= 2 else []
+    else:
+        lines = [f"{run.protocol.title} - statistics - image {result.name}"]
+        lines += _statistics(result.totals, result.scores)
+        lines += ["", "Local evaluation", *_local("GT object", result.objects, "detections")]
+        lines += ["", "Detections", *_local("Detection", result.detections, "objects")]
+    return "\n".join(lines) + "\n"
+
+
+def _original_statistics(totals: Totals, scores: Scores, level: int, with_all_emd_scores: bool) -> Iterator[str]:
+    yield from (
+        "General",
+        f"Number of GTs ={totals['gt_objects']}",
+        f"Number of detections = {totals['detections']}",
+        f"Number of false positives ={totals['false_positives']}",
+        f"Number of true positives ={totals['true_positives']}",
+        "",
+        "Global results",
+        f"Recall={number(scores['recall'])}",
+        f"Recall_noSplit={number(scores['recall_no_split'])}",
+        f"Precision={number(scores['precision'])}",
+        f"Split={number(scores['split'])}",
+        f"FScore={number(scores['fscore'])}",
+        "",
+        f"FScore_noSplit={number(scores['fscore_no_split'])}",
+        "",
+        "Quantity results",
+        f"Recall={number(scores['quantity_recall'])}",
+        f"Precision={number(scores['quantity_precision'])}",
+        "",
+        "Quality results",
+        f"Recall={number(scores['quality_recall'])}",
+        f"Recall_noSplit={number(scores['quality_recall_no_split'])}",
+        f"Precision={number(scores['quality_precision'])}",
+        f"Coverage histogram = {_histogram(scores['coverage_histogram'])}",
+        f"Accuracy histogram = {_histogram(scores['accuracy_histogram'])}",
+        "",
+        "EMD results",
+        f"Recall={number(scores['emd_recall'])}",
+    )
+    if with_all_emd_scores:
+        yield f"Recall_noSplit={number(scores['emd_recall_no_split'])}"
+    yield f"Precision={number(scores['emd_precision'])}"
+    yield f"FScore={number(scores['emd_fscore'])}"
+    if with_all_emd_scores:
+        yield from ("", f"FScore_noSplit={number(scores['emd_fscore_no_split'])}")
+    if level >= 1:
+        yield from ("", "Matching")
+        yield from (f"{name.replace('_', '-').capitalize()}={totals[name]}" for name in _MATCH_COUNTS)
+
+
+def _original_objects(result: ImageResult, level: int) -> Iterator[str]:
+    for entry in result.objects:
+        if entry["match"] == "ignored":
+            continue
+        values = (number(entry[name] or 0.0) for name in ("coverage", "accuracy", "split"))
+        yield f"GT object {entry['id']}"
+        yield "Coverage = {} Accuracy = {} Split = {}".format(*values)
+        if level >= 2:
+            yield f"Match = {entry['match']} Detections = {_ids(entry['detections'])}"
+
+
+def _original_detections(result: ImageResult) -> Iterator[str]:
+    for entry in result.detections:
+        yield f"Detection {entry['id']}"
+        yield f"Match = {entry['match']} GT objects = {_ids(entry['objects'])}"
+
+
+def _ids(ids: list[int]) -> str:
+    return "{" + ", ".join(map(str, ids)) + "}"
+
+
+def _histogram(values: list[float]) -> str:
+    return "{" + ", ".join(map(number, values)) + "}"
+
+
+def number(value: float) -> str:
+    """A number as C++ streams print it: six significant digits."""
+    return f"{value:.6g}"
+
+
+def _statistics(totals: Totals, scores: Scores) -> Iterator[str]:
+    yield "General"
+    for name, value in totals.items():
+        if isinstance(value, int):
+            yield f"{_title(name)} = {value}"
+    yield from ("", "Global results")
+    tables = {name: value for name, value in scores.items() if _is_table(value)}
+    for name, value in scores.items():
+        if name not in tables:
+            yield f"{_title(name)} = {_shown(value)}"
+    for name, rows in tables.items():
+        yield from ("", _title(name), " ".join(rows[0]))
+        for row in rows:
+            yield " ".join(map(_shown, row.values()))
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+def _local(what: str, entries: Sequence[dict[str, Any]], partners: str) -> Iterator[str]:
+    partners_title = "Detections" if partners == "detections" else "GT objects"
+    for entry in entries:
+        yield f"{what} {entry['id']}"
+        yield f"Match = {entry['match']} {partners_title} = {_shown(entry[partners])}"
+        values = [
+            f"{_title(name)} = {_shown(value)}"
+            for name, value in entry.items()
+            if name not in ("id", "match", partners)
+        ]
+        if values:
+            yield " ".join(values)
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, list):
+        return "{" + ", ".join(map(_shown, value)) + "}"
+    return number(value) if isinstance(value, float) else str(value)
