@@ -12,10 +12,12 @@ import numpy as np
 from evaltex_cli import formats
 from evaltex_cli.convert import target_names, writers
 from evaltex_cli.convert.base import Block, Job
+from evaltex_cli.convert.writers import Target
 from evaltex_cli.errors import FaultLog, InputError, counted
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_confident
 from evaltex_cli.formats.image_sizes import with_sizes
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import ANY_TYPE, Ints, Objects, Outlines
 from evaltex_cli.runtime.atomic_output import staged
 
@@ -36,15 +38,8 @@ def convert(
     source: Path,
     target: Path,
     side: Side,
-    *,
-    format_name: str | None = None,
-    to: str | None = None,
-    lines_as_regions: bool = False,
-    as_boxes: bool = False,
-    masks: Path | None = None,
-    mask_format: str = "tif",
-    min_confidence: float | None = None,
-    images: Path | None = None,
+    how: Target | None = None,
+    options: InputOptions | None = None,
 ) -> Converted:
     """Write everything a source holds to a file of another format.
 
@@ -53,22 +48,9 @@ def convert(
     source, target : Path
         Any input of a known format; the file to write.
     side : {'gt', 'det'}
-    format_name : str, optional
-        The source's format, where content should not decide.
-    to : str, optional
-        A name in `writers.WRITERS`; else the target's ending decides.
-    lines_as_regions : bool
-        Group aligned words of similar height into regions (paper, section 3.1); otherwise regions stay as they are,
-        which is the object's own ID where the source has none.
-    as_boxes : bool
-        Write polygons' bounding boxes.
-    masks : Path, optional
-        Folder for label pictures of the objects, 16 bits a pixel; later objects lie over earlier ones.
-    mask_format : {'tif', 'png'}
-    min_confidence : float, optional
-        Objects whose confidence is lower are left out.
-    images : Path, optional
-        Folder of the images' pictures, whose sizes are taken where the source states none.
+    how : Target, optional
+    options : InputOptions, optional
+        Format of this side, confidence threshold, and folder of pictures for sizes.
 
     Returns
     -------
@@ -79,27 +61,27 @@ def convert(
     InputError
         For a faulty source, or a target that cannot be written; the targets are then left as they were.
     """
-    writer = writers.load(to) if to else writers.for_target(target)
-    if masks is not None and writer.name != "evaltex":
+    how, options = how or Target(), options or InputOptions()
+    writer = writers.load(how.to) if how.to else writers.for_target(target)
+    if how.masks is not None and writer.name != "evaltex":
         raise InputError(f"label pictures go with an EvaLTex file, whose IDs they bear, not with {writer.title}")
     if target.exists() and (source.samefile(target) or target.resolve().is_relative_to(source.resolve())):
         raise InputError(f"{target}: is the source itself, or in it; write to another place")
     faults = FaultLog()
-    opened = formats.open_source(source, side, faults, format_name)
+    opened = formats.open_source(source, side, faults, options.format_of(side))
     target_names.refuse(opened, side, target_names.not_unicode(opened.names), faults)
     job = Job(target, side, list(opened.names), opened.path, faults)
-    if min_confidence is not None:
-        opened = only_confident(opened, min_confidence)
-    if images is not None:
-        opened = with_sizes(opened, images)
-    blocks = _blocks(opened, job, lines_as_regions, as_boxes)
-    with _with_masks(masks, mask_format, opened, blocks, job) as passing:
+    if options.min_confidence is not None:
+        opened = only_confident(opened, options.min_confidence)
+    if options.images is not None:
+        opened = with_sizes(opened, options.images)
+    with _with_masks(how, opened, _blocks(opened, job, how), job) as passing:
         writer.write(job, passing)
     notes = tuple(counted(count, sentence) for sentence, count in job.lost.items() if count)
     return Converted(len(opened.names), job.written, notes, opened.warnings)
 
 
-def _blocks(opened: Source, job: Job, lines_as_regions: bool, as_boxes: bool) -> Iterator[Block]:
+def _blocks(opened: Source, job: Job, how: Target) -> Iterator[Block]:
     """Yield the source's images; at the end, raise what was wrong with any."""
     for start in range(0, len(opened.names), BLOCK_IMAGES):
         names = opened.names[start : start + BLOCK_IMAGES]
@@ -110,9 +92,9 @@ def _blocks(opened: Source, job: Job, lines_as_regions: bool, as_boxes: bool) ->
         objects = read.objects
         if objects.types is not None:
             job.lost["{count} object type[s] left out"] += int((objects.types != ANY_TYPE).sum())
-        if as_boxes:
+        if how.boxes:
             objects = replace(objects, outlines=Outlines.of_boxes(objects.boxes))
-        if lines_as_regions:
+        if how.regions == "lines":
             objects = replace(objects, regions=_line_regions(objects))
         yield Block(names, replace(read, objects=objects))
     job.faults.raise_if_any()
@@ -136,10 +118,9 @@ def _refuse_strangers(masks: Path, files: Collection[str]) -> None:
 
 
 @contextlib.contextmanager
-def _with_masks(
-    masks: Path | None, mask_format: str, opened: Source, blocks: Iterable[Block], job: Job
-) -> Iterator[Iterable[Block]]:
+def _with_masks(how: Target, opened: Source, blocks: Iterable[Block], job: Job) -> Iterator[Iterable[Block]]:
     """Give the blocks on, each drawn into the folder as it passes; the folder is put in place at the end."""
+    masks, mask_format = how.masks, how.mask_format
     if masks is None:
         yield blocks
         return

@@ -10,7 +10,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,11 +42,19 @@ _MODE = 0o100644 << 16
 _NEEDS_QUOTES = re.compile(r'[\s"#+\-.0-9]|[^,]*[\x00-\x1f]|(?i:nan|inf)|\w+\s*,|.*\s\Z', re.DOTALL)
 
 
+class _Fields(NamedTuple):
+    """What the lines of an archive have: boxes instead of vertices, confidences, transcriptions."""
+
+    as_boxes: bool
+    confidences: bool
+    texts: bool
+
+
 def _write(as_boxes: bool, job: Job, blocks: Iterable[Block]) -> None:
     _refuse_unreadable_names(job)
     held = list(blocks)
-    with_confidences = _have_confidences(job, held)
-    with_texts = job.side == "gt" or any(bool(text) for block in held for text in block.images.objects.texts)
+    has_texts = job.side == "gt" or any(bool(text) for block in held for text in block.images.objects.texts)
+    fields = _Fields(as_boxes, _have_confidences(job, held), has_texts)
     shapes = [0, 0]
     with written(job.target) as text_file:
         file: Any = text_file
@@ -54,12 +62,12 @@ def _write(as_boxes: bool, job: Job, blocks: Iterable[Block]) -> None:
             for block in held:
                 _count_lost(job, block, as_boxes)
                 for k, name in enumerate(block.names):
-                    lines = _lines(job, block.images.objects, k, as_boxes, with_confidences, with_texts, shapes)
+                    lines = _lines(job, block.images.objects, k, fields, shapes)
                     with signals.waiting():  # an archive cannot be closed within an entry
                         packed.writestr(_entry(f"{PREFIX[job.side]}{name}.txt"), "".join(lines).encode("utf-8"))
         job.faults.raise_if_any()
     quads, others = shapes
-    if not as_boxes and with_texts and 0 < others < FEW * (quads + others):
+    if not as_boxes and has_texts and 0 < others < FEW * (quads + others):
         job.lost[MIXED] += others
 
 
@@ -103,25 +111,23 @@ def _count_lost(job: Job, block: Block, as_boxes: bool) -> None:
         job.lost[BOXED] += int((objects.outlines.counts > 0).sum())
 
 
-def _lines(
-    job: Job, objects: Objects, image: int, as_boxes: bool, confidences: bool, texts: bool, shapes: list[int]
-) -> list[str]:
+def _lines(job: Job, objects: Objects, image: int, fields: _Fields, shapes: list[int]) -> list[str]:
     """One image's lines; `shapes` counts those of four corners and the others."""
     lines = []
     for i in range(int(objects.offsets[image]), int(objects.offsets[image + 1])):
-        numbers = objects.boxes[i].tolist() if as_boxes else _corners(objects, i)
+        numbers = objects.boxes[i].tolist() if fields.as_boxes else _corners(objects, i)
         dont_care = job.side == "gt" and bool(objects.dont_care[i])
-        if not as_boxes and len(numbers) < 6 and not dont_care:
+        if not fields.as_boxes and len(numbers) < 6 and not dont_care:
             job.lost[SHORT] += 1
             continue
         job.written += 1
         shapes[len(numbers) != 8] += 1
-        fields = [*map(number, numbers)]
-        if confidences and objects.confidences is not None:
-            fields.append(repr(float(objects.confidences[i])))
-        if texts:
-            fields.append(_transcription(job, objects.texts[i], dont_care))
-        lines.append(",".join(fields) + "\n")
+        line = [*map(number, numbers)]
+        if fields.confidences and objects.confidences is not None:
+            line.append(repr(float(objects.confidences[i])))
+        if fields.texts:
+            line.append(_transcription(job, objects.texts[i], dont_care))
+        lines.append(",".join(line) + "\n")
     return lines
 
 

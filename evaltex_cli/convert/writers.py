@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,31 @@ WRITERS = {
 
 BY_SUFFIX = {".txt": "evaltex", ".zip": "icdar2015", ".json": "coco"}
 """Ending of the target -> the writer that it asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """How a conversion writes.
+
+    Attributes
+    ----------
+    to : str or None
+        A name in `WRITERS`; None where the target's ending decides.
+    regions : {'own', 'lines'}
+        ``lines`` groups aligned words of similar height into regions (paper, section 3.1); with ``own`` regions stay as
+        they are, which is the object's own ID if the source has none.
+    boxes : bool
+        Whether polygons are written as their bounding boxes.
+    masks : Path or None
+        Folder for label pictures of the objects, 16 bits per pixel; later objects cover earlier ones.
+    mask_format : {'tif', 'png'}
+    """
+
+    to: str | None = None
+    regions: str = "own"
+    boxes: bool = False
+    masks: Path | None = None
+    mask_format: str = "tif"
 
 
 def load(name: str) -> Writer:

@@ -265,7 +265,6 @@ def _with_masks(batch: ImageBatch, masks: MaskFolders, chunk: Chunk, faults: Fau
     )
     sides = zip(folders, (batch.gt, batch.det), (everywhere, chunk.present), strict=True)
     gt_runs, det_runs = (
-        read_runs(folder, batch.names, side.offsets, side.ids, batch.sizes, has_picture, faults)
-        for folder, side, has_picture in sides
+        read_runs(folder, batch.names, side, batch.sizes, has_picture, faults) for folder, side, has_picture in sides
     )
     return replace(batch, gt_runs=gt_runs, det_runs=det_runs)

@@ -36,7 +36,7 @@ from evaltex_cli.geometry.picture_runs import (
     most_stretches,
     object_of,
 )
-from evaltex_cli.records import Bools, Floats, Ints, LabelRuns
+from evaltex_cli.records import Bools, Floats, Ints, LabelRuns, Objects
 
 FORMATS = ("PNG", "TIFF", "BMP", "GIF")
 LISTED_IDS = 5
@@ -52,8 +52,7 @@ _KINDS = "8-, 16- or 32-bit grey, palette or 8-bit RGB"
 def read_runs(
     folder: PictureFolder,
     names: Sequence[str],
-    offsets: Ints,
-    ids: Ints,
+    objects: Objects,
     sizes: Floats,
     has_picture: Bools,
     faults: FaultLog,
@@ -65,8 +64,8 @@ def read_runs(
     folder : PictureFolder
     names : sequence of str
         Image names. A picture's file is the name with one of `SUFFIXES`, unless it ends in one already.
-    offsets, ids : (images + 1,), (n,) int64
-        The images' objects, as in `Objects`.
+    objects : Objects
+        Of these images; their IDs are the labels.
     sizes : (images, 2) float64
         Heights and widths that the pictures must have; 0 for any.
     has_picture : (images,) bool
@@ -77,7 +76,7 @@ def read_runs(
     Returns
     -------
     LabelRuns
-        One object an ID, in the order of `ids`.
+        One object an ID, in the order of `objects`.
 
     Raises
     ------
@@ -95,7 +94,7 @@ def read_runs(
             folder.refuse_changed(path, names[k], k)
             if path is None:
                 return _missing(folder.folder, names[k]) if has_picture[k] else None
-            found = _owned_runs(path, sizes[k], ids, offsets[k : k + 2], folder.max_pixels)
+            found = _owned_runs(path, sizes[k], objects.ids, objects.offsets[k : k + 2], folder.max_pixels)
         except FormatError as error:
             found = Fault(folder.shown(path), None, error.found, error.expected)
             if path is None:
@@ -113,7 +112,7 @@ def read_runs(
     for k, picture in enumerate(pictures):
         if picture is not None:
             shapes[k] = picture[0].shape
-    return join(pictures, shapes, len(ids))
+    return join(pictures, shapes, objects.count)
 
 
 def _missing(folder: Path, name: str) -> Fault:

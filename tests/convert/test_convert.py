@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 from evaltex_cli import evaluate, formats
 from evaltex_cli.cli import main
 from evaltex_cli.convert.conversion import convert
+from evaltex_cli.convert.writers import Target
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Objects, ReadImages
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -110,7 +112,7 @@ def test_round_trip_of_any_words(tmp_path_factory: pytest.TempPathFactory, image
             rows.append(f'{x / 8},{y / 8},{(x + width) / 8},{(y + height) / 8},"{escaped}"\n')
         files[f"{number}.txt"] = "".join(rows)
     source = folder(base / "src", files)
-    convert(source, base / "out.txt", "gt", format_name="ltrb")
+    convert(source, base / "out.txt", "gt", options=InputOptions("ltrb"))
     log = FaultLog()
     opened = formats.open_source(source, "gt", log, "ltrb")
     assert_same(read(base / "out.txt")[1].objects, opened.read(np.arange(len(opened.names)), log).objects)
@@ -119,7 +121,7 @@ def test_round_trip_of_any_words(tmp_path_factory: pytest.TempPathFactory, image
 
 def test_polygons_as_boxes(tmp_path: Path) -> None:
     source, target = folder(tmp_path / "src", POLYGONS), tmp_path / "gt.txt"
-    convert(source, target, "gt", as_boxes=True)
+    convert(source, target, "gt", Target(boxes=True))
     found = read(target)[1].objects
     assert found.outlines.all_boxes
     assert found.boxes.tolist() == read(source)[1].objects.boxes.tolist()
@@ -130,7 +132,7 @@ def test_lines_as_regions(tmp_path: Path) -> None:
     source, target = folder(tmp_path / "src", {"1.txt": words, "2.txt": words}), tmp_path / "gt.txt"
     convert(source, target, "gt")
     assert read(target)[1].objects.regions.tolist() == [1, 2, 3, 1, 2, 3]
-    convert(source, target, "gt", lines_as_regions=True)
+    convert(source, target, "gt", Target(regions="lines"))
     assert read(target)[1].objects.regions.tolist() == [1, 1, 2, 1, 1, 2]
     again = tmp_path / "again.txt"
     convert(target, again, "gt")
@@ -193,11 +195,11 @@ def test_the_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
 def test_real_data_score_the_same_converted(tmp_path: Path, gt: str, det: str, boxes: bool) -> None:
     """Total-Text's two polygons of one vertex are don't care, so leaving them out changes counts but no score."""
     left_out = 2 if gt.startswith("totaltext") else 0
-    notes = convert(DATA / gt, tmp_path / "gt.txt", "gt", as_boxes=boxes).notes
+    notes = convert(DATA / gt, tmp_path / "gt.txt", "gt", Target(boxes=boxes)).notes
     assert [note for note in notes if "area" in note] == [
         "2 objects without area left out: an EvaLTex file cannot hold them"
     ][: left_out // 2]
-    assert convert(DATA / det, tmp_path / "det.txt", "det", as_boxes=boxes).notes == ()
+    assert convert(DATA / det, tmp_path / "det.txt", "det", Target(boxes=boxes)).notes == ()
     direct = evaluate(DATA / gt, DATA / det, shape="box" if boxes else "polygon")
     converted = evaluate(tmp_path / "gt.txt", tmp_path / "det.txt")
     assert converted.scores == direct.scores
@@ -208,7 +210,7 @@ def test_real_data_score_the_same_converted(tmp_path: Path, gt: str, det: str, b
 def test_regions_only_help_precision(tmp_path: Path) -> None:
     """Blanks between words of a region count as text (Eq. 20); nothing else depends on regions."""
     for name, lines in (("own.txt", False), ("lines.txt", True)):
-        convert(DATA / "icdar2013" / "gt.zip", tmp_path / name, "gt", lines_as_regions=lines)
+        convert(DATA / "icdar2013" / "gt.zip", tmp_path / name, "gt", Target(regions="lines" if lines else "own"))
     merged = DATA / "icdar2013" / "overlap" / "merge2.zip"
     own, lines_ = (evaluate(tmp_path / name, merged).scores for name in ("own.txt", "lines.txt"))
     assert lines_["precision"] > own["precision"] + 0.01

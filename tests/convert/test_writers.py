@@ -17,6 +17,7 @@ from evaltex_cli import evaluate, formats
 from evaltex_cli.convert import writers
 from evaltex_cli.convert.base import Block, Job
 from evaltex_cli.convert.conversion import convert
+from evaltex_cli.convert.writers import Target
 from evaltex_cli.errors import FaultLog, InputError, counted
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.documents.parsed_source import columns
@@ -229,7 +230,7 @@ def evaltex_gt(path: Path, lines: str, size: str = "20,30") -> Path:
 @pytest.mark.parametrize("mask_format", ["tif", "png"])
 def test_masks_hold_the_objects(tmp_path: Path, mask_format: str) -> None:
     gt = evaltex_gt(tmp_path / "gt.txt", '1,1,"a",f,2,3,5,4\n300,1,"b",f,4,4,4,4\n3,1,"c",f,10,10,20,10,20,20\n')
-    convert(gt, tmp_path / "out.txt", "gt", masks=tmp_path / "masks", mask_format=mask_format)
+    convert(gt, tmp_path / "out.txt", "gt", Target(masks=tmp_path / "masks", mask_format=mask_format))
     with Image.open(tmp_path / "masks" / f"img_1.{mask_format}") as picture:
         labels = np.asarray(picture)
     expected = np.zeros((20, 30), int)
@@ -283,7 +284,7 @@ def _odd_crossings(corners: list[tuple[float, float]], x: float, y: float) -> bo
 def test_masks_that_cannot_be_are_faults(tmp_path: Path, lines: str, size: str, message: str) -> None:
     gt = evaltex_gt(tmp_path / "gt.txt", lines, size)
     with pytest.raises(InputError, match=message):
-        convert(gt, tmp_path / "out.txt", "gt", masks=tmp_path / "masks")
+        convert(gt, tmp_path / "out.txt", "gt", Target(masks=tmp_path / "masks"))
     assert [path.name for path in tmp_path.iterdir()] == ["gt.txt"]
 
 
@@ -291,7 +292,7 @@ def test_masks_need_sizes_and_an_evaltex_file(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "gt_1.txt").write_text("1,2,3,4,a\n")
     with pytest.raises(InputError, match="image '1' without height and width"):
-        convert(tmp_path / "src", tmp_path / "out.txt", "gt", masks=tmp_path / "masks")
+        convert(tmp_path / "src", tmp_path / "out.txt", "gt", Target(masks=tmp_path / "masks"))
     with pytest.raises(InputError, match="label pictures go with an EvaLTex file"):
-        convert(tmp_path / "src", tmp_path / "out.zip", "gt", masks=tmp_path / "masks")
+        convert(tmp_path / "src", tmp_path / "out.zip", "gt", Target(masks=tmp_path / "masks"))
     assert [path.name for path in tmp_path.iterdir()] == ["src"]

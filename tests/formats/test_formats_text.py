@@ -15,6 +15,7 @@ from PIL import Image
 from reading import folder, read
 
 from evaltex_cli.convert.conversion import convert
+from evaltex_cli.convert.writers import Target
 from evaltex_cli.errors import FaultLog, FormatError, InputError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.documents.parsed_source import columns
@@ -227,7 +228,7 @@ def test_segmentation_by_word_and_character(tmp_path: Path, packed: bool) -> Non
 
 
 def test_segmentation_becomes_label_pictures(tmp_path: Path) -> None:
-    done = convert(segmented(tmp_path / "a"), tmp_path / "gt.txt", "gt", masks=tmp_path / "masks")
+    done = convert(segmented(tmp_path / "a"), tmp_path / "gt.txt", "gt", Target(masks=tmp_path / "masks"))
     assert (tmp_path / "gt.txt").read_text() == '100\n30,40\n1,1,"A"",f,2,3,13,6\n2,2,"c",t,20,10,9,9\n\n'
     assert done.objects == 2
     expected = np.zeros((30, 40), int)

@@ -14,6 +14,7 @@ from evaltex_cli.convert.conversion import convert
 from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.documents import safe_xml
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Objects
 
 PAGE = """<?xml version="1.0" encoding="UTF-8"?>
@@ -251,7 +252,7 @@ def test_each_is_told_by_content_in_folder_and_archive(tmp_path: Path, name: str
 def test_each_converted_is_the_same_evaluated(tmp_path: Path, name: str) -> None:
     path, target = written(tmp_path / "img.xml", sample(name)), tmp_path / "gt.txt"
     objects = Read(path, "gt", name).objects
-    assert convert(path, target, "gt", format_name=name).objects == objects.count > 0
+    assert convert(path, target, "gt", options=InputOptions(name)).objects == objects.count > 0
     copied = Read(target).objects
     for column in ("ids", "regions", "dont_care", "boxes"):
         assert getattr(copied, column).tolist() == getattr(objects, column).tolist()

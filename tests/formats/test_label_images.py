@@ -15,9 +15,10 @@ from PIL import Image
 
 from evaltex_cli import evaluate
 from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.evaluation.accumulator import image_objects
 from evaltex_cli.formats.label_images import read_runs
 from evaltex_cli.formats.picture_folders import PictureFolder
-from evaltex_cli.records import LabelRuns
+from evaltex_cli.records import LabelRuns, concatenate
 
 LABELS = np.kron(np.array([[0, 1, 2], [3, 3, 0]]), np.ones((4, 5), np.int64))
 HEIGHT, WIDTH = LABELS.shape
@@ -38,8 +39,7 @@ def read(
     runs = read_runs(
         PictureFolder(folder, max_pixels=max_pixels),
         names,
-        np.cumsum([0] + [len(own) for own in ids]),
-        np.array([i for own in ids for i in own], np.int64),
+        concatenate([image_objects(np.tile([0, 0, 9, 9], (len(own), 1)), ids=np.array(own, int)) for own in ids]),
         np.tile(np.array(size, np.float64), (len(names), 1)),
         np.full(len(names), has_picture),
         faults,

@@ -10,6 +10,7 @@ import reference_evaltex
 
 from evaltex_cli import evaluate
 from evaltex_cli.convert.conversion import convert
+from evaltex_cli.convert.writers import Target
 from evaltex_cli.errors import InputError
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -53,7 +54,7 @@ def test_the_reference_agrees(tmp_path: Path, gt: str, det: str, shape: str, _: 
     texts = []
     for side, source in (("gt", gt), ("det", det)):
         path = tmp_path / f"{side}.txt"
-        convert(DATA / source, path, side, as_boxes=shape == "box")  # type: ignore[arg-type]
+        convert(DATA / source, path, side, Target(boxes=shape == "box"))  # type: ignore[arg-type]
         blocks = path.read_text(encoding="utf-8").split("\n\n")
         texts.append("\n\n".join(block for block in blocks if not block.startswith(f"{CROSSES_ITSELF}\n")))
     expected = reference_evaltex.evaluate(*texts)["images"]

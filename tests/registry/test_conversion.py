@@ -15,6 +15,7 @@ from samples import SAMPLES, Sample, total_text_mat, written
 
 from evaltex_cli.convert import write_coco, write_evaltex, write_icdar, writers
 from evaltex_cli.convert.conversion import convert
+from evaltex_cli.convert.writers import Target
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.accumulator import image_objects
 from evaltex_cli.evaluation.evaluate import evaluate_inputs
@@ -56,7 +57,7 @@ def converted(source: Path, folder: Path, side: Side, target: str, format_name: 
     """Convert, and return the sentences that say what was lost."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{side}{SUFFIX[target]}"
-    notes = convert(source, path, side, to=target, format_name=format_name).notes
+    notes = convert(source, path, side, Target(target), InputOptions(format_name, format_name)).notes
     return path, list(notes)
 
 
