@@ -19,6 +19,7 @@ from evaltex_cli.protocols.base import load
 from evaltex_cli.records import (
     Convention,
     Floats,
+    GeometryCounts,
     ImageBatch,
     Objects,
     Outlines,
@@ -26,7 +27,6 @@ from evaltex_cli.records import (
     Texts,
     concatenate,
     concatenate_texts,
-    count_texts,
 )
 
 FLUSH_OBJECTS = 20_000
@@ -188,7 +188,7 @@ class Accumulator:
         self._has_polygons = False
         self._waiting: list[tuple[Objects, Objects, Floats]] = []
         self._waiting_objects = 0
-        self._counts = np.zeros((2, 6), np.int64)
+        self._counts = [tally.InputCounts(), tally.InputCounts()]
 
     def update(
         self, gt: Objects | ArrayLike, det: Objects | ArrayLike, *, size: tuple[float, float] | None = None
@@ -232,22 +232,12 @@ class Accumulator:
         for has_polygons, run in self._runs.items():
             run.gathered.add(other._runs[has_polygons].gathered)
         self._has_polygons |= other._has_polygons
-        self._counts += other._counts
+        self._counts = [ours + theirs for ours, theirs in zip(self._counts, other._counts, strict=True)]
 
     def compute(self) -> tally.Evaluation:
         """Score everything added so far; more may be added after."""
-        self._flush(even_if_empty=not self._counts[0, 0])
-        gt, det = (
-            tally.InputSummary(
-                images=images,
-                objects=objects,
-                dont_care=dont_care,
-                transcriptions=transcriptions,
-                confidences=confidences,
-                empty=empty,
-            )
-            for images, objects, dont_care, transcriptions, confidences, empty in self._counts.tolist()
-        )
+        self._flush(even_if_empty=not self._counts[0].images)
+        gt, det = (tally.InputSummary.of_file(tally.InputFile(), counts) for counts in self._counts)
         return evaluate.scored(self._runs[self._has_polygons], gt, det, InputOptions(), [])
 
     def _flush(self, even_if_empty: bool = False) -> None:
@@ -260,16 +250,9 @@ class Accumulator:
         for has_polygons, run in self._runs.items():
             if has_polygons or not self._has_polygons:
                 tally.add_batch(run, batch, measured, None)
-        self._counts += [
-            [
-                len(batch.names),
-                side.count,
-                int(side.dont_care.sum()),
-                count_texts(side.texts),
-                0 if side.confidences is None else int((~np.isnan(side.confidences)).sum()),
-                int((np.diff(side.offsets) == 0).sum()),
-            ]
-            for side in (gt, det)
+        self._counts = [
+            counts + tally.InputCounts.of(side, GeometryCounts())
+            for counts, side in zip(self._counts, (gt, det), strict=True)
         ]
         self._waiting, self._waiting_objects = [], 0
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from evaltex_cli.errors import EvaltexError, FaultLog
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
-from evaltex_cli.evaluation.tally import Gathered, InputSummary, Make, Run, add_batch
+from evaltex_cli.evaluation.tally import Gathered, InputCounts, Make, Run, add_batch
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.options import InputOptions, MaskFolders
 from evaltex_cli.geometry.outlines import settle
@@ -25,7 +24,6 @@ from evaltex_cli.records import (
     Objects,
     Overlaps,
     ReadImages,
-    count_texts,
     offsets_of,
 )
 
@@ -67,52 +65,6 @@ class Chunk(NamedTuple):
     stamps: Ints | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What was counted of one side."""
-
-    objects: int = 0
-    dont_care: int = 0
-    transcriptions: int = 0
-    confidences: int = 0
-    unconfident: int = 0
-    empty: int = 0
-    repaired: int = 0
-    dropped: int = 0
-    zero_area: int = 0
-
-    @classmethod
-    def of(cls, read: ReadImages) -> Counts:
-        """Count what was read."""
-        objects, mended = read.objects, read.mended
-        empty = int((np.diff(objects.offsets) == 0).sum())
-        return cls(
-            objects=objects.count,
-            dont_care=int(objects.dont_care.sum()),
-            transcriptions=count_texts(objects.texts),
-            confidences=0 if objects.confidences is None else int((~np.isnan(objects.confidences)).sum()),
-            unconfident=read.unconfident,
-            empty=empty,
-            repaired=mended.repaired,
-            dropped=mended.dropped,
-            zero_area=mended.zero_area,
-        )
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
-
-    def summary(self, source: Source, missing: int) -> InputSummary:
-        """Return the counts as those of a whole input."""
-        return InputSummary(
-            file=Path(source.path).name,
-            format=source.format,
-            sha256=source.sha256,
-            images=len(source.names),
-            missing=missing,
-            **asdict(self),
-        )
-
-
 class Refused(typing.NamedTuple):
     """Objects of one side, by row, with the reason; lines are looked for where the source is."""
 
@@ -131,7 +83,7 @@ class Found:
         By each run; none where nobody wanted it, or there were faults.
     kept : list
         What `Sink.make` has made of it, one for each run.
-    gt, det : Counts
+    gt, det : InputCounts
     faults : FaultLog
     refused : list of Refused
         Objects that the policy for invalid polygons refuses.
@@ -141,8 +93,8 @@ class Found:
 
     gathered: list[Gathered]
     kept: list[Any]
-    gt: Counts
-    det: Counts
+    gt: InputCounts
+    det: InputCounts
     faults: FaultLog
     refused: list[Refused] = field(default_factory=list)
     refusal: EvaltexError | None = None
@@ -169,7 +121,7 @@ def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, chunk
     )
     if options.masks is not None:
         batch = _with_masks(batch, options.masks, chunk, faults)
-    found = Found([], [], Counts.of(gt_read), Counts.of(det_read), faults, refused)
+    found = Found([], [], _counts(gt_read), _counts(det_read), faults, refused)
     if faults.count or refused or not chunk.is_counted:
         return found
     runs = [run.empty() for run in bare]
@@ -179,6 +131,10 @@ def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, chunk
         return replace(found, gathered=[run.gathered for run in runs], kept=kept)
     except EvaltexError as refusal:
         return replace(found, refusal=refusal)
+
+
+def _counts(read: ReadImages) -> InputCounts:
+    return InputCounts.of(read.objects, read.mended, read.unconfident)
 
 
 def chunk_of(inputs: Inputs, stamps: Ints | None, cut: tuple[int, int], is_counted: bool) -> Chunk:

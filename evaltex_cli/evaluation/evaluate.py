@@ -16,11 +16,21 @@ import numpy as np
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError, counted, listed
 from evaltex_cli.evaluation import batches
-from evaltex_cli.evaluation.batches import Chunk, Counts, Found, Refused, cut
+from evaltex_cli.evaluation.batches import Chunk, Found, Refused, cut
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
 from evaltex_cli.evaluation.signature import signature
-from evaltex_cli.evaluation.tally import Evaluation, ImageResult, InputSummary, Run, Sink, image_results
+from evaltex_cli.evaluation.tally import (
+    Evaluation,
+    ImageResult,
+    InputCounts,
+    InputFile,
+    InputSummary,
+    Run,
+    Sink,
+    image_results,
+)
+from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.options import INVALID_POLYGONS, MAX_PIXELS, InputOptions, MaskFolders
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import SHOWN_IMAGES, load
@@ -154,7 +164,7 @@ def evaluate_inputs(
     paired = inputs.paired
     if indexed_well:
         refuse_other_spellings(gt, det, paired)
-    gt_count, det_count = Counts(), Counts()
+    gt_count, det_count = InputCounts(), InputCounts()
     cuts = list(cut(inputs))
     has_polygons = partial(_has_polygons, inputs, cuts, in_order)
     runs = [replace(run, parameters=run.protocol.decided(run.parameters, has_polygons)) for run in runs]
@@ -178,10 +188,14 @@ def evaluate_inputs(
     if journal is not None and faults.count:
         journal.remove()
     faults.raise_if_any()
-    missing = int((paired == NO_DETECTIONS).sum())
-    summaries = gt_count.summary(gt, 0), det_count.summary(det, missing)
+    missing = InputCounts(missing=int((paired == NO_DETECTIONS).sum()))
+    summaries = _summary(gt, gt_count), _summary(det, det_count + missing)
     warnings = _warnings(inputs, *summaries)
     return [scored(run, *summaries, options, warnings + _text_warnings(run, summaries[1])) for run in runs]
+
+
+def _summary(source: Source, counts: InputCounts) -> InputSummary:
+    return InputSummary.of_file(InputFile(Path(source.path).name, source.format, source.sha256), counts)
 
 
 def scored(run: Run, gt: InputSummary, det: InputSummary, options: InputOptions, warnings: list[str]) -> Evaluation:

@@ -13,17 +13,17 @@ import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.evaluation.batches import Counts, Found
+from evaltex_cli.evaluation.batches import Found
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.signature import signature
-from evaltex_cli.evaluation.tally import Gathered, Run
+from evaltex_cli.evaluation.tally import Gathered, InputCounts, Run
 from evaltex_cli.protocols.base import ExactSums, Remark
 from evaltex_cli.version import __version__
 
@@ -156,8 +156,8 @@ class JournalFile:
 
 def _encoded(found: Found) -> dict[str, Any]:
     return {
-        "gt": astuple(found.gt),
-        "det": astuple(found.det),
+        "gt": asdict(found.gt),
+        "det": asdict(found.det),
         "kept": found.kept,
         "gathered": [
             {
@@ -181,4 +181,4 @@ def _decoded(line: Mapping[str, Any]) -> Found:
         )
         for one in line["gathered"]
     ]
-    return Found(gathered, line["kept"], Counts(*line["gt"]), Counts(*line["det"]), FaultLog())
+    return Found(gathered, line["kept"], InputCounts(**line["gt"]), InputCounts(**line["det"]), FaultLog())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -23,24 +23,21 @@ from evaltex_cli.protocols.base import (
     SideMatches,
     Totals,
 )
-from evaltex_cli.records import Convention, ImageBatch, Ints, Overlaps
+from evaltex_cli.records import Convention, GeometryCounts, ImageBatch, Ints, Objects, Overlaps, count_texts
 
 NEARLY_ZERO = 0.02
 Make: TypeAlias = "Callable[[Run, ImageBatch, Evidence], Any]"
 
 
-@dataclass(frozen=True, slots=True)
-class InputSummary:
-    """What was read of one side; the counts are of the whole input.
+@dataclass(frozen=True)
+class InputCounts:
+    """What was read of one side; counts of different images add up.
 
     `transcriptions` counts objects whose transcription is not empty, `confidences` those that have one, `unconfident`
-    objects that were left out for theirs, `missing` ground-truth images the side lacks, `empty` its images without
-    objects.
+    objects that were left out for theirs, `missing` ground-truth images the side does not have, `empty` its images
+    without objects.
     """
 
-    file: str = ""
-    format: str = "memory"
-    sha256: str = ""
     images: int = 0
     objects: int = 0
     dont_care: int = 0
@@ -52,6 +49,43 @@ class InputSummary:
     zero_area: int = 0
     missing: int = 0
     empty: int = 0
+
+    @classmethod
+    def of(cls, objects: Objects, mended: GeometryCounts, unconfident: int = 0) -> InputCounts:
+        """Count the objects of some images; see `records.ReadImages` for the other counts."""
+        return cls(
+            images=len(objects.offsets) - 1,
+            objects=objects.count,
+            dont_care=int(objects.dont_care.sum()),
+            transcriptions=count_texts(objects.texts),
+            confidences=0 if objects.confidences is None else int((~np.isnan(objects.confidences)).sum()),
+            unconfident=unconfident,
+            **asdict(mended),
+            empty=int((np.diff(objects.offsets) == 0).sum()),
+        )
+
+    def __add__(self, other: InputCounts) -> InputCounts:
+        names = [field.name for field in fields(InputCounts)]
+        return InputCounts(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """A side's file, as results name it."""
+
+    file: str = ""
+    format: str = "memory"
+    sha256: str = ""
+
+
+@dataclass(frozen=True)
+class InputSummary(InputCounts, InputFile):
+    """One side's file (`InputFile`), then the counts of all of it (`InputCounts`), as in a result's .json."""
+
+    @classmethod
+    def of_file(cls, file: InputFile, counts: InputCounts) -> InputSummary:
+        """Return the summary of a file."""
+        return cls(**asdict(file), **asdict(counts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli.errors import InputError, counted, quote
 from evaltex_cli.evaluation.signature import signature
-from evaltex_cli.evaluation.tally import Evaluation, ImageResult, InputSummary, Run
+from evaltex_cli.evaluation.tally import Evaluation, ImageResult, InputCounts, InputFile, InputSummary, Run
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import ExactSums, load
 from evaltex_cli.results import reader
@@ -204,13 +204,12 @@ def _summary(parts: Sequence[InputSummary]) -> InputSummary:
     """Counts add up; the hash is that of the lines ``<sha256>  <file>`` of the parts, in their order."""
     listing = "".join(f"{part.sha256}  {part.file}\n" for part in parts)
     formats = list(dict.fromkeys(part.format for part in parts))
-    counts = [field.name for field in fields(InputSummary) if isinstance(field.default, int)]
-    return InputSummary(
+    file = InputFile(
         file=f"{parts[0].file} and {len(parts) - 1} more" if len(parts) > 1 else parts[0].file,
         format=", ".join(formats),
         sha256=hashlib.sha256(listing.encode("utf-8", "replace")).hexdigest(),
-        **{name: sum(getattr(part, name) for part in parts) for name in counts},
     )
+    return InputSummary.of_file(file, sum(parts, InputCounts()))
 
 
 def files_of_images(merged: Merged) -> Iterator[ImageFiles]:

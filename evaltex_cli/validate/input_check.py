@@ -13,11 +13,12 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, FormatError, InputError, counted, inside, quote
+from evaltex_cli.evaluation.tally import InputCounts
 from evaltex_cli.formats import locations
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.text_lines import numbered_lines, refuse_excess
-from evaltex_cli.records import Floats, GeometryCounts, Ints, ReadImages, count_texts
+from evaltex_cli.records import Floats, Ints, ReadImages
 from evaltex_cli.validate import object_checks
 from evaltex_cli.validate.findings import Level, Problem, SideSummary
 
@@ -57,10 +58,8 @@ class Inspection:
     invalid: str
     object_counts: Ints
     counted: Ints
-    dont_care: int = 0
-    transcriptions: int = 0
+    counts: InputCounts = field(default_factory=InputCounts)
     all_dont_care: int = 0
-    mended: GeometryCounts = field(default_factory=GeometryCounts)
     reason: str = ""
     faulty: set[tuple[str, int | None]] = field(default_factory=set)
     found: Counter[str] = field(default_factory=Counter)
@@ -107,13 +106,13 @@ class Inspection:
             format=self.source.format,
             reason=self.reason,
             images=len(self.source.names),
-            objects=int(self.object_counts.sum()),
-            dont_care=self.dont_care,
-            transcriptions=self.transcriptions,
+            objects=self.counts.objects,
+            dont_care=self.counts.dont_care,
+            transcriptions=self.counts.transcriptions,
             empty=int((self.object_counts == 0).sum()),
             all_dont_care=self.all_dont_care,
-            invalid_polygons=self.mended.repaired,
-            zero_area=self.mended.zero_area,
+            invalid_polygons=self.counts.repaired,
+            zero_area=self.counts.zero_area,
         )
 
 
@@ -244,10 +243,8 @@ def _count(one: Inspection, start: int, read: ReadImages) -> None:
     counts = np.diff(objects.offsets)
     one.object_counts[start : start + len(counts)] = counts
     one.counted[start : start + len(counts)] = np.bincount(objects.image[~objects.dont_care], minlength=len(counts))
-    one.dont_care += int(objects.dont_care.sum())
-    one.transcriptions += count_texts(objects.texts)
+    one.counts += InputCounts.of(objects, read.mended, read.unconfident)
     one.all_dont_care += int(object_checks.all_dont_care(objects).sum())
-    one.mended += read.mended
 
 
 def _size_problems(one: Inspection, positions: range, stated: Floats, pictures: Floats) -> Iterator[Problem]:

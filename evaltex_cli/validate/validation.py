@@ -61,7 +61,7 @@ def validate(
             problems += _pairing_problems(ours, theirs, paired, also)
             problems += _coordinate_problems(ours, theirs, paired if (paired >= 0).any() else also, sizes)
             problems += _swapped_problems(ours, theirs)
-        if names and ours.object_counts.any() and ours.dont_care == ours.object_counts.sum():
+        if names and ours.counts.objects and ours.counts.dont_care == ours.counts.objects:
             problems.append(
                 ours.problem("warning", "dont-care", "every object is don't care", "objects that count; nothing does")
             )
