@@ -5,28 +5,47 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib import resources
+from math import isnan
 from pathlib import Path
 from typing import Any
 
+from evaltex_cli.compare import comparison
+from evaltex_cli.compare.tables import footer, p_cells
 from evaltex_cli.diagnose.breakdown import PROPERTIES
-from evaltex_cli.diagnose.diagnosis import Diagnosis
+from evaltex_cli.diagnose.error_types import Thresholds
 from evaltex_cli.errors import InputError, counted
-from evaltex_cli.evaluation.evaluate import Progress
-from evaltex_cli.evaluation.inputs import Inputs
+from evaltex_cli.evaluation.tally import ImageResult
 from evaltex_cli.protocols.base import MATCH_TYPES
-from evaltex_cli.report import losses
-from evaltex_cli.report.content import Result, image_contents, image_names, protocol_content, read_results
-from evaltex_cli.report.geometry import open_evaluated, read_shapes
-from evaltex_cli.report.pictures import data_url, find_pictures, link, refuse_too_large
+from evaltex_cli.report.inputs import DrawnSide, data_url, find_pictures, link, read_shapes, refuse_too_large
+from evaltex_cli.report.subject import Losses, Result, Subject, image_names
+from evaltex_cli.results import significance
+from evaltex_cli.results.result_document import ResultDocument
 from evaltex_cli.runtime.atomic_output import written
 from evaltex_cli.version import __version__
 
 NAME, COMPARISON_NAME = "report.html", "comparison.html"
 CHUNK_IMAGES = 50
 """Images whose details stand in one block, which the page parses when one of them is opened."""
+DECIMALS = 5
+"""Of what is shown of images and objects; the results' .json has full precision."""
+_CODE = {name: code for code, name in enumerate(MATCH_TYPES)}
+THRESHOLDS = Thresholds()
+MEANINGS = {
+    "missed": "an object that no detection is on",
+    "split": "an object that needs several detections",
+    "merged": "a detection that several objects need",
+    "loose": f"less than {100 * THRESHOLDS.loose:g} % of the detection is text",
+    "tight": f"less than {100 * THRESHOLDS.tight:g} % of the object is covered",
+    "false": "a detection on nothing",
+    "duplicate": "a detection that every object it is on does without",
+    "interaction": "what repairing all kinds at once changes beyond the sum of each alone",
+    "unexplained": "what is lost still when all kinds are repaired",
+}
+"""What the page says of the rows of its table."""
+_LOSS_PARTS = ("scores", "losses", "kinds", "interaction", "unexplained", "breakdowns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,86 +71,6 @@ class Pictures:
     folder: Path | None = None
     embed: bool = False
     page_folder: Path | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Subject:
-    """What a report is of.
-
-    Attributes
-    ----------
-    results : sequence of Path
-        Where the results are, one path per detector.
-    rows : sequence of sequence of Result
-        One per protocol; in each, one per detector.
-    inputs : sequence of Inputs
-        Of each detector; empty if objects are listed but not drawn.
-    losses : list of dict or None
-        Where the score is lost (`losses.contents`), one per protocol.
-    """
-
-    results: Sequence[Path]
-    rows: Sequence[Sequence[Result]]
-    inputs: Sequence[Inputs] = ()
-    losses: list[dict[str, Any]] | None = None
-
-    @property
-    def without_images(self) -> list[Path]:
-        """The results that have no images."""
-        return [path for k, path in enumerate(self.results) if not any(row[k].document.images for row in self.rows)]
-
-    def with_losses(self, progress: Progress | None = None) -> Subject:
-        """Evaluate all inputs again to see where the score is lost; without inputs this is not known.
-
-        Parameters
-        ----------
-        progress : callable, optional
-            Gets the number of images diagnosed, and of all.
-        """
-        return replace(self, losses=losses.of_inputs(self.rows, self.inputs, progress)) if self.inputs else self
-
-
-def read(
-    results: Sequence[Path], labels: Sequence[str] | None = None, gt: Path | None = None, det: Sequence[Path] = ()
-) -> Subject:
-    """Read what a report shows of one detector, or of several side by side.
-
-    Parameters
-    ----------
-    results : sequence of Path
-        Result folders, or single .json results, one per detector; all protocols in them are shown.
-    labels : sequence of str, optional
-        The detectors' names; the folders' names by default.
-    gt, det : Path, sequence of Path
-        The inputs of these runs, one of `det` per detector; without them objects are listed but not drawn.
-
-    Raises
-    ------
-    InputError
-        When results or inputs cannot be read or do not belong together.
-    """
-    rows = read_results(results, labels or _labels(results))
-    names = image_names(rows)
-    if not names and gt is not None:
-        raise InputError(f"{results[0]}: holds no images' results to draw; run that evaluation again with -a")
-    documents = [result.document for result in rows[0]]
-    if len({document.inputs.gt.sha256 for document in documents}) > 1:
-        raise InputError("the results are of different ground truths; evaluate all detectors on one")
-    if (gt is None) != (not det) or (det and len(det) != len(results)):
-        raise InputError(f"give --gt and one --det for each result folder ({len(results)}), or neither")
-    if gt is None:
-        return Subject(results, rows)
-    inputs = open_evaluated(gt, det, documents)
-    if inputs[0].gt.names != names:
-        raise InputError(f"{gt}: has other images than {results[0]}; evaluate again")
-    return Subject(results, rows, inputs)
-
-
-def of_run(folder: Path, label: str, inputs: Inputs, diagnoses: Sequence[Diagnosis]) -> Subject:
-    """Return what a report shows of a run that was just made into a folder; without diagnoses, not where it loses."""
-    rows = read_results([folder], [label])
-    by_protocol = {diagnosis.protocol: diagnosis for diagnosis in diagnoses}
-    return Subject([folder], rows, [inputs], losses.contents(rows, [by_protocol]) if diagnoses else None)
 
 
 def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made:
@@ -174,11 +113,6 @@ def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made
     return Made(file.stat().st_size, len(names), sum(path is not None for path in found))
 
 
-def _labels(results: Sequence[Path]) -> list[str]:
-    names = [path.resolve().name if path.is_dir() else path.stem for path in results]
-    return names if len(set(names)) == len(names) else [str(path) for path in results]
-
-
 def _head() -> Iterator[str]:
     """Everything before the data; its policy lets nothing run or load but what the file holds, and local pictures."""
     style, script = _resource("report.css"), _resource("report.js")
@@ -201,7 +135,7 @@ def _overview(subject: Subject, names: Sequence[str]) -> Iterator[str]:
             "matchTypes": MATCH_TYPES,
             "chunkImages": CHUNK_IMAGES,
             "hasShapes": bool(subject.inputs),
-            "meanings": losses.MEANINGS,
+            "meanings": MEANINGS,
             "properties": PROPERTIES,
             "gates": [
                 [asdict(gate) for row in rows for gate in row[k].document.extras.gates or ()]
@@ -211,20 +145,38 @@ def _overview(subject: Subject, names: Sequence[str]) -> Iterator[str]:
         },
     )
     for k, row in enumerate(rows):
-        extra = {} if subject.losses is None else {"losses": subject.losses[k]}
-        yield _island(f"protocol-{k}", protocol_content(row) | extra)
+        extra = {} if subject.losses is None else {"losses": _losses(subject.losses[k])}
+        yield _island(f"protocol-{k}", _protocol(row) | extra)
+
+
+def _losses(losses: Losses) -> dict[str, Any]:
+    if isinstance(losses, str):
+        return {"note": losses}
+    return {"systems": [{name: shown[name] for name in _LOSS_PARTS} for shown in map(asdict, losses)]}
 
 
 def _images(subject: Subject, urls: Sequence[str | bool | None], start: int, stop: int) -> Iterator[dict[str, Any]]:
-    shapes = read_shapes(subject.inputs, start, stop) if subject.inputs else [None] * (stop - start)
-    contents = image_contents(subject.rows, start, stop)
-    for content, url, drawn in zip(contents, urls[start:stop], shapes, strict=True):
-        image = content | {"picture": url}
-        if drawn is not None:
-            image["size"] = drawn["size"]
-            image["gt"] |= drawn["gt"]
-            image["det"] = [side | extra for side, extra in zip(image["det"], drawn["det"], strict=True)]
+    """Some images' objects, and what every protocol says of them."""
+    drawn = read_shapes(subject.inputs, start, stop) if subject.inputs else []
+    of_images = [[result.document.images[start:stop] for result in row] for row in subject.rows]
+    kept = next(row for row in of_images if row[0])
+    for k in range(stop - start):
+        image: dict[str, Any] = {
+            "gt": {"id": [entry["id"] for entry in kept[0][k].objects]},
+            "det": [{"id": [entry["id"] for entry in images[k].detections]} for images in kept],
+            "matches": [[_matches(images[k]) if images else None for images in row] for row in of_images],
+            "picture": urls[start + k],
+        }
+        if drawn:
+            image["size"] = drawn[k].size
+            image["gt"] |= _drawn(drawn[k].gt)
+            image["det"] = [side | _drawn(of) for side, of in zip(image["det"], drawn[k].det, strict=True)]
         yield image
+
+
+def _drawn(side: DrawnSide) -> dict[str, Any]:
+    confidence = {} if side.confidence is None else {"confidence": side.confidence}
+    return {"shape": side.shape, "text": side.text} | confidence
 
 
 def _island(name: str, value: Any) -> str:
@@ -243,3 +195,105 @@ def _digest(text: str) -> str:
 
 def _resource(name: str) -> str:
     return resources.files("evaltex_cli.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _protocol(results: Sequence[Result]) -> dict[str, Any]:
+    """Everything of one protocol but its images' objects: scores, intervals, histograms, plots, the table of images.
+
+    Several results share the intervals of their comparison; a single one has its run's, or such as are made here.
+    """
+    protocol = results[0].protocol
+    content: dict[str, Any] = {
+        "name": protocol.name,
+        "title": protocol.title,
+        "headline": list(protocol.headline),
+        "systems": [_system_content(result) for result in results],
+        "images": _index(results),
+    }
+    systems = [result.system for result in results if result.system is not None]
+    if len(results) > 1 and len(systems) == len(results):
+        content |= _comparison(comparison.compare(systems))
+    else:
+        content["level"] = _level(results[0].document)
+        found = [_intervals(result) for result in results]
+        for (intervals, _), system in zip(found, content["systems"], strict=True):
+            system["intervals"] = intervals
+        content["footer"] = list(dict.fromkeys(warning for _, warnings in found for warning in warnings))
+    return content
+
+
+def _level(document: ResultDocument) -> float:
+    made = document.extras.bootstrap
+    return significance.LEVEL if made is None else made.level
+
+
+def _comparison(comparison: comparison.Comparison) -> dict[str, Any]:
+    detectors = range(1, len(comparison.systems))
+    scores = [
+        asdict(score) | {"p_shown": ["", *(" / ".join(p_cells(comparison, score, k)) for k in detectors)]}
+        for score in comparison.scores
+    ]
+    return {"level": significance.LEVEL, "comparison": scores, "footer": footer(comparison, significance.LEVEL)}
+
+
+def _system_content(result: Result) -> dict[str, Any]:
+    document, protocol = result.document, result.protocol
+    scores = document.scores
+    return {
+        "signature": document.signature,
+        "parameters": document.parameters,
+        "inputs": asdict(document.inputs),
+        "warnings": document.warnings,
+        "scores": {name: value for name, value in scores.items() if value is None or isinstance(value, int | float)},
+        "histograms": [
+            {"name": name, "shares": value, "counts": document.totals.get(name.replace("_histogram", "_bins"))}
+            for name, value in scores.items()
+            if name.endswith("_histogram") and isinstance(value, list)
+        ],
+        "plots": [asdict(plot) for plot in protocol.plots(scores)] if protocol.plots else [],
+    }
+
+
+def _intervals(result: Result) -> tuple[Mapping[str, Any], list[str]]:
+    """Return a result's intervals, and what to know about them that is not among its warnings."""
+    stored = result.document.extras.intervals
+    if stored is not None or result.system is None:
+        return stored or {}, []
+    system = result.system
+    return significance.intervals(system.rows, system.score, significance.LEVEL, significance.RESAMPLES, 0)
+
+
+def _index(results: Sequence[Result]) -> list[dict[str, Any]] | None:
+    """What the table of images shows, in columns; None where a run kept no images."""
+    if not all(result.document.images for result in results):
+        return None
+    return [
+        {
+            "scores": {
+                name: [None if isnan(value) else _short(value) for value in result.document.table.scores[name].tolist()]
+                for name in result.protocol.headline
+            },
+            "counts": result.document.table.counts.T.tolist(),
+        }
+        for result in results
+    ]
+
+
+def _matches(image: ImageResult) -> dict[str, Any]:
+    return {"gt": _side(image.objects, "detections"), "det": _side(image.detections, "objects")}
+
+
+def _side(entries: Sequence[Mapping[str, Any]], partners: str) -> dict[str, Any]:
+    own = [name for name in entries[0] if name not in ("id", "match", partners)] if entries else []
+    return {
+        "type": [_CODE[entry["match"]] for entry in entries],
+        "partners": [entry[partners] for entry in entries],
+        "values": {name: [_short(entry[name]) for entry in entries] for name in own},
+    }
+
+
+def _short(value: Any) -> Any:
+    if not isinstance(value, float):
+        return value
+    rounded = round(value, DECIMALS)
+    return int(rounded) if rounded.is_integer() else rounded

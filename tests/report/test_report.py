@@ -25,7 +25,7 @@ from evaltex_cli.diagnose.diagnosis import Diagnosis, diagnose
 from evaltex_cli.diagnose.error_types import KINDS
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import batches
-from evaltex_cli.report import Made, Pictures, losses, make, page, pictures, read
+from evaltex_cli.report import Made, Pictures, inputs, make, page, read, subject
 from evaltex_cli.results import significance, writer
 from evaltex_cli.results.result_document import Extras
 
@@ -313,7 +313,7 @@ class TestLosses:
 
     def test_of_masks_there_is_a_sentence(self, masks: Path) -> None:
         data = islands(masks)
-        assert data["protocol-0"]["losses"] == {"note": losses.OF_MASKS}
+        assert data["protocol-0"]["losses"] == {"note": subject.OF_MASKS}
         assert data["overview"]["hasShapes"]
 
     def test_results_that_score_otherwise_now_have_a_sentence(self, words: Path, tmp_path: Path) -> None:
@@ -323,11 +323,11 @@ class TestLosses:
         (tmp_path / "icdar2013.json").write_bytes((words / "icdar2013.json").read_bytes())
         write(tmp_path / "report.html", [tmp_path], **sources("words"))
         data = islands(tmp_path / "report.html")
-        assert data["protocol-0"]["losses"] == {"note": losses.SCORED_OTHERWISE}
+        assert data["protocol-0"]["losses"] == {"note": subject.SCORED_OTHERWISE}
         assert same(data["protocol-1"]["losses"]["systems"][0], words_diagnoses(["icdar2013"])[0])
 
     def test_every_row_has_a_meaning(self) -> None:
-        assert tuple(losses.MEANINGS) == LOSS_PARTS
+        assert tuple(page.MEANINGS) == LOSS_PARTS
 
 
 class TestInvalidPolygons:
@@ -425,17 +425,17 @@ class TestPictures:
     def test_an_embedded_one_is_in_the_file(self, report: Path) -> None:
         data = islands(report)
         lane = data["overview"]["images"].index("lane")
-        assert data[f"picture-{lane}"] == pictures.data_url(EXAMPLES / "pictures" / "lane.png")
+        assert data[f"picture-{lane}"] == inputs.data_url(EXAMPLES / "pictures" / "lane.png")
 
     def test_no_name_leads_out_of_the_folder(self, tmp_path: Path) -> None:
         (tmp_path / "secret.png").write_bytes(PNG)
         (tmp_path / "inside").mkdir()
         (tmp_path / "inside" / "a.png").write_bytes(PNG)
         names = ["a", "../secret", str(tmp_path / "secret"), "../secret.png"]
-        assert pictures.find_pictures(tmp_path / "inside", names) == [tmp_path / "inside" / "a.png", None, None, None]
+        assert inputs.find_pictures(tmp_path / "inside", names) == [tmp_path / "inside" / "a.png", None, None, None]
 
     def test_too_much_to_embed_is_refused(self, words: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(pictures, "MOST_EMBEDDED_BYTES", 1000)
+        monkeypatch.setattr(inputs, "MOST_EMBEDDED_BYTES", 1000)
         with pytest.raises(InputError, match="leave out --embed"):
             write(tmp_path / "report.html", [words], pictures=EXAMPLES / "pictures", embed=True)
 
@@ -708,7 +708,7 @@ class TestLossSection:
 
     def test_masks_have_a_sentence(self, tab: Chromium, masks: Path) -> None:
         tab.open(masks)
-        assert tab.run("document.querySelector('#losses p').textContent") == losses.OF_MASKS
+        assert tab.run("document.querySelector('#losses p').textContent") == subject.OF_MASKS
         assert tab.run("document.querySelectorAll('#losses table, #losses figure').length") == 0
 
     def test_without_shapes_there_is_none(self, tab: Chromium, words: Path, tmp_path: Path) -> None:

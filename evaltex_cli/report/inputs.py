@@ -1,0 +1,226 @@
+"""What a report reads besides results: shapes and transcriptions of the objects, and the pictures of the images."""
+
+from __future__ import annotations
+
+import base64
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import quote as quote_url
+
+import numpy as np
+
+from evaltex_cli import formats
+from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.evaluation.inputs import Inputs
+from evaltex_cli.evaluation.pairing import NO_DETECTIONS
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.filters import only_confident
+from evaltex_cli.formats.image_sizes import by_name, list_pictures
+from evaltex_cli.geometry.outlines import settle
+from evaltex_cli.records import Floats, Ints, Objects, ReadImages
+from evaltex_cli.results.result_document import ResultDocument
+
+DECIMALS = 2
+"""Of coordinates, in pixels."""
+_LARGEST_WHOLE = 2.0**53
+MEDIA_TYPES = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".webp": "image/webp",
+    ".gif": "image/gif",
+    ".bmp": "image/bmp",
+    ".avif": "image/avif",
+}
+"""Extension -> media type of what every browser shows."""
+MOST_EMBEDDED_BYTES = 500_000_000
+
+
+def open_evaluated(gt: Path, det: Sequence[Path], results: Sequence[ResultDocument]) -> list[Inputs]:
+    """Index the inputs of results again, one detector each.
+
+    Raises
+    ------
+    InputError
+        When a file is not the one that was evaluated, told by its SHA-256.
+    """
+    faults = FaultLog()
+    of_gt = _same_source(gt, "gt", results[0], faults)
+    inputs = [
+        Inputs(of_gt, _same_source(path, "det", result, faults), faults, replace(result.options, masks=None))
+        for path, result in zip(det, results, strict=True)
+    ]
+    for of_detector in inputs:
+        _ = of_detector.paired  # logs what does not pair
+    faults.raise_if_any()
+    return inputs
+
+
+def _same_source(path: Path, side: Side, result: ResultDocument, faults: FaultLog) -> Source:
+    evaluated, minimum = getattr(result.inputs, side), result.options.min_confidence
+    source = formats.open_source(path, side, faults, evaluated.format)
+    if source.sha256 != evaluated.sha256:
+        raise InputError(
+            f"{path}: is not what was evaluated ({evaluated.file}, SHA-256 {evaluated.sha256[:8]}, here"
+            f" {source.sha256[:8]}); give that file, or evaluate again"
+        )
+    return source if side == "gt" or minimum is None else only_confident(source, minimum)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnSide:
+    """The objects of one side of an image.
+
+    Attributes
+    ----------
+    shape : list
+        Four numbers for a box (x0, y0, x1, y1), six or more for a polygon (x and y in turn).
+    text : list of str
+    confidence : list or None
+        None for an object without one, and as a whole where no object has one.
+    """
+
+    shape: list[list[float]]
+    text: list[str]
+    confidence: list[float | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnImage:
+    """An image's size, width and height, if it is known, and its objects; of detections, one side per detector."""
+
+    size: tuple[float, float] | None
+    gt: DrawnSide
+    det: list[DrawnSide]
+
+
+def read_shapes(inputs: Sequence[Inputs], start: int, stop: int) -> list[DrawnImage]:
+    """Read some images' objects.
+
+    Parameters
+    ----------
+    inputs : sequence of Inputs
+        Of each detector, on one ground truth.
+
+    Raises
+    ------
+    InputError
+        When the input has become faulty since it was evaluated.
+    """
+    faults = FaultLog()
+    gt = _read(inputs[0].gt, np.arange(start, stop), inputs[0].options.invalid, faults)
+    gt_sides = _sides(gt.objects)
+    det_sides = []
+    for of_detector in inputs:
+        positions = of_detector.paired[start:stop]
+        named = positions != NO_DETECTIONS
+        read = iter(_sides(_read(of_detector.det, positions[named], of_detector.options.invalid, faults).objects))
+        det_sides.append([next(read) if present else DrawnSide([], []) for present in named.tolist()])
+    faults.raise_if_any()
+    return [
+        DrawnImage(
+            (width, height) if width > 0 and height > 0 else None, gt_sides[k], [sides[k] for sides in det_sides]
+        )
+        for k, (height, width) in enumerate(_numbers(gt.sizes))
+    ]
+
+
+def _read(source: Source, positions: Ints, invalid: str, faults: FaultLog) -> ReadImages:
+    return settle(source.read(positions, faults), invalid)[0]
+
+
+def _sides(objects: Objects) -> list[DrawnSide]:
+    """Each image's objects."""
+    shapes = _numbers(objects.boxes)
+    corners, bounds = _numbers(objects.outlines.vertices), objects.outlines.offsets.tolist()
+    for k in np.flatnonzero(objects.outlines.counts).tolist():
+        shapes[k] = [number for corner in corners[bounds[k] : bounds[k + 1]] for number in corner]
+    sides = []
+    for start, stop in zip(objects.offsets[:-1].tolist(), objects.offsets[1:].tolist(), strict=True):
+        confidence = None
+        if objects.confidences is not None:
+            known = objects.confidences[start:stop]
+            confidence = [value if math.isfinite(value) else None for value in known.tolist()]
+        sides.append(DrawnSide(shapes[start:stop], list(objects.texts[start:stop]), confidence))
+    return sides
+
+
+def _numbers(values: Floats) -> list[list[float]]:
+    """Rows of rounded numbers, whole ones as integers, which take less room."""
+    rounded = np.round(values, DECIMALS)
+    whole = bool(np.all((rounded == np.rint(rounded)) & (np.abs(rounded) < _LARGEST_WHOLE)))
+    rows: list[list[float]] = (rounded.astype(np.int64) if whole else rounded).tolist()
+    return rows
+
+
+def find_pictures(folder: Path, names: Sequence[str]) -> list[Path | None]:
+    """Find each image's picture, ``<name>.png`` or of another extension of `MEDIA_TYPES`, in a folder or below it.
+
+    The picture nearest to the folder counts.
+
+    Names are looked up in the folder's listing, so none leads out of it.
+
+    Raises
+    ------
+    InputError
+        When the folder cannot be read, or holds a picture of none of the images.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: is no folder; give the folder of the images' pictures")
+    found = by_name(folder, list_pictures(folder, list(MEDIA_TYPES)))
+    pictures = [found.get(name) for name in names]
+    if names and not any(pictures):
+        raise InputError(
+            f"{folder}: holds no picture of any image; expected {quote(names[0])} with one of {', '.join(MEDIA_TYPES)}"
+        )
+    return pictures
+
+
+def refuse_too_large(pictures: Sequence[Path | None]) -> None:
+    """Refuse to embed more than a browser opens.
+
+    Raises
+    ------
+    InputError
+    """
+    size = sum(_size(path) for path in pictures if path is not None)
+    if size > MOST_EMBEDDED_BYTES:
+        raise InputError(
+            f"pictures of {size / 1e6:.0f} MB are too much for one file (at most {MOST_EMBEDDED_BYTES / 1e6:.0f} MB);"
+            " leave out --embed, then they are linked"
+        )
+
+
+def _size(picture: Path) -> int:
+    try:
+        return picture.stat().st_size
+    except OSError as error:
+        raise InputError(f"{picture}: cannot be read ({error.strerror or error})") from error
+
+
+def link(picture: Path, page_folder: Path) -> str:
+    """The URL of a picture, relative to the page where that is possible."""
+    target, start = picture.resolve(), page_folder.resolve()
+    try:
+        relative = Path(os.path.relpath(target, start))
+    except ValueError:
+        return target.as_uri()
+    return quote_url(relative.as_posix())
+
+
+def data_url(picture: Path) -> str:
+    """The picture itself, as a URL.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read.
+    """
+    try:
+        content = picture.read_bytes()
+    except OSError as error:
+        raise InputError(f"{picture}: cannot be read ({error.strerror or error})") from error
+    return f"data:{MEDIA_TYPES[picture.suffix.lower()]};base64,{base64.b64encode(content).decode('ascii')}"

@@ -1,0 +1,265 @@
+"""What a report is of: results of earlier runs or of the run at hand, their inputs, and where the score is lost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from evaltex_cli.compare import comparison
+from evaltex_cli.diagnose.diagnosis import Diagnosis, Diagnostician, diagnosed
+from evaltex_cli.errors import InputError
+from evaltex_cli.evaluation.evaluate import Progress
+from evaltex_cli.evaluation.inputs import Inputs
+from evaltex_cli.protocols import PROTOCOLS, config
+from evaltex_cli.protocols.base import Protocol, load
+from evaltex_cli.report.inputs import open_evaluated
+from evaltex_cli.results import reader
+from evaltex_cli.results.result_document import ResultDocument
+
+OF_MASKS = (
+    "These results are of label pictures. Mistakes are told and repaired by outlines, so where their score is lost is"
+    " not shown."
+)
+SCORED_OTHERWISE = (
+    "These results were made by another version, and this one scores the same detections otherwise; evaluate again to"
+    " see where the score is lost."
+)
+Losses: TypeAlias = list[Diagnosis] | str
+"""The diagnosis of each detector by one protocol, or a note why there are none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """What one protocol says of one detector.
+
+    Attributes
+    ----------
+    label : str
+        The detector's name in the report.
+    document : ResultDocument
+    system : compare.System or None
+        The same with the evidence of each image; None where the run kept no images.
+    """
+
+    label: str
+    protocol: Protocol
+    document: ResultDocument
+    system: comparison.System | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """What a report is of.
+
+    Attributes
+    ----------
+    results : sequence of Path
+        Where the results are, one path per detector.
+    rows : sequence of sequence of Result
+        One per protocol; in each, one per detector.
+    inputs : sequence of Inputs
+        Of each detector; empty if objects are listed but not drawn.
+    losses : list of Losses or None
+        Where the score is lost, one per protocol.
+    """
+
+    results: Sequence[Path]
+    rows: Sequence[Sequence[Result]]
+    inputs: Sequence[Inputs] = ()
+    losses: list[Losses] | None = None
+
+    @property
+    def without_images(self) -> list[Path]:
+        """The results that have no images."""
+        return [path for k, path in enumerate(self.results) if not any(row[k].document.images for row in self.rows)]
+
+    def with_losses(self, progress: Progress | None = None) -> Subject:
+        """Evaluate all inputs again to see where the score is lost; without inputs this is not known.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Gets the number of images diagnosed, and of all.
+        """
+        return replace(self, losses=_losses_of_inputs(self.rows, self.inputs, progress)) if self.inputs else self
+
+
+def read(
+    results: Sequence[Path], labels: Sequence[str] | None = None, gt: Path | None = None, det: Sequence[Path] = ()
+) -> Subject:
+    """Read what a report shows of one detector, or of several side by side.
+
+    Parameters
+    ----------
+    results : sequence of Path
+        Result folders, or single .json results, one per detector; all protocols in them are shown.
+    labels : sequence of str, optional
+        The detectors' names; the folders' names by default.
+    gt, det : Path, sequence of Path
+        The inputs of these runs, one of `det` per detector; without them objects are listed but not drawn.
+
+    Raises
+    ------
+    InputError
+        When results or inputs cannot be read or do not belong together.
+    """
+    rows = _read_results(results, labels or _labels(results))
+    names = image_names(rows)
+    if not names and gt is not None:
+        raise InputError(f"{results[0]}: holds no images' results to draw; run that evaluation again with -a")
+    documents = [result.document for result in rows[0]]
+    if len({document.inputs.gt.sha256 for document in documents}) > 1:
+        raise InputError("the results are of different ground truths; evaluate all detectors on one")
+    if (gt is None) != (not det) or (det and len(det) != len(results)):
+        raise InputError(f"give --gt and one --det for each result folder ({len(results)}), or neither")
+    if gt is None:
+        return Subject(results, rows)
+    inputs = open_evaluated(gt, det, documents)
+    if inputs[0].gt.names != names:
+        raise InputError(f"{gt}: has other images than {results[0]}; evaluate again")
+    return Subject(results, rows, inputs)
+
+
+def of_run(folder: Path, label: str, inputs: Inputs, diagnoses: Sequence[Diagnosis]) -> Subject:
+    """Return what a report shows of a run that was just made into a folder; without diagnoses, not where it loses."""
+    rows = _read_results([folder], [label])
+    by_protocol = {diagnosis.protocol: diagnosis for diagnosis in diagnoses}
+    return Subject([folder], rows, [inputs], _losses(rows, [by_protocol]) if diagnoses else None)
+
+
+def _labels(results: Sequence[Path]) -> list[str]:
+    names = [path.resolve().name if path.is_dir() else path.stem for path in results]
+    return names if len(set(names)) == len(names) else [str(path) for path in results]
+
+
+def _read_results(paths: Sequence[Path], labels: Sequence[str]) -> list[list[Result]]:
+    """Read result folders, one a detector.
+
+    Returns
+    -------
+    list of list of Result
+        One list a protocol that all folders have, in the registry's order; in each, one result a folder.
+
+    Raises
+    ------
+    InputError
+        When a folder holds no result, they have no protocol in common, or they are of different inputs.
+    """
+    found = [_by_protocol(path, label, len(paths) > 1) for path, label in zip(paths, labels, strict=True)]
+    common = [name for name in PROTOCOLS if all(name in results for results in found)]
+    if not common:
+        raise InputError(f"{', '.join(map(str, paths))}: have no protocol in common; evaluate both by the same")
+    for path, results in zip(paths, found, strict=True):
+        _refuse_mixed(path, [results[name] for name in common])
+    return [[results[name] for results in found] for name in common]
+
+
+def _by_protocol(path: Path, label: str, is_compared: bool) -> dict[str, Result]:
+    present = reader.files(path)
+    files = [path / f"{name}.json" for name in PROTOCOLS] if path.is_dir() else [path]
+    results = {}
+    for file in files:
+        if file not in present:
+            continue
+        document = reader.read(file, with_objects=is_compared)
+        system = comparison.of_document(file, document, label) if document.images else None
+        results[document.protocol] = Result(label, load(document.protocol), document, system)
+    if not results:
+        raise InputError(f"{path}: holds no results; expected PROTOCOL.json ({', '.join(PROTOCOLS)})")
+    return results
+
+
+def _refuse_mixed(path: Path, results: Sequence[Result]) -> None:
+    first = results[0].document
+    expected = first.options
+    for result in (one.document for one in results[1:]):
+        options = result.options
+        names = f"{first.protocol} and {result.protocol}"
+        if options.invalid != expected.invalid:
+            raise InputError(
+                f"{path}: {names} are results of different policies for invalid polygons ({expected.invalid} and"
+                f" {options.invalid}); evaluate both in one run"
+            )
+        if options.min_confidence != expected.min_confidence:
+            raise InputError(
+                f"{path}: {names} are results of different least confidences ({expected.min_confidence} and"
+                f" {options.min_confidence}); evaluate both in one run"
+            )
+        if _hashes(result) != _hashes(first):
+            raise InputError(f"{path}: {names} are results of different inputs; evaluate both in one run")
+
+
+def _hashes(document: ResultDocument) -> tuple[str, str]:
+    return document.inputs.gt.sha256, document.inputs.det.sha256
+
+
+def image_names(results: Sequence[Sequence[Result]]) -> list[str]:
+    """Names of all images, in the ground truth's order; empty where no run kept images.
+
+    Raises
+    ------
+    InputError
+        When two results differ in them.
+    """
+    kept = [result.document.table.rows.names for row in results for result in row if result.document.images]
+    if any(names != kept[0] for names in kept):
+        raise InputError("the results are of different images; evaluate all on one ground truth")
+    return list(kept[0]) if kept else []
+
+
+def _losses_of_inputs(
+    rows: Sequence[Sequence[Result]], inputs: Sequence[Inputs], progress: Progress | None = None
+) -> list[Losses]:
+    """Diagnose every detector, in one pass over its images for all protocols.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of Result
+        One per protocol; in each, one per detector.
+    inputs : sequence of Inputs
+        Of each detector.
+    progress : callable, optional
+        Gets the number of images done, and of all, those of each detector counted.
+    """
+    measured = [row for row in rows if all(result.document.options.masks is None for result in row)]
+    diagnoses = [
+        {
+            diagnosis.protocol: diagnosis
+            for diagnosis in _diagnosed([row[k] for row in measured], of_detector, _part(progress, k, len(inputs)))
+        }
+        for k, of_detector in enumerate(inputs)
+    ]
+    return _losses(rows, diagnoses)
+
+
+def _losses(rows: Sequence[Sequence[Result]], diagnoses: Sequence[Mapping[str, Diagnosis]]) -> list[Losses]:
+    """Take from the diagnoses of each detector, by protocol and without those of label pictures, what fits the rows."""
+    return [_losses_of_row(row, [by_protocol.get(row[0].protocol.name) for by_protocol in diagnoses]) for row in rows]
+
+
+def _losses_of_row(row: Sequence[Result], diagnoses: Sequence[Diagnosis | None]) -> Losses:
+    known = [diagnosis for diagnosis in diagnoses if diagnosis is not None]
+    if len(known) < len(row):
+        return OF_MASKS
+    fit = all(_is_of(one.scores, result.document.scores) for one, result in zip(known, row, strict=True))
+    return known if fit else SCORED_OTHERWISE
+
+
+def _is_of(found: Mapping[str, float], stored: Mapping[str, Any]) -> bool:
+    return all(math.isclose(value, stored.get(name) or 0.0, abs_tol=1e-9) for name, value in found.items())
+
+
+def _diagnosed(results: Sequence[Result], inputs: Inputs, progress: Progress | None) -> list[Diagnosis]:
+    if not results:
+        return []
+    parameters = {
+        result.protocol.name: config.checked(result.protocol.name, result.document.parameters) for result in results
+    }
+    return diagnosed(inputs, parameters, Diagnostician(), progress)
+
+
+def _part(progress: Progress | None, k: int, parts: int) -> Callable[[int, int], None] | None:
+    return None if progress is None else lambda done, images: progress(k * images + done, parts * images)
