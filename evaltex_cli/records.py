@@ -341,6 +341,7 @@ def take(objects: Objects, rows: Ints | Bools, offsets: Ints | None = None) -> O
     """
     if offsets is None:
         offsets = offsets_of(rows)[objects.offsets]
+    confidences, pixels, types = objects.confidences, objects.pixels, objects.types
     return Objects(
         offsets=offsets,
         ids=objects.ids[rows],
@@ -348,7 +349,9 @@ def take(objects: Objects, rows: Ints | Bools, offsets: Ints | None = None) -> O
         regions=objects.regions[rows],
         dont_care=objects.dont_care[rows],
         texts=_packed(objects.texts)[rows],
-        **{name: None if column is None else column[rows] for name, column in _optional(objects).items()},
+        confidences=None if confidences is None else confidences[rows],
+        pixels=None if pixels is None else pixels[rows],
+        types=None if types is None else types[rows],
     )
 
 
@@ -360,26 +363,8 @@ def _taken_outlines(outlines: Outlines, rows: Ints | Bools) -> Outlines:
     return Outlines(outlines.boxes[rows], vertices, offsets_of(counts), [made[rows] for made in outlines.made])
 
 
-def _optional(objects: Objects) -> dict[str, NDArray[Any] | None]:
-    return {name: getattr(objects, name) for name in ("confidences", "pixels", "types")}
-
-
-def _known(objects: Objects, name: str) -> NDArray[Any]:
-    """Return an optional column, or what None stands for."""
-    column: NDArray[Any] | None = getattr(objects, name)
-    if column is not None:
-        return column
-    if name == "pixels":
-        return objects.boxes
-    return np.full(objects.count, np.nan) if name == "confidences" else np.full(objects.count, ANY_TYPE)
-
-
 def concatenate(parts: Sequence[Objects]) -> Objects:
     """Join the objects of one batch or more, images in the same order."""
-    some: dict[str, Any] = {}
-    for name in ("confidences", "pixels", "types"):
-        if any(getattr(part, name) is not None for part in parts):
-            some[name] = np.concatenate([_known(part, name) for part in parts])
     return Objects(
         offsets=offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
         ids=np.concatenate([part.ids for part in parts]),
@@ -387,8 +372,18 @@ def concatenate(parts: Sequence[Objects]) -> Objects:
         regions=np.concatenate([part.regions for part in parts]),
         dont_care=np.concatenate([part.dont_care for part in parts]),
         texts=_joined([_packed(part.texts) for part in parts]),
-        **some,
+        confidences=_filled([part.confidences for part in parts], [np.full(part.count, np.nan) for part in parts]),
+        pixels=_filled([part.pixels for part in parts], [part.boxes for part in parts]),
+        types=_filled([part.types for part in parts], [np.full(part.count, ANY_TYPE) for part in parts]),
     )
+
+
+def _filled(columns: Sequence[NDArray[Any] | None], defaults: Sequence[NDArray[Any]]) -> NDArray[Any] | None:
+    """Join a column of some batches, for a batch without it the default; None if no batch has it."""
+    if all(column is None for column in columns):
+        return None
+    known = zip(columns, defaults, strict=True)
+    return np.concatenate([default if column is None else column for column, default in known])
 
 
 def _joined_outlines(parts: Sequence[Outlines]) -> Outlines:

@@ -10,7 +10,7 @@ import click
 from evaltex_cli.cli.options import group, images_option, min_confidence_option, quiet_option
 from evaltex_cli.cli.output import echo_err, error_exit, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, OutputFile, force_option
-from evaltex_cli.convert.writers import WRITERS, Target
+from evaltex_cli.convert import WRITERS, Target
 from evaltex_cli.errors import counted
 from evaltex_cli.formats import FORMATS
 from evaltex_cli.formats.options import InputOptions

@@ -6,11 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog
+from evaltex_cli.convert import BY_SUFFIX, WRITERS
+from evaltex_cli.errors import FaultLog, InputError, unknown
 from evaltex_cli.formats.base import Side
 from evaltex_cli.records import Objects, ReadImages, expanded
 
@@ -68,13 +70,45 @@ class Writer:
     write: Callable[[Job, Iterable[Block]], None]
 
 
+def load(name: str) -> Writer:
+    """Return a writer by name.
+
+    Raises
+    ------
+    InputError
+        When the registry has none of that name.
+    """
+    if name not in WRITERS:
+        raise InputError(unknown("target format", name, list(WRITERS)))
+    module, attribute = WRITERS[name]
+    found: Writer = getattr(import_module(module), attribute)
+    return found
+
+
+def for_target(target: Path) -> Writer:
+    """Return the writer that a target's ending asks for.
+
+    Raises
+    ------
+    InputError
+        When it is none of `BY_SUFFIX`.
+    """
+    name = BY_SUFFIX.get(target.suffix.lower())
+    if name is None:
+        raise InputError(
+            f"{target}: its ending does not tell what to write; end it in one of {', '.join(BY_SUFFIX)},"
+            f" or name the format (--to {' or '.join(WRITERS)})"
+        )
+    return load(name)
+
+
 def vertices_of(objects: Objects, i: int) -> list[float] | None:
     """x1, y1, x2, y2, ... of a polygon; None for a box."""
     vertices = objects.outlines.ring(i)
     return vertices.ravel().tolist() if len(vertices) else None
 
 
-def numbered_anew(objects: Objects) -> int:
+def renumbered(objects: Objects) -> int:
     """How many objects bear another ID than their number in their image."""
     _, before = expanded(np.diff(objects.offsets))
     return int((objects.ids != before + 1).sum())

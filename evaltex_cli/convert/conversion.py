@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.convert import target_names, writers
-from evaltex_cli.convert.base import Block, Job
-from evaltex_cli.convert.writers import Target
-from evaltex_cli.errors import FaultLog, InputError, counted
+from evaltex_cli.convert import Target
+from evaltex_cli.convert.base import Block, Job, for_target, load
+from evaltex_cli.convert.text_lines import group_lines
+from evaltex_cli.errors import FaultLog, InputError, counted, quote
+from evaltex_cli.formats import locations
 from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.files.image_names import (
+    MOST_BYTES,
+    bytes_of,
+    is_unicode,
+    leaves_result_folder,
+    unfit_for_files,
+)
 from evaltex_cli.formats.filters import only_confident
 from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import InputOptions
@@ -62,14 +70,14 @@ def convert(
         For a faulty source, or a target that cannot be written; the targets are then left as they were.
     """
     how, options = how or Target(), options or InputOptions()
-    writer = writers.load(how.to) if how.to else writers.for_target(target)
+    writer = load(how.to) if how.to else for_target(target)
     if how.masks is not None and writer.name != "evaltex":
         raise InputError(f"label pictures go with an EvaLTex file, whose IDs they bear, not with {writer.title}")
     if target.exists() and (source.samefile(target) or target.resolve().is_relative_to(source.resolve())):
         raise InputError(f"{target}: is the source itself, or in it; write to another place")
     faults = FaultLog()
     opened = formats.open_source(source, side, faults, options.format_of(side))
-    target_names.refuse(opened, side, target_names.not_unicode(opened.names), faults)
+    _refuse(opened, side, _not_unicode(opened.names), faults)
     job = Job(target, side, list(opened.names), opened.path, faults)
     if options.min_confidence is not None:
         opened = only_confident(opened, options.min_confidence)
@@ -101,8 +109,6 @@ def _blocks(opened: Source, job: Job, how: Target) -> Iterator[Block]:
 
 
 def _line_regions(objects: Objects) -> Ints:
-    from evaltex_cli.convert.text_lines import group_lines
-
     regions = np.zeros(objects.count, np.int64)
     for start, stop in zip(objects.offsets[:-1].tolist(), objects.offsets[1:].tolist(), strict=True):
         regions[start:stop] = group_lines(objects.boxes[start:stop])
@@ -127,8 +133,61 @@ def _with_masks(how: Target, opened: Source, blocks: Iterable[Block], job: Job) 
     from evaltex_cli.convert import write_label_images
 
     files = {name: write_label_images.file_name(name, mask_format) for name in opened.names}
-    target_names.refuse(opened, job.side, target_names.unfit_as_files(files), job.faults)
+    _refuse(opened, job.side, _unfit_as_files(files), job.faults)
     _refuse_strangers(masks, set(files.values()))
     with staged(masks, sorted({Path(name).parts[0] for name in files.values()})) as folder:
-        target_names.refuse(opened, job.side, target_names.unfit_in(folder, files), job.faults)
+        _refuse(opened, job.side, _unfit_in(folder, files), job.faults)
         yield write_label_images.draw_all(folder, mask_format, blocks, opened.path, opened.labels, job.faults)
+
+
+# Names that a target cannot have ------------------------------------------------------------------------------------
+
+
+def _refuse(source: Source, side: Side, unfit: Mapping[str, tuple[str, str]], faults: FaultLog) -> None:
+    """Refuse images by their names, if there are any; `unfit` has what is wrong and what is expected.
+
+    Raises
+    ------
+    InputError
+        With what the reader has recorded of the names, if it has.
+    """
+    if unfit:
+        if not faults.count:
+            locations.log_names(source, side, unfit, faults)
+        faults.raise_if_any()
+
+
+def _not_unicode(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return the names that no text can have: from files whose names are not UTF-8, or from lone surrogates."""
+    return {name: ("is not Unicode", "a name in UTF-8; rename the image") for name in names if not is_unicode(name)}
+
+
+def _unfit_as_files(files: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Return the names of which no file can be made, on any file system.
+
+    Parameters
+    ----------
+    files : mapping
+        Image name -> the file, with folders.
+    """
+    unfit: dict[str, tuple[str, str]] = {}
+    first: dict[str, str] = {}
+    for name, file in files.items():
+        longest = max(map(bytes_of, file.split("/")))
+        if leaves_result_folder(file):
+            unfit[name] = (
+                "is no file name",
+                "no absolute path, drive letter, '..' or control character; rename the image",
+            )
+        elif longest > MOST_BYTES:
+            unfit[name] = f"makes a file name of {longest} bytes", f"at most {MOST_BYTES}; shorten it"
+        elif first.setdefault(file, name) != name:
+            made = f"makes the file {quote(file)}, which is that of image {quote(first[file])}"
+            unfit[name] = made, "names that differ by more than an ending; rename one of the images"
+    return unfit
+
+
+def _unfit_in(folder: Path, files: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Return the names of which no file can be made in an existing folder, or none together with the others'."""
+    unfit = unfit_for_files(files.values(), folder.parent, folder.name, "")
+    return {name: unfit[file] for name, file in files.items() if file in unfit}

@@ -36,9 +36,8 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.convert.base import number, one_line, quoted
-from evaltex_cli.convert.target_names import MOST_BYTES
 from evaltex_cli.errors import FaultLog, InputError, counted, nearest, quote, unknown
-from evaltex_cli.formats.files.image_names import bytes_of
+from evaltex_cli.formats.files.image_names import MOST_BYTES, bytes_of
 from evaltex_cli.geometry import rings
 from evaltex_cli.records import Floats, Objects
 from evaltex_cli.runtime import signals

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.convert.base import Block, Job, Writer, extent, known_or_smallest_size, numbered_anew, vertices_of
+from evaltex_cli.convert.base import Block, Job, Writer, extent, known_or_smallest_size, renumbered, vertices_of
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import Objects
 from evaltex_cli.runtime.atomic_output import written
@@ -30,35 +30,26 @@ CONFIDENCES_LOST = "{count} confidence[s] of ground truth left out"
 SHORT = "{count} object[s] of fewer than three vertices left out"
 ROUNDED = "{count} box[es] moved by rounding: COCO JSON holds width and height"
 _CATEGORY = {"id": 1, "name": "text"}
+_Record: TypeAlias = dict[str, Any]
 _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,17})")
 
 
 def _write(job: Job, blocks: Iterable[Block]) -> None:
     by_number = all(map(_NUMBER.fullmatch, job.names))
-    records = _results(job, blocks, by_number) if job.side == "det" else _annotations(job, blocks, by_number)
     with written(job.target) as file:
         if job.side == "det":
-            _write_list(file, records)
+            _write_list(file, _results(job, blocks, by_number))
             file.write("\n")
             return
-        images: list[dict[str, Any]] = []
+        images: list[_Record] = []
         file.write('{"annotations": ')
-        _write_list(file, _objects_only(records, images))
+        _write_list(file, _annotations(job, blocks, by_number, images))
         file.write(',\n"images": ')
         _write_list(file, images)
         file.write(f',\n"categories": [{json.dumps(_CATEGORY)}]}}\n')
 
 
-def _objects_only(records: Iterable[dict[str, Any]], images: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the objects' records; `images` gets the others."""
-    for record in records:
-        if "bbox" in record:
-            yield record
-        else:
-            images.append(record)
-
-
-def _write_list(file: Any, records: Iterable[dict[str, Any]]) -> None:
+def _write_list(file: Any, records: Iterable[_Record]) -> None:
     """Write a JSON list, one item a line, as they come."""
     separator = "["
     for record in records:
@@ -67,8 +58,8 @@ def _write_list(file: Any, records: Iterable[dict[str, Any]]) -> None:
     file.write("[]" if separator == "[" else "\n]")
 
 
-def _annotations(job: Job, blocks: Iterable[Block], by_number: bool) -> Iterator[dict[str, Any]]:
-    """Yield each image's record, and then those of its objects, which have a ``bbox``."""
+def _annotations(job: Job, blocks: Iterable[Block], by_number: bool, images: list[_Record]) -> Iterator[_Record]:
+    """Yield the records of the objects; `images` gets those of the images."""
     last_id = 0
     for block in blocks:
         objects = block.images.objects
@@ -77,7 +68,7 @@ def _annotations(job: Job, blocks: Iterable[Block], by_number: bool) -> Iterator
             height, width, known = known_or_smallest_size(block.images, k)
             job.lost[SIZE_GUESSED] += not known
             key = int(name) if by_number else name
-            yield {"id": key, "file_name": name, "height": _plain(height), "width": _plain(width)}
+            images.append({"id": key, "file_name": name, "height": _plain(height), "width": _plain(width)})
             for i, shape in _shapes(job, objects, k):
                 if shape["segmentation"]:
                     area = outlines.polygons(objects.outlines)[i].area
@@ -104,12 +95,12 @@ def _count_lost(job: Job, objects: Objects) -> None:
         job.lost[CONFIDENCES_LOST] += int((~np.isnan(objects.confidences)).sum())
 
 
-def _results(job: Job, blocks: Iterable[Block], by_number: bool) -> Iterator[dict[str, Any]]:
+def _results(job: Job, blocks: Iterable[Block], by_number: bool) -> Iterator[_Record]:
     for block in blocks:
         objects = block.images.objects
         job.lost[SIZES_LOST] += int((block.images.sizes > 0).all(axis=1).sum())
         job.lost[EMPTY_LOST] += int((np.diff(objects.offsets) == 0).sum())
-        job.lost[RESULT_IDS_LOST] += numbered_anew(objects)
+        job.lost[RESULT_IDS_LOST] += renumbered(objects)
         for k, name in enumerate(block.names):
             for i, shape in _shapes(job, objects, k):
                 record = {"image_id": int(name) if by_number else name, "category_id": _CATEGORY["id"], **shape}
@@ -122,7 +113,7 @@ def _results(job: Job, blocks: Iterable[Block], by_number: bool) -> Iterator[dic
                 yield record
 
 
-def _shapes(job: Job, objects: Objects, image: int) -> Iterator[tuple[int, dict[str, Any]]]:
+def _shapes(job: Job, objects: Objects, image: int) -> Iterator[tuple[int, _Record]]:
     """Yield an image's objects with their ``bbox`` and ``segmentation``."""
     for i in range(int(objects.offsets[image]), int(objects.offsets[image + 1])):
         vertices = vertices_of(objects, i)

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterable, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from evaltex_cli.convert.base import Block, Job, Writer, number, numbered_anew, quoted, vertices_of
-from evaltex_cli.convert.target_names import MOST_BYTES
+from evaltex_cli.convert.base import Block, Job, Writer, number, quoted, renumbered, vertices_of
 from evaltex_cli.errors import quote
 from evaltex_cli.formats.base import DONT_CARE
-from evaltex_cli.formats.files.image_names import bytes_of, image_names, leaves_result_folder
+from evaltex_cli.formats.files.image_names import MOST_BYTES, bytes_of, image_names, leaves_result_folder
 from evaltex_cli.records import Objects
 from evaltex_cli.runtime import signals
 from evaltex_cli.runtime.atomic_output import written
@@ -42,32 +41,40 @@ _MODE = 0o100644 << 16
 _NEEDS_QUOTES = re.compile(r'[\s"#+\-.0-9]|[^,]*[\x00-\x1f]|(?i:nan|inf)|\w+\s*,|.*\s\Z', re.DOTALL)
 
 
-class _Fields(NamedTuple):
-    """What the lines of an archive have: boxes instead of vertices, confidences, transcriptions."""
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """What the lines of an archive have: boxes for polygons, confidences, transcriptions."""
 
     as_boxes: bool
     confidences: bool
     texts: bool
 
 
-def _write(as_boxes: bool, job: Job, blocks: Iterable[Block]) -> None:
+def _write_polygons(job: Job, blocks: Iterable[Block]) -> None:
+    _write(job, list(blocks), as_boxes=False)
+
+
+def _write_boxes(job: Job, blocks: Iterable[Block]) -> None:
+    _write(job, list(blocks), as_boxes=True)
+
+
+def _write(job: Job, blocks: Sequence[Block], as_boxes: bool) -> None:
     _refuse_unreadable_names(job)
-    held = list(blocks)
-    has_texts = job.side == "gt" or any(bool(text) for block in held for text in block.images.objects.texts)
-    fields = _Fields(as_boxes, _have_confidences(job, held), has_texts)
-    shapes = [0, 0]
+    texts = job.side == "gt" or any(bool(text) for block in blocks for text in block.images.objects.texts)
+    layout = _Layout(as_boxes, _have_confidences(job, blocks), texts)
     with written(job.target) as text_file:
         file: Any = text_file
         with zipfile.ZipFile(file.buffer, "w") as packed:
-            for block in held:
+            for block in blocks:
                 _count_lost(job, block, as_boxes)
                 for k, name in enumerate(block.names):
-                    lines = _lines(job, block.images.objects, k, fields, shapes)
+                    lines = "".join(_lines(job, block.images.objects, k, layout))
                     with signals.waiting():  # an archive cannot be closed within an entry
-                        packed.writestr(_entry(f"{PREFIX[job.side]}{name}.txt"), "".join(lines).encode("utf-8"))
+                        packed.writestr(_entry(f"{PREFIX[job.side]}{name}.txt"), lines.encode("utf-8"))
         job.faults.raise_if_any()
-    quads, others = shapes
-    if not as_boxes and has_texts and 0 < others < FEW * (quads + others):
+    corners = np.concatenate([np.zeros(0, np.int64), *(block.images.objects.outlines.counts for block in blocks)])
+    others = job.written - int(np.isin(corners, (0, 4)).sum())
+    if not as_boxes and texts and 0 < others < FEW * job.written:
         job.lost[MIXED] += others
 
 
@@ -103,7 +110,7 @@ def _have_confidences(job: Job, blocks: Sequence[Block]) -> bool:
 
 def _count_lost(job: Job, block: Block, as_boxes: bool) -> None:
     objects = block.images.objects
-    job.lost[IDS_LOST] += numbered_anew(objects)
+    job.lost[IDS_LOST] += renumbered(objects)
     job.lost[SIZES_LOST] += int((block.images.sizes > 0).all(axis=1).sum())
     if job.side == "gt":
         job.lost[REGIONS_LOST] += int((objects.regions != objects.ids).sum())
@@ -111,24 +118,20 @@ def _count_lost(job: Job, block: Block, as_boxes: bool) -> None:
         job.lost[BOXED] += int((objects.outlines.counts > 0).sum())
 
 
-def _lines(job: Job, objects: Objects, image: int, fields: _Fields, shapes: list[int]) -> list[str]:
-    """One image's lines; `shapes` counts those of four corners and the others."""
-    lines = []
+def _lines(job: Job, objects: Objects, image: int, layout: _Layout) -> Iterator[str]:
     for i in range(int(objects.offsets[image]), int(objects.offsets[image + 1])):
-        numbers = objects.boxes[i].tolist() if fields.as_boxes else _corners(objects, i)
+        numbers = objects.boxes[i].tolist() if layout.as_boxes else _corners(objects, i)
         dont_care = job.side == "gt" and bool(objects.dont_care[i])
-        if not fields.as_boxes and len(numbers) < 6 and not dont_care:
+        if not layout.as_boxes and len(numbers) < 6 and not dont_care:
             job.lost[SHORT] += 1
             continue
         job.written += 1
-        shapes[len(numbers) != 8] += 1
-        line = [*map(number, numbers)]
-        if fields.confidences and objects.confidences is not None:
-            line.append(repr(float(objects.confidences[i])))
-        if fields.texts:
-            line.append(_transcription(job, objects.texts[i], dont_care))
-        lines.append(",".join(line) + "\n")
-    return lines
+        fields = [*map(number, numbers)]
+        if layout.confidences and objects.confidences is not None:
+            fields.append(repr(float(objects.confidences[i])))
+        if layout.texts:
+            fields.append(_transcription(job, objects.texts[i], dont_care))
+        yield ",".join(fields) + "\n"
 
 
 def _corners(objects: Objects, i: int) -> list[float]:
@@ -154,5 +157,5 @@ def _transcription(job: Job, text: str, dont_care: bool) -> str:
     return quoted(text)
 
 
-POLYGONS = Writer("icdar2015", "ICDAR-style .zip of quadrilaterals or polygons", partial(_write, False))
-BOXES = Writer("icdar2013", "ICDAR-style .zip of boxes", partial(_write, True))
+POLYGONS = Writer("icdar2015", "ICDAR-style .zip of quadrilaterals or polygons", _write_polygons)
+BOXES = Writer("icdar2013", "ICDAR-style .zip of boxes", _write_boxes)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from evaltex_cli import evaluate, formats
 from evaltex_cli.cli import main
+from evaltex_cli.convert import Target
 from evaltex_cli.convert.conversion import convert
-from evaltex_cli.convert.writers import Target
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.options import InputOptions

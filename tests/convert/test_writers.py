@@ -14,23 +14,22 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evaltex_cli import evaluate, formats
-from evaltex_cli.convert import writers
-from evaltex_cli.convert.base import Block, Job
+from evaltex_cli.convert import BY_SUFFIX, WRITERS, Target
+from evaltex_cli.convert.base import Block, Job, for_target, load
 from evaltex_cli.convert.conversion import convert
-from evaltex_cli.convert.writers import Target
 from evaltex_cli.errors import FaultLog, InputError, counted
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.documents.parsed_source import columns
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.records import ReadImages
 
-SUFFIX = {name: suffix for suffix, name in writers.BY_SUFFIX.items()} | {"icdar2013": ".zip"}
+SUFFIX = {name: suffix for suffix, name in BY_SUFFIX.items()} | {"icdar2013": ".zip"}
 
 
 def write(path: Path, name: str, side: Side, images: list[CollectedImage]) -> Counter[str]:
     """Write images and return what was lost, by sentence."""
     job = Job(path, side, [image.name for image in images], "memory", FaultLog())
-    writers.load(name).write(job, iter([Block(job.names, columns(images))]))
+    load(name).write(job, iter([Block(job.names, columns(images))]))
     job.faults.raise_if_any()
     return Counter({sentence: count for sentence, count in job.lost.items() if count})
 
@@ -95,7 +94,7 @@ def scenes(draw: st.DrawFn, side: Side, polygons: bool, rich: bool) -> list[Coll
 
 
 @pytest.mark.parametrize("side", ["gt", "det"])
-@pytest.mark.parametrize("name", list(writers.WRITERS))
+@pytest.mark.parametrize("name", list(WRITERS))
 @settings(deadline=None, derandomize=True, max_examples=80)
 @given(data=st.data())
 def test_objects_written_are_read_back(
@@ -212,11 +211,11 @@ def test_coco_results_in_full(tmp_path: Path) -> None:
 
 
 def test_the_target_tells_the_writer(tmp_path: Path) -> None:
-    assert writers.for_target(Path("x.TXT")).name == "evaltex"
+    assert for_target(Path("x.TXT")).name == "evaltex"
     with pytest.raises(InputError, match=r"its ending does not tell .* one of \.txt, \.zip, \.json"):
-        writers.for_target(Path("x.csv"))
+        for_target(Path("x.csv"))
     with pytest.raises(InputError, match="unknown target format 'cocoo' \\(did you mean 'coco'"):
-        writers.load("cocoo")
+        load("cocoo")
 
 
 # Label pictures -------------------------------------------------------------------------------------------------------

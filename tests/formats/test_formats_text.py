@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from PIL import Image
 from reading import folder, read
 
+from evaltex_cli.convert import Target
 from evaltex_cli.convert.conversion import convert
-from evaltex_cli.convert.writers import Target
 from evaltex_cli.errors import FaultLog, FormatError, InputError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.documents.parsed_source import columns

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import SAMPLES, Sample, total_text_mat, written
 
-from evaltex_cli.convert import write_coco, write_evaltex, write_icdar, writers
+from evaltex_cli.convert import BY_SUFFIX, WRITERS, Target, write_coco, write_evaltex, write_icdar
 from evaltex_cli.convert.conversion import convert
-from evaltex_cli.convert.writers import Target
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.accumulator import image_objects
 from evaltex_cli.evaluation.evaluate import evaluate_inputs
@@ -29,7 +28,7 @@ from evaltex_cli.protocols.base import load
 from evaltex_cli.records import Convention
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
-SUFFIX = {name: suffix for suffix, name in writers.BY_SUFFIX.items()} | {"icdar2013": ".zip"}
+SUFFIX = {name: suffix for suffix, name in BY_SUFFIX.items()} | {"icdar2013": ".zip"}
 REAL = [
     (f"{name}/gt.zip", str(zipped.relative_to(DATA)))
     for name in ("ctw1500", "icdar2013", "icdar2015", "totaltext")
@@ -73,12 +72,12 @@ def assert_neutral(
     """Convert to each target, and from there to each other; return where a target said that it lacks what counts."""
     before = scores(gt, det, *formats)
     told = set()
-    for target in writers.WRITERS:
+    for target in WRITERS:
         gt_there, lost = converted(gt, folder / target, "gt", target, formats[0])
         det_there, also_lost = converted(det, folder / target, "det", target, formats[1])
         there = "polygon" if says(lost, write_icdar.MIXED) else None
         told |= compared(before, scores(gt_there, det_there, there, None), lost + also_lost, target)
-        for back in writers.WRITERS:
+        for back in WRITERS:
             if back != target:
                 gt_back, lost_back = converted(gt_there, folder / target / back, "gt", back, there)
                 det_back, also_lost_back = converted(det_there, folder / target / back, "det", back, None)

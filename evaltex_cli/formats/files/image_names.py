@@ -21,6 +21,8 @@ MOST_FOLDERS = 100
 """Before a name: what makes and removes folders within folders goes down by recursion."""
 MAX_NAME_BYTES = 4096
 """Longest image name, in UTF-8: no path may be longer."""
+MOST_BYTES = 255
+"""Of a file's name; no common file system takes more."""
 NAME_TOO_LONG = (f"an image name of more than {MAX_NAME_BYTES} bytes", "a shorter one; rename the image")
 _SURELY_SHORT = 50
 _LEAVES_FOLDER = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.{0,2}(?:[/\\]|$)|[\x00-\x1f\x7f]")
