@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.protocols.base import EvidenceRows, Scores, Totals, load
+from evaltex_cli.protocols.base import EvidenceRows, Scores, Tally, load
 from evaltex_cli.protocols.config import parameters_of
 from evaltex_cli.results import bootstrap, significance
 
@@ -45,17 +45,25 @@ def images_of(rng: np.random.Generator, count: int, recall: float) -> Images:
     return Images(rng.geometric(1 / 6, count), rng.beta(3 * recall, 3 * (1 - recall), count))
 
 
-def detector_on(rng: np.random.Generator, images: Images, share: float = 1.0) -> dict[str, NDArray[np.int64]]:
+def detector_on(rng: np.random.Generator, images: Images, share: float = 1.0) -> Tally:
     """Return a detector's evidence on images; `share` makes it find fewer words."""
     ease = np.clip(images.ease + rng.normal(0, 0.1, len(images.words)), 0, 1) * share
     found = rng.binomial(images.words, ease)
     false = rng.poisson(0.25 * images.words)
-    return {"one_to_one": found, "counted_gt_objects": images.words, "counted_detections": found + false}
+    return _PROTOCOL.tally.of_columns(
+        {
+            "gt_objects": images.words,
+            "counted_gt_objects": images.words,
+            "detections": found + false,
+            "counted_detections": found + false,
+            "one_to_one": found,
+        }
+    )
 
 
-def scores_of(totals: Totals) -> Scores:
+def scores_of(tally: Tally) -> Scores:
     """Score summed evidence."""
-    return _PROTOCOL.scores(totals, _PARAMETERS)
+    return _PROTOCOL.scores(tally, _PARAMETERS)
 
 
 def calibration(images: int, recall: float, trials: int, resamples: int, seed: int) -> list[float]:
@@ -66,10 +74,7 @@ def calibration(images: int, recall: float, trials: int, resamples: int, seed: i
     """
     rng = np.random.default_rng([seed, images])
     population = images_of(rng, _POPULATION, recall)
-    truths = [
-        scores_of({name: int(column.sum()) for name, column in detector_on(rng, population, share).items()})
-        for share in (1.0, WORSE)
-    ]
+    truths = [scores_of(detector_on(rng, population, share).sum()) for share in (1.0, WORSE)]
     names = [str(k) for k in range(images)]
     hits = np.zeros((trials, 3, len(SCORES)))
     for trial in range(trials):

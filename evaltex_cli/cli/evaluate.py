@@ -291,7 +291,7 @@ def _evaluated(
             from evaltex_cli.evaluation import resume
 
             key = resume.key(inputs, runs, results.per_image)
-            journal = stack.enter_context(resume.opened(resume.place(results.res_dir), key))
+            journal = stack.enter_context(resume.opened(resume.place(results.res_dir), key, runs))
         is_seen = request.work.cluster is None and not results.resume
         sink = Sink(partial(image_files, writer.folder if is_seen else None), writer.take)
         sink = sink.and_also(diagnostician.sink) if diagnostician else sink

@@ -16,7 +16,7 @@ from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.tally import Sink
 from evaltex_cli.protocols import PROTOCOLS, config
-from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores, Totals, load
+from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores, Tally, load
 from evaltex_cli.results import reader, significance
 from evaltex_cli.results.image_table import Gatherer, ImageTable, first_difference, table_of
 from evaltex_cli.results.result_document import ResultDocument, differences, of_evaluation
@@ -32,26 +32,24 @@ class System:
     label : str
         How the user tells detectors apart.
     document : ResultDocument
+    rows : EvidenceRows
+        Each image's evidence, in the ground truth's order.
     """
 
     label: str
     protocol: Protocol
     parameters: Any
     document: ResultDocument
+    rows: EvidenceRows
 
     @property
     def table(self) -> ImageTable:
-        """Each image's evidence, scores and objects, in the ground truth's order."""
+        """Each image's scores and objects, in the ground truth's order."""
         return self.document.table
 
-    @property
-    def rows(self) -> EvidenceRows:
-        """Each image's evidence."""
-        return self.table.rows
-
-    def score(self, totals: Totals) -> Scores:
+    def score(self, tally: Tally) -> Scores:
         """Score summed evidence."""
-        return self.protocol.scores(totals, self.parameters)
+        return self.protocol.scores(tally, self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,4 +310,4 @@ def _system(label: str, document: ResultDocument) -> System:
     parameters = config.checked(protocol.name, document.parameters)
     if objects is not None and len(objects.ids):
         protocol.object_credit(objects.types[:1], {name: values[:1] for name, values in objects.values.items()})
-    return System(label, protocol, parameters, document)
+    return System(label, protocol, parameters, document, document.table.rows.typed(protocol.tally))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from evaltex_cli.diagnose.corrections import select_images, select_overlaps
 from evaltex_cli.evaluation.tally import Evaluation, Run
-from evaltex_cli.protocols.base import FALSE_POSITIVE, IGNORED, MATCH_TYPES, MISSED, Evidence, ExactSums
+from evaltex_cli.protocols.base import FALSE_POSITIVE, IGNORED, MATCH_TYPES, MISSED, Evidence, ExactSum, Tally, joined
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects, Overlaps
 
 OF_GT = tuple(name for code, name in enumerate(MATCH_TYPES) if code not in (FALSE_POSITIVE, IGNORED))
@@ -60,17 +61,20 @@ class Bin:
 
 @dataclass(slots=True)
 class BinSums:
-    """What one bin adds up: the protocol's evidence, match types, and the protocol's values with their numbers."""
+    """What one bin adds up: the protocol's evidence, match types, the sums of the protocol's values, and how many."""
 
-    evidence: ExactSums = field(default_factory=ExactSums)
+    evidence: Tally | None = None
     matches: Ints = field(default_factory=lambda: np.zeros(len(MATCH_TYPES), np.int64))
-    values: ExactSums = field(default_factory=ExactSums)
+    values: dict[str, ExactSum] = field(default_factory=dict)
+    numbers: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: BinSums) -> None:
         """Add the sums of other images."""
-        self.evidence.merge(other.evidence)
+        self.evidence = joined(self.evidence, other.evidence)
         self.matches += other.matches
-        self.values.merge(other.values)
+        self.numbers.update(other.numbers)
+        for name, total in other.values.items():
+            self.values[name] = self.values.get(name, ExactSum()) + total
 
 
 def properties(objects: Objects) -> dict[str, Floats]:
@@ -91,13 +95,14 @@ def add_bin(held: BinSums, run: Run, batch: ImageBatch, overlaps: Overlaps, evid
     for name, values in matches.gt.values.items():
         own = np.asarray(values[inside], dtype=np.float64)
         known = own[~np.isnan(own)]
-        held.values.add({name: known, name + "\0count": np.ones(len(known), np.int64)})
+        held.values[name] = held.values.get(name, ExactSum()) + ExactSum(known.tolist())
+        held.numbers[name] += len(known)
     if inside.any():
         images = np.zeros(len(batch.names), dtype=bool)
         images[batch.gt.image[inside]] = True
         only = replace(batch, gt=replace(batch.gt, dont_care=~inside))
         chosen = select_images(only, images), select_overlaps(overlaps, batch, images)
-        held.evidence.add(run.protocol.evidence(*chosen, run.parameters, False).columns)
+        held.evidence = joined(held.evidence, run.protocol.evidence(*chosen, run.parameters, False).tally.sum())
 
 
 def bins(held: Sequence[BinSums], edges: Sequence[float], evaluation: Evaluation) -> list[Bin]:
@@ -110,14 +115,12 @@ def bins(held: Sequence[BinSums], edges: Sequence[float], evaluation: Evaluation
 def _bin(held: BinSums, low: float | None, high: float | None, evaluation: Evaluation) -> Bin:
     matches = held.matches.tolist()
     objects = sum(matches) - matches[IGNORED]
-    values = held.values.totals()
-    names = [name for name in values if not name.endswith("\0count")]
     return Bin(
         low=low,
         high=high,
         objects=objects,
         found=objects - matches[MISSED],
-        recall=float(evaluation.score(held.evidence.totals())["recall"] or 0.0) if objects else None,
+        recall=float(evaluation.score(held.evidence)["recall"] or 0.0) if objects and held.evidence else None,
         matches={name: matches[MATCH_TYPES.index(name)] for name in OF_GT},
-        means={name: values[name] / n if (n := values[name + "\0count"]) else None for name in names},
+        means={name: total / n if (n := held.numbers[name]) else None for name, total in held.values.items()},
     )

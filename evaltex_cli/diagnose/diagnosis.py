@@ -28,7 +28,7 @@ from evaltex_cli.evaluation.tally import Evaluation, InputSummary, Run, Sink
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols import config
-from evaltex_cli.protocols.base import Evidence, ExactSums
+from evaltex_cli.protocols.base import Evidence, Tally
 from evaltex_cli.records import Convention, ImageBatch, Ints, Overlaps
 from evaltex_cli.runtime.workers import InOrder
 
@@ -103,14 +103,14 @@ class _Sums:
     """What one protocol's diagnosis adds up: objects or detections of each kind, evidence after its repair, bins."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    repaired: dict[str, ExactSums] = field(default_factory=dict)
+    repaired: dict[str, Tally] = field(default_factory=dict)
     bins: dict[str, list[BinSums]] = field(default_factory=dict)
 
     def add(self, other: _Sums) -> None:
         """Add the sums of other images."""
         self.counts.update(other.counts)
-        for kind, evidence in other.repaired.items():
-            self.repaired.setdefault(kind, ExactSums()).merge(evidence)
+        for kind, tally in other.repaired.items():
+            self.repaired[kind] = self.repaired[kind] + tally if kind in self.repaired else tally
         for name, theirs in other.bins.items():
             for ours, more in zip(self.bins.setdefault(name, [BinSums() for _ in theirs]), theirs, strict=True):
                 ours.add(more)
@@ -153,10 +153,11 @@ class _BatchSums:
         if as_boxes not in prepared.repairs:
             prepared.repairs[as_boxes] = _repairs(batch, prepared.mistakes, as_boxes)
         for kind, (images, mended) in prepared.repairs[as_boxes].items():
-            columns = evidence.columns
+            tally = evidence.tally
             if len(images):
-                columns = _with_rows(columns, images, _columns(run, mended, measure(mended, convention)))
-            sums.repaired.setdefault(kind, ExactSums()).add(columns)
+                found = run.protocol.evidence(mended, measure(mended, convention), run.parameters, False)
+                tally = _with_rows(tally, images, found.tally)
+            sums.repaired[kind] = sums.repaired[kind] + tally.sum() if kind in sums.repaired else tally.sum()
         for name, bin_of in prepared.bins.items():
             sums.bins[name] = [BinSums() for _ in range(len(getattr(self.edges, name)) + 1)]
             for k, inside in enumerate(sums.bins[name]):
@@ -201,7 +202,7 @@ class Diagnostician:
         sums = self._sums[evaluation.protocol.name]
         names = tuple(dict.fromkeys(("recall", "precision", evaluation.protocol.headline[-1])))
         scores = _chosen(evaluation.scores, names)
-        after = {kind: _chosen(evaluation.score(found.totals()), names) for kind, found in sums.repaired.items()}
+        after = {kind: _chosen(evaluation.score(found), names) for kind, found in sums.repaired.items()}
         kinds = [
             KindShare(
                 kind,
@@ -318,15 +319,12 @@ def _chosen(scores: Mapping[str, Any], names: Sequence[str]) -> dict[str, float]
     return {name: float(scores[name] or 0.0) for name in names}
 
 
-def _columns(run: Run, batch: ImageBatch, overlaps: Overlaps) -> Mapping[str, NDArray[Any]]:
-    return run.protocol.evidence(batch, overlaps, run.parameters, False).columns
+def _with_rows(tally: Tally, images: Ints, new: Tally) -> Tally:
+    """Return evidence in which the rows of some images are others."""
 
+    def replaced(column: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+        result = column.copy()
+        result[images] = rows
+        return result
 
-def _with_rows(
-    columns: Mapping[str, NDArray[Any]], images: Ints, new: Mapping[str, NDArray[Any]]
-) -> dict[str, NDArray[Any]]:
-    """Evidence in which some images' rows are others."""
-    result = {name: column.copy() for name, column in columns.items()}
-    for name, column in result.items():
-        column[images] = new[name]
-    return result
+    return tally.each(replaced, new)

@@ -8,7 +8,7 @@ import numpy as np
 
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.overlaps import CONTINUOUS, measure
-from evaltex_cli.protocols.base import divide
+from evaltex_cli.protocols.ratios import divide
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Pairs
 
 KINDS = ("missed", "split", "merged", "loose", "tight", "false", "duplicate")

@@ -200,7 +200,6 @@ def _summary(source: Source, counts: InputCounts) -> InputSummary:
 
 def scored(run: Run, gt: InputSummary, det: InputSummary, options: InputOptions, warnings: list[str]) -> Evaluation:
     """Score what a run has summed."""
-    totals = run.sums.totals()
     protocol = run.protocol
     return Evaluation(
         protocol=protocol,
@@ -208,8 +207,8 @@ def scored(run: Run, gt: InputSummary, det: InputSummary, options: InputOptions,
         signature=signature(protocol, run.parameters, options, gt.images, gt.sha256),
         gt=gt,
         det=det,
-        totals=totals,
-        scores=protocol.scores(totals, run.parameters),
+        tally=run.sums,
+        scores=protocol.scores(run.sums, run.parameters),
         warnings=[*warnings, *map(str, run.gathered.warnings)],
         rows=run.rows(),
     )

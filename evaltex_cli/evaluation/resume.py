@@ -24,7 +24,7 @@ from evaltex_cli.evaluation.batches import Found
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.signature import signature
 from evaltex_cli.evaluation.tally import Gathered, InputCounts, Run
-from evaltex_cli.protocols.base import ExactSums, Remark
+from evaltex_cli.protocols.base import ExactSum, Remark, Tally
 from evaltex_cli.version import __version__
 
 _CHUNK = re.compile(rb'\{"chunk": \[(\d+), (\d+)\], ')
@@ -65,8 +65,8 @@ def _listing(folder: Path) -> str:
 
 
 @contextmanager
-def opened(path: Path, key: Mapping[str, Any]) -> Iterator[JournalFile]:
-    """Give the journal at a path, new or of an earlier run.
+def opened(path: Path, key: Mapping[str, Any], runs: Sequence[Run]) -> Iterator[JournalFile]:
+    """Give the journal of these runs at a path, new or of an earlier run.
 
     Raises
     ------
@@ -86,14 +86,14 @@ def opened(path: Path, key: Mapping[str, Any]) -> Iterator[JournalFile]:
             " begin again"
         )
     with os.fdopen(descriptor, "r+b") as file:
-        yield JournalFile(path, file, key)
+        yield JournalFile(path, file, key, [run.protocol.tally for run in runs])
 
 
 class JournalFile:
     """A journal; see `evaluate.Journal`. Chunks that are done stay in the file until they are asked for."""
 
-    def __init__(self, path: Path, file: IO[bytes], key: Mapping[str, Any]) -> None:
-        self.path, self._file = path, file
+    def __init__(self, path: Path, file: IO[bytes], key: Mapping[str, Any], tallies: Sequence[type[Tally]]) -> None:
+        self.path, self._file, self._tallies = path, file, tallies
         self._done: dict[tuple[int, int], int] = {}
         head = file.readline()
         if not head.endswith(b"\n"):
@@ -140,7 +140,7 @@ class JournalFile:
         """Return what was found in them."""
         self._file.seek(self._done[start, stop])
         try:
-            return _decoded(json.loads(self._file.readline()))
+            return _decoded(json.loads(self._file.readline()), self._tallies)
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"{self.path}: is damaged ({error}); remove it to begin anew") from error
 
@@ -161,24 +161,44 @@ def _encoded(found: Found) -> dict[str, Any]:
         "kept": found.kept,
         "gathered": [
             {
-                "sums": one.sums.parts(),
+                "sums": {name: _parts(value) for name, value in one.sums.as_dict().items()},
                 "warnings": [astuple(remark) for remark in one.warnings],
-                "columns": [{name: [c.dtype.str, c.tolist()] for name, c in part.items()} for part in one.columns],
+                "columns": [
+                    {name: [c.dtype.str, c.tolist()] for name, c in part.as_dict().items()} for part in one.columns
+                ],
                 "names": one.names,
             }
             for one in found.gathered
+            if one.sums is not None
         ],
     }
 
 
-def _decoded(line: Mapping[str, Any]) -> Found:
+def _parts(sums: Any) -> Any:
+    """Sums in what JSON keeps exactly: whole numbers as they are, others as their parts."""
+    if isinstance(sums, list):
+        return [*map(_parts, sums)]
+    return {"parts": sums.parts} if isinstance(sums, ExactSum) else sums
+
+
+def _sums(parts: Any) -> Any:
+    """Return the sums that gave these parts."""
+    if isinstance(parts, list):
+        return [*map(_sums, parts)]
+    return ExactSum(parts["parts"]) if isinstance(parts, dict) else parts
+
+
+def _decoded(line: Mapping[str, Any], tallies: Sequence[type[Tally]]) -> Found:
     gathered = [
         Gathered(
-            ExactSums.of_parts(one["sums"]),
+            tally(**{name: _sums(value) for name, value in one["sums"].items()}),
             [Remark(text, count, tuple(images), others) for text, count, images, others in one["warnings"]],
-            [{name: np.array(values, dtype) for name, (dtype, values) in part.items()} for part in one["columns"]],
+            [
+                tally(**{name: np.array(values, dtype) for name, (dtype, values) in part.items()})
+                for part in one["columns"]
+            ],
             one["names"],
         )
-        for one in line["gathered"]
+        for tally, one in zip(tallies, line["gathered"], strict=True)
     ]
     return Found(gathered, line["kept"], InputCounts(**line["gt"]), InputCounts(**line["det"]), FaultLog())

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols.base import (
     MATCH_TYPES,
     Evidence,
     EvidenceRows,
-    ExactSums,
     Protocol,
     Remark,
     Scores,
     SideMatches,
-    Totals,
+    Tally,
+    joined,
 )
 from evaltex_cli.records import Convention, GeometryCounts, ImageBatch, Ints, Objects, Overlaps, count_texts
 
@@ -92,7 +91,8 @@ class InputSummary(InputCounts, InputFile):
 class ImageResult:
     """Results of one image.
 
-    `objects` and `detections` hold, per object, ``id``, ``match``, the partners' IDs and the protocol's own values.
+    `totals` is the evidence in the form of JSON. `objects` and `detections` have, per object, ``id``, ``match``, the
+    partners' IDs and the protocol's own values.
     """
 
     name: str
@@ -114,8 +114,8 @@ class Evaluation:
     signature : str
         One line that tells what the scores depend on.
     gt, det : InputSummary
-    totals : dict
-        Summed evidence; totals of runs over disjoint images add up.
+    tally : Tally
+        Summed evidence; those of runs over disjoint images add up.
     scores : dict
         Name -> number, list for a histogram, None where undefined.
     images : list of ImageResult
@@ -130,11 +130,16 @@ class Evaluation:
     signature: str
     gt: InputSummary
     det: InputSummary
-    totals: dict[str, Any]
+    tally: Tally
     scores: Scores
     images: list[ImageResult] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     rows: EvidenceRows | None = None
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        """The summed evidence in the form of JSON: name -> number, or a list of them for a histogram."""
+        return self.tally.as_dict()
 
     @property
     def best_score(self) -> float:
@@ -147,23 +152,23 @@ class Evaluation:
         """Whether the scores are so low that a mistake in the files may be why."""
         return self.best_score <= NEARLY_ZERO
 
-    def score(self, totals: Totals) -> Scores:
+    def score(self, tally: Tally) -> Scores:
         """Score summed evidence as this evaluation does."""
-        return self.protocol.scores(totals, self.parameters)
+        return self.protocol.scores(tally, self.parameters)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Gathered:
     """What one protocol has gathered of some images: sums, remarks, and the evidence by image, if it is kept."""
 
-    sums: ExactSums = field(default_factory=ExactSums)
+    sums: Tally | None = None
     warnings: list[Remark] = field(default_factory=list)
-    columns: list[Mapping[str, NDArray[Any]]] = field(default_factory=list)
+    columns: list[Tally] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
 
     def add(self, other: Gathered) -> None:
         """Add what the same protocol has gathered of other images."""
-        self.sums.merge(other.sums)
+        self.sums = joined(self.sums, other.sums)
         self.remark(other.warnings)
         self.columns.extend(other.columns)
         self.names.extend(other.names)
@@ -188,8 +193,10 @@ class Run:
     gathered: Gathered = field(default_factory=Gathered)
 
     @property
-    def sums(self) -> ExactSums:
+    def sums(self) -> Tally:
         """The evidence summed so far."""
+        if self.gathered.sums is None:
+            raise ValueError("nothing was added")
         return self.gathered.sums
 
     def empty(self) -> Run:
@@ -198,11 +205,7 @@ class Run:
 
     def rows(self) -> EvidenceRows | None:
         """The evidence of each image, in the order of the ground truth."""
-        if not self.keep_rows:
-            return None
-        columns = self.gathered.columns
-        joined = {name: np.concatenate([part[name] for part in columns]) for name in columns[0]}
-        return EvidenceRows(self.gathered.names, joined)
+        return EvidenceRows(self.gathered.names, Tally.concatenate(self.gathered.columns)) if self.keep_rows else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,17 +252,17 @@ def add_batch(run: Run, batch: ImageBatch, measured: dict[Convention, Overlaps],
     if convention not in measured:
         measured[convention] = overlaps.measure(batch, convention)
     found = run.protocol.evidence(batch, measured[convention], run.parameters, make is not None)
-    run.sums.add(found.columns)
+    run.gathered.sums = joined(run.gathered.sums, found.tally.sum())
     run.gathered.remark(found.warnings)
     if run.keep_rows:
-        run.gathered.columns.append(found.columns)
+        run.gathered.columns.append(found.tally)
         run.gathered.names.extend(batch.names)
     return None if make is None else make(run, batch, found)
 
 
-def image_scores(run: Run, totals: Totals) -> Scores:
+def image_scores(run: Run, tally: Tally) -> Scores:
     """Score one image's evidence."""
-    return (run.protocol.image_scores or run.protocol.scores)(totals, run.parameters)
+    return (run.protocol.image_scores or run.protocol.scores)(tally, run.parameters)
 
 
 def image_results(run: Run, batch: ImageBatch, evidence: Evidence) -> Iterator[ImageResult]:
@@ -270,11 +273,11 @@ def image_results(run: Run, batch: ImageBatch, evidence: Evidence) -> Iterator[I
     objects = _described(matches.gt, batch.gt.ids, batch.det.ids, "detections")
     detections = _described(matches.det, batch.det.ids, batch.gt.ids, "objects")
     for k, name in enumerate(batch.names):
-        totals = evidence.row(k)
+        tally = evidence.tally.row(k)
         yield ImageResult(
             name=name,
-            totals=totals,
-            scores=image_scores(run, totals),
+            totals=tally.as_dict(),
+            scores=image_scores(run, tally),
             objects=objects[batch.gt.offsets[k] : batch.gt.offsets[k + 1]],
             detections=detections[batch.det.offsets[k] : batch.det.offsets[k + 1]],
         )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import import_module
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from evaltex_cli.errors import ConfigError, counted, quote, unknown
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps, offsets_of
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps
 
 MATCH_TYPES = (
     "one-to-one",
@@ -27,11 +27,20 @@ MATCH_TYPES = (
 """Names of `SideMatches.types`; always read from the ground truth to the detections."""
 ONE_TO_ONE, ONE_TO_MANY, MANY_TO_ONE, MANY_TO_MANY, MISSED, FALSE_POSITIVE, IGNORED = range(7)
 
+Count: TypeAlias = Any
+"""A whole number that adds up.
+
+(images,) int64 in a batch, int for one image or a data set; of a histogram (images, bins), and a list of int.
+"""
+Sum: TypeAlias = Any
+"""Fractions that add up: as `Count`, of float64 and float."""
 Totals: TypeAlias = Mapping[str, Any]
-"""Name -> int or float, or a list of them for a histogram: the summed evidence."""
+"""A `Tally` of one image or a data set in the form of JSON: name -> number, or a list of them for a histogram."""
 Scores: TypeAlias = dict[str, Any]
 """Name -> float, or list of float, or None where undefined."""
 SHOWN_IMAGES = 3
+_SLACK = 1e-9
+"""What rounding may add to a sum, as a share of it and at least."""
 
 
 class SideMatches(NamedTuple):
@@ -105,33 +114,185 @@ def image_named(name: str) -> str:
     return f"image {quote(name)}" if name else "an image in memory"
 
 
-class Evidence(NamedTuple):
-    """Evidence of a batch: one row an image, one column a summable quantity.
+class EvidenceError(ValueError):
+    """Evidence that contradicts itself: a bug in a protocol, or a result that was edited."""
+
+
+def require(condition: Any, rule: str) -> None:
+    """Refuse evidence in which a rule does not hold; the condition is a bool, or an array of them."""
+    if not (condition if isinstance(condition, bool) else np.all(condition)):
+        raise EvidenceError(f"evidence contradicts itself: {rule}")
+
+
+def at_most(part: Any, whole: Any) -> Any:
+    """Whether sums are at most others, but for rounding."""
+    return part <= whole * (1 + _SLACK) + _SLACK
+
+
+class ExactSum(float):
+    """A sum of floats, rounded once; ``+`` of two is the rounded exact sum of all, whatever their order and grouping.
 
     Attributes
     ----------
-    columns : dict of (images,) or (images, bins)
-        int64 for counts, float64 for sums.
+    parts : list of float
+        An error-free expansion: a few floats with exactly the same sum, largest first.
+    """
+
+    parts: list[float]
+
+    def __new__(cls, values: Iterable[float] = ()) -> Self:
+        rest, parts = list(values), []
+        while total := math.fsum(rest):
+            parts.append(total)
+            rest.append(-total)
+        result = super().__new__(cls, math.fsum(parts))
+        result.parts = parts
+        return result
+
+    def __add__(self, other: float) -> ExactSum:
+        return ExactSum(self.parts + (other.parts if isinstance(other, ExactSum) else [other]))
+
+    def __reduce__(self) -> tuple[type[ExactSum], tuple[list[float]]]:
+        return ExactSum, (self.parts,)
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Evidence, which adds up: columns of a batch, one image's row of them, or the sums of a data set.
+
+    A protocol declares its own, one field per quantity, each a `Count` or a `Sum`. Names and order of the fields are
+    those of the results' JSON. An optional field is None where the parameters do not ask for it, and not in the JSON.
+    """
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Refuse what cannot be; protocols add the rules of their own quantities.
+
+        Raises
+        ------
+        EvidenceError
+        """
+        for name in _fields(type(self), "Count"):
+            count = getattr(self, name)
+            if count is not None:
+                require(min(count, default=0) >= 0 if isinstance(count, list) else count >= 0, f"{name} is below 0")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Name -> column, number or list, in the order of the JSON; without the fields that are None."""
+        values = ((name, getattr(self, name)) for name in _fields(type(self)))
+        return {name: value for name, value in values if value is not None}
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, ArrayLike]) -> Self:
+        """Return columns that were read from results.
+
+        Raises
+        ------
+        TypeError, ValueError
+            When they are not of these names, a count is no whole number, or the evidence contradicts itself.
+        """
+        arrays = {name: np.asarray(column) for name, column in columns.items()}
+        for name in _fields(cls, "Count"):
+            if name in arrays and arrays[name].dtype.kind != "i" and arrays[name].size:
+                raise ValueError(f"{name} is not a whole number")
+        sums = {name: arrays[name].astype(np.float64) for name in _fields(cls, "Sum") if name in arrays}
+        return cls(**(arrays | sums))
+
+    def each(self, function: Callable[..., Any], *others: Self) -> Self:
+        """Return the results of a function of each field, and of the same field of others."""
+        values = self.as_dict().items()
+        return type(self)(**{name: function(value, *(getattr(o, name) for o in others)) for name, value in values})
+
+    def row(self, image: int) -> Self:
+        """Return one image's evidence."""
+        return self.each(lambda column: column[image].tolist())
+
+    def sum(self) -> Self:
+        """Return the sums of all images, exactly: in whatever order they come."""
+        return self.each(_sum)
+
+    def __add__(self, other: Self) -> Self:
+        return self.each(_added, other)
+
+    @classmethod
+    def concatenate(cls, tallies: Sequence[Self]) -> Self:
+        """Return the columns of several batches as one."""
+        return tallies[0].each(lambda *columns: np.concatenate(columns), *tallies[1:])
+
+
+def joined(one: Tally | None, other: Tally | None) -> Tally | None:
+    """Return the sums of both, either of which may be missing."""
+    return other if one is None else one if other is None else one + other
+
+
+def _sum(column: NDArray[Any]) -> Any:
+    if column.dtype.kind != "f":
+        return column.sum(axis=0).tolist()
+    return [*map(ExactSum, column.T.tolist())] if column.ndim > 1 else ExactSum(column.tolist())
+
+
+def _added(one: Any, other: Any) -> Any:
+    return [a + b for a, b in zip(one, other, strict=True)] if isinstance(one, list) else one + other
+
+
+def _fields(kind: type[Tally], of: str = "") -> tuple[str, ...]:
+    """The names of a tally's fields, of all or of those that are a `Count` or a `Sum`."""
+    return tuple(field.name for field in fields(kind) if str(field.type).startswith(of))
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectTally(Tally):
+    """Objects and detections, and those that count: what most protocols begin with (`object_counts`)."""
+
+    gt_objects: Count
+    counted_gt_objects: Count
+    detections: Count
+    counted_detections: Count
+
+    def check(self) -> None:
+        super().check()
+        require(self.counted_gt_objects <= self.gt_objects, "more objects count than there are")
+        require(self.counted_detections <= self.detections, "more detections count than there are")
+
+
+@dataclass(frozen=True, eq=False)
+class CreditTally(ObjectTally):
+    """Summed credits, at most 1 each, of objects towards recall and of detections towards precision."""
+
+    recall_credit: Sum
+    precision_credit: Sum
+
+    def check(self) -> None:
+        super().check()
+        require(at_most(self.recall_credit, self.counted_gt_objects), "more recall than objects")
+        require(at_most(self.precision_credit, self.counted_detections), "more precision than detections")
+
+
+class Evidence(NamedTuple):
+    """Evidence of a batch.
+
+    Attributes
+    ----------
+    tally : Tally
+        Columns with one row per image.
     matches : Matches or None
         Made only when asked for.
     warnings : tuple of Remark
         What the user should know about single images.
     """
 
-    columns: Mapping[str, NDArray[Any]]
+    tally: Tally
     matches: Matches | None = None
     warnings: tuple[Remark, ...] = ()
 
-    def row(self, image: int) -> dict[str, Any]:
-        """One image's evidence, in the form of `Totals`."""
-        return {name: column[image].tolist() for name, column in self.columns.items()}
-
 
 class EvidenceRows(NamedTuple):
-    """The evidence of a whole data set: the columns of `Evidence`, and the images they are of."""
+    """The evidence of a whole data set: columns, and the images they are of."""
 
     names: Sequence[str]
-    columns: Mapping[str, NDArray[Any]]
+    tally: Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +331,10 @@ class Protocol:
         Frozen dataclass; `config` reads ranges and help from the fields' metadata.
     evidence : callable
         ``evidence(batch, overlaps, parameters, with_matches) -> Evidence``.
+    tally : type
+        The protocol's `Tally`.
     scores : callable
-        ``scores(totals, parameters) -> Scores``, for the dataset's totals and an image's row alike.
+        ``scores(tally, parameters) -> Scores``, for the sums of a data set and an image's row alike.
     headline : tuple of str
         Names of the scores shown on stdout.
     convention : callable
@@ -202,11 +365,12 @@ class Protocol:
     title: str
     version: int
     parameters: type[Any]
+    tally: type[Tally]
     evidence: Callable[[ImageBatch, Overlaps, Any, bool], Evidence]
-    scores: Callable[[Totals, Any], Scores]
+    scores: Callable[[Any, Any], Scores]
     headline: tuple[str, ...]
     convention: Callable[[Any], Convention]
-    image_scores: Callable[[Totals, Any], Scores] | None = None
+    image_scores: Callable[[Any, Any], Scores] | None = None
     takes_masks: bool = True
     needs_texts: bool = False
     needs: Callable[[ImageBatch, Any], None] = lambda batch, parameters: None
@@ -220,16 +384,6 @@ class Protocol:
     def __reduce__(self) -> tuple[Callable[[str], Protocol], tuple[str]]:
         """A protocol goes to another process by its name."""
         return load, (self.name,)
-
-
-def mean_of(*names: str) -> Callable[[NDArray[np.uint8], Mapping[str, Floats]], Floats]:
-    """Return a function from objects' values to the mean of some of them, undefined ones as 0."""
-    return lambda _, values: sum((defined(values[name]) for name in names), np.zeros(1)) / len(names)
-
-
-def defined(values: Floats) -> Floats:
-    """The values, undefined ones as 0."""
-    return np.where(np.isnan(values), 0.0, values)
 
 
 def per_image(values: NDArray[Any], image: Ints, images: int) -> NDArray[Any]:
@@ -249,121 +403,15 @@ def per_image(values: NDArray[Any], image: Ints, images: int) -> NDArray[Any]:
     return np.bincount(image, weights=values, minlength=images).astype(np.int64)
 
 
-def object_counts(batch: ImageBatch, gt_counts: Bools, det_counts: Bools) -> dict[str, NDArray[Any]]:
-    """Columns of evidence: all objects and detections, and those that count, (G,) and (D,) bool."""
+def object_counts(batch: ImageBatch, gt_counts: Bools, det_counts: Bools) -> tuple[Ints, Ints, Ints, Ints]:
+    """(images,) each, the first fields of an `ObjectTally`; gt_counts, det_counts are (G,), (D,) bool: which count."""
     images = len(batch.names)
-    return {
-        "gt_objects": np.diff(batch.gt.offsets),
-        "counted_gt_objects": per_image(gt_counts, batch.gt.image, images),
-        "detections": np.diff(batch.det.offsets),
-        "counted_detections": per_image(det_counts, batch.det.image, images),
-    }
-
-
-def group_by(key: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
-    """Return offsets (groups + 1,) and the values sorted by (key, value)."""
-    order = np.lexsort((values, key))
-    offsets = offsets_of(np.bincount(key, minlength=groups))
-    return offsets, values[order]
-
-
-def quotient(numerator: Floats, denominator: Floats) -> Floats:
-    """Elementwise quotient; 0 where the denominator is 0."""
-    return np.divide(numerator, denominator, out=np.zeros(np.shape(numerator)), where=denominator > 0)
-
-
-def divide(numerator: Floats, denominator: Floats) -> Floats:
-    """Elementwise `quotient` within [0, 1]."""
-    return np.clip(quotient(numerator, denominator), 0.0, 1.0)
-
-
-def ratio(numerator: float, denominator: float) -> float:
-    """Ratio within [0, 1]; 0/0 is 0."""
-    return min(max(numerator / denominator, 0.0), 1.0) if denominator > 0 else 0.0
-
-
-def natural_log(counts: Ints) -> Floats:
-    """Natural logarithms of counts above 0, rounded correctly: numpy's last bit depends on its version."""
-    from decimal import Decimal
-
-    times = np.bincount(counts.ravel())
-    logarithms = np.zeros(len(times))
-    for count in np.flatnonzero(times).tolist():
-        logarithms[count] = float(Decimal(count).ln())
-    return logarithms[counts]
-
-
-def harmonic_mean(a: float, b: float) -> float:
-    """2ab / (a + b); 0 where both are 0."""
-    return 2 * a * b / (a + b) if a + b > 0 else 0.0
-
-
-class ExactSums:
-    """Column sums of evidence that do not depend on the order or grouping of the rows.
-
-    Counts are added as integers. Sums of floats are kept as an error-free expansion: a few floats whose exact sum is
-    the exact sum of everything added, rounded once, when read.
-    """
-
-    def __init__(self) -> None:
-        self._sums: dict[str, list[Any]] = {}
-        self._is_list: dict[str, bool] = {}
-
-    def add(self, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Add all rows of an evidence table."""
-        for name, column in columns.items():
-            self._is_list[name] = column.ndim == 2
-            flat = column.reshape(len(column), math.prod(column.shape[1:]))
-            if column.dtype.kind == "f":
-                cells: list[Any] = [_expansion(values) for values in flat.T.tolist()]
-            else:
-                cells = flat.sum(axis=0).tolist()
-            self._merge(name, cells)
-
-    def merge(self, other: ExactSums) -> None:
-        """Add everything another accumulator has added."""
-        for name, cells in other._sums.items():
-            self._is_list[name] = other._is_list[name]
-            self._merge(name, cells)
-
-    def _merge(self, name: str, cells: list[Any]) -> None:
-        held = self._sums.get(name)
-        if held is None:
-            self._sums[name] = list(cells)
-        elif isinstance(cells[0], list):
-            self._sums[name] = [_expansion(a + b) for a, b in zip(held, cells, strict=True)]
-        else:
-            self._sums[name] = [a + b for a, b in zip(held, cells, strict=True)]
-
-    def parts(self) -> dict[str, tuple[bool, list[Any]]]:
-        """Everything that is held, in what JSON keeps exactly: name -> whether it is a histogram, and its cells."""
-        return {name: (self._is_list[name], cells) for name, cells in self._sums.items()}
-
-    @classmethod
-    def of_parts(cls, parts: Mapping[str, Sequence[Any]]) -> ExactSums:
-        """Return the sums that gave these `parts`."""
-        sums = cls()
-        for name, (is_list, cells) in parts.items():
-            sums._is_list[name], sums._sums[name] = is_list, cells
-        return sums
-
-    def totals(self) -> dict[str, Any]:
-        """The sums: int, float, or a list of them for a histogram."""
-        read = {
-            name: [math.fsum(cell) if isinstance(cell, list) else cell for cell in cells]
-            for name, cells in self._sums.items()
-        }
-        return {name: cells if self._is_list[name] else cells[0] for name, cells in read.items()}
-
-
-def _expansion(values: list[float]) -> list[float]:
-    """A few floats with exactly the same sum, largest first."""
-    values = list(values)
-    parts: list[float] = []
-    while total := math.fsum(values):
-        parts.append(total)
-        values.append(-total)
-    return parts
+    return (
+        np.diff(batch.gt.offsets),
+        per_image(gt_counts, batch.gt.image, images),
+        np.diff(batch.det.offsets),
+        per_image(det_counts, batch.det.image, images),
+    )
 
 
 def load(name: str) -> Protocol:

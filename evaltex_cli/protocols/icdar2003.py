@@ -18,10 +18,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evaltex_cli.geometry import shapes
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, mean_of, object_counts, per_image, ratio
-from evaltex_cli.protocols.recall_precision import ignored_detections
-from evaltex_cli.protocols.relations import matches
-from evaltex_cli.protocols.ties import ratio_error
+from evaltex_cli.protocols.base import CreditTally, Evidence, Protocol, Scores, object_counts, per_image
+from evaltex_cli.protocols.matches import matches, mean_of
+from evaltex_cli.protocols.ratios import ignored_detections, ratio, ratio_error
 from evaltex_cli.protocols.zero_rectangles import without_zero_rectangles, zero_rectangles_field
 from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps
 
@@ -69,18 +68,18 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     np.maximum.at(gt_best, gt, quality)
     np.maximum.at(det_best, det, quality)
     images = len(batch.names)
-    columns = {
-        **object_counts(batch, gt_counts, det_counts),
-        "recall_credit": per_image(gt_best, batch.gt.image, images),
-        "precision_credit": per_image(det_best, batch.det.image, images),
-    }
+    tally = CreditTally(
+        *object_counts(batch, gt_counts, det_counts),
+        recall_credit=per_image(gt_best, batch.gt.image, images),
+        precision_credit=per_image(det_best, batch.det.image, images),
+    )
     if not with_matches:
-        return Evidence(columns)
+        return Evidence(tally)
     # Partners are those that either side has as its best, but for rounding.
     most = quality + ratio_error(quality, overlaps, np.flatnonzero(counts))
     best = (most >= gt_best[gt]) | (most >= det_best[det])
     gt_values, det_values = {"best_match": gt_best}, {"best_match": det_best}
-    return Evidence(columns, matches(gt[best], det[best], gt_counts, det_counts, gt_values, det_values))
+    return Evidence(tally, matches(gt[best], det[best], gt_counts, det_counts, gt_values, det_values))
 
 
 def _quality(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Floats:
@@ -93,17 +92,17 @@ def _quality(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> F
     return np.asarray(np.minimum(overlaps.area / around.prod(axis=1), 1.0))
 
 
-def scores(totals: Totals, parameters: Parameters) -> Scores:
+def scores(tally: CreditTally, parameters: Parameters) -> Scores:
     """Mean best matches, and 1 / (α/precision + (1 - α)/recall)."""
-    recall = ratio(totals["recall_credit"], totals["counted_gt_objects"])
-    precision = ratio(totals["precision_credit"], totals["counted_detections"])
+    recall = ratio(tally.recall_credit, tally.counted_gt_objects)
+    precision = ratio(tally.precision_credit, tally.counted_detections)
     return _with_hmean(recall, precision, parameters)
 
 
-def image_scores(totals: Totals, parameters: Parameters) -> Scores:
+def image_scores(tally: CreditTally, parameters: Parameters) -> Scores:
     """As `scores`; 1 in an image with neither objects nor detections."""
-    if totals["counted_gt_objects"] or totals["counted_detections"]:
-        return scores(totals, parameters)
+    if tally.counted_gt_objects or tally.counted_detections:
+        return scores(tally, parameters)
     return _with_hmean(1.0, 1.0, parameters)
 
 
@@ -118,6 +117,7 @@ PROTOCOL = Protocol(
     title="ICDAR 2003",
     version=1,
     parameters=Parameters,
+    tally=CreditTally,
     evidence=evidence,
     scores=scores,
     headline=("recall", "precision", "hmean"),

@@ -23,25 +23,14 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaltex_cli import geometry
 from evaltex_cli.geometry import rings, rounding, shapes
 from evaltex_cli.geometry.overlaps import touching_boxes
-from evaltex_cli.protocols.base import (
-    Evidence,
-    Protocol,
-    Scores,
-    Totals,
-    divide,
-    harmonic_mean,
-    mean_of,
-    object_counts,
-    per_image,
-    quotient,
-)
-from evaltex_cli.protocols.recall_precision import recall_precision
-from evaltex_cli.protocols.relations import matches
+from evaltex_cli.protocols import base
+from evaltex_cli.protocols.base import Count, Evidence, Protocol, Scores, object_counts, per_image, require
+from evaltex_cli.protocols.matches import matches, mean_of
+from evaltex_cli.protocols.ratios import divide, harmonic_mean, quotient, recall_precision
 from evaltex_cli.records import Bools, Convention, Floats, Geometries, ImageBatch, Ints, Objects, Overlaps, expanded
 
 TRUNCATED = Convention(truncated=True)
@@ -62,6 +51,25 @@ class Parameters:
         default=0.5,
         metadata={"help": "a detection with more than this share in don't care is ignored", "min": 0.0, "max": 1.0},
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Tally(base.Tally):
+    """Evidence of PopEval: characters of objects and detections, and those that were crossed out of both."""
+
+    compared_images: Count
+    gt_objects: Count
+    counted_gt_objects: Count
+    detections: Count
+    counted_detections: Count
+    gt_characters: Count
+    det_characters: Count
+    removed_characters: Count
+
+    def check(self) -> None:
+        super().check()
+        require(self.removed_characters <= self.gt_characters, "more characters crossed out than objects have")
+        require(self.removed_characters <= self.det_characters, "more characters crossed out than detections have")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,34 +114,38 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         Whether to return each object's match too.
     """
     gt_lengths, det_lengths = (
-        np.fromiter(map(len, side.texts), np.float64, side.count) for side in (batch.gt, batch.det)
+        np.fromiter(map(len, side.texts), np.int64, side.count) for side in (batch.gt, batch.det)
     )
     scene = _scene(batch, parameters, gt_lengths > 0)
     pairs = _crossed_out(scene, batch)
     gt, det, crossed = np.array(pairs, np.int64).reshape(-1, 3).T
     images = len(batch.names)
-    columns: dict[str, NDArray[Any]] = {
-        "compared_images": batch.named_in_detections.astype(np.int64),
-        **object_counts(batch, scene.gt_counts, scene.det_counts),
-        "gt_characters": per_image(np.where(scene.gt_counts, gt_lengths, 0).astype(np.int64), batch.gt.image, images),
-        "det_characters": per_image(
-            np.where(scene.det_counts, det_lengths, 0).astype(np.int64), batch.det.image, images
-        ),
-        "removed_characters": per_image(crossed, batch.gt.image[gt], images),
-    }
+    tally = Tally(
+        batch.named_in_detections.astype(np.int64),
+        *object_counts(batch, scene.gt_counts, scene.det_counts),
+        gt_characters=per_image(np.where(scene.gt_counts, gt_lengths, 0), batch.gt.image, images),
+        det_characters=per_image(np.where(scene.det_counts, det_lengths, 0), batch.det.image, images),
+        removed_characters=per_image(crossed, batch.gt.image[gt], images),
+    )
     if not with_matches:
-        return Evidence(columns)
-    gt_removed = np.bincount(gt, crossed, batch.gt.count).astype(np.float64)
-    det_removed = np.bincount(det, crossed, batch.det.count).astype(np.float64)
+        return Evidence(tally)
+    gt_removed, gt_share = _removed(gt, crossed, gt_lengths)
+    det_removed, det_share = _removed(det, crossed, det_lengths)
     found = matches(
         gt,
         det,
         scene.gt_counts,
         scene.det_counts,
-        {"characters": gt_lengths, "removed_characters": gt_removed, "recall": divide(gt_removed, gt_lengths)},
-        {"characters": det_lengths, "removed_characters": det_removed, "precision": divide(det_removed, det_lengths)},
+        {"characters": gt_lengths, "removed_characters": gt_removed, "recall": gt_share},
+        {"characters": det_lengths, "removed_characters": det_removed, "precision": det_share},
     )
-    return Evidence(columns, found)
+    return Evidence(tally, found)
+
+
+def _removed(index: Ints, crossed: Ints, lengths: Ints) -> tuple[Floats, Floats]:
+    """(n,) characters crossed out of each object or detection, and their share of its characters."""
+    removed = np.bincount(index, crossed, len(lengths)).astype(np.float64)
+    return removed, divide(removed, lengths.astype(np.float64))
 
 
 # Who meets whom ------------------------------------------------------------------------------------------------------
@@ -331,20 +343,20 @@ class _Candidates:
 # Scores --------------------------------------------------------------------------------------------------------------
 
 
-def scores(totals: Totals, parameters: Parameters) -> Scores:
+def scores(tally: Tally, parameters: Parameters) -> Scores:
     """Shares of the characters that were crossed out, the harmonic mean, and how many they were; 0/0 is 0."""
-    removed = totals["removed_characters"]
-    found = recall_precision(removed, totals["gt_characters"], removed, totals["det_characters"])
+    removed = tally.removed_characters
+    found = recall_precision(removed, tally.gt_characters, removed, tally.det_characters)
     return {**found, "removed_characters": removed}
 
 
-def image_scores(totals: Totals, parameters: Parameters) -> Scores:
+def image_scores(tally: Tally, parameters: Parameters) -> Scores:
     """As `scores`; a compared image without text has recall 1, and precision 0 if there are characters, else 1."""
-    if totals["gt_characters"] or not totals["compared_images"]:
-        return scores(totals, parameters)
-    precision = 0.0 if totals["det_characters"] else 1.0
+    if tally.gt_characters or not tally.compared_images:
+        return scores(tally, parameters)
+    precision = 0.0 if tally.det_characters else 1.0
     hmean = harmonic_mean(1.0, precision)
-    return {"recall": 1.0, "precision": precision, "hmean": hmean, "removed_characters": totals["removed_characters"]}
+    return {"recall": 1.0, "precision": precision, "hmean": hmean, "removed_characters": tally.removed_characters}
 
 
 PROTOCOL = Protocol(
@@ -352,6 +364,7 @@ PROTOCOL = Protocol(
     title="PopEval: characters crossed out of ground truth and detections, end to end",
     version=1,
     parameters=Parameters,
+    tally=Tally,
     evidence=evidence,
     scores=scores,
     headline=("recall", "precision", "hmean"),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.evaluation.tally import ImageResult, Run, image_scores
-from evaltex_cli.protocols.base import FALSE_POSITIVE, MATCH_TYPES, Evidence, EvidenceRows
+from evaltex_cli.protocols.base import FALSE_POSITIVE, MATCH_TYPES, Evidence, EvidenceRows, Tally
 from evaltex_cli.records import Floats, ImageBatch, Ints, offsets_of
 
 PENDING_OBJECTS = 4096
@@ -39,12 +39,29 @@ class ObjectColumns(NamedTuple):
     values: Mapping[str, Floats]
 
 
+class StoredRows(NamedTuple):
+    """The evidence of all images in the form of JSON: columns by the names there, of whatever version wrote it."""
+
+    names: Sequence[str]
+    columns: Mapping[str, NDArray[Any]]
+
+    def typed(self, kind: type[Tally]) -> EvidenceRows:
+        """Return it as a protocol's evidence.
+
+        Raises
+        ------
+        TypeError, ValueError
+            When it is not (`Tally.of_columns`).
+        """
+        return EvidenceRows(self.names, kind.of_columns(self.columns))
+
+
 class ImageTable(NamedTuple):
     """Columns with one row per image.
 
     Attributes
     ----------
-    rows : EvidenceRows
+    rows : StoredRows
         Names and evidence.
     scores : mapping of (images,) float64
         The headline scores; NaN where undefined.
@@ -56,7 +73,7 @@ class ImageTable(NamedTuple):
         None where nobody asked for them.
     """
 
-    rows: EvidenceRows
+    rows: StoredRows
     scores: Mapping[str, Floats]
     counts: Ints
     offsets: Ints
@@ -124,7 +141,7 @@ def _of_images(images: Sequence[ImageResult], headline: Sequence[str], with_obje
         objects = ObjectColumns(ids, types, {name: _floats([entry[name] for entry in entries]) for name in names})
     totals = images[0].totals if images else {}
     return ImageTable(
-        EvidenceRows(
+        StoredRows(
             [image.name for image in images],
             {name: _evidence([image.totals[name] for image in images]) for name in totals},
         ),
@@ -140,10 +157,10 @@ def table_of(run: Run, batch: ImageBatch, evidence: Evidence) -> ImageTable:
     if evidence.matches is None:
         raise ValueError("evidence was made without matches")
     gt, det = evidence.matches
-    scores = [image_scores(run, evidence.row(k)) for k in range(len(batch.names))]
+    scores = [image_scores(run, evidence.tally.row(k)) for k in range(len(batch.names))]
     false_positives = np.bincount(batch.det.image[det.types == FALSE_POSITIVE], minlength=len(batch.names))
     return ImageTable(
-        EvidenceRows(list(batch.names), evidence.columns),
+        StoredRows(list(batch.names), evidence.tally.as_dict()),
         {name: _floats([score.get(name) for score in scores]) for name in run.protocol.headline},
         _counts(gt.types, batch.gt.offsets, false_positives),
         batch.gt.offsets,
@@ -181,7 +198,7 @@ def _joined(parts: Sequence[ImageTable]) -> ImageTable:
             {name: np.concatenate([part.values[name] for part in filled]) for name in filled[0].values},
         )
     return ImageTable(
-        EvidenceRows(
+        StoredRows(
             [name for part in rows for name in part.names],
             _concatenated([part.columns for part in rows]),
         ),

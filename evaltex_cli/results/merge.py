@@ -8,9 +8,11 @@ rounded once in each part, so it may differ from that of one run by half a unit 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from evaltex_cli.errors import InputError, counted, quote
 from evaltex_cli.evaluation.signature import signature
 from evaltex_cli.evaluation.tally import Evaluation, ImageResult, InputCounts, InputFile, InputSummary, Run
 from evaltex_cli.protocols import PROTOCOLS, config
-from evaltex_cli.protocols.base import ExactSums, load
+from evaltex_cli.protocols.base import load
 from evaltex_cli.results import reader
 from evaltex_cli.results.result_document import ResultDocument
 from evaltex_cli.results.writer import ImageFiles, of_images
@@ -174,7 +176,8 @@ def _merged(parts: Sequence[tuple[Path, ResultDocument]]) -> Merged:
     complete = all(len(part.images) == part.inputs.gt.images for _, part in parts)
     images = [part.images for _, part in parts] if complete else []
     columns = [part.table.rows.columns for _, part in parts if complete and part.images]
-    totals = _totals(columns or [_row(part) for _, part in parts])
+    columns = columns or [_row(part) for _, part in parts]
+    tally = reduce(add, (protocol.tally.of_columns(of_part).sum() for of_part in columns))
     warnings = [warning for _, part in parts for warning in part.warnings]
     if not complete:
         warnings.append(
@@ -182,22 +185,14 @@ def _merged(parts: Sequence[tuple[Path, ResultDocument]]) -> Merged:
             " parts have in common would not be noticed"
         )
     signed = signature(protocol, parameters, first.options, gt.images, gt.sha256)
-    scores = protocol.scores(totals, parameters)
+    scores = protocol.scores(tally, parameters)
     told = list(dict.fromkeys(warnings))
-    run = Evaluation(protocol, parameters, signed, gt, det, totals, scores, warnings=told)
+    run = Evaluation(protocol, parameters, signed, gt, det, tally, scores, warnings=told)
     return Merged(run, images, [sha256 for _, part in parts for sha256 in part.ground_truths])
 
 
 def _row(part: ResultDocument) -> dict[str, NDArray[Any]]:
     return {name: np.array([value]) for name, value in part.totals.items()}
-
-
-def _totals(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, Any]:
-    kinds = {name: np.result_type(*(columns[name] for columns in parts)) for name in parts[0]}
-    sums = ExactSums()
-    for columns in parts:
-        sums.add({name: columns[name].astype(kind, copy=False) for name, kind in kinds.items()})
-    return sums.totals()
 
 
 def _summary(parts: Sequence[InputSummary]) -> InputSummary:

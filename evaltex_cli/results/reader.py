@@ -284,7 +284,7 @@ def _faults_of_scores(decoded: Mapping[str, Any]) -> Iterator[str]:
         return
     try:
         parameters = config.checked(protocol.name, decoded["parameters"])
-        computed, stored = protocol.scores(decoded["totals"], parameters), decoded["scores"]
+        computed, stored = protocol.scores(protocol.tally(**decoded["totals"]), parameters), decoded["scores"]
         are_alike = computed.keys() == stored.keys() and _are_alike(computed, stored, _layout)
     except ConfigError:
         return  # reported where the parameters are used

@@ -22,10 +22,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.tally import Evaluation
-from evaltex_cli.protocols.base import EvidenceRows, Scores, Totals
+from evaltex_cli.protocols.base import EvidenceRows, Scores, Tally
 from evaltex_cli.records import Bools, Floats
 
 LEVEL = 0.95
@@ -66,7 +67,7 @@ class Replicates:
 
 
 def replicates(
-    rows: EvidenceRows, scores: Callable[[Totals], Scores], resamples: int = RESAMPLES, seed: int = 0
+    rows: EvidenceRows, scores: Callable[[Any], Scores], resamples: int = RESAMPLES, seed: int = 0
 ) -> Replicates:
     """Score subsets of the images.
 
@@ -82,23 +83,23 @@ def replicates(
     """
     images = len(rows.names)
     order = sorted(range(images), key=rows.names.__getitem__)
-    columns = {name: column[order] for name, column in rows.columns.items()}
+    tally = rows.tally.each(lambda column: column[order])
     everything = np.ones((1, images))
     (of_all,), (of_doubled,), (of_none,) = (
-        [_scalars(scores(totals)) for totals in _totals(columns, weight * everything)] for weight in (1, 2, 0)
+        [_scalars(scores(sums)) for sums in _sums(tally, weight * everything)] for weight in (1, 2, 0)
     )
     counts = {name for name, value in of_all.items() if value and of_doubled[name] == 2 * value}
     found: dict[str, list[float]] = {name: [] for name in of_all}
     for weights in _subsets(images, resamples, seed):
         scale = images / np.maximum(weights.sum(axis=1), 1)
-        for totals, factor in zip(_totals(columns, weights), scale.tolist(), strict=True):
-            for name, value in _scalars(scores(totals)).items():
+        for sums, factor in zip(_sums(tally, weights), scale.tolist(), strict=True):
+            for name, value in _scalars(scores(sums)).items():
                 found[name].append(np.nan if value is None else value * factor if name in counts else value)
     return Replicates(
         {name: np.round(values, DECIMALS) for name, values in found.items()},
         of_all,
         of_none | dict.fromkeys(counts),
-        _has_evidence(columns, images),
+        _has_evidence(tally, images),
         _is_exact(images, resamples),
     )
 
@@ -125,24 +126,24 @@ def _subsets(images: int, resamples: int, seed: int) -> Iterator[Floats]:
         yield bits.astype(np.float64)
 
 
-def _totals(columns: Mapping[str, Any], weights: Floats) -> Iterator[dict[str, Any]]:
-    """Sum the evidence by each row of weights, which are integers."""
-    sums = {name: weights @ column.astype(np.float64) for name, column in columns.items()}
-    cells = {
-        name: (sums[name] if column.dtype.kind == "f" else np.rint(sums[name]).astype(np.int64)).tolist()
-        for name, column in columns.items()
-    }
-    for values in zip(*cells.values(), strict=True):
-        yield dict(zip(cells, values, strict=True))
+def _sums(tally: Tally, weights: Floats) -> Iterator[Tally]:
+    """Sum the evidence by each row of weights, which are whole numbers."""
+
+    def weighted(column: NDArray[Any]) -> NDArray[Any]:
+        sums = weights @ column.astype(np.float64)
+        return sums if column.dtype.kind == "f" else np.rint(sums).astype(np.int64)
+
+    subsets = tally.each(weighted)
+    return (subsets.row(k) for k in range(len(weights)))
 
 
 def _scalars(scores: Scores) -> dict[str, float | None]:
     return {name: value for name, value in scores.items() if value is None or isinstance(value, int | float)}
 
 
-def _has_evidence(columns: Mapping[str, Any], images: int) -> Bools:
+def _has_evidence(tally: Tally, images: int) -> Bools:
     found = np.zeros(images, bool)
-    for column in columns.values():
+    for column in tally.as_dict().values():
         found |= column.any(axis=tuple(range(1, column.ndim)))
     return found
 
@@ -241,7 +242,7 @@ def few_images(images: int) -> str | None:
 
 
 def intervals(
-    rows: EvidenceRows, scores: Callable[[Totals], Scores], level: float, resamples: int, seed: int
+    rows: EvidenceRows, scores: Callable[[Any], Scores], level: float, resamples: int, seed: int
 ) -> tuple[dict[str, tuple[float, float] | None], list[str]]:
     """Return each scalar score's interval, and what the user should know about them."""
     drawn = replicates(rows, scores, resamples, seed)

@@ -49,7 +49,7 @@ def found(protocol: str, batch: ImageBatch, **parameters: Any) -> tuple[Any, lis
     run = Run(load(protocol), checked(protocol, parameters))
     images: list[ImageResult] = []
     add_batch(run, batch, {}, lambda run, batch, evidence: images.extend(image_results(run, batch, evidence)))
-    return run.sums.totals(), images
+    return run.sums.as_dict(), images
 
 
 def by_id(images: list[ImageResult]) -> Any:

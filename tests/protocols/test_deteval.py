@@ -158,7 +158,7 @@ def test_agrees_with_the_reference(variant: str, seed: int) -> None:
         found = evidence_of(scenes, "deteval", curve_points=0, **own)
     for k, scene in enumerate(scenes):
         expected = image_totals(*scene, slow)
-        row = found.row(k)
+        row = found.tally.row(k).as_dict()
         assert {name: row[name] for name in expected} == pytest.approx(expected, abs=1e-12), (scene, own)
 
 
@@ -221,8 +221,8 @@ def test_no_object_is_credited_twice_and_partners_are_mutual(seed: int, variant:
     scenes = [random_scene(rng) for _ in range(8)]
     own, _ = random_options(rng, variant)
     found = evidence_of(scenes, "icdar2013" if variant == "icdar2013" else "deteval", True, **own)
-    assert (found.columns["recall_credit"] <= found.columns["counted_gt_objects"]).all()
-    assert (found.columns["precision_credit"] <= found.columns["counted_detections"]).all()
+    assert (found.tally.recall_credit <= found.tally.counted_gt_objects).all()
+    assert (found.tally.precision_credit <= found.tally.counted_detections).all()
     matches = found.matches
     assert matches is not None
     assert links(matches.gt) == {(i, j) for j, i in links(matches.det)}

@@ -80,7 +80,7 @@ def evidence_of(batch: ImageBatch) -> Evidence:
 
 def score(gt: list[Word], det: list[Word]) -> dict[str, Any]:
     found = evidence_of(batch_of([(gt, det)]))
-    return popeval.image_scores(found.row(0), popeval.Parameters())
+    return popeval.image_scores(found.tally.row(0), popeval.Parameters())
 
 
 @given(st.lists(seeds, min_size=1, max_size=6))
@@ -91,9 +91,9 @@ def test_agrees_with_the_reference(numbers: list[int]) -> None:
     found = evidence_of(batch)
     assert found.matches is not None
     for k, image in enumerate(reference.evaluate(*sides) for sides in scenes):
-        assert found.columns["gt_characters"][k] == image.gt_characters
-        assert found.columns["det_characters"][k] == image.det_characters
-        assert found.columns["removed_characters"][k] == sum(count for _, _, count in image.removed)
+        assert found.tally.gt_characters[k] == image.gt_characters
+        assert found.tally.det_characters[k] == image.det_characters
+        assert found.tally.removed_characters[k] == sum(count for _, _, count in image.removed)
         for side, start, stop, own in (
             (found.matches.gt, *batch.gt.offsets[k : k + 2], 0),
             (found.matches.det, *batch.det.offsets[k : k + 2], 1),
@@ -132,8 +132,8 @@ def test_boxes_and_the_polygons_of_their_corners_are_one(seed: int, shift: float
         for boxes in (True, False)
     )
     found, expected = evidence_of(mixed), evidence_of(plain)
-    assert {name: column.tolist() for name, column in found.columns.items()} == {
-        name: column.tolist() for name, column in expected.columns.items()
+    assert {name: column.tolist() for name, column in found.tally.as_dict().items()} == {
+        name: column.tolist() for name, column in expected.tally.as_dict().items()
     }
     assert found.matches is not None and expected.matches is not None
     for ours, theirs in ((found.matches.gt, expected.matches.gt), (found.matches.det, expected.matches.det)):
@@ -152,7 +152,7 @@ def test_no_character_is_removed_twice(seed: int) -> None:
     for side in (found.matches.gt, found.matches.det):
         removed, characters = (np.nan_to_num(side.values[n]) for n in ("removed_characters", "characters"))
         assert (removed <= characters).all()
-        assert removed.sum() == found.columns["removed_characters"][0]
+        assert removed.sum() == found.tally.removed_characters[0]
 
 
 @given(seeds)
@@ -216,17 +216,17 @@ def test_detections_in_dont_care_are_ignored() -> None:
     hidden = box(0, 0, 100, 20, "secret", True)
     half, more = box(90, 0, 110, 20, "half"), box(89, 0, 110, 20, "more")
     found = evidence_of(batch_of([([hidden], [half, more])]))
-    assert found.columns["det_characters"].tolist() == [4]
-    assert found.columns["gt_characters"].tolist() == [0]
+    assert found.tally.det_characters.tolist() == [4]
+    assert found.tally.gt_characters.tolist() == [0]
 
 
 def test_only_images_of_both_sides_are_compared() -> None:
     words = [box(0, 0, 10, 10, "a")]
     batch = batch_of([(words, words), (words, [])], in_detections=np.array([True, False]))
     found = evidence_of(batch)
-    assert found.columns["gt_characters"].tolist() == [1, 0]
-    assert found.columns["compared_images"].tolist() == [1, 0]
-    assert popeval.image_scores(found.row(1), popeval.Parameters())["recall"] == 0
+    assert found.tally.gt_characters.tolist() == [1, 0]
+    assert found.tally.compared_images.tolist() == [1, 0]
+    assert popeval.image_scores(found.tally.row(1), popeval.Parameters())["recall"] == 0
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_thousands_of_words_in_one_image() -> None:
     everything = box(0, 0, 4200, 4200, "".join(found.text for found in gt))
     batch = batch_of([(gt, [*gt, everything])])
     with at_most(calls=2_000_000):
-        scores = popeval.scores(evidence_of(batch).row(0), popeval.Parameters())
+        scores = popeval.scores(evidence_of(batch).tally.row(0), popeval.Parameters())
     assert scores["recall"] == 1
 
 

@@ -122,9 +122,9 @@ def test_agrees_with_the_reference(numbers: list[int], threshold: float, center:
         assert pairs == image.pairs
         assert np.nan_to_num(found.matches.gt.values["recall"][objects]) == pytest.approx(image.recall, abs=1e-12)
         assert np.nan_to_num(side.values["precision"][detections]) == pytest.approx(image.precision, abs=1e-12)
-        assert found.columns["recall_credit"][k] == pytest.approx(sum(image.recall), abs=1e-9)
-        assert found.columns["precision_credit"][k] == pytest.approx(sum(image.precision), abs=1e-9)
-        assert found.columns["counted_detections"][k] == image.ignored.count(False)
+        assert found.tally.recall_credit[k] == pytest.approx(sum(image.recall), abs=1e-9)
+        assert found.tally.precision_credit[k] == pytest.approx(sum(image.precision), abs=1e-9)
+        assert found.tally.counted_detections[k] == image.ignored.count(False)
 
 
 def test_scenes_have_all_kinds_of_matches() -> None:
@@ -140,10 +140,10 @@ def test_scenes_have_all_kinds_of_matches() -> None:
 @quick
 def test_an_image_counts_the_same_in_any_batch(numbers: list[int]) -> None:
     scenes = [tuple(valid(side) for side in scene(seed)) for seed in numbers]
-    together = evidence_of(batch_of(scenes)).columns
+    together = evidence_of(batch_of(scenes)).tally.as_dict()
     for k, alone in enumerate(scenes):
         assert {n: c[k] for n, c in together.items()} == {
-            n: c[0] for n, c in evidence_of(batch_of([alone])).columns.items()
+            n: c[0] for n, c in evidence_of(batch_of([alone])).tally.as_dict().items()
         }
 
 
@@ -205,8 +205,8 @@ def test_dont_care_is_cut_off_a_detection() -> None:
 
 def test_an_empty_transcription_counts_and_is_told() -> None:
     found = evidence_of(batch_of([([WORD, box(0, 50, 90, 70)], [WORD, box(0, 50, 90, 70)]), ([WORD], [WORD])]))
-    assert found.columns["recall_credit"].tolist() == [1, 1]
-    assert found.columns["counted_gt_objects"].tolist() == [2, 1]
+    assert found.tally.recall_credit.tolist() == [1, 1]
+    assert found.tally.counted_gt_objects.tolist() == [2, 1]
     (warning,) = found.warnings
     assert "img_0" in str(warning) and "img_1" not in str(warning)
 
@@ -217,7 +217,7 @@ def test_an_empty_transcription_counts_and_is_told() -> None:
 )
 def test_images_without_objects(gt: list[Word], det: list[Word], expected: tuple[float, float]) -> None:
     found = evidence_of(batch_of([(gt, det)]))
-    scores = tedeval.PROTOCOL.image_scores(found.row(0), tedeval.Parameters())
+    scores = tedeval.PROTOCOL.image_scores(found.tally.row(0), tedeval.Parameters())
     assert (scores["recall"], scores["precision"]) == expected
 
 

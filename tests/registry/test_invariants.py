@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from evaltex_cli import Accumulator, evaluate, image_objects
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.protocols.base import MATCH_TYPES, ExactSums, load
+from evaltex_cli.protocols.base import MATCH_TYPES, Tally, load
 from evaltex_cli.records import ImageBatch, Objects, concatenate
 
 every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -243,13 +243,21 @@ def test_evidence_of_an_image_does_not_depend_on_its_batch(protocol: str, images
         for name, column in alone.items():
             assert column.dtype == together[name].dtype, name
             assert column[0].tolist() == pytest.approx(together[name][k].tolist(), abs=1e-9), name
-    sums = ExactSums()
-    for part in ([], images, [([], [])], images):
-        sums.add(columns(protocol, part))
+    tallies = [evidence_of(protocol, part) for part in ([], images, [([], [])], images)]
+    rows = type(tallies[0]).concatenate(tallies)
+    assert sum((tally.sum() for tally in tallies[1:]), tallies[0].sum()).as_dict() == rows.sum().as_dict()
 
 
 def columns(protocol: str, images: list[Scene]) -> dict[str, Any]:
-    """The evidence of some images as one batch."""
+    """The columns of evidence of some images as one batch."""
+    found = evidence_of(protocol, images).as_dict()
+    for name, column in found.items():
+        assert column.dtype in (np.int64, np.float64), name
+        assert len(column) == len(images), name
+    return found
+
+
+def evidence_of(protocol: str, images: list[Scene]) -> Tally:
     nothing = objects([])
     sides = [
         concatenate([objects(image[side]) for image in images]) if images else without_images(nothing)
@@ -258,11 +266,7 @@ def columns(protocol: str, images: list[Scene]) -> dict[str, Any]:
     batch = ImageBatch([f"i{k}" for k in range(len(images))], np.zeros((len(images), 2)), sides[0], sides[1])
     kind = load(protocol)
     measured = overlaps.measure(batch, kind.convention(kind.parameters()))
-    found = kind.evidence(batch, measured, kind.parameters(), False).columns
-    for name, column in found.items():
-        assert column.dtype in (np.int64, np.float64), name
-        assert len(column) == len(images), name
-    return dict(found)
+    return kind.evidence(batch, measured, kind.parameters(), False).tally
 
 
 def without_images(nothing: Objects) -> Objects:

@@ -25,7 +25,8 @@ from evaltex_cli.geometry import geos, polygons
 from evaltex_cli.geometry.overlaps import MAX_PAIRS
 from evaltex_cli.geometry.polygons import MAX_CROSSINGS
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.protocols.base import load, natural_log
+from evaltex_cli.protocols.base import load
+from evaltex_cli.protocols.ratios import natural_log
 from evaltex_cli.records import Objects
 
 every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -283,11 +284,13 @@ def test_more_than_that_is_refused_before_it_takes_memory(protocol: str) -> None
 def test_overall_scores_are_rounded_once() -> None:
     """Forty tenths: one after another they are 4.000000000000001."""
     credits: list[float] = [0.1] * 40
-    totals = {"counted_gt_objects": 1, "counted_detections": 1, "recall_credit": 0.0, "precision_credit": 0.0}
+    totals = {"gt_objects": 1, "counted_gt_objects": 1, "detections": 1, "counted_detections": 1}
+    totals |= {"recall_credit": 0.0, "precision_credit": 0.0, "named_in_detections": 1}
+    totals |= dict.fromkeys(("one_to_one", "one_to_many", "many_to_one"), 0)
     totals |= {"images": 1, "images_without_text": 0, "detections_without_text": 0}
     totals |= {"curve_recall_credit": credits, "curve_precision_credit": credits}
     deteval = load("deteval")
-    found = deteval.scores(totals, deteval.parameters())
+    found = deteval.scores(deteval.tally(**totals), deteval.parameters())
     assert (found["recall_overall"], found["precision_overall"]) == (0.1, 0.1)
 
 

@@ -16,7 +16,7 @@ from evaltex_cli import image_objects
 from evaltex_cli.diagnose import error_types
 from evaltex_cli.geometry import overlaps, rounding, shapes
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.protocols.base import ExactSums, Matches, load
+from evaltex_cli.protocols.base import Matches, load
 from evaltex_cli.records import ImageBatch, Objects
 
 FACTORS = ("0.1", "0.01", "0.001", "0.3", "0.7", "1e-6", "1.1", "3.3", "10", "1000", "12345.678", "1e6")
@@ -102,9 +102,7 @@ def found(protocol: str, gt: Objects, det: Objects, **parameters: Any) -> tuple[
     batch = ImageBatch(["a"], np.zeros((1, 2)), gt, det)
     evidence = kind.evidence(batch, overlaps.measure(batch, kind.convention(chosen)), chosen, True)
     assert evidence.matches is not None
-    sums = ExactSums()
-    sums.add(evidence.columns)
-    return evidence.matches, kind.scores(sums.totals(), chosen)
+    return evidence.matches, kind.scores(evidence.tally.sum(), chosen)
 
 
 def assert_same(one: tuple[Matches, dict[str, Any]], other: tuple[Matches, dict[str, Any]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -12,25 +13,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.compare import changes, comparison, tables
-from evaltex_cli.protocols.base import EvidenceRows
+from evaltex_cli.protocols.base import Count, EvidenceRows, Sum, Tally
 from evaltex_cli.results import significance
 from evaltex_cli.results.text_tables import shown_p
 
 
+@dataclass(frozen=True, eq=False)
+class Answers(Tally):
+    hits: Sum
+    asked: Count
+    bins: Count
+
+
 def rows_of(hits, asked, names=None):
-    columns = {
-        "hits": np.array(hits, np.float64),
-        "asked": np.array(asked, np.int64),
-        "bins": np.array([[a, 0] for a in asked], np.int64).reshape(len(asked), 2),
-    }
-    return EvidenceRows(names or [f"img_{k:03d}" for k in range(len(hits))], columns)
+    tally = Answers(
+        hits=np.array(hits, np.float64),
+        asked=np.array(asked, np.int64),
+        bins=np.array([[a, 0] for a in asked], np.int64).reshape(len(asked), 2),
+    )
+    return EvidenceRows(names or [f"img_{k:03d}" for k in range(len(hits))], tally)
 
 
-def scores(totals):
-    assert isinstance(totals["asked"], int)
-    assert totals["bins"] == [totals["asked"], 0]
-    recall = totals["hits"] / totals["asked"] if totals["asked"] else 0.0
-    return {"recall": recall, "bins": totals["bins"], "asked": totals["asked"], "never": None}
+def scores(tally):
+    assert isinstance(tally.asked, int)
+    assert tally.bins == [tally.asked, 0]
+    recall = tally.hits / tally.asked if tally.asked else 0.0
+    return {"recall": recall, "bins": tally.bins, "asked": tally.asked, "never": None}
 
 
 def drawn(hits, asked, resamples=significance.RESAMPLES, seed=0, names=None):

@@ -35,22 +35,13 @@ from evaltex_cli import geometry
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.rounding import without_errors
 from evaltex_cli.protocols.area import matching
-from evaltex_cli.protocols.area.evidence import columns_of, described, empty_image_scores
+from evaltex_cli.protocols.area.evidence import AreaTally, described, empty_image_scores, tally_of
 from evaltex_cli.protocols.area.matching import Rules, Thresholds, Weights
-from evaltex_cli.protocols.base import (
-    Evidence,
-    Plot,
-    Protocol,
-    Scores,
-    Totals,
-    harmonic_mean,
-    mean_of,
-    per_image,
-    ratio,
-)
-from evaltex_cli.protocols.recall_precision import recall_precision, scores_of
+from evaltex_cli.protocols.base import Count, Evidence, Plot, Protocol, Scores, Sum, per_image, require
+from evaltex_cli.protocols.matches import mean_of
+from evaltex_cli.protocols.ratios import harmonic_mean, ratio, recall_precision, scores_of
 from evaltex_cli.protocols.zero_rectangles import without_zero_rectangles, zero_rectangles_field
-from evaltex_cli.records import Convention, ImageBatch, Overlaps
+from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps
 
 RULES = {
     "wolf": Rules(single_precision=True, typed=True),
@@ -135,6 +126,31 @@ class Parameters:
         metadata={"help": "T, points of each performance graph; 0 for none", "min": 0, "max": 100},
     )
     grid: bool = field(default=False, metadata={"help": "scores for every t_r and t_p of the graphs (section 4.5)"})
+
+
+@dataclass(frozen=True, eq=False)
+class Tally(AreaTally):
+    """Evidence of DetEval: that of the fixed thresholds; images without text; credits at each setting of the graphs.
+
+    Credits of graphs are (images, settings): the settings of `_curve_settings` and of `_grid_settings`.
+    """
+
+    images: Count
+    images_without_text: Count
+    detections_without_text: Count
+    curve_recall_credit: Sum | None = None
+    curve_precision_credit: Sum | None = None
+    grid_recall_credit: Sum | None = None
+    grid_precision_credit: Sum | None = None
+
+    def check(self) -> None:
+        super().check()
+        require(self.images_without_text <= self.images, "more images without text than images")
+        require(self.detections_without_text <= self.counted_detections, "more detections without text than detections")
+
+    def credits(self, series: str) -> tuple[list[float], list[float]]:
+        """Credits towards recall and precision of all settings of ``curve`` or ``grid``."""
+        return getattr(self, f"{series}_recall_credit"), getattr(self, f"{series}_precision_credit")
 
 
 def _or(value: float, default: float) -> float:
@@ -241,19 +257,23 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     )
     found = replace(found, det_counts=found.det_counts & ~det_zero)
     credits = matching.credit(found, rules, fixed, weights)
-    columns = columns_of(batch, found, credits)
-    no_text = taken & (columns["counted_gt_objects"] == 0)
-    columns["images"] = taken.astype(np.int64)
-    columns["images_without_text"] = no_text.astype(np.int64)
-    columns["detections_without_text"] = np.where(no_text, columns["counted_detections"], 0)
+    tally = tally_of(batch, found, credits)
+    no_text = taken & (tally.counted_gt_objects == 0)
+    swept: dict[str, Floats] = {}
     for name, settings in series.items():
-        swept = [matching.credit(found, rules, setting, weights) for setting in settings]
-        for score, image, of in (
-            ("recall", batch.gt.image, [one.gt for one in swept]),
-            ("precision", batch.det.image, [one.det for one in swept]),
-        ):
-            columns[f"{name}_{score}_credit"] = np.stack([per_image(credit, image, images) for credit in of], axis=1)
-    return Evidence(columns, described(found, credits) if with_matches else None)
+        at_settings = [matching.credit(found, rules, setting, weights) for setting in settings]
+        of_gt = [per_image(one.gt, batch.gt.image, images) for one in at_settings]
+        of_det = [per_image(one.det, batch.det.image, images) for one in at_settings]
+        swept[f"{name}_recall_credit"] = np.stack(of_gt, axis=1)
+        swept[f"{name}_precision_credit"] = np.stack(of_det, axis=1)
+    tally = Tally(
+        **tally.as_dict(),
+        images=taken.astype(np.int64),
+        images_without_text=no_text.astype(np.int64),
+        detections_without_text=np.where(no_text, tally.counted_detections, 0),
+        **swept,
+    )
+    return Evidence(tally, described(found, credits) if with_matches else None)
 
 
 def _with_plain_areas(batch: ImageBatch, overlaps: Overlaps) -> Overlaps:
@@ -283,28 +303,29 @@ def _series(parameters: Parameters) -> Iterator[tuple[str, list[Thresholds]]]:
             yield "grid", _grid_settings(parameters)
 
 
-def scores(totals: Totals, parameters: Parameters) -> Scores:
+def scores(tally: Tally, parameters: Parameters) -> Scores:
     """Object recall and precision (Eq. 12), graphs (section 4.4), R_OV, P_OV, Perf_OV (Eq. 13, 14), generality (5)."""
-    gt, det = totals["counted_gt_objects"], totals["counted_detections"]
-    result = recall_precision(totals["recall_credit"], gt, totals["precision_credit"], det)
-    overall = _overall(totals, parameters, gt, det)
+    gt, det = tally.counted_gt_objects, tally.counted_detections
+    result = recall_precision(tally.recall_credit, gt, tally.precision_credit, det)
+    overall = _overall(tally, parameters, gt, det)
     if parameters.preset == "auc":
         result = {name: overall[f"{name}_overall"] for name in result}
     result |= overall
-    result["generality"] = gt / totals["images"] if totals["images"] else None
-    result["curves"] = list(_curve_rows(totals, parameters))
-    result["generality_series"] = list(_generality_rows(totals, parameters))
+    result["generality"] = gt / tally.images if tally.images else None
+    result["curves"] = list(_curve_rows(tally, parameters))
+    result["generality_series"] = list(_generality_rows(tally, parameters))
     if parameters.grid:
-        result["grid"] = list(_grid_rows(totals, parameters))
+        result["grid"] = list(_grid_rows(tally, parameters))
     return result
 
 
-def _overall(totals: Totals, parameters: Parameters, gt: float, det: float) -> Scores:
+def _overall(tally: Tally, parameters: Parameters, gt: float, det: float) -> Scores:
     points = 2 * curve_points(parameters)
     if not points:
         return dict.fromkeys(("recall_overall", "precision_overall", "hmean_overall"))
-    recall = math.fsum(ratio(credit, gt) for credit in totals["curve_recall_credit"]) / points
-    precision = math.fsum(ratio(credit, det) for credit in totals["curve_precision_credit"]) / points
+    recall_credits, precision_credits = tally.credits("curve")
+    recall = math.fsum(ratio(credit, gt) for credit in recall_credits) / points
+    precision = math.fsum(ratio(credit, det) for credit in precision_credits) / points
     return {
         "recall_overall": recall,
         "precision_overall": precision,
@@ -312,39 +333,40 @@ def _overall(totals: Totals, parameters: Parameters, gt: float, det: float) -> S
     }
 
 
-def _point(totals: Totals, series: str, index: int) -> Scores:
-    return scores_of(totals, totals[f"{series}_recall_credit"][index], totals[f"{series}_precision_credit"][index])
+def _point(tally: Tally, series: str, index: int) -> Scores:
+    recall_credits, precision_credits = tally.credits(series)
+    return scores_of(tally, recall_credits[index], precision_credits[index])
 
 
-def _curve_rows(totals: Totals, parameters: Parameters) -> Iterator[Scores]:
+def _curve_rows(tally: Tally, parameters: Parameters) -> Iterator[Scores]:
     t, (t_r, t_p) = steps(parameters), fixed_thresholds(parameters)
     settings = [("t_r", value, t_p) for value in t] + [("t_p", t_r, value) for value in t]
     for index, (varied, at_r, at_p) in enumerate(settings):
-        yield {"varied": varied, "t_r": at_r, "t_p": at_p, **_point(totals, "curve", index)}
+        yield {"varied": varied, "t_r": at_r, "t_p": at_p, **_point(tally, "curve", index)}
 
 
-def _grid_rows(totals: Totals, parameters: Parameters) -> Iterator[Scores]:
+def _grid_rows(tally: Tally, parameters: Parameters) -> Iterator[Scores]:
     t = steps(parameters)
     for index, (t_r, t_p) in enumerate((t_r, t_p) for t_r in t for t_p in t):
-        yield {"t_r": t_r, "t_p": t_p, **_point(totals, "grid", index)}
+        yield {"t_r": t_r, "t_p": t_p, **_point(tally, "grid", index)}
 
 
-def _generality_rows(totals: Totals, parameters: Parameters) -> Iterator[Scores]:
+def _generality_rows(tally: Tally, parameters: Parameters) -> Iterator[Scores]:
     """Images with text only, then one image without text more each row, until these are as many (section 5, Fig. 7)."""
-    gt, void = totals["counted_gt_objects"], totals["images_without_text"]
-    with_text = totals["images"] - void
-    detections = totals["counted_detections"] - totals["detections_without_text"]
+    gt, void = tally.counted_gt_objects, tally.images_without_text
+    with_text = tally.images - void
+    detections = tally.counted_detections - tally.detections_without_text
     for added in range(min(void, with_text) + 1):
-        det = detections + (totals["detections_without_text"] * added / void if void else 0)
+        det = detections + (tally.detections_without_text * added / void if void else 0)
         yield {
             "images": with_text + added,
             "inverse_generality": (with_text + added) / gt if gt else None,
-            **recall_precision(totals["recall_credit"], gt, totals["precision_credit"], det),
-            **_overall(totals, parameters, gt, det),
+            **recall_precision(tally.recall_credit, gt, tally.precision_credit, det),
+            **_overall(tally, parameters, gt, det),
         }
 
 
-def image_scores(totals: Totals, parameters: Parameters) -> Scores:
+def image_scores(tally: Tally, parameters: Parameters) -> Scores:
     """An image's scores as the variant's program prints them; without the graphs.
 
     Notes
@@ -353,16 +375,16 @@ def image_scores(totals: Totals, parameters: Parameters) -> Scores:
     object that counts recall is 1, and precision is 1 without detections, else 0; both are 0 in an image the detections
     do not name. ``totaltext``: 0/0 is 0.
     """
-    gt, det = totals["counted_gt_objects"], totals["counted_detections"]
-    overall = _overall(totals, parameters, gt, det)
-    result = recall_precision(totals["recall_credit"], gt, totals["precision_credit"], det)
+    gt, det = tally.counted_gt_objects, tally.counted_detections
+    overall = _overall(tally, parameters, gt, det)
+    result = recall_precision(tally.recall_credit, gt, tally.precision_credit, det)
     if parameters.preset == "auc":
         result = {name: overall[f"{name}_overall"] for name in result}
     fixed = None
     if parameters.variant == "wolf" and gt == det == 0:
         fixed = 1.0, 1.0
     elif parameters.variant == "rrc" and gt == 0:
-        fixed = empty_image_scores(totals)
+        fixed = empty_image_scores(tally)
     if fixed is not None:
         result = dict(zip(("recall", "precision"), fixed, strict=True))
         result["hmean"] = harmonic_mean(*fixed)
@@ -392,6 +414,7 @@ PROTOCOL = Protocol(
     title="DetEval",
     version=1,
     parameters=Parameters,
+    tally=Tally,
     evidence=evidence,
     scores=scores,
     headline=("recall", "precision", "hmean"),

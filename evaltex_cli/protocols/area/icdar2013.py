@@ -19,10 +19,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evaltex_cli.protocols.area import matching
-from evaltex_cli.protocols.area.evidence import columns_of, described, empty_image_scores
+from evaltex_cli.protocols.area.evidence import AreaTally, described, empty_image_scores, tally_of
 from evaltex_cli.protocols.area.matching import Rules, Thresholds, Weights
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, harmonic_mean, mean_of
-from evaltex_cli.protocols.recall_precision import scores_of
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores
+from evaltex_cli.protocols.matches import mean_of
+from evaltex_cli.protocols.ratios import harmonic_mean, scores_of
 from evaltex_cli.records import Convention, ImageBatch, Overlaps
 
 RULES = Rules(lone_overlap=False, several_overlaps=False, dont_care_rivals=True, lone=matching.LONE_IS_MANY)
@@ -82,20 +83,19 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     )
     weights = Weights(parameters.split_weight, parameters.merge_weight)
     credits = matching.credit(found, rules, thresholds, weights)
-    columns = columns_of(batch, found, credits)
-    return Evidence(columns, described(found, credits) if with_matches else None)
+    return Evidence(tally_of(batch, found, credits), described(found, credits) if with_matches else None)
 
 
-def scores(totals: Totals, parameters: Parameters) -> Scores:
+def scores(tally: AreaTally, parameters: Parameters) -> Scores:
     """Recall, precision and their harmonic mean."""
-    return scores_of(totals, totals["recall_credit"], totals["precision_credit"])
+    return scores_of(tally, tally.recall_credit, tally.precision_credit)
 
 
-def image_scores(totals: Totals, parameters: Parameters) -> Scores:
+def image_scores(tally: AreaTally, parameters: Parameters) -> Scores:
     """As `scores`, or what the script prints for an image without an object that counts."""
-    if totals["counted_gt_objects"]:
-        return scores(totals, parameters)
-    recall, precision = empty_image_scores(totals)
+    if tally.counted_gt_objects:
+        return scores(tally, parameters)
+    recall, precision = empty_image_scores(tally)
     return {"recall": recall, "precision": precision, "hmean": harmonic_mean(recall, precision)}
 
 
@@ -104,6 +104,7 @@ PROTOCOL = Protocol(
     title="ICDAR 2013",
     version=1,
     parameters=Parameters,
+    tally=AreaTally,
     evidence=evidence,
     scores=scores,
     headline=("recall", "precision", "hmean"),

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.geometry import shapes
-from evaltex_cli.protocols.base import MANY_TO_ONE, MISSED, ONE_TO_MANY, ONE_TO_ONE, natural_log, quotient
-from evaltex_cli.protocols.recall_precision import ignored_detections
-from evaltex_cli.protocols.ties import settled
+from evaltex_cli.protocols.base import MANY_TO_ONE, MISSED, ONE_TO_MANY, ONE_TO_ONE
+from evaltex_cli.protocols.ratios import ignored_detections, natural_log, quotient, settled
 from evaltex_cli.records import ANY_TYPE, Bools, Convention, Floats, ImageBatch, Ints, Overlaps
 
 LONE_IS_MANY, LONE_IS_ONE_TO_ONE, LONE_IS_RETESTED = range(3)

@@ -13,8 +13,8 @@ from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.geometry.shapes import Shapes
-from evaltex_cli.protocols.base import divide
 from evaltex_cli.protocols.cleval.shapes import Side
+from evaltex_cli.protocols.ratios import divide
 from evaltex_cli.records import Bools, Floats, Ints, Pairs, expanded
 
 

@@ -25,32 +25,34 @@ else. End-to-end scores are None where no detection bears a transcription.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.protocols.base import (
+    Count,
     Evidence,
     Matches,
+    ObjectTally,
     Protocol,
     Remark,
     Scores,
-    Totals,
-    defined,
-    harmonic_mean,
+    Sum,
+    at_most,
     image_named,
     per_image,
-    quotient,
-    ratio,
     remark,
+    require,
 )
 from evaltex_cli.protocols.cleval.counts import Counts, counts_of
 from evaltex_cli.protocols.cleval.parameters import Parameters, convention, decided
 from evaltex_cli.protocols.cleval.scene import Scene, scene_of
 from evaltex_cli.protocols.cleval.shapes import shorter_sides
-from evaltex_cli.protocols.relations import matches
+from evaltex_cli.protocols.matches import defined, matches
+from evaltex_cli.protocols.ratios import quotient, ratio, recall_precision
 from evaltex_cli.records import Bools, Floats, ImageBatch, Overlaps
 
 
@@ -75,15 +77,68 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     dont_care = batch.gt.dont_care
     scene = scene_of(batch, overlaps, parameters)
     counts = counts_of(scene, dont_care, parameters)
-    columns = _columns(scene, counts, dont_care, parameters)
+    tally = _tally(scene, counts, dont_care, parameters)
     if parameters.scale_bins:
-        columns |= _scale_columns(batch, scene, parameters)
+        tally = replace(tally, **_by_scale(batch, scene, parameters))
     found = _matches(scene, counts, dont_care, parameters) if with_matches else None
-    return Evidence(columns, found, _warnings(batch, scene))
+    return Evidence(tally, found, _warnings(batch, scene))
 
 
-def _columns(scene: Scene, counts: Counts, dont_care: Bools, parameters: Parameters) -> dict[str, NDArray[Any]]:
-    """Evidence of each image."""
+class Characters(NamedTuple):
+    """The part of the evidence that recall and precision are made of."""
+
+    gt_characters: Count
+    detected_characters: Count
+    recall_credit: Sum
+    precision_credit: Sum
+    recognised_characters: Count
+    e2e_recall_credit: Sum
+    e2e_precision_credit: Sum
+
+
+@dataclass(frozen=True, eq=False)
+class Tally(ObjectTally):
+    """Evidence of CLEval: characters by what happened to them; credits are less the penalties, so may be below 0.
+
+    The fields ``scale_...`` are `Characters` by bin, (images, bins).
+    """
+
+    gt_characters: Count
+    detected_characters: Count
+    found_characters: Count
+    missed_characters: Count
+    overlapped_characters: Count
+    false_positive_characters: Count
+    splits: Count
+    merges: Count
+    recall_credit: Sum
+    precision_credit: Sum
+    transcribed_detections: Count
+    recognised_characters: Count
+    correct_characters: Count
+    e2e_recall_credit: Sum
+    e2e_precision_credit: Sum
+    matched_characters: Count
+    scale_gt_characters: Count | None = None
+    scale_detected_characters: Count | None = None
+    scale_recall_credit: Sum | None = None
+    scale_precision_credit: Sum | None = None
+    scale_recognised_characters: Count | None = None
+    scale_e2e_recall_credit: Sum | None = None
+    scale_e2e_precision_credit: Sum | None = None
+
+    def check(self) -> None:
+        super().check()
+        found, missed = self.found_characters, self.missed_characters
+        require(found + missed == self.gt_characters, "characters found and missed differ from all")
+        require(found <= self.detected_characters, "more characters found than detected")
+        require(self.correct_characters <= self.gt_characters, "more correct characters than there are")
+        require(at_most(self.recall_credit, found), "a penalty raises recall")
+        require(at_most(self.precision_credit, found), "a penalty raises precision")
+
+
+def _tally(scene: Scene, counts: Counts, dont_care: Bools, parameters: Parameters) -> Tally:
+    """Sum the evidence of each image."""
     cared, kept = ~dont_care, ~counts.matching.dropped
 
     def by_gt(values: NDArray[Any]) -> NDArray[Any]:
@@ -100,51 +155,40 @@ def _columns(scene: Scene, counts: Counts, dont_care: Bools, parameters: Paramet
     merge_penalty = by_det(np.maximum(counts.merges - 1, 0)) * parameters.precision_granularity_penalty
     correct = by_gt(counts.gt_credit)
     least = -np.inf if parameters.official else 0.0
-    return {
-        "gt_objects": np.diff(scene.gt.offsets),
-        "counted_gt_objects": by_gt(cared),
-        "detections": np.diff(scene.det.offsets),
-        "counted_detections": by_det(kept),
-        "gt_characters": characters,
-        "detected_characters": included + false_characters,
-        "found_characters": found,
-        "missed_characters": characters - found,
-        "overlapped_characters": included - found,
-        "false_positive_characters": false_characters,
-        "splits": by_gt(counts.splits > 1),
-        "merges": by_det(counts.merges > 1),
-        "recall_credit": np.maximum(found - split_penalty, least),
-        "precision_credit": np.maximum(found - merge_penalty, least),
-        "transcribed_detections": per_image(lengths > 0, scene.det_image, scene.images),
-        "recognised_characters": by_det(lengths),
-        "correct_characters": correct,
-        "e2e_recall_credit": np.maximum(correct - split_penalty, least),
-        "e2e_precision_credit": np.maximum(correct - merge_penalty, least),
-        "matched_characters": by_det(np.where(false_positive, 0, np.maximum(lengths, counts.det_included))),
-    }
+    return Tally(
+        np.diff(scene.gt.offsets),
+        counted_gt_objects=by_gt(cared),
+        detections=np.diff(scene.det.offsets),
+        counted_detections=by_det(kept),
+        gt_characters=characters,
+        detected_characters=included + false_characters,
+        found_characters=found,
+        missed_characters=characters - found,
+        overlapped_characters=included - found,
+        false_positive_characters=false_characters,
+        splits=by_gt(counts.splits > 1),
+        merges=by_det(counts.merges > 1),
+        recall_credit=np.maximum(found - split_penalty, least),
+        precision_credit=np.maximum(found - merge_penalty, least),
+        transcribed_detections=per_image(lengths > 0, scene.det_image, scene.images),
+        recognised_characters=by_det(lengths),
+        correct_characters=correct,
+        e2e_recall_credit=np.maximum(correct - split_penalty, least),
+        e2e_precision_credit=np.maximum(correct - merge_penalty, least),
+        matched_characters=by_det(np.where(false_positive, 0, np.maximum(lengths, counts.det_included))),
+    )
 
 
-SCALE_COLUMNS = (
-    "gt_characters",
-    "detected_characters",
-    "recall_credit",
-    "precision_credit",
-    "recognised_characters",
-    "e2e_recall_credit",
-    "e2e_precision_credit",
-)
-
-
-def _scale_columns(batch: ImageBatch, scene: Scene, parameters: Parameters) -> dict[str, NDArray[Any]]:
-    """Evidence of each image and bin, objects of other scales being don't care."""
+def _by_scale(batch: ImageBatch, scene: Scene, parameters: Parameters) -> dict[str, NDArray[Any]]:
+    """The fields ``scale_...`` of a `Tally`, objects of other scales being don't care."""
     needs_sizes(batch, parameters)
     longer = batch.sizes.max(axis=1, initial=0.0)
     scale = shorter_sides(scene.gt) / longer[scene.gt_image]
     bins = []
     for low, high in parameters.bins():
         dont_care = batch.gt.dont_care | (scale < low) | (scale > high)
-        bins.append(_columns(scene, counts_of(scene, dont_care, parameters), dont_care, parameters))
-    return {f"scale_{name}": np.stack([columns[name] for columns in bins], axis=1) for name in SCALE_COLUMNS}
+        bins.append(_tally(scene, counts_of(scene, dont_care, parameters), dont_care, parameters))
+    return {f"scale_{name}": np.stack([getattr(tally, name) for tally in bins], axis=1) for name in Characters._fields}
 
 
 def needs_sizes(batch: ImageBatch, parameters: Parameters) -> None:
@@ -195,46 +239,39 @@ def _warnings(batch: ImageBatch, scene: Scene) -> tuple[Remark, ...]:
     return remark(text, batch, scene.gt_length == 0)
 
 
-def scores(totals: Totals, parameters: Parameters) -> Scores:
-    """Scores (Eq. 9, 10, 11) and attributes of summed evidence; 0/0 is 0.
-
-    Parameters
-    ----------
-    totals : mapping
-        The sums of the columns of `evidence`, over a dataset or of one image.
-    parameters : Parameters
-    """
-    end_to_end = totals["transcribed_detections"] > 0
-    result: Scores = _recall_precision(totals, end_to_end)
-    result["recognition_score"] = (
-        ratio(totals["correct_characters"], totals["matched_characters"]) if end_to_end else None
-    )
-    for name in (
-        "splits",
-        "merges",
-        "missed_characters",
-        "overlapped_characters",
-        "false_positive_characters",
-    ):
-        result[name] = totals[name]
+def scores(tally: Tally, parameters: Parameters) -> Scores:
+    """Scores (Eq. 9, 10, 11) and attributes of summed evidence; 0/0 is 0."""
+    end_to_end = tally.transcribed_detections > 0
+    characters = Characters(*(getattr(tally, name) for name in Characters._fields))
+    result: Scores = _recall_precision(characters, end_to_end)
+    result["recognition_score"] = ratio(tally.correct_characters, tally.matched_characters) if end_to_end else None
+    result |= {
+        "splits": tally.splits,
+        "merges": tally.merges,
+        "missed_characters": tally.missed_characters,
+        "overlapped_characters": tally.overlapped_characters,
+        "false_positive_characters": tally.false_positive_characters,
+    }
     if parameters.scale_bins:
+        by_scale = [getattr(tally, f"scale_{name}") for name in Characters._fields]
         result["scale_wise"] = [
             {"lowest_scale": low, "highest_scale": high}
-            | _recall_precision({name: totals[f"scale_{name}"][k] for name in SCALE_COLUMNS}, end_to_end)
+            | _recall_precision(Characters(*(values[k] for values in by_scale)), end_to_end)
             for k, (low, high) in enumerate(parameters.bins())
         ]
     return result
 
 
-def _recall_precision(totals: Totals, end_to_end: bool) -> Scores:
-    result: Scores = {}
-    for prefix, answers in (("", "detected_characters"), ("e2e_", "recognised_characters")):
-        recall = ratio(totals[f"{prefix}recall_credit"], totals["gt_characters"])
-        precision = ratio(totals[f"{prefix}precision_credit"], totals[answers])
-        result[f"{prefix}recall"] = recall
-        result[f"{prefix}precision"] = precision
-        result[f"{prefix}hmean"] = harmonic_mean(recall, precision)
-    return result if end_to_end else {name: None if name.startswith("e2e") else value for name, value in result.items()}
+def _recall_precision(characters: Characters, end_to_end: bool) -> Scores:
+    c, result = characters, dict[str, Any]()
+    for prefix, recall_credit, precision_credit, answers in (
+        ("", c.recall_credit, c.precision_credit, c.detected_characters),
+        ("e2e_", c.e2e_recall_credit, c.e2e_precision_credit, c.recognised_characters),
+    ):
+        scores = recall_precision(recall_credit, c.gt_characters, precision_credit, answers)
+        defined = end_to_end or not prefix
+        result |= {f"{prefix}{name}": value if defined else None for name, value in scores.items()}
+    return result
 
 
 def object_credit(types: NDArray[np.uint8], values: Mapping[str, Floats]) -> Floats:
@@ -248,6 +285,7 @@ PROTOCOL = Protocol(
     title="CLEval: detection and end-to-end recognition by characters",
     version=1,
     parameters=Parameters,
+    tally=Tally,
     evidence=evidence,
     scores=scores,
     headline=("recall", "precision", "hmean"),

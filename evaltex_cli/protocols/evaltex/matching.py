@@ -9,9 +9,8 @@ import numpy as np
 
 from evaltex_cli.geometry import label_runs, shapes
 from evaltex_cli.geometry.boxes import around
-from evaltex_cli.protocols.base import divide, natural_log, quotient
 from evaltex_cli.protocols.evaltex.parameters import Parameters, convention
-from evaltex_cli.protocols.ties import MOST, ratio_error
+from evaltex_cli.protocols.ratios import MOST, divide, natural_log, quotient, ratio_error
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, Pairs, distinct
 
 

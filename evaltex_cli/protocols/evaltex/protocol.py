@@ -16,12 +16,12 @@ Empty cases: a ratio 0/0 is 0, in the dataset and in an image without objects al
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.protocols import relations
+from evaltex_cli.protocols import base
 from evaltex_cli.protocols.base import (
     IGNORED,
     MANY_TO_MANY,
@@ -30,18 +30,19 @@ from evaltex_cli.protocols.base import (
     MISSED,
     ONE_TO_MANY,
     ONE_TO_ONE,
+    Count,
     Evidence,
     Protocol,
     Scores,
-    Totals,
-    harmonic_mean,
-    mean_of,
+    Sum,
+    at_most,
     per_image,
-    ratio,
+    require,
 )
 from evaltex_cli.protocols.evaltex.matching import Local, keep_candidates, local_scores, scene_of
 from evaltex_cli.protocols.evaltex.parameters import Parameters, convention
-from evaltex_cli.protocols.ties import settled
+from evaltex_cli.protocols.matches import matches, mean_of, types
+from evaltex_cli.protocols.ratios import harmonic_mean, ratio, settled
 from evaltex_cli.records import Floats, ImageBatch, Ints, Overlaps
 
 PRINTED_BINS, EMD_BINS = 10, 100
@@ -71,21 +72,58 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     gt_counts = ~batch.gt.dont_care
     det_counts = merges == 0
     det_counts[det[gt_counts[gt]]] = True
-    gt_type, _ = relations.types(gt, det, gt_counts, det_counts)
+    gt_type, _ = types(gt, det, gt_counts, det_counts)
     coverage = local.coverage * local.split if parameters.split else local.coverage
-    columns = _columns(batch, local, coverage, splits, merges, gt_type, parameters)
+    tally = _tally(batch, local, coverage, splits, merges, gt_type, parameters)
     if not with_matches:
-        return Evidence(columns)
+        return Evidence(tally)
     local_values = {
         "coverage": coverage,
         "coverage_no_split": local.coverage,
         "accuracy": local.accuracy,
         "split": local.split,
     }
-    return Evidence(columns, relations.matches(gt, det, gt_counts, det_counts, local_values, {}))
+    return Evidence(tally, matches(gt, det, gt_counts, det_counts, local_values, {}))
 
 
-def _columns(
+@dataclass(frozen=True, eq=False)
+class Tally(base.Tally):
+    """Evidence of EvaLTex: sums over objects that count, histograms of their values, and objects by match type."""
+
+    gt_objects: Count
+    counted_gt_objects: Count
+    detections: Count
+    true_positives: Count
+    false_positives: Count
+    coverage: Sum
+    coverage_no_split: Sum
+    accuracy: Sum
+    split: Sum
+    coverage_bins: Count
+    accuracy_bins: Count
+    coverage_emd_steps: Count
+    coverage_no_split_emd_steps: Count
+    accuracy_emd_steps: Count
+    one_to_one: Count
+    one_to_many: Count
+    many_to_one: Count
+    many_to_many: Count
+    missed: Count
+    ignored: Count
+
+    def check(self) -> None:
+        super().check()
+        matched = self.one_to_one + self.one_to_many + self.many_to_one + self.many_to_many
+        require(matched == self.true_positives, "match types and true positives differ")
+        require(matched + self.missed == self.counted_gt_objects, "match types and objects that count differ")
+        require(matched + self.missed + self.ignored == self.gt_objects, "match types and objects differ")
+        require(self.false_positives <= self.detections, "more false positives than detections")
+        require(at_most(self.coverage_no_split, self.true_positives), "more coverage than true positives")
+        require(at_most(self.coverage, self.coverage_no_split), "the split penalty raises coverage")
+        require(at_most(self.accuracy, self.true_positives), "more accuracy than true positives")
+
+
+def _tally(
     batch: ImageBatch,
     local: Local,
     coverage: Floats,
@@ -93,7 +131,7 @@ def _columns(
     merges: Ints,
     gt_type: NDArray[np.uint8],
     parameters: Parameters,
-) -> dict[str, NDArray[Any]]:
+) -> Tally:
     images = len(batch.names)
     cared = ~batch.gt.dont_care
     image, det_image = batch.gt.image[cared], batch.det.image
@@ -103,25 +141,27 @@ def _columns(
     entries = np.concatenate([accuracy, np.zeros(int(false_positive.sum()))])
     entry_image = np.concatenate([found_image, det_image[false_positive]])
     printed, emd = bins(parameters)
-    columns: dict[str, NDArray[Any]] = {
-        "gt_objects": np.diff(batch.gt.offsets),
-        "counted_gt_objects": per_image(cared, batch.gt.image, images),
-        "detections": np.diff(batch.det.offsets),
-        "true_positives": per_image(found, image, images),
-        "false_positives": per_image(false_positive, det_image, images),
-        "coverage": per_image(coverage[cared], image, images),
-        "coverage_no_split": per_image(local.coverage[cared], image, images),
-        "accuracy": per_image(accuracy, found_image, images),
-        "split": per_image(local.split[cared], image, images),
-        "coverage_bins": _histogram(coverage[cared], image, images, printed),
-        "accuracy_bins": _histogram(entries, entry_image, images, printed),
-        "coverage_emd_steps": _emd_steps(coverage[cared], image, images, emd),
-        "coverage_no_split_emd_steps": _emd_steps(local.coverage[cared], image, images, emd),
-        "accuracy_emd_steps": _emd_steps(entries, entry_image, images, emd),
+    by_type = {
+        MATCH_TYPES[code].replace("-", "_"): per_image(gt_type == code, batch.gt.image, images)
+        for code in (ONE_TO_ONE, ONE_TO_MANY, MANY_TO_ONE, MANY_TO_MANY, MISSED, IGNORED)
     }
-    for code in (ONE_TO_ONE, ONE_TO_MANY, MANY_TO_ONE, MANY_TO_MANY, MISSED, IGNORED):
-        columns[MATCH_TYPES[code].replace("-", "_")] = per_image(gt_type == code, batch.gt.image, images)
-    return columns
+    return Tally(
+        gt_objects=np.diff(batch.gt.offsets),
+        counted_gt_objects=per_image(cared, batch.gt.image, images),
+        detections=np.diff(batch.det.offsets),
+        true_positives=per_image(found, image, images),
+        false_positives=per_image(false_positive, det_image, images),
+        coverage=per_image(coverage[cared], image, images),
+        coverage_no_split=per_image(local.coverage[cared], image, images),
+        accuracy=per_image(accuracy, found_image, images),
+        split=per_image(local.split[cared], image, images),
+        coverage_bins=_histogram(coverage[cared], image, images, printed),
+        accuracy_bins=_histogram(entries, entry_image, images, printed),
+        coverage_emd_steps=_emd_steps(coverage[cared], image, images, emd),
+        coverage_no_split_emd_steps=_emd_steps(local.coverage[cared], image, images, emd),
+        accuracy_emd_steps=_emd_steps(entries, entry_image, images, emd),
+        **by_type,
+    )
 
 
 def bins(parameters: Parameters) -> tuple[int, int]:
@@ -144,40 +184,31 @@ def _emd_steps(values: Floats, image: Ints, images: int, count: int) -> Ints:
     return per_image(count - 1 - bin_of(values, count), image, images)
 
 
-def scores(totals: Totals, parameters: Parameters) -> Scores:
-    """Global scores (Eq. 23-31), histograms and EMD scores of summed evidence; 0/0 is 0.
-
-    Parameters
-    ----------
-    totals : mapping
-        The sums of the columns of `evidence`, over a dataset or of one image.
-    parameters : Parameters
-    """
-    counted, tp, answers = (
-        totals["counted_gt_objects"],
-        totals["true_positives"],
-        totals["true_positives"] + totals["false_positives"],
-    )
-    recall, recall_no_split = ratio(totals["coverage"], counted), ratio(totals["coverage_no_split"], counted)
-    precision = ratio(totals["accuracy"], answers)
+def scores(tally: Tally, parameters: Parameters) -> Scores:
+    """Global scores (Eq. 23-31), histograms and EMD scores; 0/0 is 0."""
+    counted, tp = tally.counted_gt_objects, tally.true_positives
+    answers = tp + tally.false_positives
+    recall, recall_no_split = ratio(tally.coverage, counted), ratio(tally.coverage_no_split, counted)
+    precision = ratio(tally.accuracy, answers)
     emd_recall, emd_no_split = (
-        _emd_score(totals[name], counted, parameters) for name in ("coverage_emd_steps", "coverage_no_split_emd_steps")
+        _emd_score(steps, counted, parameters)
+        for steps in (tally.coverage_emd_steps, tally.coverage_no_split_emd_steps)
     )
-    emd_precision = _emd_score(totals["accuracy_emd_steps"], answers, parameters)
+    emd_precision = _emd_score(tally.accuracy_emd_steps, answers, parameters)
     return {
         "recall": recall,
         "recall_no_split": recall_no_split,
         "precision": precision,
-        "split": ratio(totals["split"], counted),
+        "split": ratio(tally.split, counted),
         "fscore": harmonic_mean(recall, precision),
         "fscore_no_split": harmonic_mean(recall_no_split, precision),
         "quantity_recall": ratio(tp, counted),
         "quantity_precision": ratio(tp, answers),
-        "quality_recall": ratio(totals["coverage"], tp),
-        "quality_recall_no_split": ratio(totals["coverage_no_split"], tp),
-        "quality_precision": ratio(totals["accuracy"], tp),
-        "coverage_histogram": [ratio(count, counted) for count in totals["coverage_bins"]],
-        "accuracy_histogram": [ratio(count, answers) for count in totals["accuracy_bins"]],
+        "quality_recall": ratio(tally.coverage, tp),
+        "quality_recall_no_split": ratio(tally.coverage_no_split, tp),
+        "quality_precision": ratio(tally.accuracy, tp),
+        "coverage_histogram": [ratio(count, counted) for count in tally.coverage_bins],
+        "accuracy_histogram": [ratio(count, answers) for count in tally.accuracy_bins],
         "emd_recall": emd_recall,
         "emd_recall_no_split": emd_no_split,
         "emd_precision": emd_precision,
@@ -197,6 +228,7 @@ PROTOCOL = Protocol(
     title="EvaLTex: coverage and accuracy of every object, all kinds of matches",
     version=1,
     parameters=Parameters,
+    tally=Tally,
     evidence=evidence,
     scores=scores,
     headline=("recall", "precision", "fscore"),

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from evaltex_cli import geometry
 from evaltex_cli.geometry import outlines
-from evaltex_cli.protocols.base import Remark, divide, remark
+from evaltex_cli.protocols.base import Remark, remark
 from evaltex_cli.protocols.detection_order import order_field
-from evaltex_cli.protocols.recall_precision import ignored_detections
-from evaltex_cli.protocols.ties import settled
+from evaltex_cli.protocols.ratios import divide, ignored_detections, settled
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
 
 

@@ -13,14 +13,28 @@ has detections that count, else 1, as in the program.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, mean_of, object_counts
+from evaltex_cli.protocols.base import Count, Evidence, ObjectTally, Protocol, Scores, object_counts, require
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences
 from evaltex_cli.protocols.iou.first_fit import Parameters, convention, counting, iou, pair, spread
-from evaltex_cli.protocols.recall_precision import image_scores_by, scores_of
-from evaltex_cli.protocols.relations import matches
+from evaltex_cli.protocols.matches import matches, mean_of
+from evaltex_cli.protocols.ratios import image_scores_by, scores_of
 from evaltex_cli.records import ImageBatch, Overlaps
+
+
+@dataclass(frozen=True, eq=False)
+class Tally(ObjectTally):
+    """Evidence of IoU: the number of pairs."""
+
+    one_to_one: Count
+
+    def check(self) -> None:
+        super().check()
+        require(self.one_to_one <= self.counted_gt_objects, "more pairs than objects")
+        require(self.one_to_one <= self.counted_detections, "more pairs than detections")
 
 
 @in_order
@@ -30,18 +44,18 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     similarity = iou(overlaps)
     pairs = pair(overlaps, similarity, gt_counts, det_counts, parameters)
     gt, det = overlaps.gt[pairs], overlaps.det[pairs]
-    columns = object_counts(batch, gt_counts, det_counts)
-    columns["one_to_one"] = np.bincount(batch.gt.image[gt], minlength=len(batch.names))
+    one_to_one = np.bincount(batch.gt.image[gt], minlength=len(batch.names))
+    tally = Tally(*object_counts(batch, gt_counts, det_counts), one_to_one)
     if not with_matches:
-        return Evidence(columns, warnings=warnings)
+        return Evidence(tally, warnings=warnings)
     gt_values = spread({"iou": similarity[pairs]}, gt, batch.gt.count)
     det_values = spread({"iou": similarity[pairs]}, det, batch.det.count)
-    return Evidence(columns, matches(gt, det, gt_counts, det_counts, gt_values, det_values), warnings)
+    return Evidence(tally, matches(gt, det, gt_counts, det_counts, gt_values, det_values), warnings)
 
 
-def scores(totals: Totals, parameters: Parameters) -> Scores:
+def scores(tally: Tally, parameters: Parameters) -> Scores:
     """Pairs over the objects that count, and over the detections that count."""
-    return scores_of(totals, totals["one_to_one"], totals["one_to_one"])
+    return scores_of(tally, tally.one_to_one, tally.one_to_one)
 
 
 PROTOCOL = Protocol(
@@ -49,6 +63,7 @@ PROTOCOL = Protocol(
     title="IoU (ICDAR 2015)",
     version=1,
     parameters=Parameters,
+    tally=Tally,
     evidence=evidence,
     scores=scores,
     headline=("recall", "precision", "hmean"),

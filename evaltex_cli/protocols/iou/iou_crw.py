@@ -18,21 +18,22 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from evaltex_cli.protocols.base import (
+    Count,
     Evidence,
     Protocol,
     Remark,
     Scores,
-    Totals,
-    mean_of,
     object_counts,
     per_image,
     remark,
+    require,
 )
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences
 from evaltex_cli.protocols.iou import first_fit
+from evaltex_cli.protocols.iou import iou as iou_protocol
 from evaltex_cli.protocols.iou.first_fit import convention, counting, iou, pair, spread
-from evaltex_cli.protocols.recall_precision import image_scores_by, scores_of
-from evaltex_cli.protocols.relations import matches
+from evaltex_cli.protocols.matches import matches, mean_of
+from evaltex_cli.protocols.ratios import image_scores_by, scores_of
 from evaltex_cli.records import Bools, ImageBatch, Ints, Overlaps
 
 PUNCTUATION = "'!?.:,*\"()·[]/"
@@ -58,6 +59,17 @@ class Parameters(first_fit.Parameters):
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Tally(iou_protocol.Tally):
+    """Evidence of IoU+CRW: the number of pairs, and of those with the right text."""
+
+    correctly_read: Count
+
+    def check(self) -> None:
+        super().check()
+        require(self.correctly_read <= self.one_to_one, "more pairs correctly read than there are")
+
+
 @in_order
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
     """Pair a batch, compare the texts of its pairs, and count those of its images."""
@@ -69,15 +81,18 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     gt, det = overlaps.gt[pairs], overlaps.det[pairs]
     correct = _correctly_read(batch, gt, det, parameters)
     image = batch.gt.image[gt]
-    columns = object_counts(batch, gt_counts, det_counts)
-    columns["one_to_one"] = np.bincount(image, minlength=len(batch.names))
-    columns["correctly_read"] = per_image(correct, image, len(batch.names))
+    images = len(batch.names)
+    tally = Tally(
+        *object_counts(batch, gt_counts, det_counts),
+        one_to_one=np.bincount(image, minlength=images),
+        correctly_read=per_image(correct, image, images),
+    )
     warnings += _textless(batch, gt_counts)
     if not with_matches:
-        return Evidence(columns, warnings=warnings)
+        return Evidence(tally, warnings=warnings)
     values = {"iou": similarity[pairs], "text_correct": correct}
     gt_values, det_values = spread(values, gt, batch.gt.count), spread(values, det, batch.det.count)
-    return Evidence(columns, matches(gt, det, gt_counts, det_counts, gt_values, det_values), warnings)
+    return Evidence(tally, matches(gt, det, gt_counts, det_counts, gt_values, det_values), warnings)
 
 
 def _textless(batch: ImageBatch, gt_counts: Bools) -> tuple[Remark, ...]:
@@ -133,9 +148,9 @@ def reads_inside_punctuation(gt: str, det: str) -> bool:
 # Scores --------------------------------------------------------------------------------------------------------------
 
 
-def scores(totals: Totals, parameters: Parameters) -> Scores:
+def scores(tally: Tally, parameters: Parameters) -> Scores:
     """Correctly read pairs over the objects that count, and over the detections that count."""
-    return scores_of(totals, totals["correctly_read"], totals["correctly_read"])
+    return scores_of(tally, tally.correctly_read, tally.correctly_read)
 
 
 PROTOCOL = Protocol(
@@ -143,6 +158,7 @@ PROTOCOL = Protocol(
     title="IoU + correctly recognised words (ICDAR 2015 end-to-end)",
     version=1,
     parameters=Parameters,
+    tally=Tally,
     evidence=evidence,
     scores=scores,
     headline=("recall", "precision", "hmean"),

@@ -28,13 +28,23 @@ from evaltex_cli.geometry import label_runs, shapes
 from evaltex_cli.geometry.boxes import around
 from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.geometry.shapes import Shapes
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, Totals, divide, mean_of, object_counts, per_image
+from evaltex_cli.protocols.base import (
+    Count,
+    Evidence,
+    ObjectTally,
+    Protocol,
+    Scores,
+    Sum,
+    at_most,
+    object_counts,
+    per_image,
+    require,
+)
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences
 from evaltex_cli.protocols.iou import first_fit
 from evaltex_cli.protocols.iou.first_fit import convention, counting, iou, pair, spread
-from evaltex_cli.protocols.recall_precision import image_scores_by, scores_of
-from evaltex_cli.protocols.relations import matches
-from evaltex_cli.protocols.ties import settled
+from evaltex_cli.protocols.matches import matches, mean_of
+from evaltex_cli.protocols.ratios import divide, image_scores_by, scores_of, settled
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, Pairs
 
 FOUND = 0.5
@@ -59,6 +69,27 @@ class Parameters(first_fit.Parameters):
             "choices": ("none", "regions"),
         },
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Tally(ObjectTally):
+    """Evidence of TIoU: pairs of objects, detected lines, and their credits with discounts and without."""
+
+    one_to_one: Count
+    lines: Count
+    siou_recall_credit: Sum
+    siou_precision_credit: Sum
+    tiou_recall_credit: Sum
+    tiou_precision_credit: Sum
+
+    def check(self) -> None:
+        super().check()
+        require(self.one_to_one + self.lines <= self.counted_gt_objects, "more matches than objects")
+        require(self.one_to_one + self.lines <= self.counted_detections, "more matches than detections")
+        require(at_most(self.siou_recall_credit, self.counted_gt_objects), "more recall than objects")
+        require(at_most(self.siou_precision_credit, self.one_to_one + self.lines), "more precision than matches")
+        require(at_most(self.tiou_recall_credit, self.siou_recall_credit), "a discount raises recall")
+        require(at_most(self.tiou_precision_credit, self.siou_precision_credit), "a discount raises precision")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,22 +148,20 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     tiou_precision = siou_precision * _discount(divide(foreign, overlaps.det_area[det]), parameters)
 
     images, gt_image, det_image = len(batch.names), batch.gt.image, batch.det.image
-    columns = object_counts(batch, gt_counts, det_counts) | {
-        "one_to_one": np.bincount(gt_image[overlaps.gt[pairs]], minlength=images),
-        "lines": np.bincount(det_image[lines.det], minlength=images),
-    }
-    for name, credit, image in (
-        ("siou_recall", siou_recall, gt_image[gt]),
-        ("siou_precision", siou_precision, det_image[det]),
-        ("tiou_recall", tiou_recall, gt_image[gt]),
-        ("tiou_precision", tiou_precision, det_image[det]),
-    ):
-        columns[f"{name}_credit"] = per_image(credit, image, images)
+    tally = Tally(
+        *object_counts(batch, gt_counts, det_counts),
+        one_to_one=np.bincount(gt_image[overlaps.gt[pairs]], minlength=images),
+        lines=np.bincount(det_image[lines.det], minlength=images),
+        siou_recall_credit=per_image(siou_recall, gt_image[gt], images),
+        siou_precision_credit=per_image(siou_precision, det_image[det], images),
+        tiou_recall_credit=per_image(tiou_recall, gt_image[gt], images),
+        tiou_precision_credit=per_image(tiou_precision, det_image[det], images),
+    )
     if not with_matches:
-        return Evidence(columns, warnings=warnings)
+        return Evidence(tally, warnings=warnings)
     gt_values = spread({"siou_recall": siou_recall, "tiou_recall": tiou_recall}, gt, batch.gt.count)
     det_values = spread({"siou_precision": siou_precision, "tiou_precision": tiou_precision}, det, batch.det.count)
-    return Evidence(columns, matches(gt, found_by, gt_counts, det_counts, gt_values, det_values), warnings)
+    return Evidence(tally, matches(gt, found_by, gt_counts, det_counts, gt_values, det_values), warnings)
 
 
 def _discount(share: Floats, parameters: Parameters) -> Floats:
@@ -277,13 +306,13 @@ def _surplus(overlaps: Overlaps, line_of: Ints, words: Ints, free: Bools, parame
 # Scores --------------------------------------------------------------------------------------------------------------
 
 
-def scores(totals: Totals, parameters: Parameters) -> Scores:
+def scores(tally: Tally, parameters: Parameters) -> Scores:
     """TIoU's scores; besides, IoU's of the same matches, and SIoU's: without discounts."""
-    matched = totals["one_to_one"] + totals["lines"]
+    matched = tally.one_to_one + tally.lines
     by_prefix = {
-        "": scores_of(totals, totals["tiou_recall_credit"], totals["tiou_precision_credit"]),
-        "iou_": scores_of(totals, matched, matched),
-        "siou_": scores_of(totals, totals["siou_recall_credit"], totals["siou_precision_credit"]),
+        "": scores_of(tally, tally.tiou_recall_credit, tally.tiou_precision_credit),
+        "iou_": scores_of(tally, matched, matched),
+        "siou_": scores_of(tally, tally.siou_recall_credit, tally.siou_precision_credit),
     }
     return {prefix + name: value for prefix, group in by_prefix.items() for name, value in group.items()}
 
@@ -293,6 +322,7 @@ PROTOCOL = Protocol(
     title="TIoU: tightness-aware IoU",
     version=1,
     parameters=Parameters,
+    tally=Tally,
     evidence=evidence,
     scores=scores,
     headline=("recall", "precision", "hmean"),

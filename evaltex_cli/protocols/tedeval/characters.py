@@ -9,7 +9,7 @@ import numpy as np
 from evaltex_cli import geometry
 from evaltex_cli.geometry import rings, shapes
 from evaltex_cli.geometry.boxes import around
-from evaltex_cli.protocols.base import quotient
+from evaltex_cli.protocols.ratios import quotient
 from evaltex_cli.records import Bools, Floats, Geometries, Ints, Objects, expanded
 
 VERTICAL = 1.5

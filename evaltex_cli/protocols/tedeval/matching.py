@@ -13,7 +13,7 @@ from evaltex_cli import geometry
 from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.overlaps import touching_boxes
-from evaltex_cli.protocols.base import divide
+from evaltex_cli.protocols.ratios import divide
 from evaltex_cli.protocols.tedeval.characters import Outlines, length
 from evaltex_cli.records import Bools, Convention, Floats, Geometries, ImageBatch, Ints, Objects, Overlaps, expanded
 

@@ -16,25 +16,13 @@ has detections that count, else 1, as in the published script.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evaltex_cli.protocols.base import (
-    Evidence,
-    Protocol,
-    Scores,
-    Totals,
-    divide,
-    mean_of,
-    object_counts,
-    per_image,
-    remark,
-)
+from evaltex_cli.protocols.base import CreditTally, Evidence, Protocol, Scores, object_counts, per_image, remark
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
-from evaltex_cli.protocols.recall_precision import image_scores_by, scores_of
-from evaltex_cli.protocols.relations import matches
+from evaltex_cli.protocols.matches import matches, mean_of
+from evaltex_cli.protocols.ratios import divide, image_scores_by, scores_of
 from evaltex_cli.protocols.tedeval.characters import contains, edges, members, outlines_of, pseudo_centres
 from evaltex_cli.protocols.tedeval.matching import TRUNCATED, match, scene_of
 from evaltex_cli.records import Convention, ImageBatch, Overlaps
@@ -95,15 +83,15 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     )
     gt_counts, det_counts = ~batch.gt.dont_care, ~scene.ignored
     images = len(batch.names)
-    columns: dict[str, NDArray[Any]] = {
-        **object_counts(batch, gt_counts, det_counts),
-        "recall_credit": per_image(recall, batch.gt.image, images),
-        "precision_credit": per_image(precision, batch.det.image, images),
-    }
+    tally = CreditTally(
+        *object_counts(batch, gt_counts, det_counts),
+        recall_credit=per_image(recall, batch.gt.image, images),
+        precision_credit=per_image(precision, batch.det.image, images),
+    )
     text = "tedeval: {count} object[s] without transcription [has|have] no characters, so no credit (in {images})"
     warnings = remark(text, batch, gt_counts & (lengths == 0))
     if not with_matches:
-        return Evidence(columns, warnings=warnings)
+        return Evidence(tally, warnings=warnings)
     found_by = matches(
         gt,
         det,
@@ -112,12 +100,12 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         {"characters": characters, "characters_found": found, "recall": recall},
         {"characters": expected, "characters_found": held, "precision": precision},
     )
-    return Evidence(columns, found_by, warnings)
+    return Evidence(tally, found_by, warnings)
 
 
-def scores(totals: Totals, parameters: Parameters) -> Scores:
+def scores(tally: CreditTally, parameters: Parameters) -> Scores:
     """Recall, precision and their harmonic mean: credits over the numbers of objects that count; 0/0 is 0."""
-    return scores_of(totals, totals["recall_credit"], totals["precision_credit"])
+    return scores_of(tally, tally.recall_credit, tally.precision_credit)
 
 
 PROTOCOL = Protocol(
@@ -125,6 +113,7 @@ PROTOCOL = Protocol(
     title="TedEval: matches by area, scored by pseudo character centres",
     version=1,
     parameters=Parameters,
+    tally=CreditTally,
     evidence=evidence,
     scores=scores,
     headline=("recall", "precision", "hmean"),

@@ -1,8 +1,8 @@
-"""Names of what is matched with what, for protocols that match any number of objects with any number of detections."""
+"""Matches as results of objects and detections: partners, the kind of match, and the protocol's own values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,8 @@ from evaltex_cli.protocols.base import (
     ONE_TO_ONE,
     Matches,
     SideMatches,
-    group_by,
 )
-from evaltex_cli.records import Bools, Floats, Ints
+from evaltex_cli.records import Bools, Floats, Ints, offsets_of
 
 
 def matches(
@@ -87,3 +86,20 @@ def side_matches(
     """
     shown: dict[str, Floats] = {name: np.where(counts, value, np.nan) for name, value in values.items()}
     return SideMatches(kinds, *group_by(own, other, len(kinds)), shown)
+
+
+def group_by(key: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
+    """Return offsets (groups + 1,) and the values sorted by (key, value)."""
+    order = np.lexsort((values, key))
+    offsets = offsets_of(np.bincount(key, minlength=groups))
+    return offsets, values[order]
+
+
+def mean_of(*names: str) -> Callable[[NDArray[np.uint8], Mapping[str, Floats]], Floats]:
+    """Return a function from objects' values to the mean of some of them, undefined ones as 0."""
+    return lambda _, values: sum((defined(values[name]) for name in names), np.zeros(1)) / len(names)
+
+
+def defined(values: Floats) -> Floats:
+    """The values, undefined ones as 0."""
+    return np.where(np.isnan(values), 0.0, values)

@@ -1,0 +1,151 @@
+"""Ratios and what comes of them: recall, precision and their harmonic mean; ties with a threshold; empty images.
+
+Ratios of areas that only rounding keeps from a threshold are moved onto it before they are compared (`settled`). So a
+ratio that is exactly at a threshold stays there when all coordinates are multiplied by 0.1 or 1000, which rounds every
+one of them. Whole coordinates give exact areas of boxes, and ratios that are compared as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evaltex_cli.geometry.rounding import area_error
+from evaltex_cli.protocols.base import ObjectTally, Scores
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps
+
+LEAST, MOST = 1e-12, 1e-6
+"""Bounds of the error of a ratio: the first as a share of it, for the arithmetic; the second of whatever size."""
+
+
+def quotient(numerator: Floats, denominator: Floats) -> Floats:
+    """Elementwise quotient; 0 where the denominator is 0."""
+    return np.divide(numerator, denominator, out=np.zeros(np.shape(numerator)), where=denominator > 0)
+
+
+def divide(numerator: Floats, denominator: Floats) -> Floats:
+    """Elementwise `quotient` within [0, 1]."""
+    return np.clip(quotient(numerator, denominator), 0.0, 1.0)
+
+
+def ratio(numerator: float, denominator: float) -> float:
+    """Ratio within [0, 1]; 0/0 is 0."""
+    return min(max(numerator / denominator, 0.0), 1.0) if denominator > 0 else 0.0
+
+
+def natural_log(counts: Ints) -> Floats:
+    """Natural logarithms of counts above 0, rounded correctly: numpy's last bit depends on its version."""
+    times = np.bincount(counts.ravel())
+    logarithms = np.zeros(len(times))
+    for count in np.flatnonzero(times).tolist():
+        logarithms[count] = float(Decimal(count).ln())
+    return logarithms[counts]
+
+
+def harmonic_mean(a: float, b: float) -> float:
+    """2ab / (a + b); 0 where both are 0."""
+    return 2 * a * b / (a + b) if a + b > 0 else 0.0
+
+
+# Ties and don't care -------------------------------------------------------------------------------------------------
+
+
+def ratio_error(ratio: Floats, overlaps: Overlaps, pairs: Ints) -> Floats:
+    """Bound the error of ratios of the overlaps' areas.
+
+    Parameters
+    ----------
+    ratio : (n,) float64
+        Area of an overlap over that of its object, its detection or their union.
+    overlaps : Overlaps
+    pairs : (n,) int64
+        The overlap of each ratio.
+
+    Returns
+    -------
+    (n,) float64
+        Four times the relative error of the overlap's area: no object is smaller, and three areas are in a union.
+    """
+    if overlaps.gt_boxes is None or overlaps.det_boxes is None:
+        return LEAST * ratio
+    error = area_error(overlaps.gt_boxes[overlaps.gt[pairs]], overlaps.det_boxes[overlaps.det[pairs]])
+    area = overlaps.area[pairs]
+    with np.errstate(over="ignore"):  # areas may be smaller than their error by any factor
+        relative = np.divide(error, area, out=np.zeros(len(error)), where=area > 0)
+        return np.asarray(np.minimum(ratio * np.clip(4 * relative, LEAST, 1 / LEAST), MOST))
+
+
+def settled(ratio: Floats, thresholds: ArrayLike, overlaps: Overlaps, pairs: Ints | None = None) -> Floats:
+    """Put ratios that rounding may have moved off a threshold back on it.
+
+    Parameters
+    ----------
+    ratio : (n,) float64
+        As of `ratio_error`.
+    thresholds : float or (k,) of float
+        What the ratios are compared with.
+    overlaps : Overlaps
+    pairs : (n,) int64, optional
+        The overlap of each ratio; all of them, in their order, if not given.
+
+    Returns
+    -------
+    (n,) float64
+        The ratios, or the nearest threshold where the error bridges the difference.
+    """
+    marks = np.sort(np.atleast_1d(np.asarray(thresholds, dtype=np.float64)))
+    between = (marks[1:] + marks[:-1]) / 2
+    nearest = marks[np.searchsorted(between, ratio)] if len(between) else np.broadcast_to(marks, ratio.shape)
+    off = np.abs(ratio - nearest)
+    close = np.flatnonzero((off <= MOST) & (off > 0))
+    if not len(close):
+        return ratio
+    close = close[off[close] <= ratio_error(ratio[close], overlaps, close if pairs is None else pairs[close])]
+    result = ratio.copy()
+    result[close] = nearest[close]
+    return result
+
+
+def ignored_detections(batch: ImageBatch, overlaps: Overlaps, threshold: float) -> Bools:
+    """(D,) bool: detections of which more than `threshold` lies in a single don't-care object."""
+    on_dont_care = np.flatnonzero(batch.gt.dont_care[overlaps.gt])
+    det = overlaps.det[on_dont_care]
+    share = divide(overlaps.area[on_dont_care], overlaps.det_area[det])
+    ignored = np.zeros(batch.det.count, dtype=bool)
+    ignored[det[settled(share, threshold, overlaps, on_dont_care) > threshold]] = True
+    return ignored
+
+
+# Scores ---------------------------------------------------------------------------------------------------------------
+
+
+def recall_precision(recall_credit: float, gt: float, precision_credit: float, det: float) -> Scores:
+    """Credits over the numbers of objects that count, and the harmonic mean of both; 0/0 is 0."""
+    recall, precision = ratio(recall_credit, gt), ratio(precision_credit, det)
+    return {"recall": recall, "precision": precision, "hmean": harmonic_mean(recall, precision)}
+
+
+def scores_of(tally: ObjectTally, recall_credit: float, precision_credit: float) -> Scores:
+    """Recall, precision and their harmonic mean from summed credits, over the objects and detections that count."""
+    return recall_precision(recall_credit, tally.counted_gt_objects, precision_credit, tally.counted_detections)
+
+
+def image_scores_by(scores: Callable[[Any, Any], Scores]) -> Callable[[ObjectTally, Any], Scores]:
+    """Return a protocol's `image_scores`: as its `scores`, or what the scripts give for an image without objects.
+
+    Without objects that count recall is 1, and precision 0 if detections count, else 1.
+    """
+
+    def image_scores(tally: ObjectTally, parameters: Any) -> Scores:
+        found = scores(tally, parameters)
+        if tally.counted_gt_objects:
+            return found
+        precision = 0.0 if tally.counted_detections else 1.0
+        empty = {"recall": 1.0, "precision": precision, "hmean": harmonic_mean(1.0, precision)}
+        return {name: empty[name.rpartition("_")[2]] for name in found}
+
+    return image_scores

@@ -1,0 +1,91 @@
+"""Evidence adds up exactly, and refuses what cannot be."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from dataclasses import dataclass, fields
+from functools import reduce
+from operator import add
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.protocols.base import Count, EvidenceError, ExactSum, Sum, Tally, load
+from evaltex_cli.protocols.iou.iou import Tally as IouTally
+
+quick = settings(deadline=None, derandomize=True, max_examples=100)
+numbers = st.floats(-1e9, 1e9, allow_subnormal=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Words(Tally):
+    words: Count
+    credit: Sum
+    bins: Sum | None = None
+
+
+def words(credits: list[float]) -> Words:
+    column = np.array(credits, np.float64)
+    return Words(np.arange(len(column)), column, np.stack([column, 2 * column], axis=1))
+
+
+@quick
+@given(st.lists(numbers, max_size=20), st.integers(0, 20), st.randoms())
+def test_sums_are_exact_in_any_order_and_grouping(values, cut, random) -> None:
+    shuffled = random.sample(values, len(values))
+    total = ExactSum(shuffled[:cut]) + ExactSum(shuffled[cut:])
+    assert total == math.fsum(values)
+    assert total + ExactSum([0.1]) == math.fsum([*values, 0.1])
+    assert (pickle.loads(pickle.dumps(total)) + ExactSum([0.1])) == math.fsum([*values, 0.1])
+
+
+@quick
+@given(st.lists(st.lists(numbers, min_size=1, max_size=5), min_size=1, max_size=5))
+def test_sums_of_batches_are_those_of_their_rows(batches) -> None:
+    tallies = [words(batch) for batch in batches]
+    everything = Words.concatenate(tallies)
+    assert everything.row(0).as_dict() == tallies[0].row(0).as_dict()
+    totals = reduce(add, (tally.sum() for tally in tallies)).as_dict()
+    assert totals == everything.sum().as_dict()
+    values = [value for batch in batches for value in batch]
+    assert totals["credit"] == math.fsum(values)
+    assert totals["bins"] == [math.fsum(values), math.fsum(2 * value for value in values)]
+
+
+def test_fields_that_are_none_are_not_there() -> None:
+    assert list(Words(1, 0.5).as_dict()) == ["words", "credit"]
+    assert (Words(1, 0.5) + Words(2, 0.5)).as_dict() == {"words": 3, "credit": 1.0}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_counts_are_not_below_0(protocol: str) -> None:
+    kind = load(protocol).tally
+    nothing = {field.name: 0 for field in fields(kind)}
+    assert kind(**nothing).as_dict() == nothing
+    for name in (field.name for field in fields(kind) if str(field.type).startswith("Count")):
+        for negative in (-1, np.array([0, -1]), [0, -1]):
+            with pytest.raises(EvidenceError, match=r"contradicts itself"):
+                kind(**nothing | {name: negative})
+
+
+def test_more_pairs_than_objects_are_refused_in_every_form() -> None:
+    assert IouTally(2, 1, 3, 2, 1).one_to_one == 1
+    with pytest.raises(EvidenceError, match="more pairs than objects"):
+        IouTally(2, 1, 3, 2, 2)
+    columns = np.array([[2, 1, 3, 2, 1], [2, 1, 3, 2, 2]]).T
+    with pytest.raises(EvidenceError, match="more pairs than objects"):
+        IouTally(*columns)
+
+
+def test_columns_of_results_are_checked() -> None:
+    whole = Words.of_columns({"words": [1, 2], "credit": [1, 2]})
+    assert (whole.words.dtype, whole.credit.dtype) == (np.int64, np.float64)
+    for columns in ({"words": [1]}, {"words": [1], "credit": [1.0], "letters": [1]}):
+        with pytest.raises(TypeError):
+            Words.of_columns(columns)
+    with pytest.raises(ValueError, match="words is not a whole number"):
+        Words.of_columns({"words": [1.5], "credit": [1.0]})
