@@ -23,12 +23,13 @@ _LIES_ON_ITS_SIDE = (5, 6, 7, 8)
 _ORIENTATION_IN_HEADER = ("JPEG", "MPO", "TIFF", "WEBP")
 
 
-def find_pictures(folder: Path, names: Sequence[str]) -> list[Path | None]:
+def find_pictures(folder: Path, names: Sequence[str], suffixes: Sequence[str] = SUFFIXES) -> list[Path | None]:
     """Find each image's picture in a folder or below it.
 
     A picture is an image's whose path from the folder is the image's name, with or without extension; else whose file
     name is; else whose stem is (`image_names.stem`: without ``gt_``, ``res_`` and the like). The one nearest to the
-    folder counts.
+    folder counts, then the one whose extension comes first in `suffixes`. Names are looked up in the folder's listing,
+    so none leads out of it. Pipes and devices are left out.
 
     Raises
     ------
@@ -37,33 +38,19 @@ def find_pictures(folder: Path, names: Sequence[str]) -> list[Path | None]:
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; give the folder of the images' pictures")
-    pictures = list_pictures(folder, SUFFIXES)
-    found = by_name(folder, pictures)
-    by_stem: dict[str, Path] = {}
-    for path in pictures:
-        by_stem.setdefault(stem(path.name), path)
-    return [found.get(name) or by_stem.get(stem(name)) for name in names]
-
-
-def list_pictures(folder: Path, suffixes: Sequence[str]) -> list[Path]:
-    """Return the pictures in a folder and below it, the nearest first, of one level in the order of `suffixes`.
-
-    Pipes and devices are left out.
-    """
     listed = (Path(root, file) for root, _, files in os.walk(folder) for file in files)
     known = (path for path in listed if path.suffix.lower() in suffixes)
     readable = (path for path in known if path.is_file() or not path.exists())  # a broken link is reported
-    return sorted(readable, key=lambda path: (len(path.parts), suffixes.index(path.suffix.lower()), path.as_posix()))
-
-
-def by_name(folder: Path, pictures: Sequence[Path]) -> dict[str, Path]:
-    """Return the first picture of each name: the path from the folder, or the file's name, with or without ending."""
-    found: dict[str, Path] = {}
-    for path in pictures:
+    by_name: dict[str, Path] = {}
+    by_stem: dict[str, Path] = {}
+    for path in sorted(
+        readable, key=lambda path: (len(path.parts), suffixes.index(path.suffix.lower()), path.as_posix())
+    ):
         relative = path.relative_to(folder)
         for name in (relative.as_posix(), relative.with_suffix("").as_posix(), path.name, path.stem):
-            found.setdefault(name, path)
-    return found
+            by_name.setdefault(name, path)
+        by_stem.setdefault(stem(path.name), path)
+    return [by_name.get(name) or by_stem.get(stem(name)) for name in names]
 
 
 def picture_size(picture: Path) -> tuple[int, int] | None:

@@ -18,7 +18,7 @@ from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_confident
-from evaltex_cli.formats.image_sizes import by_name, list_pictures
+from evaltex_cli.formats.image_sizes import find_pictures
 from evaltex_cli.geometry.outlines import settle
 from evaltex_cli.records import Floats, Ints, Objects, ReadImages
 from evaltex_cli.results.result_document import ResultDocument
@@ -156,22 +156,15 @@ def _numbers(values: Floats) -> list[list[float]]:
     return rows
 
 
-def find_pictures(folder: Path, names: Sequence[str]) -> list[Path | None]:
-    """Find each image's picture, ``<name>.png`` or of another extension of `MEDIA_TYPES`, in a folder or below it.
-
-    The picture nearest to the folder counts.
-
-    Names are looked up in the folder's listing, so none leads out of it.
+def pictures_of(folder: Path, names: Sequence[str]) -> list[Path | None]:
+    """Return each image's picture of `MEDIA_TYPES` in a folder or below it (`image_sizes.find_pictures`).
 
     Raises
     ------
     InputError
-        When the folder cannot be read, or holds a picture of none of the images.
+        When the folder cannot be read, or has a picture of none of the images.
     """
-    if not folder.is_dir():
-        raise InputError(f"{folder}: is no folder; give the folder of the images' pictures")
-    found = by_name(folder, list_pictures(folder, list(MEDIA_TYPES)))
-    pictures = [found.get(name) for name in names]
+    pictures = find_pictures(folder, names, tuple(MEDIA_TYPES))
     if names and not any(pictures):
         raise InputError(
             f"{folder}: holds no picture of any image; expected {quote(names[0])} with one of {', '.join(MEDIA_TYPES)}"

@@ -19,7 +19,7 @@ from evaltex_cli.diagnose.error_types import Thresholds
 from evaltex_cli.errors import InputError, counted
 from evaltex_cli.evaluation.tally import ImageResult
 from evaltex_cli.protocols.base import MATCH_TYPES
-from evaltex_cli.report.inputs import DrawnSide, data_url, find_pictures, link, read_shapes, refuse_too_large
+from evaltex_cli.report.inputs import DrawnSide, data_url, link, pictures_of, read_shapes, refuse_too_large
 from evaltex_cli.report.subject import Losses, Result, Subject, image_names
 from evaltex_cli.results import significance
 from evaltex_cli.results.result_document import ResultDocument
@@ -93,7 +93,7 @@ def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made
             raise InputError(
                 f"{subject.results[0]}: holds no images' results to draw; run that evaluation again with -a"
             )
-        found = find_pictures(pictures.folder, names)
+        found = pictures_of(pictures.folder, names)
     if pictures.embed:
         refuse_too_large(found)
     folder = pictures.page_folder or file.parent

@@ -431,8 +431,9 @@ class TestPictures:
         (tmp_path / "secret.png").write_bytes(PNG)
         (tmp_path / "inside").mkdir()
         (tmp_path / "inside" / "a.png").write_bytes(PNG)
-        names = ["a", "../secret", str(tmp_path / "secret"), "../secret.png"]
-        assert inputs.find_pictures(tmp_path / "inside", names) == [tmp_path / "inside" / "a.png", None, None, None]
+        names = ["a", "gt_a.tif", "../secret", str(tmp_path / "secret"), "../secret.png"]
+        inside = tmp_path / "inside" / "a.png"
+        assert inputs.pictures_of(tmp_path / "inside", names) == [inside, inside, None, None, None]
 
     def test_too_much_to_embed_is_refused(self, words: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(inputs, "MOST_EMBEDDED_BYTES", 1000)
