@@ -57,10 +57,14 @@ def main() -> int:
 
 def _guided(name: str, seconds: float, seed: int) -> bool:
     """Run a target under atheris in a process of its own, since libFuzzer ends the process."""
+    from fuzz.targets import corpus
+
     found = FOLDER / "corpus" / name
     found.mkdir(parents=True, exist_ok=True)
     grown = FOLDER / "grown" / name  # what covers something new; not stored
     grown.mkdir(parents=True, exist_ok=True)
+    for stored, data in corpus(name).items():
+        (grown / stored).write_bytes(data)
     command = [sys.executable, __file__, name, f"-max_total_time={max(int(seconds), 1)}", f"-seed={seed + 1}"]
     command += [f"-timeout={LONGEST_SECONDS}", f"-rss_limit_mb={MOST_MEMORY >> 20}", f"-max_len={MOST_BYTES}"]
     command += [f"-artifact_prefix={found}/found-", "-verbosity=0", str(grown), str(found)]
@@ -75,11 +79,11 @@ def _fuzz_guided() -> None:
     import atheris
 
     with atheris.instrument_imports(include=["evaltex_cli"]):
-        from fuzz.targets import TARGETS
+        from fuzz.targets import TARGETS, corpus
 
         name = sys.argv.pop(1)
-        for stored in (FOLDER / "corpus" / name).glob("*"):
-            TARGETS[name](stored.read_bytes())  # imports what is imported inside functions
+        for stored in corpus(name).values():
+            TARGETS[name](stored)  # imports what is imported inside functions
     atheris.Setup(sys.argv, TARGETS[name])
     atheris.Fuzz()
 
@@ -93,7 +97,7 @@ def _plain(name: str, seconds: float, seed: int) -> bool:
 
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     rng = random.Random(f"{name}-{seed}")
-    stored = [path.read_bytes() for path in corpus(name)] or [b""]
+    stored = list(corpus(name).values()) or [b""]
     signal.signal(signal.SIGALRM, _too_long)
     end = time.monotonic() + seconds
     runs = 0

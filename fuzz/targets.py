@@ -12,8 +12,8 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
 
@@ -28,7 +28,6 @@ Target = Callable[[bytes], None]
 SEPARATOR = b"\n%%%%\n"
 """Divides the parts of one input: ground truth, detections and parameters of a command; a .txt file and its picture."""
 MAX_PIXELS = 1 << 20
-_ENDINGS = {"icdar_txt": ".txt", "total_text": ".txt", "segmentation": ".txt", "msra_td500": ".gt", "evaltex_txt": ""}
 _numbers = itertools.count()
 
 
@@ -70,21 +69,19 @@ def _check(source: Source, positions: np.ndarray, faults: FaultLog) -> None:
 
 def _format(name: str, data: bytes) -> None:
     """One format, named and then told by content, as ground truth and as detections."""
-    module = FORMATS[name][0].rpartition(".")[2]
-    ending = _ENDINGS.get(module)
+    known = load(name)
+    sample = "" if known.ending else known.sample_content()
     with _folder() as folder, warnings.catch_warnings():
         warnings.simplefilter("error")
-        if ending:
+        if isinstance(sample, Mapping):
             path = folder / "in"
             path.mkdir()
-            text, _, picture = data.partition(SEPARATOR)
-            (path / f"img_1{ending}").write_bytes(text)
-            if picture:
-                (path / "img_1.bmp").write_bytes(picture)
+            for file, content in zip(sample, data.split(SEPARATOR, len(sample) - 1), strict=False):
+                (path / file).write_bytes(content)
         else:
             path = folder / "img_1"
             path.write_bytes(data)
-        _tried(load(name).recognises, path)
+        _tried(known.recognises, path)
         for side in ("gt", "det"):
             _tried(_read, path, side, name)
             _tried(_read, path, side, None)
@@ -183,12 +180,20 @@ TARGETS: dict[str, Target] = {
     "convert": partial(_command, ["convert", "gt", "res", "--kind", "gt", "--to", "evaltex", "--regions", "lines"]),
     "diagnose": partial(_command, ["diagnose", "gt", "det"]),
 }
-"""Name -> target; its inputs stand in ``corpus/<name>/``."""
+"""Name -> target; its inputs are in ``corpus/<name>/``, and a format's sample is one of them."""
 
 
-def corpus(name: str) -> list[Path]:
-    """The stored inputs of a target."""
-    return sorted(path for path in (Path(__file__).parent / "corpus" / name).glob("*") if path.is_file())
+def corpus(name: str) -> dict[str, bytes]:
+    """Return the inputs of a target by their names: those stored, and the sample of a format."""
+    folder = Path(__file__).parent / "corpus" / name
+    inputs = {path.name: path.read_bytes() for path in sorted(folder.glob("*")) if path.is_file()}
+    if name.startswith("format-"):
+        with suppress(ImportError):  # SciPy, which writes one of them, is optional
+            sample = load(name.removeprefix("format-")).sample_content()
+            parts = sample.values() if isinstance(sample, Mapping) else [sample]
+            encoded = (part.encode() if isinstance(part, str) else part for part in parts)
+            inputs["seed-sample"] = SEPARATOR.join(encoded)
+    return inputs
 
 
 if __name__ == "__main__":

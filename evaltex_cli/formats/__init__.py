@@ -176,16 +176,27 @@ def _is_plain_text(path: Path) -> bool:
 def _recognised(path: Path) -> str | None:
     if _is_plain_text(path):  # and spare the import of all the others
         return "evaltex"
-    for name in FORMATS:
-        try:
-            recognised = load(name).recognises(path)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
-        if recognised:
-            if FORMATS[name][0].endswith(".format"):
-                _refuse_documents(path)
-            return name
+    try:
+        ending = _main_ending(path)
+        for name in FORMATS:
+            candidate = load(name)
+            if candidate.ending in ("", ending or candidate.ending) and candidate.recognises(path):
+                if not candidate.ending:
+                    _refuse_documents(path)
+                return name
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
     return None
+
+
+def _main_ending(path: Path) -> str | None:
+    """Return the ending most files of a folder or archive have among those of formats; ``.txt`` for a draw."""
+    from evaltex_cli.formats.documents.document_files import endings
+    from evaltex_cli.formats.files import archive
+
+    if not archive.is_archive(path):
+        return None
+    return max([".txt", *sorted({load(name).ending for name in FORMATS} - {""})], key=endings(path).__getitem__)
 
 
 def _refuse_documents(path: Path) -> None:

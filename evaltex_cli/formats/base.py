@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.records import Ints, ReadImages
@@ -74,9 +74,13 @@ class Source:
         return partial(self.read, positions) if self.part is None else self.part(positions)
 
 
+Sample: TypeAlias = "str | bytes | Mapping[str, str | bytes]"
+"""Content of a file, or the files of a folder by name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A file format.
+    """A file format: all that is known of it, so that one file and one line of the registry add one.
 
     Attributes
     ----------
@@ -88,6 +92,17 @@ class Format:
         ``index(path, side, faults)`` finds the images. Raises `InputError` when nothing can be read.
     four_corners : bool
         Whether every object is a box or has four vertices, whatever the file holds.
+    recognised_by : str
+        What `recognises` looks for, as a phrase; empty where a user must name the format.
+    layout : str
+        One object, or the elements around it, as the documentation shows them.
+    sample : str, bytes, mapping of these by file name, or a function that returns one
+        A small ground truth of this format, with one object or more: of one file, or of the files of a folder.
+    ending : str
+        Of documents, with the dot: a folder or archive is of this format only if it has at least as many files of this
+        ending as of any other format's, and more than .txt. Empty where `recognises` decides alone.
+    why : callable or None
+        ``why(path)`` says what a recognised input has, where `recognised_by` does not say all.
     """
 
     name: str
@@ -95,3 +110,24 @@ class Format:
     recognises: Callable[[Path], bool]
     index: Callable[[Path, Side, FaultLog], Source]
     four_corners: bool = False
+    recognised_by: str = ""
+    layout: str = ""
+    sample: Sample | Callable[[], Sample] = ""
+    ending: str = ""
+    why: Callable[[Path], str] | None = None
+
+    def reason(self, path: Path) -> str:
+        """Return why an input was recognised, as a phrase."""
+        return self.why(path) if self.why else f"recognised by {self.recognised_by}"
+
+    def sample_content(self) -> Sample:
+        """Return the sample; a function that makes it is called."""
+        return self.sample() if callable(self.sample) else self.sample
+
+    def write_sample(self, folder: Path) -> Path:
+        """Write the sample into a folder, and return the path to read: the folder, or the one file in it."""
+        sample = self.sample_content()
+        files = sample if isinstance(sample, Mapping) else {f"img_1{self.ending}": sample}
+        for name, content in files.items():
+            (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        return folder if isinstance(sample, Mapping) else folder / next(iter(files))

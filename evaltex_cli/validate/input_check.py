@@ -5,19 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.errors import FaultLog, FormatError, InputError, counted, inside, quote
+from evaltex_cli.errors import FaultLog, InputError, counted, inside, quote
 from evaltex_cli.evaluation.tally import InputCounts
 from evaltex_cli.formats import locations
 from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.text_lines import numbered_lines, refuse_excess
 from evaltex_cli.records import Floats, Ints, ReadImages
 from evaltex_cli.validate import object_checks
 from evaltex_cli.validate.findings import Level, Problem, SideSummary
@@ -26,9 +23,6 @@ BLOCK_IMAGES = 8192
 BLOCK_BYTES = 1 << 20
 MOST_LISTED = 10_000
 """Problems of one kind that are listed for a side; the others are counted."""
-_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_LEADING_NUMBERS = re.compile(rf"\s*(?:{_NUMBER}(?:\s*,\s*|\s+|\s*\Z))*")
-_ONE_NUMBER = re.compile(_NUMBER)
 _INVERTED_BOX = re.compile(r"a box from \(")
 
 
@@ -123,7 +117,7 @@ def open_input(
     faults = FaultLog(MOST_LISTED)
     try:
         source = formats.open_source(path, side, faults, format_name)
-        reason = _reason(path, source.format, format_name)
+        reason = "as was given" if format_name else formats.load(source.format).reason(path)
     except InputError as error:
         problems.append(_unreadable(side, str(path), error))
         return None
@@ -144,32 +138,6 @@ def _unreadable(side: Side, path: str, error: InputError) -> Problem:
     at = locations.of_format_error(path, told[1], error.__cause__)
     line, column = at or (int(told[2]) if told[2] else None, None)
     return Problem("error", "input", side, told[1], line, column, None, None, told[3], "")
-
-
-def _reason(path: Path, name: str, given: str | None) -> str:
-    """Why an input is taken for the format of this name."""
-    if given is not None:
-        return "as was given"
-    if name == "evaltex":
-        return "one text file of many images"
-    if not archive.is_archive(path):
-        return "told by its content"
-    entries = archive.open_entries(path)
-    lines: Counter[int] = Counter()
-    for data in entries.read_many(entries.entries):
-        with suppress(FormatError):
-            refuse_excess(data)
-            lines.update(map(_leading_numbers, numbered_lines(data)))
-    usual = ", ".join(f"{count} with {numbers}" for numbers, count in lines.most_common(3))
-    rest = ", ..." if len(lines) > 3 else ""
-    if not lines:
-        return "no line to tell it by"
-    return counted(lines.total(), f"numbers at the start of {{count}} line[s]: {usual}{rest}")
-
-
-def _leading_numbers(line: tuple[int, str]) -> int:
-    leading = _LEADING_NUMBERS.match(line[1].strip())
-    return sum(1 for _ in _ONE_NUMBER.finditer(leading[0])) if leading else 0
 
 
 def picture_sizes(ours: Inspection, folder: Path | None, problems: list[Problem]) -> Floats:

@@ -204,6 +204,8 @@ def test_coco_images_may_be_named_by_file(tmp_path: Path) -> None:
     assert "images[1]: no key 'file_name'; expected it beside 'id', 'width', 'height'" in (
         read(written(path, unnamed), "gt", "coco-file").faults
     )
+    null = changed(COCO, "images", 1, "file_name", to=None)
+    assert "images[1].file_name: null; expected a string" in read(written(path, null), "gt", "coco-file").faults
 
 
 def test_coco_several_polygons_are_taken_for_their_box(tmp_path: Path) -> None:

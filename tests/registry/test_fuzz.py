@@ -17,13 +17,12 @@ from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from evaltex_cli.formats import FORMATS, load
 from fuzz.__main__ import mutated
 from fuzz.targets import SEPARATOR, TARGETS, corpus
 
 few = settings(deadline=None, derandomize=True, max_examples=25, suppress_health_check=list(HealthCheck))
-JSON_TARGETS = [
-    name for name in TARGETS if name.startswith("format-") and (corpus(name)[-1].read_bytes()[:1] in (b"{", b"["))
-]
+JSON_TARGETS = [f"format-{name}" for name in FORMATS if load(name).ending == ".json"]
 LINES = ["ltrb", "quad", "polygon", "mlt", "rctw", "ctw1500", "ctw1500-offsets", "popeval", "msra-td500", "evaltex"]
 
 numbers = st.sampled_from(
@@ -52,10 +51,10 @@ def nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_target_has_a_corpus_and_stands_it(name: str) -> None:
     stored = corpus(name)
     assert stored, f"fuzz/corpus/{name} is empty"
-    for path in stored:
-        assert path.stat().st_size <= 1 << 16
+    for path, data in stored.items():
+        assert len(data) <= 1 << 16
         try:
-            TARGETS[name](path.read_bytes())
+            TARGETS[name](data)
         except BaseException as error:
             error.add_note(f"on {path}")
             raise
@@ -66,7 +65,7 @@ def test_mutations_of_the_corpus(name: str) -> None:
     import random
 
     rng = random.Random(name)
-    stored = [path.read_bytes() for path in corpus(name)]
+    stored = list(corpus(name).values())
     for _ in range(8 if SEPARATOR in stored[0] else 25):
         data = mutated(rng.choice(stored), stored, rng)
         try:
@@ -76,9 +75,9 @@ def test_mutations_of_the_corpus(name: str) -> None:
             raise
 
 
-def seeds(name: str) -> list[Path]:
+def seeds(name: str) -> list[bytes]:
     """What is well-formed of a corpus."""
-    return [path for path in corpus(name) if path.name.startswith("seed-")]
+    return [data for path, data in corpus(name).items() if path.startswith("seed-")]
 
 
 def paths(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -100,7 +99,7 @@ def with_value(document: Any, path: tuple[Any, ...], value: Any) -> Any:
 @given(data=st.data())
 @few
 def test_json_with_one_value_changed(name: str, data: st.DataObject) -> None:
-    document = json.loads(data.draw(st.sampled_from(seeds(name))).read_bytes())
+    document = json.loads(data.draw(st.sampled_from(seeds(name))))
     path = data.draw(st.sampled_from(list(paths(document))))
     changed = with_value(document, path, data.draw(values))
     TARGETS[name](json.dumps(changed).encode("utf-8", "surrogatepass"))

@@ -87,5 +87,12 @@ def _object(element: Element, scale: float) -> CollectedObject:
     return CollectedObject([value * scale for value in coordinates], text, confidence=confidence, at=element.at)
 
 
-WORDS = xml_format("alto", "ALTO, words", "alto", partial(_parse, "word"))
-LINES = xml_format("alto-line", "ALTO, lines", None, partial(_parse, "line"))
+_PLACE = 'HPOS="10" VPOS="10" WIDTH="50" HEIGHT="20"'
+_LAYOUT = "TextLine / String HPOS VPOS WIDTH HEIGHT CONTENT WC / Shape / Polygon POINTS"
+_SAMPLE = (
+    "<alto><Description><MeasurementUnit>pixel</MeasurementUnit></Description><Layout>"
+    '<Page WIDTH="640" HEIGHT="480"><PrintSpace><TextBlock>'
+    f'<TextLine {_PLACE}><String {_PLACE} CONTENT="word"/></TextLine></TextBlock></PrintSpace></Page></Layout></alto>'
+)
+WORDS = xml_format("alto", "ALTO, words", "alto", partial(_parse, "word"), _LAYOUT, _SAMPLE)
+LINES = xml_format("alto-line", "ALTO, lines", None, partial(_parse, "line"), _LAYOUT, _SAMPLE)

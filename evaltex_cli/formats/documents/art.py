@@ -53,5 +53,13 @@ def recognises(path: Path) -> bool:
 
 
 FORMAT = Format(
-    "art", "ArT and LSVT: JSON of polygons", recognises, partial(document_files.index_json, "art", _collect)
+    "art",
+    "ArT and LSVT: JSON of polygons, ground truth and results",
+    recognises,
+    partial(document_files.index_json, "art", _collect),
+    recognised_by="a JSON object whose values are lists",
+    layout='{"gt_1": [{"points": [[x, y], ...], "transcription": "...", "illegibility": false}]}',
+    sample='{"gt_1": [{"points": [[10, 10], [60, 10], [60, 30], [10, 30]], "transcription": "word", "illegibility":'
+    " false}]}",
+    ending=".json",
 )

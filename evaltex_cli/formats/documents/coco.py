@@ -66,7 +66,9 @@ def _name_by_file(images: dict[str, CollectedImage], records: list[Any], place: 
     named: list[tuple[CollectedImage, str]] = []
     for k, record in enumerate(records):
         try:
-            name = safe_json.text(record, "file_name") or safe_json.needed(record, "file_name")
+            name = safe_json.text(record, "file_name")
+            if not name and safe_json.needed(record, "file_name") is None:
+                raise FormatError("null", "a string", ("file_name",))
             named.append((images[safe_json.identifier(record, "id")], str(PurePosixPath(name).with_suffix(""))))
         except FormatError as error:
             error.log(faults, place, "images", k)
@@ -171,7 +173,18 @@ def recognises_results(path: Path) -> bool:
 
 def _annotations(name: str, title: str, by_file: bool) -> Format:
     index = partial(document_files.index_json, name, partial(_collect, by_file))
-    return Format(name, title, (lambda _: False) if by_file else recognises_annotations, index)
+    return Format(
+        name,
+        title,
+        (lambda _: False) if by_file else recognises_annotations,
+        index,
+        recognised_by="" if by_file else "a JSON object with the keys images and annotations",
+        layout='{"images": [{"id", "file_name", "width", "height"}], "annotations": [{"id", "image_id", "bbox",'
+        ' "segmentation", "iscrowd"}]}',
+        sample='{"images": [{"id": 1, "file_name": "img_1.jpg", "width": 640, "height": 480}], "annotations":'
+        ' [{"id": 1, "image_id": 1, "bbox": [10, 10, 50, 20], "text": "word"}]}',
+        ending=".json",
+    )
 
 
 COCO = _annotations("coco", "COCO annotations, images named by ID", False)
@@ -181,4 +194,8 @@ RESULTS = Format(
     "COCO results, images named by ID",
     recognises_results,
     partial(document_files.index_json, "coco-res", _collect_results),
+    recognised_by="a JSON list with the key image_id",
+    layout='[{"image_id", "bbox" or "segmentation", "score"}]',
+    sample='[{"image_id": 1, "bbox": [10, 10, 50, 20], "score": 0.5}]',
+    ending=".json",
 )

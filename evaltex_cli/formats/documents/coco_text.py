@@ -97,9 +97,26 @@ def _is(name: str, path: Path) -> bool:
     return (isinstance(first, dict) and "points" in first) == (name == "textocr")
 
 
+_SAMPLE = (
+    '{"imgs": {"1": {"id": 1, "file_name": "img_1.jpg", "width": 640, "height": 480, "set": "val"}}, "anns":'
+    ' {"2": {"id": 2, "image_id": 1, "bbox": [10, 10, 50, 20], "mask": [10, 10, 60, 10, 60, 30, 10, 30],'
+    ' "legibility": "legible", "utf8_string": "word"}}}'
+)
+
+
 def _format(name: str, title: str, make: _MakeObject, wanted: str | None) -> Format:
     recognises = (lambda _: False) if wanted == "train" else partial(_is, name)
-    return Format(name, title, recognises, partial(document_files.index_json, name, partial(_collect, make, wanted)))
+    points = "without" if wanted else "with"
+    return Format(
+        name,
+        title,
+        recognises,
+        partial(document_files.index_json, name, partial(_collect, make, wanted)),
+        recognised_by="" if wanted == "train" else f"a JSON object with the keys imgs and anns, {points} points",
+        layout='{"imgs": {id: {...}}, "anns": {id: {"image_id", "bbox", "points" or "mask", "utf8_string"}}}',
+        sample=_SAMPLE.replace("val", wanted) if wanted else _SAMPLE.replace("mask", "points"),
+        ending=".json",
+    )
 
 
 COCO_TEXT = _format("coco-text", "COCO-Text v2, val images", _coco_text_object, "val")

@@ -40,4 +40,11 @@ def _object(element: Element, side: Side) -> CollectedObject:
     return CollectedObject(coordinates, text, dont_care, at=element.at)
 
 
-FORMAT = xml_format("ctw1500-xml", "CTW1500: XML, one an image", "Annotations", _parse)
+FORMAT = xml_format(
+    "ctw1500-xml",
+    "CTW1500, training set: XML, one an image",
+    "Annotations",
+    _parse,
+    layout="Annotations / image / box / label, segs",
+    sample="<Annotations><image><box><label>word</label><segs>10,10,60,10,60,30,10,30</segs></box></image></Annotations>",
+)

@@ -92,7 +92,7 @@ def json_value(path: Path) -> Any:
     InputError
         When it looks like JSON and is not.
     """
-    if looks_like_json(path) or (archive.is_archive(path) and main_ending(path) == ".json"):
+    if looks_like_json(path) or (archive.is_archive(path) and endings(path)[".json"]):
         return _json_document(path, archive.state(path)).value
     return None
 
@@ -264,11 +264,6 @@ def _parsed(parse: Parse, data: bytes, place: str, name: str, side: Side, faults
     return image
 
 
-def main_ending(path: Path) -> str:
-    """Return the ending most files of a folder or archive have among those that are read; ``.txt`` for a draw."""
-    return max((".txt", ".json", ".xml", ".mat"), key=endings(path).__getitem__)
-
-
 def endings(path: Path) -> Counter[str]:
     """Count the files of a folder or archive by their endings, in lower case."""
     return _endings(path, archive.state(path))
@@ -280,10 +275,10 @@ def _endings(path: Path, state: int) -> Counter[str]:
 
 
 def first_bytes(path: Path, ending: str) -> bytes:
-    """Return the first bytes of a file, or of the first of the files of a folder or archive that has mostly these."""
+    """Return the first bytes of a file, or of the first file of this ending in a folder or archive, if any."""
     if not archive.is_archive(path):
         return head(path)
-    return _first_entry(path, ending, archive.state(path)) if main_ending(path) == ending else b""
+    return _first_entry(path, ending, archive.state(path)) if endings(path)[ending] else b""
 
 
 @lru_cache(maxsize=4)
@@ -298,10 +293,17 @@ def has_root(path: Path, name: str) -> bool:
     return start.startswith(b"<") and safe_xml.root_name(start) == name
 
 
-def xml_format(name: str, title: str, root: str | None, parse: Parse, four_corners: bool = False) -> Format:
-    """Return a format of XML, one document an image, told by the name of its first element; by nothing where None."""
+def xml_format(name: str, title: str, root: str | None, parse: Parse, layout: str, sample: str) -> Format:
+    """Return a format of XML, one document an image, recognised by the name of its first element; None: by nothing."""
     recognises = (lambda _: False) if root is None else (lambda path: has_root(path, root))
-    return Format(name, title, recognises, partial(index_each, name, ".xml", parse), four_corners)
+    index = partial(index_each, name, ".xml", parse)
+    return Format(
+        *(name, title, recognises, index),
+        recognised_by="" if root is None else f"root {root}",
+        layout=layout,
+        sample=sample,
+        ending=".xml",
+    )
 
 
 def kind_of(path: Path) -> str | None:

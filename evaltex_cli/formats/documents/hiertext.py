@@ -95,9 +95,23 @@ def recognises(path: Path) -> bool:
     return not listed or (isinstance(listed[0], dict) and "paragraphs" in listed[0])
 
 
+_OUTLINE = '"vertices": [[10, 10], [60, 10], [60, 30], [10, 30]], "legible": true'
+
+
 def _format(name: str, level: Level) -> Format:
     index = partial(document_files.index_json, name, partial(_collect, level))
-    return Format(name, f"HierText, {level}s", recognises if level == "word" else (lambda _: False), index)
+    return Format(
+        name,
+        f"HierText, {level}s",
+        recognises if level == "word" else (lambda _: False),
+        index,
+        recognised_by="annotations with paragraphs, without the key images" if level == "word" else "",
+        layout='{"annotations": [{"image_id", "paragraphs": [{"lines": [{"words": [{"vertices", "text",'
+        ' "legible"}]}]}]}]}',
+        sample=f'{{"annotations": [{{"image_id": "img_1", "paragraphs": [{{{_OUTLINE}, "lines": [{{{_OUTLINE},'
+        f' "text": "word", "words": [{{{_OUTLINE}, "text": "word"}}]}}]}}]}}]}}',
+        ending=".json",
+    )
 
 
 WORDS = _format("hiertext", "word")

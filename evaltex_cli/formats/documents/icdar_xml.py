@@ -146,4 +146,16 @@ def recognises(path: Path) -> bool:
     return start.startswith(b"<") and (b"<!DOCTYPE" in start or safe_xml.root_name(start) == "tagset")
 
 
-FORMAT = Format("icdar-xml", "ICDAR 2003 to 2011 and DetEval: XML of taggedRectangle elements", recognises, index, True)
+FORMAT = Format(
+    "icdar-xml",
+    "ICDAR 2003 to 2011 and DetEval: one XML file of taggedRectangle elements",
+    recognises,
+    index,
+    four_corners=True,
+    recognised_by="root tagset",
+    layout="tagset / image / taggedRectangles / taggedRectangle x y width height",
+    sample='<tagset><image><imageName>img_1.jpg</imageName><resolution x="640" y="480"/><taggedRectangles>'
+    '<taggedRectangle x="10" y="10" width="51" height="21"><tag>word</tag></taggedRectangle></taggedRectangles></image>'
+    "</tagset>",
+    ending=".xml",
+)

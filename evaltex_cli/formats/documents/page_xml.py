@@ -78,6 +78,13 @@ def _confidence(*elements: Element | None) -> float:
     return float("nan")
 
 
-WORDS = xml_format("page", "PAGE XML, words", "PcGts", partial(_parse, "word"))
-LINES = xml_format("page-line", "PAGE XML, lines", None, partial(_parse, "line"))
-REGIONS = xml_format("page-region", "PAGE XML, regions", None, partial(_parse, "region"))
+_COORDS = '<Coords points="10,10 60,10 60,30 10,30"/>'
+_LAYOUT = "Page / TextRegion / TextLine / Word / Coords points"
+_SAMPLE = (
+    '<PcGts><Page imageFilename="img_1.jpg" imageWidth="640" imageHeight="480">'
+    f'<TextRegion id="r">{_COORDS}<TextLine id="l">{_COORDS}<Word id="w">{_COORDS}</Word></TextLine></TextRegion>'
+    "</Page></PcGts>"
+)
+WORDS = xml_format("page", "PAGE XML, words", "PcGts", partial(_parse, "word"), _LAYOUT, _SAMPLE)
+LINES = xml_format("page-line", "PAGE XML, lines", None, partial(_parse, "line"), _LAYOUT, _SAMPLE)
+REGIONS = xml_format("page-region", "PAGE XML, regions", None, partial(_parse, "region"), _LAYOUT, _SAMPLE)

@@ -231,4 +231,24 @@ def recognises(path: Path) -> bool:
     return document_files.first_bytes(path, ".mat").startswith(_MAGIC)
 
 
-FORMAT = Format("totaltext-mat", "Total-Text: MATLAB files, one an image", recognises, _index)
+def _sample() -> bytes:
+    from scipy.io import savemat
+
+    xs, ys = np.array([[10, 60, 60, 10]]), np.array([[10, 10, 30, 30]])
+    rows = np.empty((1, 6), dtype=object)
+    rows[0] = ["x:", xs, "y:", ys, "word", "h"]
+    file = io.BytesIO()
+    savemat(file, {"polygt": rows})
+    return file.getvalue()
+
+
+FORMAT = Format(
+    "totaltext-mat",
+    "Total-Text: MATLAB 5 files, one an image",
+    recognises,
+    _index,
+    recognised_by="the first bytes of MATLAB 5 files",
+    layout="polygt: rows 'x:', xs, 'y:', ys, text, orientation; detections accuInf: cells of rows x, y",
+    sample=_sample,
+    ending=".mat",
+)

@@ -5,6 +5,8 @@ Corners stand as they are, without VOC's + 1; ``name`` is a class, not a transcr
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from evaltex_cli.errors import FaultLog, FormatError, quote
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.documents import safe_xml
@@ -45,4 +47,15 @@ def _number(element: Element) -> float:
     return safe_xml.number(element.text, element.name, element)
 
 
-FORMAT = xml_format("voc", "Pascal VOC: XML, one an image", "annotation", _parse, four_corners=True)
+FORMAT = replace(
+    xml_format(
+        "voc",
+        "Pascal VOC: XML, one an image",
+        "annotation",
+        _parse,
+        layout="annotation / object / bndbox / xmin ymin xmax ymax",
+        sample="<annotation><object><name>text</name><bndbox><xmin>10</xmin><ymin>10</ymin><xmax>60</xmax>"
+        "<ymax>30</ymax></bndbox></object></annotation>",
+    ),
+    four_corners=True,
+)

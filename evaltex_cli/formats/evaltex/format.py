@@ -127,4 +127,13 @@ def _is_utf8(head: bytes) -> bool:
     return True
 
 
-FORMAT = Format("evaltex", "EvaLTex .txt: many images in one file", recognises, index)
+FORMAT = Format(
+    "evaltex",
+    "EvaLTex .txt: many images in one file",
+    recognises,
+    index,
+    recognised_by="being one text file of no other format",
+    layout='ID,region,"text",t|f,x,y,w,h; detections ID,"text",x,y,w,h; or vertices instead of the four numbers',
+    why=lambda path: "one text file of many images",
+    sample='img_1\n480,640\n1,1,"word",f,10,10,50,20\n',
+)

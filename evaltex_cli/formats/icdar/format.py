@@ -50,7 +50,7 @@ from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.text_lines import line_ends, line_of_object, refuse_excess, without_blank_lines
 from evaltex_cli.formats.icdar import lines_bulk as bulk
 from evaltex_cli.formats.icdar.lines import COORDINATES, Line, Syntax, parse_line
-from evaltex_cli.formats.icdar.survey import decoded, not_blank, recognises, survey, whole_lines
+from evaltex_cli.formats.icdar.survey import decoded, not_blank, numbers_of_lines, recognises, survey, whole_lines
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import GeometryCounts, Ints, Objects, ReadImages, Texts, expanded, stretches
 
@@ -195,17 +195,47 @@ def _columns(
     return objects, mended
 
 
-def _format(name: str, title: str) -> Format:
-    four_corners = COORDINATES[name] in (4, 8)
-    return Format(name, title, partial(recognises, name), partial(index, name), four_corners)
+def _format(name: str, title: str, layout: str, recognised_by: str, line: str) -> Format:
+    return Format(
+        name,
+        f"{title}: folder or .zip of .txt files",
+        partial(recognises, name),
+        partial(index, name),
+        four_corners=COORDINATES[name] in (4, 8),
+        recognised_by=recognised_by,
+        layout=layout,
+        sample={"gt_img_1.txt": f"{line}\n"},
+        why=numbers_of_lines if name in ("ltrb", "quad", "polygon") else None,
+    )
 
 
-_FILES = "folder or .zip of .txt files"
-LTRB = _format("ltrb", "folder or .zip of ICDAR-style .txt files of boxes x0,y0,x1,y1")
-QUAD = _format("quad", "folder or .zip of ICDAR-style .txt files of quadrilaterals x1,y1,...,x4,y4")
-POLYGON = _format("polygon", "folder or .zip of ICDAR-style .txt files of polygons x1,y1,...,xn,yn")
-MLT = _format("mlt", f"{_FILES} of ICDAR MLT 2017 and 2019: x1,y1,...,x4,y4,script,text")
-RCTW = _format("rctw", f'{_FILES} of RCTW-17: x1,y1,...,x4,y4,difficult,"text"')
-CTW1500 = _format("ctw1500", f"{_FILES} of CTW1500: x1,y1,...,x14,y14,####text")
-CTW1500_OFFSETS = _format("ctw1500-offsets", f"{_FILES} of CTW1500: a box, and 14 vertices as offsets from its corner")
-POPEVAL = _format("popeval", f"{_FILES} of PopEval: x1 y1 ... x4 y4##::text")
+_QUAD = "10,10,60,10,60,30,10,30"
+_CURVE = "10,10,20,10,30,10,40,10,50,10,55,10,60,10,60,30,55,30,50,30,40,30,30,30,20,30,10,30"
+_OFFSETS = "10,10,60,30,0,0,10,0,20,0,30,0,40,0,45,0,50,0,50,20,45,20,40,20,30,20,20,20,10,20,0,20"
+_REST = "[,confidence][,text]"
+LTRB = _format("ltrb", "ICDAR 2003 to 2013", f"x0,y0,x1,y1{_REST}", "lines of 4 or 5 numbers", "10,10,60,30,word")
+QUAD = _format("quad", "ICDAR 2015", f"x1,y1,...,x4,y4{_REST}", "lines of 8 or 9 numbers", f"{_QUAD},word")
+POLYGON = _format(
+    *("polygon", "Total-Text as ICDAR has it", f"x1,y1,...,xn,yn{_REST}", "lines of other counts of numbers"),
+    _CURVE,
+)
+MLT = _format(
+    *("mlt", "ICDAR MLT 2017 and 2019", "x1,y1,...,x4,y4,script,text", "the name of a script"),
+    f"{_QUAD},Latin,word",
+)
+RCTW = _format(
+    *("rctw", "RCTW-17", 'x1,y1,...,x4,y4,difficult,"text"', "0 or 1 before a quote, not always 1"),
+    f'{_QUAD},0,"word"',
+)
+CTW1500 = _format(
+    *("ctw1500", "CTW1500, test set", "x1,y1,...,x14,y14,####text", "28 numbers and ####"),
+    f"{_CURVE},####word",
+)
+CTW1500_OFFSETS = _format(
+    *("ctw1500-offsets", "CTW1500", "x0,y0,x1,y1,dx1,dy1,...,dx14,dy14", "32 numbers, the offsets within the box"),
+    _OFFSETS,
+)
+POPEVAL = _format(
+    *("popeval", "PopEval", "x1 y1 x2 y2 ...##::text", "##:: after the numbers"),
+    "10 10 60 10 60 30 10 30##::word",
+)

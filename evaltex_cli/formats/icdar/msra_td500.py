@@ -86,4 +86,7 @@ FORMAT = Format(
     _recognises,
     _index,
     four_corners=True,
+    recognised_by=".gt files, or lines of that layout",
+    layout="index difficult x y w h angle",
+    sample={"img_1.gt": "0 0 10 10 50 20 0\n"},
 )

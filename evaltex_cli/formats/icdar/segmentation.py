@@ -189,7 +189,24 @@ def _labels(path: Path, names: list[str], colours: list[dict[int, int]], checksu
 def _format(name: str, what: str, by_character: bool) -> Format:
     told = "icdar2013-seg" if not by_character else ""
     title = f"folder or .zip of ICDAR 2013 segmentation, colour pictures with .txt files, by {what}"
-    return Format(name, title, partial(icdar_survey.recognises, told), partial(_index, name, by_character), True)
+    return Format(
+        name,
+        title,
+        partial(icdar_survey.recognises, told),
+        partial(_index, name, by_character),
+        four_corners=True,
+        recognised_by="lines of three colours, a centre, a box and a character" if told else "",
+        layout='R G B centre_x centre_y x0 y0 x1 y1 "c"',
+        sample=_sample,
+    )
+
+
+def _sample() -> dict[str, str | bytes]:
+    from PIL import Image
+
+    picture = io.BytesIO()
+    Image.new("RGB", (4, 4), (200, 0, 0)).save(picture, "BMP")
+    return {"img_1_GT.txt": '200 0 0 35 20 10 10 60 30 "w"\n', "img_1_GT.bmp": picture.getvalue()}
 
 
 WORDS = _format("icdar2013-seg", "word", False)

@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli.errors import FormatError
+from evaltex_cli.errors import FormatError, counted
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.archive import Fingerprint
@@ -118,6 +118,16 @@ def recognises(name: str, path: Path) -> bool:
 def is_empty(path: Path) -> bool:
     """Whether a folder or archive has no .txt file; raises as `recognises`."""
     return not survey(path).entries.entries
+
+
+def numbers_of_lines(path: Path) -> str:
+    """Say how many lines of a folder or archive begin with how many numbers; raises as `recognises`."""
+    lines: Counter[int] = Counter()
+    for shape, count in survey(path).lines.items():
+        lines[shape.numbers] += count
+    usual = ", ".join(f"{count} with {numbers}" for numbers, count in lines.most_common(3))
+    rest = ", ..." if len(lines) > 3 else ""
+    return counted(lines.total(), f"numbers at the start of {{count}} line[s]: {usual}{rest}") if lines else "no line"
 
 
 def survey(path: Path) -> Survey:

@@ -1,0 +1,89 @@
+"""The sample that each format brings is recognised, read, evaluated and converted; the documents are up to date."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaltex_cli import evaluate, formats
+from evaltex_cli.convert.conversion import convert
+from evaltex_cli.convert.writers import BY_SUFFIX
+from evaltex_cli.errors import FaultLog
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.validate.validation import validate
+
+ROOT = Path(__file__).parents[2]
+BOX = [10.0, 10.0, 60.0, 30.0]
+
+
+def sample_of(name: str, folder: Path) -> Path:
+    if name == "totaltext-mat":
+        pytest.importorskip("scipy", reason="scipy, which writes the sample, is not installed")
+    folder.mkdir()
+    return formats.load(name).write_sample(folder)
+
+
+def boxes_of(path: Path, name: str | None) -> list[list[float]]:
+    faults = FaultLog()
+    source = formats.open_source(path, "gt", faults, name)
+    boxes: list[list[float]] = source.read(np.arange(len(source.names)), faults).objects.boxes.tolist()
+    faults.raise_if_any()
+    return boxes
+
+
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_a_sample_is_recognised_and_has_one_box(name: str, tmp_path: Path) -> None:
+    known, path = formats.load(name), sample_of(name, tmp_path / "sample")
+    given = None if known.recognised_by else name
+    source = formats.open_source(path, "gt", FaultLog(), given)
+    assert (source.format, len(source.names)) == (name, 1)
+    assert boxes_of(path, given) == [BOX]
+    assert known.title
+    assert known.layout
+
+
+@pytest.mark.parametrize("name", [name for name in formats.FORMATS if formats.load(name).recognised_by])
+def test_validation_says_why_a_sample_was_recognised(name: str, tmp_path: Path) -> None:
+    path = sample_of(name, tmp_path / "sample")
+    side = validate(path).gt
+    assert (side.format, side.reason) == (name, formats.load(name).reason(path))
+
+
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_a_sample_is_evaluated_and_converted(name: str, tmp_path: Path) -> None:
+    path = sample_of(name, tmp_path / "sample")
+    image = formats.open_source(path, "gt", FaultLog(), name).names[0]
+    (tmp_path / "det.txt").write_text(f'{image}\n1,"word",10,10,50,20\n')
+    scores = evaluate(path, tmp_path / "det.txt", "iou", gt_format=name).scores
+    assert (scores["recall"], scores["precision"]) == (1, 1)
+    for ending in BY_SUFFIX:
+        converted = tmp_path / f"gt{ending}"
+        convert(path, converted, "gt", options=InputOptions(gt_format=name))
+        assert boxes_of(converted, None) == [BOX], ending
+
+
+def test_a_folder_is_of_the_format_that_most_of_its_documents_have(tmp_path: Path) -> None:
+    labelme, voc = (sample_of(name, tmp_path / name).read_bytes() for name in ("labelme", "voc"))
+    mixed = tmp_path / "mixed"
+    mixed.mkdir()
+
+    def recognised(*endings: str) -> str:
+        for k, ending in enumerate(endings):
+            (mixed / f"{len(list(mixed.iterdir())) + k}{ending}").write_bytes(labelme if ending == ".json" else voc)
+        return formats.open_source(mixed, "gt", FaultLog()).format
+
+    assert recognised(".json") == "labelme"
+    assert recognised(".xml") == "labelme"  # a draw
+    assert recognised(".xml") == "voc"
+
+
+def test_documents_made_from_the_registries_are_up_to_date() -> None:
+    command = [sys.executable, ROOT / "docs" / "generate.py", "--check"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
