@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from evaltex_cli import evaluate, formats
+from evaltex_cli.convert.__init__ import BY_SUFFIX
 from evaltex_cli.convert.conversion import convert
-from evaltex_cli.convert.writers import BY_SUFFIX
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.validate.validation import validate
