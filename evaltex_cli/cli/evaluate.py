@@ -213,10 +213,10 @@ def _evaluate(
     request: Request, runs: Sequence[Run], left_out: dict[str, str], owned: Sequence[str], gates: Gates | None
 ) -> list[Verdict]:
     """Evaluate, write all results and print a summary; a protocol without transcriptions is added to `left_out`."""
+    from evaltex_cli.results.beginnings import is_result
     from evaltex_cli.results.text_tables import score_table
     from evaltex_cli.results.writer import ResultWriter
     from evaltex_cli.runtime.atomic_output import staged, write_file
-    from evaltex_cli.runtime.outputs import is_result
 
     results, made = request.results, ""
     with staged(results.res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:

@@ -23,12 +23,13 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
     repeated.
     """
     with error_exit():
+        from evaltex_cli.results.beginnings import is_result
         from evaltex_cli.results.merge import files_of_images, merge, results_in
         from evaltex_cli.results.result_document import Extras
         from evaltex_cli.results.text_tables import score_table
         from evaltex_cli.results.writer import ResultWriter, result_names
         from evaltex_cli.runtime.atomic_output import staged
-        from evaltex_cli.runtime.outputs import is_result, without
+        from evaltex_cli.runtime.outputs import without
 
         merged = merge(results, res_dir)
         earlier = results_in(results, res_dir)

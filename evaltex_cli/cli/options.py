@@ -113,7 +113,7 @@ quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but war
 
 
 def output_option(kind: str) -> Decorator:
-    """Return the option of the file to write, of a kind in `outputs.KINDS`."""
+    """Return the option of the file to write, of a kind in `beginnings.KINDS`."""
     return click.option("--output", type=OutputFile(kind), help="Write to this file instead of stdout.")
 
 

@@ -44,7 +44,7 @@ class PictureFolder(_Named):
 
 
 class OutputFile(_Named):
-    """A file to write; `kind` is one of `outputs.KINDS`."""
+    """A file to write; `kind` is one of `beginnings.KINDS`."""
 
     def __init__(self, kind: str) -> None:
         super().__init__()
@@ -73,6 +73,7 @@ force_option = click.option(
 
 def rules() -> Rules:
     """Return what the running command reads and writes."""
+    from evaltex_cli.results.beginnings import is_of, is_output, is_result
     from evaltex_cli.runtime.outputs import Rules
 
     context = click.get_current_context()
@@ -80,9 +81,11 @@ def rules() -> Rules:
     return Rules(
         inputs=[path for kind, path in given if isinstance(kind, Input)],
         pictures=[path for kind, path in given if isinstance(kind, PictureFolder)],
-        files={path: kind.kind for kind, path in given if isinstance(kind, OutputFile)},
+        files={path: is_of(kind.kind) for kind, path in given if isinstance(kind, OutputFile)},
         folders=[path for kind, path in given if isinstance(kind, OutputFolder)],
         force=context.meta.get(_FORCE, False),
+        is_result=is_result,
+        is_output=is_output,
     )
 
 

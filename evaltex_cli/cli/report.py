@@ -51,6 +51,7 @@ def command(
     """
     with error_exit():
         from evaltex_cli import report
+        from evaltex_cli.results.beginnings import is_of
         from evaltex_cli.runtime.outputs import refuse_file
 
         if labels and len(labels) != len(results):
@@ -58,7 +59,7 @@ def command(
             stop(f"{given} for {counted(len(results), '{count} result[s]')}; give one a result, or none")
         first = results[0] if results[0].is_dir() else results[0].parent
         page = output or first / (report.NAME if len(results) == 1 else report.COMPARISON_NAME)
-        refuse_file(page, "report")
+        refuse_file(page, is_of("report"))
         subject = report.read(results, labels or None, gt, detections)
         if diagnose:
             with progress_bar(quiet) as progress:

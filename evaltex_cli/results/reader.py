@@ -17,6 +17,7 @@ from evaltex_cli.evaluation.tally import ImageResult, InputSummary
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import MATCH_TYPES, Scores, Totals, load
 from evaltex_cli.results import stored_images
+from evaltex_cli.results.beginnings import is_other_document
 from evaltex_cli.results.image_table import Gatherer, ImageTable
 from evaltex_cli.results.result_document import (
     SCHEMA,
@@ -30,7 +31,6 @@ from evaltex_cli.results.result_document import (
 from evaltex_cli.results.stored_images import StoredImages
 from evaltex_cli.runtime.atomic_output import settle
 from evaltex_cli.runtime.input_files import read_regular
-from evaltex_cli.runtime.outputs import is_other_document
 
 EXPECTED = "the .json of an earlier run"
 _SHOWN_FAULTS = 5

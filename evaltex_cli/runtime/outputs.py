@@ -13,56 +13,27 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TypeAlias
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import input_files
 
 _HEAD_BYTES = 4096
-_TOOL = rb'\{\s*"schema": \d+,\s*"tool": "evaltex"'
-_DOCUMENT = _TOOL + rb',\s*"version": "[^"]*",\s*"kind": "'
-_BEGINNINGS = {
-    ".txt": re.compile(rb"EvaLTex statistics|.* - statistics"),
-    ".json": re.compile(rb'\{\n"schema": \d+,\n"tool": "evaltex"'),
-    ".svg": re.compile(rb"<svg "),
-    ".html": re.compile(rb"<!DOCTYPE html>\n<!-- evaltex report -->"),
-}
-"""How the files of a result folder begin."""
-KINDS = {
-    "comparison": re.compile(
-        rb"[\w-]+  \([\d.]+% |protocol,score,detector,|<!-- evaltex comparison -->|% evaltex comparison\n|"
-        + _DOCUMENT
-        + b'comparison"'
-    ),
-    "diagnosis": re.compile(rb"[\w-]+: where the score is lost|protocol,part,row,|" + _DOCUMENT + b'diagnosis"'),
-    "validation": re.compile(rb"ground truth: .*\n  format |" + _DOCUMENT + b'validation"'),
-    "report": _BEGINNINGS[".html"],
-    "junit": re.compile(rb'<\?xml [^>]*\?>\n<testsuites><testsuite name="evaltex"'),
-    "data": re.compile(rb"(?!)"),
-}
-"""How a file of each kind begins. Data in the formats of other programs have no such mark: none is recognised."""
+IsOwn: TypeAlias = Callable[[Path], bool]
+"""Whether a file is one that this tool has written."""
 
 _Identity = tuple[int, int]
 
 
-def is_result(path: Path) -> bool:
-    """Whether a file of a result folder was written by an earlier run; its first bytes decide."""
-    return _begins(path, _BEGINNINGS.get(path.suffix))
-
-
-def _begins(path: Path, beginning: re.Pattern[bytes] | None) -> bool:
+def begins(path: Path, beginning: re.Pattern[bytes] | None) -> bool:
     """Whether a regular file begins in this way, or is empty."""
     if beginning is None or not path.is_file():
         return False
     head = input_files.read_regular(path, "a file", _HEAD_BYTES)
     return not head or beginning.match(head) is not None
-
-
-def is_other_document(path: Path) -> bool:
-    """Whether a file is JSON that another command wrote, `compare --format json` for one, and no result."""
-    return _begins(path, re.compile(_DOCUMENT)) and path.stat().st_size > 0
 
 
 @dataclass(frozen=True)
@@ -76,24 +47,38 @@ class Rules:
     pictures : sequence of Path
         Folders of which some files are read: an existing file in them counts as an input.
     files : mapping
-        Files to write and their kind (of `KINDS`).
+        Files to write, each with what recognises a file of its kind.
     folders : sequence of Path
         Folders to write.
     force : bool
         Whether files may be replaced that this tool did not write.
+    is_result, is_output : callable
+        Recognise the results of runs, and what any command writes.
     """
 
     inputs: Sequence[Path] = ()
     pictures: Sequence[Path] = ()
-    files: Mapping[Path, str] = field(default_factory=dict)
+    files: Mapping[Path, IsOwn] = field(default_factory=dict)
     folders: Sequence[Path] = ()
     force: bool = False
+    is_result: IsOwn = lambda _: False
+    is_output: IsOwn = lambda _: False
 
     @cached_property
     def _read(self) -> dict[_Identity, Path]:
         """Input files and folders by what the file system knows them by."""
-        paths = [path for given in self.inputs for path in _files_of(given)]
+        paths = [path for given in self.inputs for path in self._files_of(given)]
         return {_identity(status): path for path in paths if (status := _status(path))}
+
+    def _files_of(self, path: Path) -> Sequence[Path]:
+        """The files of a pattern, the results of a folder that contains some, or the path itself."""
+        try:
+            found = input_files.files_of(path)
+        except InputError:
+            return []  # which is reported by whoever opens it
+        if path.is_dir():
+            return [file for file in path.glob("*.json") if self.is_result(file)] or found
+        return found
 
     @cached_property
     def _partly_read(self) -> dict[_Identity, Path]:
@@ -138,7 +123,11 @@ class Rules:
         status = _status(path)
         is_folder = status is not None and stat.S_ISDIR(status.st_mode)
         above = self._input_above(os.path.realpath(path if is_folder else path.parent))
-        if above in self.pictures and above not in self.inputs and (status is None or is_folder or _is_any_kind(path)):
+        if (
+            above in self.pictures
+            and above not in self.inputs
+            and (status is None or is_folder or self.is_output(path))
+        ):
             above = None
         if above is not None or is_folder:
             return above
@@ -169,8 +158,8 @@ def guarded(rules: Rules) -> Iterator[None]:
     """
     before = _rules.set(rules)
     try:
-        for file, kind in rules.files.items():
-            refuse_file(file, kind)
+        for file, is_own in rules.files.items():
+            refuse_file(file, is_own)
         for folder in rules.folders:
             _refuse_folder(folder)
         _refuse_twice([*rules.files, *rules.folders])
@@ -184,7 +173,7 @@ def without(inputs: Sequence[Path]) -> Iterator[None]:
     """Leave these out of the inputs of the command: it does not read them after all."""
     rules = _rules.get() or Rules()
     kept = [path for path in rules.inputs if path not in inputs]
-    before = _rules.set(Rules(kept, rules.pictures, rules.files, rules.folders, rules.force))
+    before = _rules.set(replace(rules, inputs=kept))
     try:
         yield
     finally:
@@ -213,7 +202,7 @@ def refuse_input(path: Path) -> None:
     raise InputError(f"{path}: {relation} an input of this command; write to another place")
 
 
-def may_replace(path: Path, is_own: Callable[[Path], bool] | None) -> bool:
+def may_replace(path: Path, is_own: IsOwn | None) -> bool:
     """Whether an existing file may be replaced; with no `is_own`, none is known to be this tool's.
 
     Without rules, as in a Python program that calls a function, only `is_own` decides.
@@ -240,7 +229,7 @@ def refuse_shared(place: Path) -> None:
             raise InputError(f"{file}: is the place of a result of the same command; write to another place")
 
 
-def refuse_file(path: Path, kind: str) -> None:
+def refuse_file(path: Path, is_own: IsOwn) -> None:
     """Refuse a file that cannot be written, is an input, or is there and of another kind.
 
     Raises
@@ -257,7 +246,7 @@ def refuse_file(path: Path, kind: str) -> None:
     if place.is_symlink():
         raise InputError(f"{path}: cannot be written (Too many levels of symbolic links); give a file")
     _refuse_unwritable(path, place.parent)
-    if status is not None and not may_replace(path, lambda file: _begins(file, KINDS[kind])):
+    if status is not None and not may_replace(path, is_own):
         raise InputError(
             f"{path}: already exists and does not begin like an output of this command; give another path, or --force"
             " to replace it"
@@ -303,21 +292,6 @@ def _refuse_twice(paths: Sequence[Path]) -> None:
         first = seen.setdefault(os.path.realpath(path), path)
         if first is not path:
             raise InputError(f"{first} and {path}: are the same place, to be written twice; give two places")
-
-
-def _is_any_kind(path: Path) -> bool:
-    return is_result(path) or any(_begins(path, beginning) for beginning in KINDS.values())
-
-
-def _files_of(path: Path) -> Sequence[Path]:
-    """The files of a pattern, the results of a folder that contains some, or the path itself."""
-    try:
-        found = input_files.files_of(path)
-    except InputError:
-        return []  # which is reported by whoever opens it
-    if path.is_dir():
-        return [file for file in path.glob("*.json") if is_result(file)] or found
-    return found
 
 
 def _matches(path: Path, pattern: Path) -> bool:

@@ -19,9 +19,9 @@ from evaltex_cli.evaluation.tally import Evaluation, ImageResult, Run
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import Count, Tally
 from evaltex_cli.results import result_document, result_text, writer
+from evaltex_cli.results.beginnings import is_result
 from evaltex_cli.results.result_document import Extras
 from evaltex_cli.runtime.atomic_output import staged
-from evaltex_cli.runtime.outputs import is_result
 
 SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
 SCHEMA = json.loads(Path(result_document.__file__).with_name("evaltex.schema.json").read_text(encoding="utf-8"))

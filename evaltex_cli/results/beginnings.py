@@ -1,0 +1,54 @@
+"""How the files that commands write begin, by which a command recognises what it may replace.
+
+Only patterns: what writes these files is not imported. `tests/runtime/test_outputs.py` compares them with the files.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from evaltex_cli.runtime.outputs import IsOwn, begins
+
+_DOCUMENT = rb'\{\s*"schema": \d+,\s*"tool": "evaltex",\s*"version": "[^"]*",\s*"kind": "'
+_REPORT = re.compile(rb"<!DOCTYPE html>\n<!-- evaltex report -->")
+_RESULTS = {
+    ".txt": re.compile(rb"EvaLTex statistics|.* - statistics"),
+    ".json": re.compile(rb'\{\n"schema": \d+,\n"tool": "evaltex"'),
+    ".svg": re.compile(rb"<svg "),
+    ".html": _REPORT,
+}
+"""The files of a result folder, by suffix."""
+KINDS = {
+    "comparison": re.compile(
+        rb"[\w-]+  \([\d.]+% |protocol,score,detector,|<!-- evaltex comparison -->|% evaltex comparison\n|"
+        + _DOCUMENT
+        + b'comparison"'
+    ),
+    "diagnosis": re.compile(rb"[\w-]+: where the score is lost|protocol,part,row,|" + _DOCUMENT + b'diagnosis"'),
+    "validation": re.compile(rb"ground truth: .*\n  format |" + _DOCUMENT + b'validation"'),
+    "report": _REPORT,
+    "junit": re.compile(rb'<\?xml [^>]*\?>\n<testsuites><testsuite name="evaltex"'),
+    "data": re.compile(rb"(?!)"),
+}
+"""The files that other commands write. Data in the formats of other programs have no such mark: none is recognised."""
+
+
+def is_result(path: Path) -> bool:
+    """Whether a file of a result folder was written by an earlier run; its first bytes decide."""
+    return begins(path, _RESULTS.get(path.suffix))
+
+
+def is_of(kind: str) -> IsOwn:
+    """Return what recognises a file of one of the `KINDS`."""
+    return lambda path: begins(path, KINDS[kind])
+
+
+def is_output(path: Path) -> bool:
+    """Whether any command has written a file; its first bytes decide."""
+    return is_result(path) or any(begins(path, beginning) for beginning in KINDS.values())
+
+
+def is_other_document(path: Path) -> bool:
+    """Whether a file is JSON of another command (`compare --format json`), and no result."""
+    return begins(path, re.compile(_DOCUMENT)) and path.stat().st_size > 0
