@@ -160,8 +160,11 @@ def _open_shards(path: Path, files: Sequence[Path], side: Side, faults: FaultLog
 
 
 def _is_plain_text(path: Path) -> bool:
-    """Whether a file is neither an archive nor a document by how it begins, so that one format alone can read it."""
-    if not path.is_file():
+    """Whether a file is neither an archive nor a document by how it begins, so that one format alone can read it.
+
+    Only of a file without ending, or ending in .txt: of others any format may be.
+    """
+    if path.suffix.lower() not in ("", ".txt") or not path.is_file():
         return False
     with path.open("rb") as file:
         beginning = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()

@@ -174,7 +174,8 @@ def test_keyword_refusals(given: dict[str, Any]) -> None:
 def test_packaged_file_holds_every_key_with_its_default(protocol: str) -> None:
     given = [setting for setting in config.read_config(PACKAGED) if setting.protocol == protocol]
     kind = load(protocol).parameters
-    assert [setting.key for setting in given] == [field.name for field in fields(kind)]
+    outdated = "evaltex.ini is out of date; run python docs/generate.py"
+    assert [setting.key for setting in given] == [field.name for field in fields(kind)], outdated
     assert config.parameters_of(protocol, given) == kind()
 
 

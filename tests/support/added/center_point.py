@@ -1,0 +1,88 @@
+"""Centre points: an object and a detection are a pair if the centre of each one's box lies in the other's box.
+
+Pairs are taken in the order of the file (`first_fit`). An example of a new protocol, which `docs/architecture.md`
+explains and `tests/registry/test_adding.py` adds to a copy of the repository.
+
+Empty cases: a ratio 0/0 is 0.
+
+>>> from evaltex_cli.protocols.base import load
+>>> load("center-point").headline
+('recall', 'precision', 'hmean')
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evaltex_cli.protocols.base import Count, Evidence, ObjectTally, Protocol, Scores, object_counts, require
+from evaltex_cli.protocols.iou.first_fit import first_fit
+from evaltex_cli.protocols.matches import matches
+from evaltex_cli.protocols.ratios import ignored_detections, scores_of
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Overlaps
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Parameters of centre points."""
+
+    dont_care_overlap: float = field(
+        default=0.5,
+        metadata={"help": "a detection with more than this share in don't care is ignored", "min": 0.0, "max": 1.0},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Tally(ObjectTally):
+    """Evidence of centre points: the number of pairs."""
+
+    pairs: Count
+
+    def check(self) -> None:
+        super().check()
+        require(self.pairs <= self.counted_gt_objects, "more pairs than objects")
+        require(self.pairs <= self.counted_detections, "more pairs than detections")
+
+
+def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+    """Pair a batch and count the pairs of its images."""
+    gt_counts = ~batch.gt.dont_care
+    det_counts = ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
+    gt_boxes, det_boxes = batch.gt.boxes[overlaps.gt], batch.det.boxes[overlaps.det]
+    candidates = np.flatnonzero(
+        gt_counts[overlaps.gt]
+        & det_counts[overlaps.det]
+        & _has_centre(gt_boxes, det_boxes)
+        & _has_centre(det_boxes, gt_boxes)
+    )
+    pairs = candidates[first_fit(overlaps.gt[candidates], overlaps.det[candidates])]
+    gt, det = overlaps.gt[pairs], overlaps.det[pairs]
+    count = np.bincount(batch.gt.image[gt], minlength=len(batch.names))
+    tally = Tally(*object_counts(batch, gt_counts, det_counts), count)
+    return Evidence(tally, matches(gt, det, gt_counts, det_counts, {}, {}) if with_matches else None)
+
+
+def _has_centre(boxes: Floats, others: Floats) -> Bools:
+    """(p,) whether each box has the centre of the other in it."""
+    centre = (others[:, :2] + others[:, 2:]) / 2
+    inside: Bools = ((boxes[:, :2] <= centre) & (centre <= boxes[:, 2:])).all(axis=1)
+    return inside
+
+
+def scores(tally: Tally, parameters: Parameters) -> Scores:
+    """Pairs over the objects that count, and over the detections that count."""
+    return scores_of(tally, tally.pairs, tally.pairs)
+
+
+PROTOCOL = Protocol(
+    name="center-point",
+    title="Centre points",
+    version=1,
+    parameters=Parameters,
+    tally=Tally,
+    evidence=evidence,
+    scores=scores,
+    headline=("recall", "precision", "hmean"),
+    convention=lambda parameters: Convention(as_boxes=True),
+)
