@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from evaltex_cli.records import Floats, Ints
+from evaltex_cli.records import Floats, Ints, stretches
 
 BLOCK_PIECES = 1 << 21
 """Pairs of a box and a strip that are swept at once."""
@@ -89,10 +89,12 @@ def _strip_areas(group: Ints, pieces: Floats, groups: int) -> Floats:
     edge, edge_group = np.concatenate([pieces[:, 0], pieces[:, 2]]), np.concatenate([group, group])
     order = np.lexsort((edge, edge_group))
     edge, edge_group = edge[order], edge_group[order]
+    # A strip begins at every edge that is not at the place of the edge before.
     new = np.concatenate([np.ones(1, dtype=bool), (np.diff(edge) > 0) | (np.diff(edge_group) > 0)])
     strip_of_edge = np.empty(len(edge), np.int64)
     strip_of_edge[order] = np.cumsum(new) - 1
     first, last = strip_of_edge[: len(pieces)], strip_of_edge[len(pieces) :]
+    # As depth in brackets: a box opens at its first strip and closes at its last, which it does not span.
     width, strip_group = np.diff(edge[new], append=0.0), edge_group[new]
     strips = len(width)
     spanning = np.cumsum(np.bincount(first, minlength=strips) - np.bincount(last, minlength=strips))
@@ -102,8 +104,9 @@ def _strip_areas(group: Ints, pieces: Floats, groups: int) -> Floats:
         begin, end = np.maximum(first[meets], start), np.minimum(last[meets], stop)
         spanned = end - begin
         piece = np.repeat(meets, spanned)
-        strip = np.arange(len(piece)) + np.repeat(begin - start - (np.cumsum(spanned) - spanned), spanned)
+        strip = stretches(begin - start, spanned)
         height[start:stop] = _covered_length(strip, pieces[piece, 1], pieces[piece, 3], stop - start)
+    # The width after the last edge of a group leads to another group, or to 0; no box covers it.
     strip_area = np.where(height > 0, width * height, 0.0)
     return np.bincount(strip_group, weights=strip_area, minlength=groups).astype(np.float64)
 
@@ -131,6 +134,7 @@ def _covered_length(key: Ints, start: Floats | Ints, stop: Floats | Ints, keys: 
     group = np.concatenate([key, key])
     step = np.concatenate([np.ones(len(start), np.int64), np.full(len(stop), -1, np.int64)])
     order = np.lexsort((position, group))
+    # How many intervals are open after each end; 0 after the last of a key, as all of a key are closed there.
     position, group, depth = position[order], group[order], np.cumsum(step[order])
     if not len(position):
         return np.zeros(keys)

@@ -16,11 +16,11 @@ GRID = 2.0**-40
 """Of the extent of shapes at which a function fails; their vertices are moved to points of a grid."""
 
 
-def _sure(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of some shapes that does not fail: what is beyond GEOS on a grid too gives an empty polygon."""
+def _never_failing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of some shapes that does not fail: where GEOS fails on a grid too, an empty polygon."""
 
     @np.errstate(all="ignore")
-    def sure(*arguments: Any, **options: Any) -> Any:
+    def never_failing(*arguments: Any, **options: Any) -> Any:
         try:
             return function(*arguments, **options)
         except shapely.GEOSException:
@@ -30,20 +30,20 @@ def _sure(function: Callable[..., Any]) -> Callable[..., Any]:
         except shapely.GEOSException:
             return shapely.Polygon()
 
-    return sure
+    return never_failing
 
 
-def _sure_of_each(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of arrays of shapes that does not fail; what fails changes nothing of the others."""
+def _never_failing_each(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of arrays of shapes that does not fail; a shape that fails does not change the others."""
 
     @np.errstate(all="ignore")
-    def sure(*arguments: Any, **options: Any) -> Any:
+    def never_failing(*arguments: Any, **options: Any) -> Any:
         try:
             return function(*arguments, **options)
         except shapely.GEOSException:
-            return np.vectorize(_sure(function), otypes=[object], excluded=options)(*arguments, **options)[()]
+            return np.vectorize(_never_failing(function), otypes=[object], excluded=options)(*arguments, **options)[()]
 
-    return sure
+    return never_failing
 
 
 def _on_grid(arguments: Sequence[Any]) -> list[Any]:
@@ -65,12 +65,12 @@ linearrings = _silent(shapely.linearrings)
 oriented_envelope = _silent(shapely.oriented_envelope)
 point_on_surface = _silent(shapely.point_on_surface)
 polygons = _silent(shapely.polygons)
-buffer = _sure_of_each(shapely.buffer)
-difference = _sure_of_each(shapely.difference)
-intersection = _sure_of_each(shapely.intersection)
-make_valid = _sure_of_each(shapely.make_valid)
-union = _sure_of_each(shapely.union)
-_union_of_all = _sure(lambda *shapes: shapely.union_all(shapes))
+buffer = _never_failing_each(shapely.buffer)
+difference = _never_failing_each(shapely.difference)
+intersection = _never_failing_each(shapely.intersection)
+make_valid = _never_failing_each(shapely.make_valid)
+union = _never_failing_each(shapely.union)
+_union_of_all = _never_failing(lambda *shapes: shapely.union_all(shapes))
 
 
 def union_all(shapes: Sequence[Any]) -> Any:

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.records import Bools, Floats, Ints, LabelRuns, Pairs
+from evaltex_cli.records import Bools, Floats, Ints, LabelRuns, Pairs, stretches
 
 _STRIP_RUNS = 1 << 15
 _BEFORE = np.iinfo(np.int64).min
@@ -138,6 +138,7 @@ def pair_area(a: Masks, i: Ints, b: Masks, j: Ints) -> Floats:
     pair, run = _runs_of(a_runs, i)
     row = line.at(j[pair], a_runs.row[run])
     start, stop = _intervals(line, b_runs)
+    # Pixels of b before a position: all of the runs that begin before it, less what the last of them has beyond it.
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(stop - start)])
     latest = np.concatenate([np.full(1, _BEFORE), stop])
 
@@ -220,6 +221,7 @@ def union_area(group: Ints, pairs: Pairs[Masks], groups: int) -> Floats:
     stop = row + np.minimum(a_runs.stop[run], b_runs.stop[b_run])
     order = np.argsort(start, kind="stable")
     start, stop, owner = start[order], stop[order], group[pair][order]
+    # Each interval adds what those before it do not reach; groups are bands of the line, so they never meet.
     new = np.maximum(stop - np.maximum(start, _reach_before(stop)), 0)
     return result + np.bincount(owner, weights=new, minlength=groups)
 
@@ -250,7 +252,7 @@ class _Line:
         return _Line(row, rows - row + 1 + 2 * margin, column - margin, columns - column + 1 + 2 * margin)
 
     def at(self, band: Ints, row: Ints) -> Ints:
-        """Where column 0 of a row stands."""
+        """Position of column 0 of a row."""
         return (band * self.rows + (row - self.row)) * self.columns - self.column
 
 
@@ -262,10 +264,10 @@ def _intervals(line: _Line, runs: ObjectRuns) -> tuple[Ints, Ints]:
 
 def _meetings(a_start: Ints, a_stop: Ints, b_start: Ints, b_stop: Ints) -> tuple[Ints, Ints]:
     """Return indices of all intervals a and b that share something; those of b are disjoint and in order."""
+    # Intervals b in order: those that end after a begins, up to the one before the first that begins after a ends.
     first = np.searchsorted(b_stop, a_start, side="right")
     partners = np.searchsorted(b_start, a_stop, side="left") - first
-    a = np.repeat(np.arange(len(a_start)), partners)
-    return a, first[a] + _count_within(partners)
+    return np.repeat(np.arange(len(a_start)), partners), stretches(first, partners)
 
 
 def _joined(start: Ints, stop: Ints) -> tuple[Ints, Ints]:
@@ -294,7 +296,7 @@ def _to_change(runs: LabelRuns, radius: Ints) -> tuple[_Line, Ints, Ints, Ints]:
 
 
 def _window_shift(line: _Line, start: Ints, radius: Ints, step: int) -> Ints:
-    """How far to shift what holds for windows of up to `step` rows, to combine both to windows of up to twice that."""
+    """How far to shift windows of up to `step` rows, so that both together are windows of up to twice that."""
     rows = np.clip(2 * radius + 1 - step, 0, step)
     return np.asarray(rows[start // (line.rows * line.columns)] * line.columns)
 
@@ -318,13 +320,7 @@ def _object_runs(columns: Sequence[Ints], objects: int) -> ObjectRuns:
 def _runs_of(runs: ObjectRuns, index: Ints) -> tuple[Ints, Ints]:
     """Expand objects to their runs: place in `index`, and run, of each."""
     counts = np.diff(runs.offsets)[index]
-    place = np.repeat(np.arange(len(index)), counts)
-    return place, runs.offsets[index][place] + _count_within(counts)
-
-
-def _count_within(counts: Ints) -> Ints:
-    """0, 1, ..., counts[k] - 1 for every k, one after another."""
-    return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.repeat(np.arange(len(index)), counts), stretches(runs.offsets[index], counts)
 
 
 def _is_among(index: Ints, count: int) -> Bools:

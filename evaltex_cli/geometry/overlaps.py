@@ -10,13 +10,13 @@ import numpy as np
 from evaltex_cli import geometry
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.geometry import label_runs, shapes
-from evaltex_cli.records import Convention, Floats, ImageBatch, Ints, Overlaps
+from evaltex_cli.records import Convention, Floats, ImageBatch, Ints, Overlaps, stretches
 
 CONTINUOUS = Convention()
 DENSE_PAIRS = 4096
 """An image with more possible pairs than this goes through a tree; fewer are measured all at once."""
 MAX_PAIRS = 1_000_000
-"""Most overlapping pairs of an image, as of 1,000 boxes of either side in one place; a pair takes up to 1 KB."""
+"""Most overlapping pairs of an image, those of 1,000 boxes of either side in one place; a pair takes up to 1 KB."""
 
 
 def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
@@ -31,8 +31,8 @@ def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
     Returns
     -------
     Overlaps
-        Pairs with an intersection larger than rounding can make it, sorted by (gt, det). What a pair is found by
-        does not depend on which images share its batch.
+        Pairs with an intersection larger than rounding can make it, sorted by (gt, det). They do not depend on which
+        images share the batch.
 
     Raises
     ------
@@ -73,8 +73,7 @@ def touching_boxes(
     crowded = a_count * b_count > DENSE_PAIRS
     partners = np.repeat(np.where(crowded, 0, b_count), a_count)
     i = np.repeat(np.arange(len(a)), partners)
-    first = np.repeat(b_offsets[:-1], a_count) - (np.cumsum(partners) - partners)
-    j = np.arange(len(i)) + np.repeat(first, partners)
+    j = stretches(np.repeat(b_offsets[:-1], a_count), partners)
     for column in (0, 1):
         meet = (a[:, column][i] < b[:, column + 2][j]) & (b[:, column][j] < a[:, column + 2][i])
         i, j = i[meet], j[meet]
@@ -82,11 +81,11 @@ def touching_boxes(
         return i, j
     pairs = [(i, j)]
     for k in np.flatnonzero(crowded).tolist():
-        found = 0
+        count = 0
         for i, j in _by_tree(a, a_offsets, b, b_offsets, k):
             pairs.append((i, j))
-            found += len(i)
-            if found > MAX_PAIRS:
+            count += len(i)
+            if count > MAX_PAIRS:
                 where = f"image {quote(names[k])}" if names else "an image"
                 raise InputError(
                     f"{where}: {a_count[k]} and {b_count[k]} objects, of which more than {MAX_PAIRS} pairs overlap;"

@@ -104,7 +104,7 @@ def join(pictures: Sequence[tuple[PictureRuns, Ints] | None], shapes: Ints, obje
 
 
 def _number_type(pixels: int) -> type[np.signedinteger[Any]]:
-    """Return the narrower type where it numbers all pixels."""
+    """Return the narrower type if it can number all pixels."""
     return np.int32 if pixels <= np.iinfo(np.int32).max else np.int64
 
 
@@ -118,11 +118,11 @@ def from_pictures(pictures: Sequence[NDArray[Any]], offsets: Ints, ids: Ints) ->
     offsets, ids : (images + 1,), (n,) int64
         Image k's objects, as in `Objects`.
     """
-    found = []
+    encoded = []
     for picture, start, stop in zip(pictures, offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
         runs = find_runs(picture)
         owner = object_of(runs.label.astype(np.int64), ids[start:stop])
         known = owner != NO_OBJECT
         runs = PictureRuns(runs.label[known], runs.start[known], runs.stop[known], runs.shape)
-        found.append((runs, owner[known] + start))
-    return join(found, np.array([picture.shape for picture in pictures], np.int64).reshape(-1, 2), len(ids))
+        encoded.append((runs, owner[known] + start))
+    return join(encoded, np.array([picture.shape for picture in pictures], np.int64).reshape(-1, 2), len(ids))

@@ -15,7 +15,7 @@ from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints,
 
 MITRE_LIMIT = 5.0
 MAX_CROSSINGS = 1000
-"""Most crossings of a polygon with itself, where it has no more vertices; with 10 of each, one takes GEOS minutes."""
+"""Most crossings of a polygon with itself, if it has no more vertices; one with 10 times both takes GEOS minutes."""
 FEW_CROSSINGS = 20
 """A polygon with no more of them costs little to repair."""
 MAX_CROSSINGS_OF_ALL = 10_000
@@ -218,13 +218,15 @@ def _meeting(a: Floats, b: Floats, neighbours: Bools) -> tuple[Floats, Bools]:
     a, b : (n, 2, 2) float64
         Sides, each from a point to another.
     neighbours : (n,) bool
-        Sides with a vertex in common, which meet only where one leads back on the other.
+        Sides with a vertex in common, which meet only if one leads back on the other.
     """
+    # a[0] + share_a * along_a = b[0] + share_b * along_b, by Cramer's rule; parallel sides divide by 0.
     along_a, along_b, apart = a[:, 1] - a[:, 0], b[:, 1] - b[:, 0], b[:, 0] - a[:, 0]
     turn = _cross(along_a, along_b)
     share_a, share_b = _cross(apart, along_b) / turn, _cross(apart, along_a) / turn
     crosses = (turn != 0) & (share_a >= 0) & (share_a <= 1) & (share_b >= 0) & (share_b <= 1) & ~neighbours
     length = (along_a * along_a).sum(axis=1)
+    # For sides on one line: the ends of b as shares of a.
     ends = np.stack([(apart * along_a).sum(axis=1), ((b[:, 1] - a[:, 0]) * along_a).sum(axis=1)]) / length
     first, last = np.maximum(ends.min(axis=0), 0), np.minimum(ends.max(axis=0), 1)
     on_one_line = (turn == 0) & (_cross(apart, along_a) == 0)
@@ -257,7 +259,7 @@ def intersection_area(a: Geometries, b: Geometries) -> Floats:
 def offset(geometries: Geometries, margin: Floats) -> Geometries:
     """Grow (margin > 0) or shrink (margin < 0) each polygon by mitred parallels of its sides.
 
-    An offset that leaves nothing comes back empty, as does one that GEOS has none of.
+    An offset that leaves nothing is empty, as is one for which GEOS fails.
     """
     moved: Any = geos.buffer(geometries, margin, join_style="mitre", mitre_limit=MITRE_LIMIT)
     return np.asarray(moved, dtype=object)
@@ -271,7 +273,7 @@ def convex_hulls(points: Floats, owner: Ints) -> Geometries:
 def union_area(group: Ints, a: Geometries, b: Geometries, groups: int) -> Floats:
     """(groups,) area of the union, within each group, of the intersections a[k] and b[k].
 
-    Loops over groups of several: GEOS unites one set at a time.
+    Groups of several pairs are a loop: GEOS unites one set at a time.
     """
     pieces = geos.intersection(a, b)
     alone = np.bincount(group, minlength=groups)[group] == 1

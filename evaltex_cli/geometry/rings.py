@@ -18,7 +18,7 @@ change neither the way the corner turns nor that the whole has an area."""
 
 
 def of(outlines: Outlines, truncated: bool = False) -> tuple[Floats, Ints]:
-    """Return the vertices of all objects, those of a box clockwise from its upper left corner.
+    """Return the vertices of all objects; those of a box are its corners, clockwise from the upper left one.
 
     Parameters
     ----------
@@ -56,23 +56,23 @@ def are_convex(corners: Floats) -> Bools:
     Returns
     -------
     (n,) bool
-        False for some that are valid too, where rounding leaves it open.
+        False for some that are valid too, if rounding could decide it.
     """
-    found = np.zeros(len(corners), dtype=bool)
-    with np.errstate(all="ignore"):
+    result = np.zeros(len(corners), dtype=bool)
+    with np.errstate(all="ignore"):  # an overflow makes inf or NaN, which is not above the least
         for start in range(0, len(corners), _BLOCK):
             x, y = np.ascontiguousarray(corners[start : start + _BLOCK].T)
             extent = (x.max(axis=0) - x.min(axis=0)) * (y.max(axis=0) - y.min(axis=0))
-            along_x, along_y = (np.concatenate([one[1:], one[:1]]) - one for one in (x, y))
-            next_x, next_y = (np.concatenate([one[1:], one[:1]]) for one in (along_x, along_y))
+            along_x, along_y = (np.concatenate([axis[1:], axis[:1]]) - axis for axis in (x, y))
+            next_x, next_y = (np.concatenate([axis[1:], axis[:1]]) for axis in (along_x, along_y))
             turn = along_x * next_y - along_y * next_x
             least = np.maximum(_LEAST_SHARE * extent, _LEAST)
-            found[start : start + _BLOCK] = (turn.min(axis=0) > least) | (turn.max(axis=0) < -least)
-    return found
+            result[start : start + _BLOCK] = (turn.min(axis=0) > least) | (turn.max(axis=0) < -least)
+    return result
 
 
 def chains(ring: Floats) -> tuple[Floats, Floats]:
-    """Cut a ring of n >= 2 vertices in its top, the first n // 2, and its bottom, the others from the last one on.
+    """Cut a ring of n >= 2 vertices in its top, the first n // 2, and its bottom, the rest from the last one on.
 
     Parameters
     ----------
@@ -120,6 +120,7 @@ def along_each(chain: Floats, which: Ints, shares: Floats) -> Floats:
         return np.asarray(chain[which, 0] + shares[:, None] * (chain[which, 1] - chain[which, 0]))
     reached = _length_before(chain)
     target = shares * reached[which, -1]
+    # One comparison per inner vertex, as chains have few: how many of them lie before each point.
     at = np.zeros(len(which), np.int64)
     for inner in reached[:, 1:-1].T:
         at += inner[which] <= target

@@ -46,7 +46,7 @@ def area_error(a: Floats, b: Floats, slanted: Bools | None = None) -> Floats:
         In square pixels: the sides of the intersection, or of its bounding box, each times the error of the edges
         across it. A box's edge is as uncertain as its box; an edge of polygons, as both.
     """
-    reach_a, reach_b = (np.maximum(np.abs(one[:, :2]), np.abs(one[:, 2:])) for one in (a, b))
+    reach_a, reach_b = (np.maximum(np.abs(side[:, :2]), np.abs(side[:, 2:])) for side in (a, b))
     reach = np.maximum(reach_a, reach_b)
     if slanted is not None:
         low = _reach_of_larger(a[:, :2], reach_a, b[:, :2], reach_b)
@@ -57,7 +57,7 @@ def area_error(a: Floats, b: Floats, slanted: Bools | None = None) -> Floats:
 
 
 def _reach_of_larger(a: Floats, reach_a: Floats, b: Floats, reach_b: Floats) -> Floats:
-    """Reaches of what has the larger edge, the smaller reach where both have it."""
+    """Reaches of the objects with the larger edge; the smaller reach if both edges are the same."""
     return np.where(a > b, reach_a, np.where(b > a, reach_b, np.minimum(reach_a, reach_b)))
 
 

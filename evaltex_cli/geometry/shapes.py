@@ -32,7 +32,7 @@ class Shapes:
 
 
 def has_geometry(polygons: Geometries) -> Bools:
-    """(n,) where an object array holds something other than None."""
+    """(n,) whether an element of an object array is a geometry, not None."""
     return np.asarray(geometry.shapely.is_geometry(polygons), dtype=bool)
 
 
