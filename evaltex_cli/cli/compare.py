@@ -116,13 +116,12 @@ def _systems(
 ) -> list[list[System]]:
     """Evaluate detections, and read results."""
     from evaltex_cli.compare import comparison
+    from evaltex_cli.evaluation.inputs import open_inputs
 
     parameters = chosen.parameters()
     detectors = paths[-len(labels) :]
     if all(map(comparison.is_result, detectors)):
         return [comparison.stored(path, label) for path, label in zip(detectors, labels, strict=True)]
-    from evaltex_cli.evaluation.inputs import open_inputs
-
     work.prepare("evaltex_cli.compare.comparison")
     with work.workers(*paths, options.images) as in_order:
         return [

@@ -76,19 +76,16 @@ def command(
     with error_exit():
         if mask_folders:
             stop("diagnose works on the boxes and polygons of GT and DET; leave out the folders of label pictures")
-        from evaltex_cli.diagnose import tables
-        from evaltex_cli.diagnose.breakdown import Edges
-        from evaltex_cli.diagnose.diagnosis import Diagnostician, diagnosed
-        from evaltex_cli.diagnose.error_types import Thresholds
+        from evaltex_cli.diagnose import breakdown, diagnosis, error_types, tables
         from evaltex_cli.evaluation.inputs import open_inputs
 
         parameters = chosen.parameters()
         bins = [_edges(f"--{name.replace('_', '-')}", text) for name, text in edges.items()]
-        diagnostician = Diagnostician(Thresholds(**limits), Edges(*bins))
+        diagnostician = diagnosis.Diagnostician(error_types.Thresholds(**limits), breakdown.Edges(*bins))
         work.prepare("evaltex_cli.diagnose.diagnosis")
         with work.workers(gt, det, options.images) as in_order:
             inputs = open_inputs(gt, det, options, in_order)
-            diagnoses = diagnosed(inputs, parameters, diagnostician, in_order=in_order)
+            diagnoses = diagnosis.diagnosed(inputs, parameters, diagnostician, in_order=in_order)
         warn([warning for one in diagnoses for warning in one.warnings])
         write_output(tables.FORMATS[form](diagnoses), output)
 

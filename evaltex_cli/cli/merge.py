@@ -23,27 +23,26 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
     repeated.
     """
     with error_exit():
-        from evaltex_cli.results.beginnings import is_result
-        from evaltex_cli.results.merge import files_of_images, merge, results_in
-        from evaltex_cli.results.result_document import Extras
-        from evaltex_cli.results.text_tables import score_table
-        from evaltex_cli.results.writer import ResultWriter, result_names
-        from evaltex_cli.runtime.atomic_output import staged
-        from evaltex_cli.runtime.outputs import without
+        from evaltex_cli.results import beginnings, merge, result_document, text_tables, writer
+        from evaltex_cli.runtime import atomic_output, outputs
 
-        merged = merge(results, res_dir)
-        earlier = results_in(results, res_dir)
+        merged = merge.merge(results, res_dir)
+        earlier = merge.results_in(results, res_dir)
         evaluations = [one.evaluation for one in merged]
-        owned = [file for evaluation in evaluations for file in result_names(evaluation.protocol)]
-        with without(earlier), staged(res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
+        owned = [file for evaluation in evaluations for file in writer.result_names(evaluation.protocol)]
+        with (
+            outputs.without(earlier),
+            atomic_output.staged(res_dir, owned, beginnings.is_result) as folder,
+            writer.ResultWriter(folder) as into,
+        ):
             for one in merged:
-                for made in files_of_images(one):
-                    writer.take(one.run, made)
-                writer.finish(one.evaluation, Extras(merged_from=one.ground_truths))
+                for made in merge.files_of_images(one):
+                    into.take(one.run, made)
+                into.finish(one.evaluation, result_document.Extras(merged_from=one.ground_truths))
         warn([warning for evaluation in evaluations for warning in evaluation.warnings])
         if not quiet:
             if earlier:
                 echo_err(
                     f"note: {res_dir} has the result of an earlier merge, which is no part of this one: it is replaced"
                 )
-            echo_lines([score_table(evaluations, {}), f"Results: {res_dir}"])
+            echo_lines([text_tables.score_table(evaluations, {}), f"Results: {res_dir}"])

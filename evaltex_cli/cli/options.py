@@ -21,7 +21,6 @@ from evaltex_cli.protocols import PROTOCOLS
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from evaltex_cli.protocols.config import Setting
     from evaltex_cli.runtime.workers import InOrder
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -185,22 +184,12 @@ class Chosen:
         """
         from evaltex_cli.protocols import config
 
-        given = self._given()
-        return {name: config.parameters_of(name, given) for name in self.names()}
-
-    def _given(self) -> list[Setting]:
-        """Return the parameters of the file, then those of `--set`.
-
-        Those of `--set` are checked here, of whatever protocol; those of the file when their protocol needs its
-        parameters, so that no other protocol has to be imported.
-        """
-        from evaltex_cli.protocols import config
-
         file = config.find_config(self.config_path)
         settings = [config.parse_set(argument) for argument in self.settings]
-        for section in sorted({setting.protocol for setting in settings}):
+        for section in sorted({setting.protocol for setting in settings}):  # these are checked for any protocol
             config.parameters_of(section, settings)
-        return [*(config.read_config(file) if file else []), *settings]
+        given = [*(config.read_config(file) if file else []), *settings]
+        return {name: config.parameters_of(name, given) for name in self.names()}
 
 
 def protocol_options(
@@ -238,20 +227,20 @@ class Work:
 
         given = [path for path in paths if path is not None]
         files = [file for path in given for file in files_of(path)]
-        with self._in_order(given, files) as in_order:
+        if self.cluster is not None:
+            formats.refuse_packed(given)
+        with self._in_order(files) as in_order:
             before = formats.stamps(files)
             yield in_order
             formats.refuse_changed(before)
 
-    def _in_order(self, given: Sequence[Path], files: Sequence[Path]) -> AbstractContextManager[InOrder]:
+    def _in_order(self, files: Sequence[Path]) -> AbstractContextManager[InOrder]:
         if self.cluster is None:
             from evaltex_cli.runtime import workers
 
             return workers.processes(self.jobs)
-        from evaltex_cli.formats import refuse_packed
         from evaltex_cli.runtime import dask_cluster
 
-        refuse_packed(given)
         return dask_cluster.workers_of(self.cluster, files, self.cluster_timeout, lambda line: warn([line]))
 
 

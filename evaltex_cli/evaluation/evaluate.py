@@ -6,7 +6,7 @@ import errno
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -166,7 +166,7 @@ def evaluate_inputs(
         refuse_other_spellings(gt, det, paired)
     gt_count, det_count = InputCounts(), InputCounts()
     cuts = list(cut(inputs))
-    has_polygons = partial(_has_polygons, inputs, cuts, in_order)
+    has_polygons = cache(lambda: _has_polygons(inputs, cuts, in_order))
     runs = [replace(run, parameters=run.protocol.decided(run.parameters, has_polygons)) for run in runs]
     work = partial(batches.measure, [run.empty() for run in runs], options, None if sink is None else sink.make)
     stamps = None if options.masks is None else batches.picture_stamps(options.masks, gt.names)
@@ -222,7 +222,7 @@ def _has_polygons(inputs: Inputs, cuts: Sequence[tuple[int, int]], in_order: InO
         if formats.load(source.format).four_corners:
             continue
         try:
-            if any(in_order(batches.holds_polygons, map(partial(batches.part_of, source), parts))):
+            if any(in_order(batches.holds_polygons, (batches.part_of(source, part) for part in parts))):
                 return True
         except FailedError as failed:
             raise InputError(f"{source.path}: given up after three attempts ({failed.reason})") from failed

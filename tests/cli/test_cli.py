@@ -21,8 +21,8 @@ from limits import HANG_SECONDS
 
 from evaltex_cli import evaluate
 from evaltex_cli.cli import main, output
+from evaltex_cli.cli import run as run_module
 from evaltex_cli.evaluation import evaluate as evaluation
-from evaltex_cli.evaluation import inputs
 from evaltex_cli.formats.files import image_names
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.runtime import atomic_output
@@ -458,7 +458,7 @@ def test_an_interrupt_before_and_after_the_work_is_silent(module: str) -> None:
 @pytest.mark.parametrize("file", ["gt.txt", "det.txt"])
 def test_input_that_is_written_to_meanwhile_is_refused(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the same length, so that nothing else would tell: scores would be of one file, and the SHA-256 of another."""
-    real = inputs.open_inputs
+    real = run_module.open_inputs
 
     def changing(*arguments: Any) -> Any:
         opened = real(*arguments)
@@ -466,7 +466,7 @@ def test_input_that_is_written_to_meanwhile_is_refused(file: str, monkeypatch: p
         Path("new").replace(file)
         return opened
 
-    monkeypatch.setattr(inputs, "open_inputs", changing)
+    monkeypatch.setattr(run_module, "open_inputs", changing)
     result = run("gt.txt", "det.txt", "res", "-a")
     assert result.exit_code == 2
     assert result.stderr == (

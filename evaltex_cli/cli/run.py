@@ -1,0 +1,215 @@
+"""One run of the plain form: everything between the command line and its last line of output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evaltex_cli.cli.options import ALL, Chosen, Work
+from evaltex_cli.cli.output import echo_lines, progress_bar, warn
+from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
+from evaltex_cli.evaluation.inputs import Inputs, open_inputs
+from evaltex_cli.evaluation.tally import Evaluation, Run, Sink
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.protocols.base import load
+from evaltex_cli.results.beginnings import is_result
+from evaltex_cli.results.result_document import Bootstrap, Extras, Verdict
+from evaltex_cli.results.text_tables import score_table
+from evaltex_cli.results.writer import ResultWriter, image_files, log_unfit_names, result_names
+from evaltex_cli.runtime.atomic_output import staged, write_file
+
+if TYPE_CHECKING:
+    from evaltex_cli.diagnose.diagnosis import Diagnosis, Diagnostician
+
+REPORT = "report.html"
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Which results to write: `bootstrap` has level, resamples and seed of the intervals."""
+
+    res_dir: Path
+    per_image: bool
+    plots: bool
+    report: bool
+    embed: bool
+    diagnose: bool
+    bootstrap: dict[str, Any]
+    junit: Path | None
+    resume: bool
+    quiet: bool
+
+    def __post_init__(self) -> None:
+        if self.embed and not self.report:
+            raise click.UsageError("--embed is of the report: give --report too.")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The command line of one run."""
+
+    gt: Path
+    det: Path
+    options: InputOptions
+    chosen: Chosen
+    work: Work
+    fail_if: tuple[str, ...]
+    baselines: tuple[Path, ...]
+    results: Results
+
+
+def run(request: Request) -> list[Verdict]:
+    """Evaluate, write all results and print a summary; return what the gates say.
+
+    Raises
+    ------
+    EvaltexError
+    """
+    runs, left_out = _runs(request)
+    owned = [*(file for name in request.chosen.names() for file in result_names(load(name))), REPORT]
+    gates = None
+    if request.fail_if or request.baselines:
+        from evaltex_cli.compare import gate
+
+        replaced = [request.results.res_dir / name for name in owned]
+        gates = gate.prepare(request.fail_if, request.baselines, replaced, runs)
+    results, made = request.results, ""
+    with staged(results.res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
+        diagnostician = _diagnostician(request)
+        inputs, evaluations = _evaluated(request, runs, writer, diagnostician)
+        evaluations = _explained(_without_texts(request, evaluations, left_out, writer), inputs)
+        verdicts = [] if gates is None else gates.verdicts(evaluations)
+        intervals: dict[str, dict[str, Any]] = {}
+        if results.bootstrap["level"] is not None:
+            from evaltex_cli.results.significance import with_intervals
+
+            evaluations, intervals = with_intervals(evaluations, **results.bootstrap)
+        _write(writer, results, evaluations, intervals, verdicts)
+        if results.report:
+            diagnoses = [diagnostician.diagnosis(one) for one in evaluations] if diagnostician else []
+            made = _report(folder, request, inputs, diagnoses)
+        if results.junit is not None:
+            from evaltex_cli.compare import gate
+
+            write_file(results.junit, gate.junit(verdicts))
+    if results.resume:
+        from evaltex_cli.evaluation import resume
+
+        resume.place(results.res_dir).unlink(missing_ok=True)
+    warn([warning for evaluation in evaluations for warning in evaluation.warnings])
+    lines = [f"Gate {verdict}" for verdict in verdicts if not (results.quiet and verdict.passed)]
+    if not results.quiet:
+        lines.append(score_table(evaluations, intervals))
+        lines += [f"Left out: {name} ({reason})" for name, reason in left_out.items()]
+        lines += [f"Report: {results.res_dir / REPORT} ({made})"] if results.report else []
+        lines.append(_places(results, [evaluation.protocol.name for evaluation in evaluations]))
+    echo_lines(lines, to_stderr=results.quiet)
+    return verdicts
+
+
+def _without_texts(
+    request: Request, evaluations: list[Evaluation], left_out: dict[str, str], writer: ResultWriter
+) -> list[Evaluation]:
+    """Leave the protocols that need transcriptions out of `all` if no detection has one."""
+    if ALL not in request.chosen.protocols or evaluations[0].det.transcriptions:
+        return evaluations
+    textual = [one.protocol.name for one in evaluations if one.protocol.needs_texts]
+    left_out |= dict.fromkeys(textual, "no detection bears a transcription")
+    writer.drop(textual)
+    return [one for one in evaluations if one.protocol.name not in left_out]
+
+
+def _explained(evaluations: list[Evaluation], inputs: Inputs) -> list[Evaluation]:
+    """Add the probable reason to evaluations that are nearly zero."""
+    if inputs.options.masks is not None or not any(evaluation.is_nearly_zero for evaluation in evaluations):
+        return evaluations
+    from evaltex_cli.validate import coordinate_mixups
+
+    return coordinate_mixups.explained(evaluations, inputs)
+
+
+def _diagnostician(request: Request) -> Diagnostician | None:
+    """Return what diagnoses the images while they are evaluated, if the report shows where the score is lost."""
+    results = request.results
+    if not results.report or not results.diagnose or results.resume or request.options.masks is not None:
+        return None
+    from evaltex_cli.diagnose.diagnosis import Diagnostician
+
+    return Diagnostician()
+
+
+def _evaluated(
+    request: Request, runs: Sequence[Run], writer: ResultWriter, diagnostician: Diagnostician | None
+) -> tuple[Inputs, list[Evaluation]]:
+    """Do the work, wherever it is to be done."""
+    options, results, masks = request.options, request.results, request.options.masks
+    with ExitStack() as stack:
+        folders = (options.images, masks and masks.gt, masks and masks.det)
+        in_order = stack.enter_context(request.work.workers(request.gt, request.det, *folders))
+        inputs = open_inputs(request.gt, request.det, options, in_order if request.work.cluster is None else map)
+        if results.per_image:
+            log_unfit_names(writer.folder, runs, inputs.gt, inputs.faults)
+        journal = None
+        if results.resume:
+            from evaltex_cli.evaluation import resume
+
+            key = resume.key(inputs, runs, results.per_image)
+            journal = stack.enter_context(resume.opened(resume.place(results.res_dir), key, runs))
+        is_seen = request.work.cluster is None and not results.resume
+        sink = Sink(partial(image_files, writer.folder if is_seen else None), writer.take)
+        sink = sink.and_also(diagnostician.sink) if diagnostician else sink
+        progress = stack.enter_context(progress_bar(results.quiet))
+        return inputs, evaluate_inputs(inputs, runs, sink if results.per_image else None, progress, in_order, journal)
+
+
+def _write(
+    writer: ResultWriter,
+    results: Results,
+    evaluations: Sequence[Evaluation],
+    intervals: Mapping[str, Mapping[str, Any]],
+    verdicts: Sequence[Verdict],
+) -> None:
+    for evaluation in evaluations:
+        name = evaluation.protocol.name
+        extras = Extras(
+            intervals=intervals.get(name),
+            bootstrap=Bootstrap(**results.bootstrap) if name in intervals else None,
+            gates=[verdict for verdict in verdicts if verdict.protocol == name] if verdicts else None,
+        )
+        writer.finish(evaluation, extras)
+        if results.plots:
+            writer.draw(evaluation)
+
+
+def _report(folder: Path, request: Request, inputs: Inputs, diagnoses: Sequence[Diagnosis]) -> str:
+    """Write the report of the results in a folder; return what it contains."""
+    from evaltex_cli import report
+
+    results = request.results
+    subject = report.of_run(folder, results.res_dir.resolve().name, inputs, diagnoses)
+    if results.diagnose and not diagnoses:  # neither a journal nor label pictures go with a diagnosis
+        subject = subject.with_losses()
+    pictures = report.Pictures(request.options.images, results.embed, results.res_dir)
+    return str(report.make(folder / REPORT, subject, pictures))
+
+
+def _places(results: Results, names: Sequence[str]) -> str:
+    """Where the results are, in one line."""
+    name = names[0] if len(names) == 1 else f"{{{','.join(names)}}}"
+    images = f", {results.res_dir / name / '*.txt'}" if results.per_image else ""
+    return f"Results: {results.res_dir / f'{name}.txt'}, {results.res_dir / f'{name}.json'}{images}"
+
+
+def _runs(request: Request) -> tuple[list[Run], dict[str, str]]:
+    """Return the protocols to run, and those left out of `all` with the reason."""
+    runs = runs_of(request.chosen.parameters(), keep_rows=request.results.bootstrap["level"] is not None)
+    if ALL not in request.chosen.protocols or request.options.masks is None:
+        return runs, {}
+    unfit = [run.protocol.name for run in runs if not run.protocol.takes_masks]
+    return [run for run in runs if run.protocol.takes_masks], dict.fromkeys(unfit, "it takes no label pictures")
