@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -86,8 +86,13 @@ def properties(objects: Objects) -> dict[str, Floats]:
     return {"height": height, "aspect_ratio": ratio, "length": lengths}
 
 
-def add_bin(held: BinSums, run: Run, batch: ImageBatch, overlaps: Overlaps, evidence: Evidence, inside: Bools) -> None:
-    """Add the objects of a batch that are in a bin, `inside` (G,) bool; the others are made don't-care."""
+def add_bin(
+    held: BinSums, run: Run, batch: ImageBatch, overlaps: Callable[[], Overlaps], evidence: Evidence, inside: Bools
+) -> None:
+    """Add the objects of a batch that are in a bin, `inside` (G,) bool; the others are made don't-care.
+
+    Where don't-care objects change matches, the images are evaluated again, with the batch's `overlaps`.
+    """
     matches = evidence.matches
     if matches is None:
         raise ValueError("evidence was made without matches")
@@ -101,8 +106,12 @@ def add_bin(held: BinSums, run: Run, batch: ImageBatch, overlaps: Overlaps, evid
         images = np.zeros(len(batch.names), dtype=bool)
         images[batch.gt.image[inside]] = True
         only = replace(batch, gt=replace(batch.gt, dont_care=~inside))
-        chosen = select_images(only, images), select_overlaps(overlaps, batch, images)
-        held.evidence = joined(held.evidence, run.protocol.evidence(*chosen, run.parameters, False).tally.sum())
+        if run.protocol.recount is not None:
+            tally = run.protocol.recount(only, matches, run.parameters).each(lambda column: column[images])
+        else:
+            chosen = select_images(only, images), select_overlaps(overlaps(), batch, images)
+            tally = run.protocol.evidence(*chosen, run.parameters, False).tally
+        held.evidence = joined(held.evidence, tally.sum())
 
 
 def bins(held: Sequence[BinSums], edges: Sequence[float], evaluation: Evaluation) -> list[Bin]:

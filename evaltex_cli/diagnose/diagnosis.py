@@ -130,6 +130,12 @@ class _Prepared:
     repairs: dict[bool, dict[str, tuple[Ints, ImageBatch]]] = field(default_factory=dict)
     measured: dict[Convention, Overlaps] = field(default_factory=dict)
 
+    def overlaps(self, convention: Convention) -> Overlaps:
+        """Return the batch's overlaps, measured when they are first asked for."""
+        if convention not in self.measured:
+            self.measured[convention] = measure(self.batch, convention)
+        return self.measured[convention]
+
 
 @dataclass(slots=True)
 class _BatchSums:
@@ -146,9 +152,6 @@ class _BatchSums:
         prepared = self.prepared
         sums = _Sums(Counter({kind: prepared.mistakes.count(kind) for kind in KINDS}))
         convention = run.protocol.convention(run.parameters)
-        if convention not in prepared.measured:
-            prepared.measured[convention] = measure(batch, convention)
-        overlaps = prepared.measured[convention]
         as_boxes = convention.as_boxes or convention.inclusive
         if as_boxes not in prepared.repairs:
             prepared.repairs[as_boxes] = _repairs(batch, prepared.mistakes, as_boxes)
@@ -161,7 +164,8 @@ class _BatchSums:
         for name, bin_of in prepared.bins.items():
             sums.bins[name] = [BinSums() for _ in range(len(getattr(self.edges, name)) + 1)]
             for k, inside in enumerate(sums.bins[name]):
-                add_bin(inside, run, batch, overlaps, evidence, (bin_of == k) & ~batch.gt.dont_care)
+                members = (bin_of == k) & ~batch.gt.dont_care
+                add_bin(inside, run, batch, lambda: prepared.overlaps(convention), evidence, members)
         return sums
 
     def _prepare(self, batch: ImageBatch) -> _Prepared:

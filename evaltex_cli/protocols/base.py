@@ -355,6 +355,9 @@ class Protocol:
     object_credit : callable
         ``object_credit(types, values)``: how well each ground-truth object was found, in [0, 1], from its match type
         and its own values (as in `SideMatches`); a comparison shows whether it got better or worse.
+    recount : callable or None
+        ``recount(batch, matches, parameters) -> Tally``: of matches that were made before some of their objects became
+        don't-care; None if that changes matches.
     plots : callable or None
         ``plots(scores)``: what `--plots` draws of a dataset's scores.
     plot_names : tuple of str
@@ -378,6 +381,7 @@ class Protocol:
     object_credit: Callable[[NDArray[np.uint8], Mapping[str, Floats]], Floats] = lambda types, _: (
         types != MISSED
     ).astype(np.float64)
+    recount: Callable[[ImageBatch, Matches, Any], Tally] | None = None
     plots: Callable[[Scores], Iterable[Plot]] | None = None
     plot_names: tuple[str, ...] = ()
 

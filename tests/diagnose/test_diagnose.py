@@ -24,10 +24,16 @@ from evaltex_cli.diagnose.corrections import repaired
 from evaltex_cli.diagnose.diagnosis import diagnose
 from evaltex_cli.diagnose.error_types import KINDS, Thresholds, find
 from evaltex_cli.errors import ConfigError, FaultLog, InputError
+from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
+from evaltex_cli.evaluation.inputs import open_inputs
+from evaltex_cli.evaluation.tally import Sink
 from evaltex_cli.formats import open_source
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.geometry import outlines
+from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.geometry.polygons import from_vertices
-from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.protocols import PROTOCOLS, config
+from evaltex_cli.protocols.base import load
 from evaltex_cli.records import ImageBatch
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -468,3 +474,30 @@ def test_real_data_has_an_explained_loss():
     assert 0 < found.unexplained["hmean"] < 0.15 * found.losses["hmean"]
     itself = diagnose(gt, gt, "iou")
     assert counts(itself) == {}
+
+
+@pytest.mark.parametrize("protocol", [name for name in PROTOCOLS if load(name).recount is not None])
+@pytest.mark.parametrize("polygons", [False, True], ids=["boxes", "polygons"])
+def test_recounted_matches_are_those_of_a_new_evaluation(tmp_path, protocol, polygons):
+    """Of any objects made don't-care, to the last bit."""
+    compared = 0
+
+    def sink(run, batch, evidence):
+        nonlocal compared
+        overlaps = measure(batch, run.protocol.convention(run.parameters))
+        for seed in range(5):
+            others = np.random.default_rng(seed).random(batch.gt.count) < 0.6
+            changed = replace(batch, gt=replace(batch.gt, dont_care=batch.gt.dont_care | others))
+            found = run.protocol.recount(changed, evidence.matches, run.parameters).as_dict()
+            expected = run.protocol.evidence(changed, overlaps, run.parameters, False).tally.as_dict()
+            assert list(found) == list(expected)
+            assert all(np.array_equal(found[name], expected[name]) for name in expected)
+            compared += 1
+
+    for seed in range(8):
+        gt, det = scenes.random_scene(seed, polygons=polygons)
+        (tmp_path / "gt.txt").write_text(gt)
+        (tmp_path / "det.txt").write_text(det)
+        inputs = open_inputs(tmp_path / "gt.txt", tmp_path / "det.txt", InputOptions())
+        evaluate_inputs(inputs, runs_of({protocol: config.checked(protocol, {})}), Sink(sink, lambda *_: None))
+    assert compared == 40

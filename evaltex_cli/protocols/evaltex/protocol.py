@@ -17,6 +17,7 @@ Empty cases: a ratio 0/0 is 0, in the dataset and in an image without objects al
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ from evaltex_cli.protocols.base import (
     ONE_TO_ONE,
     Count,
     Evidence,
+    Matches,
     Protocol,
     Scores,
     Sum,
@@ -74,7 +76,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     det_counts[det[gt_counts[gt]]] = True
     gt_type, _ = types(gt, det, gt_counts, det_counts)
     coverage = local.coverage * local.split if parameters.split else local.coverage
-    tally = _tally(batch, local, coverage, splits, merges, gt_type, parameters)
+    tally = _tally(batch, _Matched(gt_type, splits, merges, coverage, local), parameters)
     if not with_matches:
         return Evidence(tally)
     local_values = {
@@ -84,6 +86,15 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         "split": local.split,
     }
     return Evidence(tally, matches(gt, det, gt_counts, det_counts, local_values, {}))
+
+
+def recount(batch: ImageBatch, matches: Matches, parameters: Parameters) -> Tally:
+    """Tally matches after some objects were made don't-care: these match like all others, and only do not count."""
+    splits, merges = np.diff(matches.gt.offsets), np.diff(matches.det.offsets)
+    values = matches.gt.values
+    local = Local(values["coverage_no_split"], values["accuracy"], values["split"])
+    gt_type = np.where(batch.gt.dont_care, np.uint8(IGNORED), matches.gt.types)
+    return _tally(batch, _Matched(gt_type, splits, merges, values["coverage"], local), parameters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,15 +134,19 @@ class Tally(base.Tally):
         require(at_most(self.accuracy, self.true_positives), "more accuracy than true positives")
 
 
-def _tally(
-    batch: ImageBatch,
-    local: Local,
-    coverage: Floats,
-    splits: Ints,
-    merges: Ints,
-    gt_type: NDArray[np.uint8],
-    parameters: Parameters,
-) -> Tally:
+class _Matched(NamedTuple):
+    """What matching finds: of the objects, (G,) match types, numbers of detections, coverage and local scores; of the
+    detections, (D,) numbers of objects."""
+
+    gt_type: NDArray[np.uint8]
+    splits: Ints
+    merges: Ints
+    coverage: Floats
+    local: Local
+
+
+def _tally(batch: ImageBatch, matched: _Matched, parameters: Parameters) -> Tally:
+    gt_type, splits, merges, coverage, local = matched
     images = len(batch.names)
     cared = ~batch.gt.dont_care
     image, det_image = batch.gt.image[cared], batch.det.image
@@ -234,4 +249,5 @@ PROTOCOL = Protocol(
     headline=("recall", "precision", "fscore"),
     convention=convention,
     object_credit=mean_of("coverage", "accuracy"),
+    recount=recount,
 )
