@@ -104,7 +104,7 @@ def test_help_loads_no_heavy_library(arguments: list[str]) -> None:
         "import sys; from evaltex_cli.cli import main\n"
         f"try: main({arguments!r}, prog_name='evaltex')\n"
         "except SystemExit as stop: assert stop.code in (0, None), stop.code\n"
-        "heavy = {'numpy', 'shapely', 'PIL', 'tifffile', 'scipy'} & set(sys.modules)\n"
+        "heavy = {'numpy', 'shapely', 'PIL', 'tifffile', 'scipy', 'msgspec'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

@@ -25,7 +25,7 @@ class CollectedObject:
     dont_care: bool = False
     id: int | None = None
     region: int | None = None
-    confidence: float = float("nan")
+    confidence: float | None = None
     pixels: tuple[float, float, float, float] | None = None
     type: int = ANY_TYPE
     at: Position | Steps = ()
@@ -50,8 +50,10 @@ class CollectedImage:
             faults.add(self.place, None, found, expected, where=self.at)
 
 
-def polygon(vertices: Sequence[float], dont_care: bool) -> Sequence[float]:
+def polygon(vertices: Sequence[float], dont_care: bool, where: Steps = ()) -> Sequence[float]:
     """Return x1, y1, x2, y2, ... as an object's coordinates; fewer than three vertices are a don't care's only.
+
+    `where` leads to the vertices in a JSON object.
 
     Raises
     ------
@@ -59,15 +61,15 @@ def polygon(vertices: Sequence[float], dont_care: bool) -> Sequence[float]:
         When they are no polygon.
     """
     if len(vertices) % 2:
-        raise FormatError(f"{len(vertices)} coordinates", "an even count: x1,y1,x2,y2,...")
+        raise FormatError(f"{len(vertices)} coordinates", "an even count: x1,y1,x2,y2,...", where)
     if len(vertices) >= 6:
         return vertices
     if not dont_care or not vertices:
-        raise FormatError(f"{len(vertices) // 2} vertices", "three or more")
+        raise FormatError(f"{len(vertices) // 2} vertices", "three or more", where)
     return [*vertices, *vertices[-2:], *vertices[-2:]][:6]
 
 
-def box(x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
+def box(x: float, y: float, width: float, height: float, *, where: Steps = ()) -> tuple[float, float, float, float]:
     """Return x, y, width, height as an object's coordinates.
 
     Raises
@@ -76,7 +78,7 @@ def box(x: float, y: float, width: float, height: float) -> tuple[float, float, 
         When width or height is below 0.
     """
     if width < 0 or height < 0:
-        raise FormatError(f"width {width:g}, height {height:g}", "both at least 0")
+        raise FormatError(f"width {width:g}, height {height:g}", "both at least 0", where)
     return x, y, x + width, y + height
 
 

@@ -142,7 +142,8 @@ def test_a_fault_in_xml_or_another_record(tmp_path: Path, name: str, before: str
     ("files", "line", "column"),
     [
         ({"gt.json": '{"gt_1": [],\n  }'}, 2, 3),
-        ({"gt.json": '{"gt_1": [\n {"points": [], "points": []}]}'}, 2, 2),
+        ({"gt.json": '{"gt_1": [\n {"points": []}]}'}, 2, 13),
+        ({"gt.json": '{"gt_1": [\n {"points": [[0, 0], [1, NaN]]}]}'}, 2, 26),
         ({"gt.json": '{"gt_1": [],\n "gt_2": 7}'}, 2, 10),
         ({"gt.json": '{"gt_1": [],\n "gt_../x": []}'}, 2, 13),
         ({"gt.xml": "<tagset>\n <image>\n</tagset>"}, 3, 3),

@@ -10,37 +10,45 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from evaltex_cli.errors import FaultLog, FormatError, Steps
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.safe_json import Confidence, Item, Vertices
 from evaltex_cli.formats.files.image_names import without_prefix
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
 
-def _collect(document: Any, place: str, side: Side, faults: FaultLog) -> tuple[list[CollectedImage], tuple[str, ...]]:
+class _Word(msgspec.Struct, gc=False):
+    points: Vertices
+    transcription: str | None = None
+    illegibility: Any = None
+    confidence: Confidence = None
+
+
+def _collect(document: Item, place: str, side: Side, faults: FaultLog) -> tuple[list[CollectedImage], tuple[str, ...]]:
     images = []
-    for key, words in safe_json.record(document).items():
+    for key, item in safe_json.record(document).items():
         image = CollectedImage(without_prefix(key), place, (key,))
         images.append(image)
+        words = safe_json.opened(item)
         if not isinstance(words, list):
             image.fault(faults, safe_json.shown(words), "a list [...] of words")
             continue
         for k, word in enumerate(words):
             try:
-                image.objects.append(_object(safe_json.record(word), side, (key, k)))
+                image.objects.append(_object(safe_json.take(word, _Word), side, (key, k)))
             except FormatError as error:
                 error.log(faults, place, key, k)
     return images, ()
 
 
-def _object(word: safe_json.Record, side: Side, at: Steps) -> CollectedObject:
-    text = safe_json.text(word, "transcription")
-    dont_care = side == "gt" and (safe_json.flag(word, "illegibility") or text == DONT_CARE)
-    vertices = safe_json.vertices(word, "points")
-    with safe_json.under("points"):
-        coordinates = polygon(vertices, dont_care)
-    confidence = safe_json.confidence(word, "confidence")
-    return CollectedObject(coordinates, text, dont_care, confidence=confidence, at=at)
+def _object(word: _Word, side: Side, at: Steps) -> CollectedObject:
+    text = word.transcription or ""
+    dont_care = side == "gt" and (safe_json.flag(word.illegibility, "illegibility") or text == DONT_CARE)
+    coordinates = polygon(safe_json.flat(word.points), dont_care, ("points",))
+    return CollectedObject(coordinates, text, dont_care, confidence=word.confidence, at=at)
 
 
 def recognises(path: Path) -> bool:
@@ -49,7 +57,7 @@ def recognises(path: Path) -> bool:
     known = ("annotations", "images", "shapes")
     if not isinstance(value, dict) or any(key in value for key in known):
         return False
-    return isinstance(next(iter(value.values())), list) if value else path.is_file()
+    return isinstance(safe_json.opened(next(iter(value.values()))), list) if value else path.is_file()
 
 
 FORMAT = Format(

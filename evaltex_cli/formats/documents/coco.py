@@ -12,46 +12,74 @@ Annotations: ``{"images": [{"id", "file_name", "width", "height"}], "annotations
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import msgspec
+
 from evaltex_cli.errors import FaultLog, FormatError, Steps, counted, quote
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
-from evaltex_cli.formats.documents.safe_json import Record
+from evaltex_cli.formats.documents.safe_json import Confidence, Identifier, Item, Number, Record, WholeNumber
 from evaltex_cli.formats.files.image_names import image_names
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon
 
 _Collected = tuple[list[CollectedImage], tuple[str, ...]]
 
 
-def _collect(by_file: bool, document: Any, place: str, side: Side, faults: FaultLog) -> _Collected:
+class _Annotation(msgspec.Struct, gc=False):
+    image_id: Identifier
+    bbox: list[Number] | None = None
+    segmentation: list[list[Number]] | dict[str, Any] | None = None
+    iscrowd: Any = None
+    ignore: Any = None
+    utf8_string: str | None = None
+    text: str | None = None
+    transcription: str | None = None
+    score: Confidence = None
+
+    @property
+    def is_boxed(self) -> bool:
+        """Whether it has several polygons or a run-length mask, for which its box is taken."""
+        return bool(self.segmentation) if isinstance(self.segmentation, dict) else len(self.segmentation or ()) > 1
+
+
+class _Numbered(_Annotation, gc=False, kw_only=True):
+    id: WholeNumber
+
+
+def _collect(by_file: bool, document: Item, place: str, side: Side, faults: FaultLog) -> _Collected:
     root = safe_json.record(document)
-    images = _images(safe_json.items(root, "images"), place, faults)
+    records = safe_json.items(root, "images")
+    images = _images(records, place, faults)
     if by_file:
-        _name_by_file(images, safe_json.items(root, "images"), place, faults)
+        _name_by_file(images, records, place, faults)
     seen: set[int] = set()
-    for k, annotation in enumerate(safe_json.items(root, "annotations")):
+    boxed = 0
+    for k, item in enumerate(safe_json.items(root, "annotations")):
         try:
-            record = safe_json.record(annotation)
-            found = _object(record, side, ("annotations", k))
-            if side == "gt":
-                found.id = safe_json.whole_number(record, "id")
+            annotation: _Annotation = safe_json.take(item, _Numbered if side == "gt" else _Annotation)
+            boxed += annotation.is_boxed
+            found = _object(annotation, item, side, ("annotations", k))
+            if isinstance(annotation, _Numbered):
+                found.id = annotation.id
                 if found.id in seen:
                     raise FormatError(f"ID {found.id} again", "IDs used once", ("id",))
                 seen.add(found.id)
-            image_of(record, images).objects.append(found)
+            image_of(annotation.image_id, images).objects.append(found)
         except FormatError as error:
             error.log(faults, place, "annotations", k)
-    return list(images.values()), _warnings(place, root["annotations"])
+    return list(images.values()), _warnings(place, boxed)
 
 
-def _images(records: list[Any], place: str, faults: FaultLog) -> dict[str, CollectedImage]:
+def _images(items: list[Item], place: str, faults: FaultLog) -> dict[str, CollectedImage]:
     images: dict[str, CollectedImage] = {}
-    for k, value in enumerate(records):
+    for k, item in enumerate(items):
         try:
-            record = safe_json.record(value)
+            record = safe_json.record(item)
             name = safe_json.identifier(record, "id")
             if name in images:
                 raise FormatError(f"ID {quote(name)} again", "IDs used once", ("id",))
@@ -62,17 +90,20 @@ def _images(records: list[Any], place: str, faults: FaultLog) -> dict[str, Colle
     return images
 
 
-def _name_by_file(images: dict[str, CollectedImage], records: list[Any], place: str, faults: FaultLog) -> None:
+def _name_by_file(images: dict[str, CollectedImage], items: list[Item], place: str, faults: FaultLog) -> None:
     named: list[tuple[CollectedImage, str]] = []
-    for k, record in enumerate(records):
+    for k, item in enumerate(items):
+        record = safe_json.opened(item)
+        if not isinstance(record, dict) or "id" not in record:
+            continue  # `_images` has logged it
         try:
-            name = safe_json.text(record, "file_name")
-            if not name and safe_json.needed(record, "file_name") is None:
+            name = safe_json.field(record, "file_name", str | None, "")
+            if not name and safe_json.plain(safe_json.needed(record, "file_name")) is None:
                 raise FormatError("null", "a string", ("file_name",))
             named.append((images[safe_json.identifier(record, "id")], str(PurePosixPath(name).with_suffix(""))))
         except FormatError as error:
             error.log(faults, place, "images", k)
-        except (AttributeError, KeyError, ValueError):  # no object or of no image, as `_images` has told, or no name
+        except (KeyError, ValueError):  # of no image, as `_images` has logged, or no name
             continue
     for (image, _), name in zip(named, image_names([name for _, name in named], ""), strict=True):
         image.name = name
@@ -80,83 +111,79 @@ def _name_by_file(images: dict[str, CollectedImage], records: list[Any], place: 
 
 def read_size(image: CollectedImage, record: Record) -> None:
     """Take width and height from an image's record, where they are."""
-    image.width, image.height = safe_json.number(record, "width", 0.0), safe_json.number(record, "height", 0.0)
+    image.width, image.height = (safe_json.field(record, key, Number | None, 0.0) for key in ("width", "height"))
 
 
-def image_of(record: Record, images: dict[str, CollectedImage]) -> CollectedImage:
+def image_of(image_id: Identifier, images: dict[str, CollectedImage]) -> CollectedImage:
     """Return the image of an annotation's ``image_id``; raises `FormatError` where there is none."""
-    name = safe_json.identifier(record, "image_id")
-    if name not in images:
-        raise FormatError(f"image_id {quote(name)}", "the ID of an image of this document", ("image_id",))
-    return images[name]
+    image = images.get(str(image_id))
+    if image is None:
+        raise FormatError(f"image_id {quote(str(image_id))}", "the ID of an image of this document", ("image_id",))
+    return image
 
 
-def _collect_results(document: Any, place: str, side: Side, faults: FaultLog) -> _Collected:
+def _collect_results(document: Item, place: str, side: Side, faults: FaultLog) -> _Collected:
     if not isinstance(document, list):
         raise FormatError(safe_json.shown(document), "a list [...] of results")
     images: dict[str, CollectedImage] = {}
-    for k, value in enumerate(document):
+    boxed = 0
+    for k, item in enumerate(document):
         try:
-            record = safe_json.record(value)
-            name = safe_json.identifier(record, "image_id")
-            image = images.setdefault(name, CollectedImage(name, place, (k,)))
-            image.objects.append(_object(record, side, (k,)))
+            result: _Annotation = safe_json.take(item, _Annotation)
+            boxed += result.is_boxed
+            found = _object(result, item, side, (k,))
+            name = str(result.image_id)
+            if name not in images:
+                images[name] = CollectedImage(name, place, (k,))
+            images[name].objects.append(found)
         except FormatError as error:
             error.log(faults, place, k)
-    return list(images.values()), _warnings(place, document)
+            with suppress(FormatError):  # the image counts, even if all its objects are faulty
+                name = safe_json.identifier(safe_json.record(item), "image_id")
+                images.setdefault(name, CollectedImage(name, place, (k,)))
+    return list(images.values()), _warnings(place, boxed)
 
 
-def _object(record: Record, side: Side, at: Steps) -> CollectedObject:
-    dont_care = side == "gt" and (safe_json.flag(record, "iscrowd") or safe_json.flag(record, "ignore"))
-    text = safe_json.text(record, "utf8_string", "text", "transcription")
-    confidence = safe_json.confidence(record, "score")
-    return CollectedObject(_coordinates(record, dont_care), text, dont_care, confidence=confidence, at=at)
+def _object(annotation: _Annotation, item: Item, side: Side, at: Steps) -> CollectedObject:
+    flags = (("iscrowd", annotation.iscrowd), ("ignore", annotation.ignore))
+    dont_care = side == "gt" and any(safe_json.flag(flag, key) for key, flag in flags)
+    text = annotation.utf8_string
+    if text is None:
+        text = annotation.transcription or "" if annotation.text is None else annotation.text
+    coordinates = _coordinates(annotation, item, dont_care)
+    return CollectedObject(coordinates, text, dont_care, confidence=annotation.score, at=at)
 
 
-def _coordinates(record: Record, dont_care: bool) -> Any:
-    polygons = record.get("segmentation")
-    if polygons and isinstance(polygons, list):
-        rings = [_ring(ring, k, dont_care) for k, ring in enumerate(polygons)]
+def _coordinates(annotation: _Annotation, item: Item, dont_care: bool) -> Sequence[float]:
+    rings = annotation.segmentation
+    if isinstance(rings, list):
+        for k, ring in enumerate(rings):
+            rings[k] = list(polygon(ring, dont_care, ("segmentation", k)))
         if len(rings) == 1:
             return rings[0]
-        if "bbox" not in record:
+        if rings and annotation.bbox is None:
             xs, ys = [x for ring in rings for x in ring[::2]], [y for ring in rings for y in ring[1::2]]
             return min(xs), min(ys), max(xs), max(ys)
-    elif polygons and not isinstance(polygons, dict):
-        raise FormatError(safe_json.shown(polygons), "a list of polygons [[x1,y1,...]]", ("segmentation",))
-    return bounding_box(record)
+    if annotation.bbox is None:
+        raise safe_json.no_key(item, "bbox")
+    return bounding_box(annotation.bbox)
 
 
-def _ring(ring: Any, k: int, dont_care: bool) -> Any:
-    if not isinstance(ring, list):
-        raise FormatError(safe_json.shown(ring), "a polygon [x1,y1,...]", ("segmentation", k))
-    with safe_json.under("segmentation", k):
-        return polygon(safe_json.numbers(ring, ()), dont_care)
-
-
-def bounding_box(record: Record) -> tuple[float, float, float, float]:
+def bounding_box(values: list[float]) -> tuple[float, float, float, float]:
     """Return the coordinates of ``bbox``, x, y, width, height."""
-    values = safe_json.items(record, "bbox")
     if len(values) != 4:
         raise FormatError(safe_json.shown(values), "x, y, width, height", ("bbox",))
-    x, y, width, height = safe_json.numbers(values, ("bbox",))
-    with safe_json.under("bbox"):
-        return box(x, y, width, height)
+    x, y, width, height = values
+    return box(x, y, width, height, where=("bbox",))
 
 
-def _warnings(place: str, records: list[Any]) -> tuple[str, ...]:
-    boxed = sum(map(_is_boxed, records))
+def _warnings(place: str, boxed: int) -> tuple[str, ...]:
     if not boxed:
         return ()
     taken = (
         "{count} object[s] of several polygons or run-length masks taken for [its bounding box|their bounding boxes]"
     )
     return (f"{place}: {counted(boxed, taken)}",)
-
-
-def _is_boxed(record: Any) -> bool:
-    mask = record.get("segmentation") if isinstance(record, dict) else None
-    return (isinstance(mask, dict) and bool(mask)) or (isinstance(mask, list) and len(mask) > 1)
 
 
 def recognises_annotations(path: Path) -> bool:
@@ -168,7 +195,7 @@ def recognises_annotations(path: Path) -> bool:
 def recognises_results(path: Path) -> bool:
     """Whether a path holds a JSON list whose first item has an ``image_id``; an empty one is taken for this format."""
     value = document_files.json_value(path)
-    return isinstance(value, list) and (not value or (isinstance(value[0], dict) and "image_id" in value[0]))
+    return isinstance(value, list) and (not value or safe_json.has_key(value[0], "image_id"))
 
 
 def _annotations(name: str, title: str, by_file: bool) -> Format:

@@ -18,32 +18,46 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, counted
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.coco import bounding_box, image_of, read_size
-from evaltex_cli.formats.documents.safe_json import Record
+from evaltex_cli.formats.documents.safe_json import Identifier, Item, Number, Record
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
 _IS_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
-_MakeObject = Callable[[Record, Side], CollectedObject]
+_MakeObject = Callable[[Item, Side], tuple[Identifier, CollectedObject]]
+
+
+class _Word(msgspec.Struct, gc=False):
+    image_id: Identifier
+    utf8_string: str | None = None
+    legibility: str | None = None
+    mask: list[Number] | None = None
+    bbox: list[Number] | None = None
+
+
+class _Token(msgspec.Struct, gc=False):
+    image_id: Identifier
+    points: list[Number]
+    utf8_string: str | None = None
 
 
 def _collect(
-    make: _MakeObject, wanted: str | None, document: Any, place: str, side: Side, faults: FaultLog
+    make: _MakeObject, wanted: str | None, document: Item, place: str, side: Side, faults: FaultLog
 ) -> tuple[list[CollectedImage], tuple[str, ...]]:
     root = safe_json.record(document)
     images, sets = _images(safe_json.records(root, "imgs"), place, faults)
     annotations = safe_json.records(root, "anns")
     numbered = all(_IS_NUMBER.fullmatch(key) for key in annotations)
-    for key, annotation in annotations.items():
+    for key, item in annotations.items():
         try:
-            record = safe_json.record(annotation)
-            found = make(record, side)
+            image_id, found = make(item, side)
             found.id, found.at = int(key) if numbered else None, ("anns", key)
-            image_of(record, images).objects.append(found)
+            image_of(image_id, images).objects.append(found)
         except FormatError as error:
             error.log(faults, place, "anns", key)
     chosen = [image for name, image in images.items() if sets[name] == wanted]
@@ -54,47 +68,49 @@ def _collect(
     return chosen, (f"{place}: {counted(others, left_out)}",) if others else ()
 
 
-def _images(records: Record, place: str, faults: FaultLog) -> tuple[dict[str, CollectedImage], dict[str, str]]:
+def _images(items: Record, place: str, faults: FaultLog) -> tuple[dict[str, CollectedImage], dict[str, str]]:
     images: dict[str, CollectedImage] = {}
     sets: dict[str, str] = {}
-    for key, value in records.items():
+    for key, item in items.items():
         images[key] = CollectedImage(key, place, ("imgs", key))
         sets[key] = ""
         try:
-            record = safe_json.record(value)
-            sets[key] = safe_json.text(record, "set")
+            record = safe_json.record(item)
+            sets[key] = safe_json.field(record, "set", str | None, "")
             read_size(images[key], record)
         except FormatError as error:
             error.log(faults, place, "imgs", key)
     return images, sets
 
 
-def _coco_text_object(record: Record, side: Side) -> CollectedObject:
-    dont_care = side == "gt" and safe_json.text(record, "legibility") == "illegible"
-    if record.get("mask"):
-        values = safe_json.items(record, "mask")
-        with safe_json.under("mask"):
-            coordinates: Any = polygon(safe_json.numbers(values, ()), dont_care)
+def _coco_text_object(item: Item, side: Side) -> tuple[Identifier, CollectedObject]:
+    word: _Word = safe_json.take(item, _Word)
+    dont_care = side == "gt" and word.legibility == "illegible"
+    if word.mask:
+        coordinates = polygon(word.mask, dont_care, ("mask",))
+    elif word.bbox is None:
+        raise safe_json.no_key(item, "bbox")
     else:
-        coordinates = bounding_box(record)
-    return CollectedObject(coordinates, safe_json.text(record, "utf8_string"), dont_care)
+        coordinates = bounding_box(word.bbox)
+    return word.image_id, CollectedObject(coordinates, word.utf8_string or "", dont_care)
 
 
-def _textocr_object(record: Record, side: Side) -> CollectedObject:
-    text = safe_json.text(record, "utf8_string")
-    dont_care = side == "gt" and text == "."
-    values = safe_json.items(record, "points")
-    with safe_json.under("points"):
-        return CollectedObject(polygon(safe_json.numbers(values, ()), dont_care), text, dont_care)
+def _textocr_object(item: Item, side: Side) -> tuple[Identifier, CollectedObject]:
+    token: _Token = safe_json.take(item, _Token)
+    dont_care = side == "gt" and token.utf8_string == "."
+    coordinates = polygon(token.points, dont_care, ("points",))
+    return token.image_id, CollectedObject(coordinates, token.utf8_string or "", dont_care)
 
 
 def _is(name: str, path: Path) -> bool:
     """Whether a path holds a JSON object with ``imgs`` and ``anns``; TextOCR's first annotation has ``points``."""
     value = document_files.json_value(path)
-    if not isinstance(value, dict) or not isinstance(value.get("anns"), dict) or "imgs" not in value:
+    if not isinstance(value, dict) or "imgs" not in value:
         return False
-    first: Any = next(iter(value["anns"].values()), None)
-    return (isinstance(first, dict) and "points" in first) == (name == "textocr")
+    annotations = safe_json.opened(value.get("anns"))
+    if not isinstance(annotations, dict):
+        return False
+    return safe_json.has_key(next(iter(annotations.values()), None), "points") == (name == "textocr")
 
 
 _SAMPLE = (

@@ -12,9 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from evaltex_cli.errors import FaultLog, FormatError, Steps
+import msgspec
+
+from evaltex_cli.errors import FaultLog, FormatError, Position, Steps
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number, Record, Vertices
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
 Level = Literal["word", "line", "paragraph"]
@@ -22,37 +25,46 @@ _BELOW = {"word": ("paragraphs", "lines", "words"), "line": ("paragraphs", "line
 _IMAGE_ENDINGS = (".jpg", ".jpeg", ".png")
 
 
+class _Text(msgspec.Struct, gc=False):
+    """A word, a line or a paragraph."""
+
+    vertices: Vertices
+    legible: Any = None
+    text: str | None = None
+    confidence: Confidence = None
+    score: Confidence = None
+
+
 def _collect(
-    level: Level, document: Any, place: str, side: Side, faults: FaultLog
+    level: Level, document: Item, place: str, side: Side, faults: FaultLog
 ) -> tuple[list[CollectedImage], tuple[str, ...]]:
     images = []
-    for i, value in enumerate(safe_json.items(safe_json.record(document), "annotations")):
+    for i, item in enumerate(safe_json.items(safe_json.record(document), "annotations")):
         try:
-            record = safe_json.record(value)
+            record = safe_json.record(item)
             images.append(_image(record, place, i))
         except FormatError as error:
             error.log(faults, place, "annotations", i)
             continue
-        _add_objects(images[-1], record, level, side, faults, place, i)
+        _add_objects(images[-1], record, level, side, faults)
     return images, ()
 
 
-def _image(record: safe_json.Record, place: str, i: int) -> CollectedImage:
+def _image(record: Record, place: str, i: int) -> CollectedImage:
     name = safe_json.identifier(record, "image_id")
     ending = next((ending for ending in _IMAGE_ENDINGS if name.lower().endswith(ending)), "")
-    height, width = safe_json.number(record, "image_height", 0.0), safe_json.number(record, "image_width", 0.0)
+    height, width = (safe_json.field(record, key, Number | None, 0.0) for key in ("image_height", "image_width"))
     return CollectedImage(name[: len(name) - len(ending)], place, ("annotations", i), height, width)
 
 
-def _add_objects(
-    image: CollectedImage, record: safe_json.Record, level: Level, side: Side, faults: FaultLog, place: str, i: int
-) -> None:
+def _add_objects(image: CollectedImage, record: Record, level: Level, side: Side, faults: FaultLog) -> None:
     lines: dict[Steps, int] = {}
-    for where, value in _below(record, _BELOW[level], ("annotations", i), place, faults):
+    assert not isinstance(image.at, Position)
+    for where, item in _below(record, _BELOW[level], image.at, image.place, faults):
         try:
-            found = _object(safe_json.record(value), side)
+            found = _object(safe_json.take(item, _Text), side)
         except FormatError as error:
-            error.log(faults, place, *where)
+            error.log(faults, image.place, *where)
             continue
         found.at = where
         if level == "word" and side == "gt":
@@ -61,38 +73,36 @@ def _add_objects(
 
 
 def _below(
-    value: Any, keys: tuple[str, ...], where: Steps, place: str, faults: FaultLog
-) -> Iterator[tuple[Steps, Any]]:
+    item: Item, keys: tuple[str, ...], where: Steps, place: str, faults: FaultLog
+) -> Iterator[tuple[Steps, Item]]:
     """Yield what stands in the innermost of these nested lists, and the way there."""
     try:
-        listed = safe_json.items(safe_json.record(value), keys[0])
+        listed = safe_json.items(safe_json.record(item), keys[0])
     except FormatError as error:
         error.log(faults, place, *where)
         return
-    for k, item in enumerate(listed):
+    for k, inner in enumerate(listed):
         here = (*where, keys[0], k)
         if len(keys) == 1:
-            yield here, item
+            yield here, inner
         else:
-            yield from _below(item, keys[1:], here, place, faults)
+            yield from _below(inner, keys[1:], here, place, faults)
 
 
-def _object(record: safe_json.Record, side: Side) -> CollectedObject:
-    dont_care = side == "gt" and not safe_json.flag(record, "legible", True)
-    vertices = safe_json.vertices(record, "vertices")
-    with safe_json.under("vertices"):
-        coordinates = polygon(vertices, dont_care)
-    confidence = safe_json.confidence(record, "confidence", "score")
-    return CollectedObject(coordinates, safe_json.text(record, "text"), dont_care, confidence=confidence)
+def _object(found: _Text, side: Side) -> CollectedObject:
+    dont_care = side == "gt" and found.legible is not None and not safe_json.flag(found.legible, "legible")
+    coordinates = polygon(safe_json.flat(found.vertices), dont_care, ("vertices",))
+    confidence = found.score if found.confidence is None else found.confidence
+    return CollectedObject(coordinates, found.text or "", dont_care, confidence=confidence)
 
 
 def recognises(path: Path) -> bool:
     """Whether a path holds a JSON object with ``annotations``, without ``images``, of images with ``paragraphs``."""
     value = document_files.json_value(path)
-    listed = value.get("annotations") if isinstance(value, dict) and "images" not in value else None
-    if not isinstance(listed, list):
+    if not isinstance(value, dict) or "images" in value:
         return False
-    return not listed or (isinstance(listed[0], dict) and "paragraphs" in listed[0])
+    listed = safe_json.opened(value.get("annotations"))
+    return isinstance(listed, list) and (not listed or safe_json.has_key(listed[0], "paragraphs"))
 
 
 _OUTLINE = '"vertices": [[10, 10], [60, 10], [60, 30], [10, 30]], "legible": true'

@@ -6,47 +6,62 @@ A shape is a polygon, or a rectangle given by two opposite corners. Its transcri
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from evaltex_cli.errors import FaultLog, FormatError, Steps, quote
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.safe_json import Confidence, Number, Vertices
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
 _FLAGS = ("difficult", "ignore")
 
 
+class _Shape(msgspec.Struct, gc=False):
+    points: Vertices
+    label: str | None = None
+    description: str | None = None
+    shape_type: str | None = None
+    score: Confidence = None
+    difficult: Any = None
+    ignore: Any = None
+    flags: dict[str, Any] | None = None
+
+
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     root = safe_json.record(safe_json.parse(data))
-    image.height = safe_json.number(root, "imageHeight", 0.0)
-    image.width = safe_json.number(root, "imageWidth", 0.0)
-    for k, shape in enumerate(safe_json.items(root, "shapes")):
+    image.height = safe_json.field(root, "imageHeight", Number | None, 0.0)
+    image.width = safe_json.field(root, "imageWidth", Number | None, 0.0)
+    for k, item in enumerate(safe_json.items(root, "shapes")):
         try:
-            image.objects.append(_object(safe_json.record(shape), side, ("shapes", k)))
+            image.objects.append(_object(safe_json.take(item, _Shape), side, ("shapes", k)))
         except FormatError as error:
             error.log(faults, image.place, "shapes", k)
 
 
-def _object(shape: safe_json.Record, side: Side, at: Steps) -> CollectedObject:
-    label, text = safe_json.text(shape, "label"), safe_json.text(shape, "description", "label")
-    flags = safe_json.records(shape, "flags") if shape.get("flags") else {}
-    flagged = any(safe_json.flag(where, name) for where in (shape, flags) for name in _FLAGS)
+def _object(shape: _Shape, side: Side, at: Steps) -> CollectedObject:
+    label, text = shape.label or "", shape.description or ""
+    flags = shape.flags or {}
+    listed = (shape.difficult, shape.ignore, flags.get("difficult"), flags.get("ignore"))
+    flagged = any(safe_json.flag(flag, name) for flag, name in zip(listed, _FLAGS * 2, strict=True))
     dont_care = side == "gt" and (flagged or DONT_CARE in (label, text))
-    confidence = safe_json.confidence(shape, "score")
-    return CollectedObject(_coordinates(shape, dont_care), text or label, dont_care, confidence=confidence, at=at)
+    coordinates = _coordinates(shape, dont_care)
+    return CollectedObject(coordinates, text or label, dont_care, confidence=shape.score, at=at)
 
 
-def _coordinates(shape: safe_json.Record, dont_care: bool) -> Any:
-    kind = safe_json.text(shape, "shape_type") or "polygon"
-    vertices = safe_json.vertices(shape, "points")
-    with safe_json.under("points"):
-        if kind in ("polygon", "rotation"):
-            return polygon(vertices, dont_care)
-        if kind == "rectangle" and len(vertices) in (4, 8):
-            xs, ys = vertices[::2], vertices[1::2]
-            return min(xs), min(ys), max(xs), max(ys)
+def _coordinates(shape: _Shape, dont_care: bool) -> Sequence[float]:
+    kind = shape.shape_type or "polygon"
+    vertices = safe_json.flat(shape.points)
+    if kind in ("polygon", "rotation"):
+        return polygon(vertices, dont_care, ("points",))
+    if kind == "rectangle" and len(vertices) in (4, 8):
+        xs, ys = vertices[::2], vertices[1::2]
+        return min(xs), min(ys), max(xs), max(ys)
     if kind == "rectangle":
         raise FormatError(f"{len(vertices) // 2} points", "two opposite corners of a rectangle", ("points",))
     raise FormatError(f"shape_type {quote(kind)}", "polygon or rectangle", ("shape_type",))

@@ -74,7 +74,7 @@ def columns(images: Sequence[CollectedImage]) -> ReadImages:
     numbers = (k for image in images for k in range(1, len(image.objects) + 1))
     ids = [number if one.id is None else one.id for one, number in zip(objects, numbers, strict=True)]
     regions = [own if one.region is None else one.region for one, own in zip(objects, ids, strict=True)]
-    confidences = np.array([one.confidence for one in objects], np.float64)
+    confidences = np.array([one.confidence for one in objects], np.float64)  # NaN for None
     try:
         drawn, mended = _outlines(objects)
     except TangledError as tangled:

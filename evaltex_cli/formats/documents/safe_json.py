@@ -1,14 +1,21 @@
-"""JSON without its surprises: repeated keys, numbers that are none and wrong types are faults that name their place."""
+"""JSON without its surprises: what does not fit the type of its place is a fault that names the place.
+
+A document is opened one level at a time: its items stay bytes (`msgspec.Raw`) until `take` decodes each by its type.
+If msgspec does not take the document, Python's parser says where it is damaged, or reads what is beyond JSON (NaN, lone
+surrogates) into values of Python; then the items are these. Of a key that an object has twice, the last value counts.
+"""
 
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import lru_cache
+from typing import Annotated, Any, TypeAlias
+
+import msgspec
+from msgspec import Meta, Raw
 
 from evaltex_cli.errors import FormatError, Position, Steps, not_utf8, quote
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
@@ -16,45 +23,62 @@ from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 MOST_OF_EACH = ((b"{", "objects", 200_000, 16), (b"[", "lists", 500_000, 8))
 """How many of each a document may have, and how many bytes must come with each more: annotations have several times
 as many bytes, and what Python makes of denser documents takes over 20 times their size."""
-Record = dict[str, Any]
+Item: TypeAlias = Any
+"""A value of a document: `Raw`, or what Python makes of it."""
+Record: TypeAlias = dict[str, Item]
+Number = Annotated[float, Meta(ge=-COORDINATE_LIMIT, le=COORDINATE_LIMIT)]
+WholeNumber = Annotated[int, Meta(gt=-(10**18), lt=10**18)]
+Confidence = Annotated[float, Meta(ge=0, le=1)] | None
+Identifier = int | str
+Vertices = list[tuple[Number, Number]]
+
+_SHALLOW = msgspec.json.Decoder(dict[str, Raw] | list[Raw])
 _DECODER = json.JSONDecoder()
 _BLANKS = re.compile(r"[ \t\n\r]*+")
+_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
+_MISSING = re.compile(r"Object missing required field `(\w+)`")
+_EXPECTED = (
+    (r"`float.*` (?:<= 1\.0|>= 0\.0)", "a confidence in [0, 1]"),
+    (r"`float|out of range", "a finite number (at most 1e12 in magnitude)"),
+    (r"`int \| str", "an ID: a whole number or a string"),
+    (r"`int", "a whole number (of at most 18 digits)"),
+    (r"`str", "a string"),
+    (r"`object \| array", "a list of polygons [[x1,y1,...]]"),
+    (r"`array` of length 2", "a vertex [x, y]"),
+    (r"`object", "an object {...}"),
+)
+"""What msgspec says of a value that does not fit, and what messages say that is expected."""
 
 
-class _Repeating(dict[str, Any]):
-    """An object of a document that has one key more than once."""
+def parse(data: bytes) -> Item:
+    """Open a document.
 
-    repeated: str
-
-
-def parse(data: bytes) -> Any:
-    """Parse a document.
+    Returns
+    -------
+    dict or list of items
 
     Raises
     ------
     FormatError
-        When it is not UTF-8, no well-formed JSON, too deeply nested, has an object with a key twice, or hardly anything
-        but brackets.
+        When it is not UTF-8, no well-formed JSON, too deeply nested, or hardly anything but brackets.
     """
     for bracket, what, few, size in MOST_OF_EACH:
         if data.count(bracket) > few + len(data) // size:
             raise FormatError(f"more than {few} {what}, with fewer than {size} bytes for each", "annotations")
-    repeating: list[_Repeating] = []
-
-    def record(pairs: list[tuple[str, Any]]) -> Record:
-        found = dict(pairs)
-        if len(found) == len(pairs) or repeating:
-            return found
-        again = _Repeating(found)
-        again.repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        repeating.append(again)
-        return again
-
     try:
-        value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=record)
+        if not data.isascii():
+            data.decode()
+        return _SHALLOW.decode(data.removeprefix(b"\xef\xbb\xbf"))
     except UnicodeDecodeError as error:
         line, found, expected = not_utf8(error)
         raise FormatError(found, expected, at=Position(line)) from error
+    except (msgspec.DecodeError, RecursionError):
+        return _by_python(data.decode("utf-8-sig"))
+
+
+def _by_python(text: str | bytes) -> Any:
+    try:
+        return json.loads(text)
     except json.JSONDecodeError as error:
         found = f"{error.msg} at column {error.colno}"
         raise FormatError(found, "one well-formed JSON document", at=Position(error.lineno, error.colno)) from error
@@ -62,22 +86,52 @@ def parse(data: bytes) -> Any:
         raise FormatError("too deep a nesting", "the nesting of an annotation") from error
     except ValueError as error:
         raise FormatError("a number of thousands of digits", "numbers of at most 1e12 in magnitude") from error
-    if repeating:
-        raise FormatError(f"key {quote(repeating[0].repeated)} twice", "keys used once", _path_to(repeating[0], value))
-    return value
 
 
-def _path_to(wanted: _Repeating, value: Any) -> Steps:
-    pending: list[tuple[Steps, Any]] = [((), value)]
-    while pending:
-        where, value = pending.pop()
-        if value is wanted:
-            return where
-        if isinstance(value, dict):
-            pending.extend(((*where, key), item) for key, item in value.items())
-        elif isinstance(value, list):
-            pending.extend(((*where, k), item) for k, item in enumerate(value))
-    return ()
+def opened(item: Item) -> Item:
+    """Return an object or a list whose own items may be bytes still; anything else as it is."""
+    try:
+        return _SHALLOW.decode(item) if isinstance(item, Raw) else item
+    except msgspec.ValidationError:
+        return item
+
+
+def plain(item: Item) -> Any:
+    """Return the value of an item."""
+    return _by_python(bytes(item)) if isinstance(item, Raw) else item
+
+
+def take(item: Item, kind: Any, *where: str | int) -> Any:
+    """Return an item decoded by a type; raises `FormatError` if it does not fit. `where` leads to the item."""
+    try:
+        return _decoder(kind).decode(item) if isinstance(item, Raw) else msgspec.convert(item, kind)
+    except msgspec.ValidationError as error:
+        raise _explained(str(error), plain(item), where) from None
+    except UnicodeEncodeError as error:
+        raise FormatError("half of a surrogate pair", "Unicode text", where) from error
+
+
+@lru_cache
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)
+
+
+def _explained(message: str, value: Any, before: Steps) -> FormatError:
+    """Return what is wrong with the value of an item, from the message of msgspec and its path to the place."""
+    problem, _, path = message.partition(" - at `$")
+    problem = problem.partition(", got")[0]
+    where: Steps = tuple(name or int(index) for name, index in _STEP.findall(path)) if path else ()
+    for step in where:
+        value = value[step]
+    missing = _MISSING.match(problem)
+    if missing:
+        error = no_key(value, missing[1])
+        error.where = (*before, *where)
+        return error
+    expected = _expected(problem)
+    if expected == "a list [...]" and where and isinstance(where[-1], int):
+        expected = "a polygon [x1,y1,...]" if where[0] == "segmentation" else "a vertex [x, y]"
+    return FormatError(shown(value), expected, (*before, *where))
 
 
 def positions(data: bytes, wanted: Collection[Steps]) -> dict[Steps, Position]:
@@ -130,8 +184,17 @@ def _after_blanks(text: str, start: int) -> int:
     return found.end() if found else start
 
 
-def shown(value: Any) -> str:
+@lru_cache
+def _expected(problem: str) -> str:
+    return next((expected for said, expected in _EXPECTED if re.search(said, problem)), "a list [...]")
+
+
+def shown(value: Item) -> str:
     """Return a value of a document fit for a message."""
+    try:
+        value = plain(value)
+    except FormatError as error:
+        return error.found
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
@@ -141,122 +204,71 @@ def shown(value: Any) -> str:
     return quote(json.dumps(value))[1:-1]
 
 
-def record(value: Any) -> Record:
+def record(item: Item) -> Record:
     """Return an object; raises `FormatError` for anything else."""
+    value = opened(item)
     if not isinstance(value, dict):
         raise FormatError(shown(value), "an object {...}")
     return value
 
 
-def needed(record: Record, key: str) -> Any:
-    """Return the value of a key; raises `FormatError` where there is none."""
+def has_key(item: Item, key: str) -> bool:
+    """Whether an item is an object with a key."""
+    value = opened(item)
+    return isinstance(value, dict) and key in value
+
+
+def no_key(value: Item, key: str) -> FormatError:
+    """Return the fault of an object that lacks a key."""
+    beside = ", ".join(quote(other) for other in list(opened(value))[:6])
+    return FormatError(f"no key {quote(key)}", f"it beside {beside}" if beside else "it")
+
+
+def needed(record: Record, key: str) -> Item:
+    """Return the item of a key; raises `FormatError` if there is none."""
     if key not in record:
-        beside = ", ".join(quote(other) for other in list(record)[:6])
-        raise FormatError(f"no key {quote(key)}", f"it beside {beside}" if beside else "it")
+        raise no_key(record, key)
     return record[key]
 
 
-def items(record: Record, key: str, optional: bool = False) -> list[Any]:
+def flag(item: Any, key: str) -> bool:
+    """Return true or false, 1 or 0, under a key of an object; false for null."""
+    if item is None or item is False or item is True or (type(item) is int and item in (0, 1)):
+        return bool(item)
+    raise FormatError(shown(item), "true or false", (key,))
+
+
+def field(record: Record, key: str, kind: Any, default: Any = None) -> Any:
+    """Return the item of a key by its type, the default if it is missing or null; raises `FormatError`."""
+    if key not in record:
+        return default
+    value = take(record[key], kind, key)
+    return default if value is None else value
+
+
+def items(record: Record, key: str) -> list[Item]:
     """Return a list under a key; raises `FormatError` where there is none."""
-    value = record.get(key) if optional else needed(record, key)
-    if value is None and optional:
-        return []
+    value = opened(needed(record, key))
     if not isinstance(value, list):
         raise FormatError(shown(value), "a list [...]", (key,))
     return value
 
 
-def records(record: Record, key: str) -> Record:
+def records(item: Record, key: str) -> Record:
     """Return an object under a key; raises `FormatError` where there is none."""
-    value = needed(record, key)
-    if not isinstance(value, dict):
-        raise FormatError(shown(value), "an object {...}", (key,))
-    return value
-
-
-def text(record: Record, *keys: str) -> str:
-    """Return the string under the first of some keys that is there and not null, or nothing."""
-    for key in keys:
-        value = record.get(key)
-        if value is not None:
-            if not isinstance(value, str):
-                raise FormatError(shown(value), "a string", (key,))
-            return value
-    return ""
-
-
-def flag(record: Record, key: str, default: bool = False) -> bool:
-    """Return true or false, 1 or 0, or the default where it is missing or null."""
-    value = record.get(key)
-    if value is None:
-        return default
-    if value is True or value is False or (type(value) is int and value in (0, 1)):
-        return bool(value)
-    raise FormatError(shown(value), "true or false", (key,))
-
-
-def number(record: Record, key: str, default: float | None = None) -> float:
-    """Return a finite number of at most 1e12 in magnitude; the default where it is missing or null."""
-    value = record.get(key)
-    if value is None and default is not None:
-        return default
-    return numbers([needed(record, key)], (key,), indexed=False)[0]
-
-
-def confidence(record: Record, *keys: str) -> float:
-    """Return the number in [0, 1] under the first of some keys that is there; NaN where none is."""
-    for key in keys:
-        if record.get(key) is not None:
-            value = number(record, key)
-            if not 0 <= value <= 1:
-                raise FormatError(shown(record[key]), "a confidence in [0, 1]", (key,))
-            return value
-    return math.nan
-
-
-def whole_number(record: Record, key: str) -> int:
-    """Return a whole number of at most 18 digits."""
-    value = needed(record, key)
-    if type(value) is not int or abs(value) >= 10**18:
-        raise FormatError(shown(value), "a whole number (of at most 18 digits)", (key,))
-    return value
+    value = needed(item, key)
+    with under(key):
+        return record(value)
 
 
 def identifier(record: Record, key: str) -> str:
     """Return an ID, a whole number or a string, as a string."""
-    value = needed(record, key)
-    if type(value) is not int and not isinstance(value, str):
-        raise FormatError(shown(value), "an ID: a whole number or a string", (key,))
-    return value if isinstance(value, str) else str(value)
+    return str(take(needed(record, key), Identifier, key))
 
 
-def numbers(values: list[Any], where: Steps, indexed: bool = True) -> list[float]:
-    """Return finite numbers of at most 1e12 in magnitude; raises `FormatError` for the first that is none."""
-    try:
-        if set(map(type, values)) <= {int, float} and math.fsum(map(abs, values)) <= COORDINATE_LIMIT:
-            return values
-    except (OverflowError, ValueError):
-        pass
-    for k, value in enumerate(values):
-        if type(value) not in (int, float) or not abs(value) <= COORDINATE_LIMIT:
-            expected = "a finite number (at most 1e12 in magnitude)"
-            raise FormatError(shown(value), expected, (*where, k) if indexed else where)
-    return values
-
-
-def vertices(record: Record, key: str) -> list[float]:
-    """Return x1, y1, x2, y2, ... of a list ``[[x, y], ...]``."""
-    pairs = items(record, key)
-    for k, pair in enumerate(pairs):
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise FormatError(shown(pair), "a vertex [x, y]", (key, k))
-    flat = [value for pair in pairs for value in pair]
-    try:
-        return numbers(flat, (), indexed=True)
-    except FormatError as error:
-        at = error.where[-1]
-        assert isinstance(at, int)
-        raise FormatError(error.found, error.expected, (key, at // 2, at % 2)) from None
+def flat(vertices: Vertices) -> list[float]:
+    """Return x1, y1, x2, y2, ... of vertices."""
+    return [value for vertex in vertices for value in vertex]
 
 
 @contextmanager
