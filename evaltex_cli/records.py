@@ -110,6 +110,8 @@ class Objects:
         where they are those of `boxes`.
     types : (n,) int64 or None
         Object types; `ANY_TYPE` where one has none. None where none has.
+    line : (n,) int64 or None
+        Number of each object's line in its file, 0 where it is not known. None where none is.
     """
 
     offsets: Ints
@@ -121,6 +123,7 @@ class Objects:
     confidences: Floats | None = None
     pixels: Floats | None = None
     types: Ints | None = None
+    line: Ints | None = None
 
     @property
     def count(self) -> int:
@@ -352,6 +355,7 @@ def take(objects: Objects, rows: Ints | Bools, offsets: Ints | None = None) -> O
         confidences=None if confidences is None else confidences[rows],
         pixels=None if pixels is None else pixels[rows],
         types=None if types is None else types[rows],
+        line=None if objects.line is None else objects.line[rows],
     )
 
 
@@ -375,6 +379,7 @@ def concatenate(parts: Sequence[Objects]) -> Objects:
         confidences=_filled([part.confidences for part in parts], [np.full(part.count, np.nan) for part in parts]),
         pixels=_filled([part.pixels for part in parts], [part.boxes for part in parts]),
         types=_filled([part.types for part in parts], [np.full(part.count, ANY_TYPE) for part in parts]),
+        line=_filled([part.line for part in parts], [np.zeros(part.count, np.int64) for part in parts]),
     )
 
 

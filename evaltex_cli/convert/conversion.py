@@ -77,7 +77,7 @@ def convert(
         raise InputError(f"{target}: is the source itself, or in it; write to another place")
     faults = FaultLog()
     opened = formats.open_source(source, side, faults, options.format_of(side))
-    _refuse(opened, side, _not_unicode(opened.names), faults)
+    _refuse(opened, _not_unicode(opened.names), faults)
     job = Job(target, side, list(opened.names), opened.path, faults)
     if options.min_confidence is not None:
         opened = only_confident(opened, options.min_confidence)
@@ -133,17 +133,17 @@ def _with_masks(how: Target, opened: Source, blocks: Iterable[Block], job: Job) 
     from evaltex_cli.convert import write_label_images
 
     files = {name: write_label_images.file_name(name, mask_format) for name in opened.names}
-    _refuse(opened, job.side, _unfit_as_files(files), job.faults)
+    _refuse(opened, _unfit_as_files(files), job.faults)
     _refuse_strangers(masks, set(files.values()))
     with staged(masks, sorted({Path(name).parts[0] for name in files.values()})) as folder:
-        _refuse(opened, job.side, _unfit_in(folder, files), job.faults)
+        _refuse(opened, _unfit_in(folder, files), job.faults)
         yield write_label_images.draw_all(folder, mask_format, blocks, opened.path, opened.labels, job.faults)
 
 
 # Names that a target cannot have ------------------------------------------------------------------------------------
 
 
-def _refuse(source: Source, side: Side, unfit: Mapping[str, tuple[str, str]], faults: FaultLog) -> None:
+def _refuse(source: Source, unfit: Mapping[str, tuple[str, str]], faults: FaultLog) -> None:
     """Refuse images by their names, if there are any; `unfit` has what is wrong and what is expected.
 
     Raises
@@ -153,7 +153,7 @@ def _refuse(source: Source, side: Side, unfit: Mapping[str, tuple[str, str]], fa
     """
     if unfit:
         if not faults.count:
-            locations.log_names(source, side, unfit, faults)
+            locations.log_names(source, unfit, faults)
         faults.raise_if_any()
 
 

@@ -145,8 +145,8 @@ def chunk_of(inputs: Inputs, stamps: Ints | None, cut: tuple[int, int], is_count
     return Chunk(
         inputs.gt.names[start:stop],
         present,
-        inputs.gt.reader(np.arange(start, stop)),
-        inputs.det.reader(partners[present]),
+        inputs.gt.part(np.arange(start, stop)).read,
+        inputs.det.part(partners[present]).read,
         is_counted,
         None if stamps is None else stamps[:, start:stop],
     )
@@ -161,7 +161,7 @@ class Part(NamedTuple):
 
 def part_of(source: Source, positions: Ints) -> Part:
     """Return the images at these positions of a source."""
-    return Part([source.names[k] for k in positions.tolist()], source.reader(positions))
+    return Part([source.names[k] for k in positions.tolist()], source.part(positions).read)
 
 
 def holds_polygons(part: Part) -> bool:

@@ -290,7 +290,7 @@ def _log_refused(inputs: Inputs, cut: tuple[int, int], refused: Sequence[Refused
     of_gt, of_det = np.arange(*cut), inputs.paired[slice(*cut)]
     for one in refused:
         source, positions = (inputs.gt, of_gt) if one.side == "gt" else (inputs.det, of_det[of_det != NO_DETECTIONS])
-        for fault in locations.refused(source, one.side, positions.tolist(), one.objects, one.reasons):
+        for fault in locations.refused(source, positions.tolist(), one.objects, one.reasons):
             inputs.faults.add(fault.file, fault.line, fault.found, fault.expected, fault.column)
 
 

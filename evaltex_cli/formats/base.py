@@ -1,22 +1,82 @@
-"""What a reader is: a function that indexes an input, and one that reads any of its images."""
+"""What a reader is: an index of an input, which reads any of its images."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-from evaltex_cli.errors import FaultLog
+from evaltex_cli.errors import FaultLog, Position, Steps
 from evaltex_cli.records import Ints, ReadImages
-
-if TYPE_CHECKING:
-    from evaltex_cli.formats.parsed import CollectedImage
 
 Side = Literal["gt", "det"]
 DONT_CARE = "###"
 """The transcription of text that does not count, in many formats."""
+
+
+class ImageText(NamedTuple):
+    """The text of one image.
+
+    Attributes
+    ----------
+    file : str
+        As messages name it.
+    first : int
+        Number of its first line in the file.
+    text : bytes
+    fault : (int, str, str) or None
+        Why it cannot be read: the index of a line, what is there and what is expected.
+    """
+
+    file: str
+    first: int
+    text: bytes
+    fault: tuple[int, str, str] | None = None
+
+
+class Place(NamedTuple):
+    """Where an image is in an input.
+
+    Attributes
+    ----------
+    file : str
+        As messages name it.
+    at : Position or tuple
+        Where its name is in the file, or what leads to it in JSON; empty where no place has it.
+    objects : list of Position or tuple
+        The same for its objects, where `Objects` do not know their lines.
+    """
+
+    file: str
+    at: Position | Steps
+    objects: list[Position | Steps]
+
+
+class Content(Protocol):
+    """The images of an indexed input, all that is needed to read them: it can be sent to another process."""
+
+    def part(self, positions: Ints) -> Content:
+        """Return the images at these positions, in this order."""
+
+    def read(self, faults: FaultLog) -> ReadImages:
+        """Read all images; what is wrong with them is added to the log."""
+
+    def places(self) -> Iterator[Place]:
+        """Yield where each image is."""
+
+    def texts(self) -> Iterator[ImageText]:
+        """Yield the text of each image; nothing where its places have positions of objects."""
+
+
+class Filter(Protocol):
+    """What is done with images after they are read."""
+
+    def part(self, positions: Ints) -> Filter:
+        """Return what is done with the images at these positions."""
+
+    def apply(self, images: ReadImages) -> ReadImages:
+        """Return images as they are wanted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,25 +95,15 @@ class Source:
         Image names, unique, in the order of the input.
     weights : (images,) integers
         Bytes of each image's text: what batches are bounded by.
-    read : callable
-        ``read(positions, faults)`` returns the images at these positions of `names`, in the order of
-        `positions`; what is wrong with them goes to the log.
+    content : Content
     warnings : tuple of str
         What the user should know about the input.
-    part : callable or None
-        ``part(positions)`` returns a function of a fault log that reads these images, as `read` does, and can be sent
-        to another process without all the others; where None, `read` itself can.
     labels : callable or None
         ``labels(position)`` returns the image's label picture, (height, width) int64 of object IDs and 0, where the
         format has pictures of its own.
     min_confidence : float or None
         The least confidence of the objects that it gives (`filters.only_confident`); None where it gives all.
-    collect : callable or None
-        ``collect(positions)`` returns these images as `parsed.CollectedImage`, which know where they and their
-        objects stand; None where each object has a line, which can be found again.
-    texts : callable or None
-        ``texts(positions)`` yields for each of these images the file as messages name it, the number of the first line
-        that is the image's, and all its lines; None where `collect` is there.
+    filters : tuple of Filter
     """
 
     path: str
@@ -61,17 +111,34 @@ class Source:
     sha256: str
     names: Sequence[str]
     weights: Ints
-    read: Callable[[Ints, FaultLog], ReadImages]
+    content: Content
     warnings: tuple[str, ...] = ()
     labels: Callable[[int], Ints] | None = None
-    part: Callable[[Ints], Callable[[FaultLog], ReadImages]] | None = None
     min_confidence: float | None = None
-    collect: Callable[[Ints], list[CollectedImage]] | None = None
-    texts: Callable[[Ints], Iterator[tuple[str, int, bytes]]] | None = None
+    filters: tuple[Filter, ...] = ()
 
-    def reader(self, positions: Ints) -> Callable[[FaultLog], ReadImages]:
-        """Return what reads the images at these positions, to be called here or in another process."""
-        return partial(self.read, positions) if self.part is None else self.part(positions)
+    def part(self, positions: Ints) -> SourcePart:
+        """Return the images at these positions of `names`, to be read here or in another process."""
+        return SourcePart(self.content.part(positions), tuple(one.part(positions) for one in self.filters))
+
+    def read(self, positions: Ints, faults: FaultLog) -> ReadImages:
+        """Read the images at these positions, in their order; what is wrong with them is added to the log."""
+        return self.part(positions).read(faults)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SourcePart:
+    """Some images of an input."""
+
+    content: Content
+    filters: tuple[Filter, ...] = ()
+
+    def read(self, faults: FaultLog) -> ReadImages:
+        """Read them; see `Source.read`."""
+        images = self.content.read(faults)
+        for one in self.filters:
+            images = one.apply(images)
+        return images
 
 
 Sample: TypeAlias = "str | bytes | Mapping[str, str | bytes]"

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
-from typing import Any
+from dataclasses import dataclass, replace
 
-from evaltex_cli.errors import ConfigError, FaultLog
+from evaltex_cli.errors import ConfigError
 from evaltex_cli.formats.base import Source
 from evaltex_cli.records import Ints, Objects, ReadImages, take
 
@@ -22,24 +19,21 @@ def only_confident(source: Source, minimum: float) -> Source:
     """
     if not 0 <= minimum <= 1:
         raise ConfigError(f"least confidence {minimum}; expected a number from 0 to 1")
-    return replace(
-        source,
-        min_confidence=minimum,
-        read=partial(_read, source.read, minimum),
-        part=None if source.part is None else partial(_part, source.part, minimum),
-    )
+    return replace(source, min_confidence=minimum, filters=(*source.filters, _AtLeast(minimum)))
 
 
-def _read(read: Callable[..., ReadImages], minimum: float, *arguments: Any) -> ReadImages:
-    found = read(*arguments)
-    objects = at_least(found.objects, minimum)
-    return replace(found, objects=objects, unconfident=found.objects.count - objects.count)
+@dataclass(frozen=True, slots=True)
+class _AtLeast:
+    """A `base.Filter` that leaves out what `at_least` does."""
 
+    minimum: float
 
-def _part(
-    part: Callable[[Ints], Callable[[FaultLog], ReadImages]], minimum: float, positions: Ints
-) -> Callable[[FaultLog], ReadImages]:
-    return partial(_read, part(positions), minimum)
+    def part(self, positions: Ints) -> _AtLeast:
+        return self
+
+    def apply(self, images: ReadImages) -> ReadImages:
+        objects = at_least(images.objects, self.minimum)
+        return replace(images, objects=objects, unconfident=images.objects.count - objects.count)
 
 
 def at_least(objects: Objects, minimum: float) -> Objects:

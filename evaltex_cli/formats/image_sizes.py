@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli.errors import ChangedError, FaultLog, InputError
+from evaltex_cli.errors import ChangedError, InputError
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.decoders import unlimited_and_silent
 from evaltex_cli.formats.files.image_names import stem
@@ -108,24 +107,35 @@ def with_sizes(source: Source, folder: Path) -> Source:
     """
     pictures = find_pictures(folder, source.names)
     stamps = np.array([ABSENT if path is None else stamp_of(path) for path in pictures], np.int64).reshape(-1, 2)
-    base = Path.cwd()
-
-    def part(positions: Ints) -> Callable[[FaultLog], ReadImages]:
-        of_these = [pictures[k] for k in positions.tolist()]
-        return partial(_sized, source.reader(positions), of_these, stamps[positions], base)
-
-    return replace(source, read=lambda positions, faults: part(positions)(faults), part=part)
+    return replace(source, filters=(*source.filters, _Sizes(pictures, stamps, Path.cwd())))
 
 
-def _sized(
-    read: Callable[[FaultLog], ReadImages], pictures: Sequence[Path | None], stamps: Ints, base: Path, faults: FaultLog
-) -> ReadImages:
-    images = read(faults)
-    sizes = images.sizes.copy()
-    for k in np.flatnonzero((sizes <= 0).any(axis=1)).tolist():
-        picture = pictures[k]
-        if picture is not None:
-            sizes[k] = picture_size(base / picture) or (0, 0)
-            if stamp_of(base / picture) != Stamp(*stamps[k].tolist()):
-                raise ChangedError(str(picture))
-    return replace(images, sizes=sizes)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sizes:
+    """A `base.Filter` that gives images without a size that of their picture.
+
+    Attributes
+    ----------
+    pictures : sequence of Path or None
+        From `base`.
+    stamps : (images, 2) int64
+        Of the pictures when they were found.
+    base : Path
+    """
+
+    pictures: Sequence[Path | None]
+    stamps: Ints
+    base: Path
+
+    def part(self, positions: Ints) -> _Sizes:
+        return _Sizes([self.pictures[k] for k in positions.tolist()], self.stamps[positions], self.base)
+
+    def apply(self, images: ReadImages) -> ReadImages:
+        sizes = images.sizes.copy()
+        for k in np.flatnonzero((sizes <= 0).any(axis=1)).tolist():
+            picture = self.pictures[k]
+            if picture is not None:
+                sizes[k] = picture_size(self.base / picture) or (0, 0)
+                if stamp_of(self.base / picture) != Stamp(*self.stamps[k].tolist()):
+                    raise ChangedError(str(picture))
+        return replace(images, sizes=sizes)

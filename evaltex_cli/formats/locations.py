@@ -1,4 +1,4 @@
-"""Where images and objects stand in their files; the text is looked at again, since readers keep no lines."""
+"""Where images and objects are in their files; columns are found by reading the one line again."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from evaltex_cli.errors import Fault, FaultLog, FormatError, Position, Steps, quote
-from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.base import Content, Place, Source
 from evaltex_cli.formats.documents import document_files, safe_json
-from evaltex_cli.formats.evaltex.lines import is_object_line
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES, numbered_lines
-from evaltex_cli.formats.parsed import CollectedImage
+from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES
 from evaltex_cli.records import Objects
 from evaltex_cli.runtime import input_files
 
@@ -27,23 +25,15 @@ _BEFORE_COORDINATES = {"ctw1500-offsets": 4}
 _NOT_UTF8 = "\ufffd"
 
 
-class ObjectText(NamedTuple):
-    """Where an object stands, and its line where it has one."""
-
-    at: Position
-    line: str = ""
-
-
 class ImagePlace(NamedTuple):
-    """An image's file as messages name it, where its name stands, and its objects; none where not known."""
+    """An image's file as messages name it, and where its name is; None where that is not known."""
 
     file: str
     at: Position | None
-    objects: list[ObjectText]
 
 
 class ObjectPlace(NamedTuple):
-    """An object's file as messages name it, where it stands in it, its image's name and its ID."""
+    """An object's file as messages name it, where it is in it, its image's name and its ID."""
 
     file: str
     at: Position | None
@@ -51,62 +41,27 @@ class ObjectPlace(NamedTuple):
     id: int
 
 
-def of_images(source: Source, side: Side, positions: Sequence[int], with_objects: bool = True) -> dict[int, ImagePlace]:
-    """Return where each of some images stands, by position; without lines in what is no text (.mat)."""
-    wanted = np.array(positions, np.int64)
-    found = {k: ImagePlace(source.path, None, []) for k in positions}
-    if not positions:
-        return found
-    if source.collect is not None:
-        return dict(zip(positions, _of_collected(source, source.collect(wanted), with_objects), strict=True))
-    if source.texts is not None:
-        of_image = _of_evaltex if source.format == "evaltex" else _of_file
-        for k, (file, first, text) in zip(positions, source.texts(wanted), strict=True):
-            lines = ((first + number, line) for number, line in numbered_lines(text))
-            found[k] = of_image(file, lines, source.names[k], side if with_objects else None)
-    return found
+def of_images(source: Source, positions: Sequence[int]) -> dict[int, ImagePlace]:
+    """Return where each of some images is, by position; without lines in what is no text (.mat)."""
+    places = list(source.content.part(np.array(positions, np.int64)).places()) if positions else []
+    in_json = _in_json(source.path, ((place.file, place.at) for place in places if place.at))
+    return {
+        k: ImagePlace(place.file, _position(place.file, place.at, in_json))
+        for k, place in zip(positions, places, strict=True)
+    }
 
 
-def log_names(source: Source, side: Side, unfit: Mapping[str, tuple[str, str]], faults: FaultLog) -> None:
+def log_names(source: Source, unfit: Mapping[str, tuple[str, str]], faults: FaultLog) -> None:
     """Record the images with these names, each with its line; `unfit` has what is wrong and what is expected."""
     positions = [k for k, name in enumerate(source.names) if name in unfit]
-    for k, place in of_images(source, side, positions, with_objects=False).items():
+    for k, place in of_images(source, positions).items():
         wrong, expected = unfit[source.names[k]]
         line = None if place.at is None else place.at.line
         faults.add(place.file, line, f"image name {quote(source.names[k])} {wrong}", expected)
 
 
-def _of_file(file: str, lines: Iterator[tuple[int, str]], name: str, side: Side | None) -> ImagePlace:
-    if side is None:
-        return ImagePlace(file, None, [])
-    return ImagePlace(file, None, [ObjectText(Position(number), line) for number, line in lines if line.strip()])
-
-
-def _of_evaltex(file: str, lines: Iterator[tuple[int, str]], name: str, side: Side | None) -> ImagePlace:
-    head = next(number for number, line in lines if line.strip().startswith(name))  # a name too long is kept in part
-    if side is None:
-        return ImagePlace(file, Position(head, 1), [])
-    texts = [ObjectText(Position(number), line) for number, line in lines if is_object_line(line.strip(), side)]
-    return ImagePlace(file, Position(head, 1), texts)
-
-
-def _of_collected(source: Source, images: Sequence[CollectedImage], with_objects: bool) -> Iterator[ImagePlace]:
-    objects_of = [image.objects if with_objects else [] for image in images]
-    ways = [
-        (image.place, at)
-        for image, objects in zip(images, objects_of, strict=True)
-        for at in [image.at, *(one.at for one in objects)]
-        if at
-    ]
-    in_json = _in_json(source.path, ways)
-
-    def position(file: str, at: Position | Steps) -> Position | None:
-        return at if isinstance(at, Position) else in_json.get((file, at))
-
-    for image, objects in zip(images, objects_of, strict=True):
-        found = [position(image.place, one.at) for one in objects]
-        texts = [ObjectText(at) for at in found if at is not None]
-        yield ImagePlace(image.place, position(image.place, image.at), texts)
+def _position(file: str, at: Position | Steps, in_json: Mapping[tuple[str, Steps], Position]) -> Position | None:
+    return at if isinstance(at, Position) else in_json.get((file, at))
 
 
 def _in_json(path: str, wanted: Iterable[tuple[str, Position | Steps]]) -> dict[tuple[str, Steps], Position]:
@@ -124,14 +79,9 @@ def _in_json(path: str, wanted: Iterable[tuple[str, Position | Steps]]) -> dict[
 
 
 def of_objects(
-    source: Source,
-    side: Side,
-    positions: Sequence[int],
-    objects: Objects,
-    found: Iterable[tuple[int, int]],
-    faulty: Collection[tuple[str, int | None]] = (),
+    source: Source, positions: Sequence[int], objects: Objects, found: Iterable[tuple[int, int]]
 ) -> Iterator[ObjectPlace]:
-    """Yield where each of some objects stands.
+    """Yield where each of some objects is.
 
     Parameters
     ----------
@@ -139,31 +89,47 @@ def of_objects(
         Of the images that `objects` holds, in `source`.
     found : iterable of (int, int)
         Row of `objects`, and which of its coordinates x0, y0, x1, y1 or x1, y1, x2, y2, ... is meant.
-    faulty : collection of (str, int)
-        Files and lines that are of no object.
     """
     wanted = list(found)
     images = (np.searchsorted(objects.offsets, [row for row, _ in wanted], side="right") - 1).tolist()
-    places = of_images(source, side, [positions[k] for k in dict.fromkeys(images)])
-    for k in dict.fromkeys(images):
-        file, at, texts = places[positions[k]]
-        if len(texts) != objects.offsets[k + 1] - objects.offsets[k]:
-            texts = [text for text in texts if (file, text.at.line) not in faulty]
-        places[positions[k]] = ImagePlace(file, at, texts)
-    for (row, coordinate), k in zip(wanted, images, strict=True):
-        start, stop = objects.offsets[k : k + 2].tolist()
-        file, _, texts = places[positions[k]]
-        at = None
-        if len(texts) == stop - start:
-            at, line = texts[row - start]
-            if line:
-                at = Position(at.line, _coordinate_column(line, source.format, _coordinates(objects, row), coordinate))
-        yield ObjectPlace(file, at, source.names[positions[k]], int(objects.ids[row]))
+    chosen = {k: position for position, k in enumerate(dict.fromkeys(images))}
+    content = source.content.part(np.array([positions[k] for k in chosen], np.int64))
+    places = list(content.places())
+    where = [
+        (places[chosen[k]].file, _object_at(places[chosen[k]], objects, k, row))
+        for (row, _), k in zip(wanted, images, strict=True)
+    ]
+    in_json = _in_json(source.path, where)
+    lines = _object_lines(content, [(chosen[k], at) for k, (_, at) in zip(images, where, strict=True)])
+    for (row, coordinate), k, (file, at) in zip(wanted, images, where, strict=True):
+        position = _position(file, at, in_json)
+        line = position and lines.get((chosen[k], position.line))
+        if position and line:
+            count = objects.outlines.ring(row).size or 4
+            position = Position(position.line, _coordinate_column(line, source.format, count, coordinate))
+        yield ObjectPlace(file, position, source.names[positions[k]], int(objects.ids[row]))
 
 
-def _coordinates(objects: Objects, row: int) -> int:
-    """Return how many numbers an object's coordinates are."""
-    return objects.outlines.ring(row).size or 4
+def _object_at(place: Place, objects: Objects, image: int, row: int) -> Position | Steps:
+    """Where an object is, as far as its line or the places of all objects of its image tell."""
+    if objects.line is not None:
+        return Position(int(objects.line[row]))
+    start, stop = objects.offsets[image : image + 2].tolist()
+    return place.objects[row - start] if len(place.objects) == stop - start else ()
+
+
+def _object_lines(content: Content, wanted: Iterable[tuple[int, Position | Steps]]) -> dict[tuple[int, int], str]:
+    """Return some lines of the texts of images, by image and number."""
+    numbers: dict[int, set[int]] = {}
+    for image, at in wanted:
+        if isinstance(at, Position):
+            numbers.setdefault(image, set()).add(at.line)
+    found = {}
+    for image, (_, first, text, _) in enumerate(content.texts()):
+        for number, line in enumerate(BytesIO(text), first):
+            if number in numbers.get(image, ()):
+                found[image, number] = line.decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r\n")
+    return found
 
 
 def _coordinate_column(line: str, format_name: str, count: int, coordinate: int) -> int:
@@ -175,11 +141,9 @@ def _coordinate_column(line: str, format_name: str, count: int, coordinate: int)
     return starts[min(_BEFORE_COORDINATES.get(format_name, 0) + coordinate, len(starts) - 1)] + 1
 
 
-def refused(
-    source: Source, side: Side, positions: Sequence[int], objects: Objects, found: Mapping[int, str]
-) -> Iterator[Fault]:
+def refused(source: Source, positions: Sequence[int], objects: Objects, found: Mapping[int, str]) -> Iterator[Fault]:
     """Yield a fault for each object that is refused; `found` says why, by row."""
-    places = of_objects(source, side, positions, objects, ((row, 0) for row in found))
+    places = of_objects(source, positions, objects, ((row, 0) for row in found))
     for place, what in zip(places, found.values(), strict=True):
         told = f"image {quote(place.image)}, object {place.id}: {what}"
         expected = "a valid polygon; mend it, or have it repaired or dropped"

@@ -14,6 +14,9 @@ from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import rings
 from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, Outlines, ReadImages, offsets_of, take
 
+MOST_MADE_EARLY = 1 << 14
+"""Objects of one batch whose polygons are kept when they are read; of more they are made again if anybody asks."""
+
 
 def from_numbers(numbers: Floats, counts: Ints, is_box: Bools) -> tuple[Outlines, GeometryCounts]:
     """Make outlines of the coordinates of objects.
@@ -68,8 +71,9 @@ def polygons(outlines: Outlines) -> Geometries:
 
 
 def _make_polygons(outlines: Outlines, refuse_tangled: bool) -> GeometryCounts:
-    made, counts = geometry.polygons.from_vertices(outlines.vertices, outlines.offsets, refuse_tangled)
-    outlines.made[:] = [made]
+    keep = not refuse_tangled or len(outlines.boxes) <= MOST_MADE_EARLY
+    made, counts = geometry.polygons.from_vertices(outlines.vertices, outlines.offsets, refuse_tangled, keep)
+    outlines.made[:] = [made] if keep else []
     return counts
 
 
@@ -94,9 +98,9 @@ def settle(read: ReadImages, policy: str) -> tuple[ReadImages, dict[int, str]]:
         return read, {}
     invalid = geometry.polygons.describe_invalid(objects.outlines)
     if policy == "error" or not invalid:
-        return read, invalid
+        return read, {row: one.why for row, one in invalid.items()}
     gone = np.zeros(objects.count, dtype=bool)
     gone[list(invalid)] = True
-    flat = int((geometry.polygons.area(polygons(objects.outlines)[gone]) == 0).sum())
+    flat = sum(not one.has_area for one in invalid.values())
     counts = GeometryCounts(0, mended.dropped + len(invalid), mended.zero_area - flat)
     return replace(read, objects=take(objects, ~gone), mended=counts), {}

@@ -17,6 +17,10 @@ DENSE_PAIRS = 4096
 """An image with more possible pairs than this goes through a tree; fewer are measured all at once."""
 MAX_PAIRS = 1_000_000
 """Most overlapping pairs of an image, those of 1,000 boxes of either side in one place; a pair takes up to 1 KB."""
+PAIRS_AT_ONCE = 1 << 17
+"""Pairs of boxes that a tree is asked for at once; a pair takes 100 bytes on the way."""
+BOXES_OF_TREE = 1 << 16
+"""Boxes of which one tree is made; each takes 300 bytes in it."""
 
 
 def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
@@ -42,12 +46,14 @@ def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
     if batch.gt_runs is not None and batch.det_runs is not None:
         gt, det, area = label_runs.overlaps(batch.gt_runs, batch.det_runs)
         return Overlaps(gt, det, area, label_runs.area(batch.gt_runs), label_runs.area(batch.det_runs))
+    # First what may be refused, before polygons are made.
+    gt_boxes, det_boxes = shapes.boxes_of(batch.gt, convention), shapes.boxes_of(batch.det, convention)
+    gt, det = touching_boxes(gt_boxes, batch.gt.offsets, det_boxes, batch.det.offsets, batch.names)
     gt_shapes, det_shapes = shapes.of(batch.gt, convention), shapes.of(batch.det, convention)
-    gt, det = touching_boxes(gt_shapes.boxes, batch.gt.offsets, det_shapes.boxes, batch.det.offsets, batch.names)
     area = shapes.pair_area(gt_shapes, gt, det_shapes, det)
     overlap = area > 0
     areas = shapes.area(gt_shapes), shapes.area(det_shapes)
-    return Overlaps(gt[overlap], det[overlap], area[overlap], *areas, gt_shapes.boxes, det_shapes.boxes)
+    return Overlaps(gt[overlap], det[overlap], area[overlap], *areas, gt_boxes, det_boxes)
 
 
 def touching_boxes(
@@ -83,7 +89,7 @@ def touching_boxes(
     for k in np.flatnonzero(crowded).tolist():
         count = 0
         for i, j in _by_tree(a, a_offsets, b, b_offsets, k):
-            pairs.append((i, j))
+            pairs += [(i, j)] * (len(i) > 0)
             count += len(i)
             if count > MAX_PAIRS:
                 where = f"image {quote(names[k])}" if names else "an image"
@@ -97,14 +103,38 @@ def touching_boxes(
 
 
 def _by_tree(a: Floats, a_offsets: Ints, b: Floats, b_offsets: Ints, image: int) -> Iterator[tuple[Ints, Ints]]:
-    """Yield an image's pairs, no more than `MAX_PAIRS` at a time."""
+    """Yield an image's pairs, of `PAIRS_AT_ONCE` that touch, or of one box of a, at a time."""
     a_start, a_stop = a_offsets[image : image + 2].tolist()
     b_start, b_stop = b_offsets[image : image + 2].tolist()
-    boxes: Any = geometry.shapely.box(*b[b_start:b_stop].T)
-    tree = geometry.shapely.STRtree(boxes)
-    step = max(MAX_PAIRS // (b_stop - b_start), 1)
-    for start in range(a_start, a_stop, step):
-        i, j = tree.query(geometry.shapely.box(*a[start : min(start + step, a_stop)].T))
-        i, j = i + start, j + b_start
-        meet = (np.maximum(a[i, :2], b[j, :2]) < np.minimum(a[i, 2:], b[j, 2:])).all(axis=1)
-        yield i[meet], j[meet]
+    for first in range(b_start, b_stop, BOXES_OF_TREE):
+        others = b[first : min(first + BOXES_OF_TREE, b_stop)]
+        # A tree asks shapes only for their bounding boxes, and a diagonal takes less memory than a rectangle.
+        diagonals: Any = geometry.shapely.linestrings(others.reshape(-1, 2, 2))
+        tree = geometry.shapely.STRtree(diagonals)
+        for start, stop in _cuts(_most_touching(a[a_start:a_stop], others)):
+            some = a[a_start + start : a_start + stop]
+            i, j = tree.query(geometry.shapely.linestrings(some.reshape(-1, 2, 2)))
+            i, j = i + a_start + start, j + first
+            for column in (0, 1):
+                meet = (a[i, column] < b[j, column + 2]) & (b[j, column] < a[i, column + 2])
+                i, j = i[meet], j[meet]
+            yield i, j
+
+
+def _most_touching(a: Floats, b: Floats) -> Ints:
+    """(n,) at least as many boxes of b as touch each of a: those that do along x, or along y."""
+    most = np.full(len(a), len(b))
+    for column in (0, 1):
+        begun = np.searchsorted(np.sort(b[:, column]), a[:, column + 2], side="right")
+        ended = np.searchsorted(np.sort(b[:, column + 2]), a[:, column], side="left")
+        most = np.minimum(most, begun - ended)
+    return most
+
+
+def _cuts(most: Ints) -> Iterator[tuple[int, int]]:
+    """Cut a row of counts into stretches of at most `PAIRS_AT_ONCE` in sum, or of one."""
+    until, start, before = np.cumsum(most), 0, 0
+    while start < len(most):
+        stop = max(int(np.searchsorted(until, before + PAIRS_AT_ONCE, side="right")), start + 1)
+        yield start, stop
+        start, before = stop, int(until[stop - 1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import shapely
@@ -22,9 +22,13 @@ MAX_CROSSINGS_OF_ALL = 10_000
 """Most crossings of polygons with more than a few, together, of those read at once (1 MiB of text): a few seconds."""
 _PAIRS = 1 << 20
 """Most pairs of sides that are compared at once."""
+BLOCK_RINGS = 1 << 12
+"""Rings of which GEOS makes polygons at once: on the way each is there twice, 1 kB and more."""
 
 
-def from_vertices(vertices: Floats, offsets: Ints, refuse_tangled: bool = True) -> tuple[Geometries, GeometryCounts]:
+def from_vertices(
+    vertices: Floats, offsets: Ints, refuse_tangled: bool = True, keep: bool = True
+) -> tuple[Geometries, GeometryCounts]:
     """Make valid polygons of rings given by their vertices.
 
     Parameters
@@ -35,6 +39,9 @@ def from_vertices(vertices: Floats, offsets: Ints, refuse_tangled: bool = True) 
         Ring i owns ``vertices[offsets[i]:offsets[i + 1]]``; a ring without vertices is a box.
     refuse_tangled : bool
         Raise for rings that take GEOS too long; not needed for rings made of others that do not.
+
+    keep : bool
+        Return the geometries, not only the counts.
 
     Returns
     -------
@@ -50,17 +57,30 @@ def from_vertices(vertices: Floats, offsets: Ints, refuse_tangled: bool = True) 
         For a ring that crosses or touches itself more than `MAX_CROSSINGS` times, and more often than it has vertices;
         and for the ring with which those of more than `FEW_CROSSINGS` have more than `MAX_CROSSINGS_OF_ALL` together.
     """
-    geometries, invalid = _rings(vertices, offsets)
-    crossing = _crossing(geometries, invalid)
-    if refuse_tangled:
-        _refuse_tangled(vertices, offsets, crossing)
-    geometries[crossing] = repair(geometries[crossing])
-    flat = shapely.area(geometries) == 0
-    return geometries, GeometryCounts(repaired=int((~flat[crossing]).sum()), zero_area=int(flat.sum()))
+    parts: list[Geometries] = []
+    counts = GeometryCounts()
+    crossed = 0
+    for start, some in _blocks(offsets):
+        geometries, invalid = _rings(vertices, some)
+        crossing = _crossing(geometries, invalid)
+        if refuse_tangled:
+            crossed = _refuse_tangled(vertices, offsets, start + crossing, crossed)
+        geometries[crossing] = repair(geometries[crossing])
+        flat = shapely.area(geometries) == 0
+        counts += GeometryCounts(repaired=int((~flat[crossing]).sum()), zero_area=int(flat.sum()))
+        parts.append(geometries if keep else geometries[:0])
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=object), counts
+
+
+def _blocks(offsets: Ints) -> Iterator[tuple[int, Ints]]:
+    """Yield the first ring and the offsets of some rings at a time."""
+    for start in range(0, len(offsets) - 1, BLOCK_RINGS):
+        yield start, offsets[start : start + BLOCK_RINGS + 1]
 
 
 def _rings(vertices: Floats, offsets: Ints) -> tuple[Geometries, Bools]:
     """Polygons as drawn, empty below three vertices and None without any; and which of them are not valid."""
+    vertices, offsets = vertices[offsets[0] : offsets[-1]], offsets - offsets[0]
     counts = np.diff(offsets)
     geometries: Geometries = np.full(len(counts), None, dtype=object)
     geometries[counts > 0] = shapely.Polygon()
@@ -94,13 +114,17 @@ def _crossing(geometries: Geometries, invalid: Bools) -> Ints:
 
 def self_crossing(outlines: Outlines) -> tuple[Ints, Geometries]:
     """Return which polygons, as read, cross or touch themselves or have no area; and these as drawn."""
-    geometries, invalid = _rings(outlines.vertices, outlines.offsets)
-    crossing = _crossing(geometries, invalid)
-    return crossing, geometries[crossing]
+    rows, drawn = [np.zeros(0, np.int64)], [np.zeros(0, dtype=object)]
+    for start, offsets in _blocks(outlines.offsets):
+        geometries, invalid = _rings(outlines.vertices, offsets)
+        crossing = _crossing(geometries, invalid)
+        rows.append(start + crossing)
+        drawn.append(geometries[crossing])
+    return np.concatenate(rows), np.concatenate(drawn)
 
 
-def _refuse_tangled(vertices: Floats, offsets: Ints, crossing: Ints) -> None:
-    of_all = 0
+def _refuse_tangled(vertices: Floats, offsets: Ints, crossing: Ints, of_all: int) -> int:
+    """Refuse rings that take GEOS too long; return `of_all`, the crossings of those before, and theirs."""
     for i in crossing.tolist():
         ring = vertices[offsets[i] : offsets[i + 1]]
         most = max(MAX_CROSSINGS, len(ring))
@@ -120,6 +144,7 @@ def _refuse_tangled(vertices: Floats, offsets: Ints, crossing: Ints) -> None:
                 " expected outlines: put their vertices in order",
                 i,
             )
+    return of_all
 
 
 def _crossings(ring: Floats, most: int) -> int:
@@ -168,21 +193,32 @@ def _meet(a: Floats, b: Floats) -> Bools:
     return across & back & ~at_ends
 
 
-def describe_invalid(outlines: Outlines) -> dict[int, str]:
+class Invalid(NamedTuple):
+    """Why a polygon is not valid, and whether it has an area once it is repaired."""
+
+    why: str
+    has_area: bool
+
+
+def describe_invalid(outlines: Outlines) -> dict[int, Invalid]:
     """Say of every polygon that is not valid, as read, why not, by its index."""
-    geometries, invalid = _rings(outlines.vertices, outlines.offsets)
     described = {}
-    for i in np.flatnonzero(invalid).tolist():
-        distinct = len(np.unique(outlines.ring(i), axis=0))
-        if distinct < 3:
-            described[i] = counted(distinct, "a polygon of {count} distinct point[s]")
-        elif shapely.area(repair(geometries[i : i + 1]))[0] == 0:
-            described[i] = "a polygon without area, all its points on a line"
-        else:
-            point = first_crossing(outlines.ring(i))
-            where = f" at ({point[0]:g}, {point[1]:g})" if point else ""
-            described[i] = f"a polygon that crosses or touches itself{where}"
+    for start, offsets in _blocks(outlines.offsets):
+        geometries, invalid = _rings(outlines.vertices, offsets)
+        for i in np.flatnonzero(invalid).tolist():
+            described[start + i] = _described(outlines.ring(start + i), geometries[i : i + 1])
     return described
+
+
+def _described(ring: Floats, drawn: Geometries) -> Invalid:
+    distinct = len(np.unique(ring, axis=0))
+    if distinct < 3:
+        return Invalid(counted(distinct, "a polygon of {count} distinct point[s]"), False)
+    if shapely.area(repair(drawn))[0] == 0:
+        return Invalid("a polygon without area, all its points on a line", False)
+    point = first_crossing(ring)
+    where = f" at ({point[0]:g}, {point[1]:g})" if point else ""
+    return Invalid(f"a polygon that crosses or touches itself{where}", True)
 
 
 def first_crossing(ring: Floats) -> tuple[float, float] | None:

@@ -38,13 +38,8 @@ def has_geometry(polygons: Geometries) -> Bools:
 
 def of(objects: Objects, convention: Convention) -> Shapes:
     """Return the shapes of objects as a convention takes them; a box given by its four corners is a box."""
-    boxes, outlines = objects.boxes, objects.outlines
-    if convention.inclusive and objects.pixels is not None:
-        boxes = objects.pixels
-    if convention.truncated:
-        boxes, outlines = rounding.truncated(boxes), _truncated(outlines)
-    if convention.inclusive:
-        boxes = boxes + np.array([0.0, 0.0, 1.0, 1.0])
+    boxes = boxes_of(objects, convention)
+    outlines = _truncated(objects.outlines) if convention.truncated else objects.outlines
     if convention.as_boxes or convention.inclusive or outlines.all_boxes:
         return Shapes(boxes)
     is_box = _are_boxes(outlines)
@@ -53,6 +48,14 @@ def of(objects: Objects, convention: Convention) -> Shapes:
     polygons = outline_geometry.polygons(outlines).copy()
     polygons[is_box] = None
     return Shapes(boxes, polygons)
+
+
+def boxes_of(objects: Objects, convention: Convention) -> Floats:
+    """(n, 4) bounding boxes of objects as a convention takes them."""
+    boxes = objects.pixels if convention.inclusive and objects.pixels is not None else objects.boxes
+    if convention.truncated:
+        boxes = rounding.truncated(boxes)
+    return boxes + np.array([0.0, 0.0, 1.0, 1.0]) if convention.inclusive else boxes
 
 
 def _are_boxes(outlines: Outlines) -> Bools:

@@ -108,7 +108,7 @@ def log_unfit_names(folder: Path, runs: Sequence[Run], gt: Source, faults: Fault
     from evaltex_cli.formats import locations
 
     advice = {name: (made, f"{expected}, or leave out -a") for name, (made, expected) in unfit.items()}
-    locations.log_names(gt, "gt", advice, faults)
+    locations.log_names(gt, advice, faults)
 
 
 def write_images(folder: Path, texts: Iterable[tuple[str, str]]) -> None:

@@ -42,8 +42,6 @@ class Inspection:
         Those that are not don't care.
     reason : str
         Why the input is taken for its format.
-    faulty : set of (str, int)
-        Files and lines of the faults.
     """
 
     side: Side
@@ -55,7 +53,6 @@ class Inspection:
     counts: InputCounts = field(default_factory=InputCounts)
     all_dont_care: int = 0
     reason: str = ""
-    faulty: set[tuple[str, int | None]] = field(default_factory=set)
     found: Counter[str] = field(default_factory=Counter)
 
     def lists(self, kind: str) -> bool:
@@ -172,15 +169,12 @@ def read_all(one: Inspection, sizes: Floats, problems: list[Problem]) -> Floats:
     (images, 2) float64
         `sizes`.
     """
-    logged = 0
     for start, stop in _blocks(one.source.weights):
         try:
             read = one.source.read(np.arange(start, stop), one.faults)
         except InputError as error:
             problems.append(_unreadable(one.side, one.source.path, error))
             break
-        one.faulty.update((fault.file, fault.line) for fault in one.faults.shown[logged:])
-        logged = len(one.faults.shown)
         problems += _size_problems(one, range(start, stop), read.sizes, sizes[start:stop])
         known = (read.sizes > 0).all(axis=1)
         sizes[start:stop][known] = read.sizes[known]
@@ -218,7 +212,7 @@ def _count(one: Inspection, start: int, read: ReadImages) -> None:
 def _size_problems(one: Inspection, positions: range, stated: Floats, pictures: Floats) -> Iterator[Problem]:
     both = (stated > 0).all(axis=1) & (pictures > 0).all(axis=1)
     other = np.flatnonzero(both & (stated != pictures).any(axis=1)).tolist()
-    found_at = locations.of_images(one.source, one.side, [positions[k] for k in other])
+    found_at = locations.of_images(one.source, [positions[k] for k in other])
     for k in other:
         (height, width), (picture_height, picture_width) = stated[k].tolist(), pictures[k].tolist()
         swapped = " (height and width are swapped)" if [width, height] == pictures[k].tolist() else ""
@@ -231,7 +225,7 @@ def _size_problems(one: Inspection, positions: range, stated: Floats, pictures: 
 def _object_problems(one: Inspection, positions: range, read: ReadImages, sizes: Floats) -> Iterator[Problem]:
     findings = [finding for finding in object_checks.check(read.objects, sizes) if one.lists(finding.kind)]
     rows = [(finding.row, finding.coordinate) for finding in findings]
-    where = locations.of_objects(one.source, one.side, positions, read.objects, rows, one.faulty)
+    where = locations.of_objects(one.source, positions, read.objects, rows)
     for finding, place in zip(findings, where, strict=True):
         level: Level = "error" if finding.kind == "invalid-polygon" and one.invalid == "error" else "warning"
         object_id = None if finding.kind == "orientation" else place.id

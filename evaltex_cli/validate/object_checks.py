@@ -9,7 +9,6 @@ import numpy as np
 
 from evaltex_cli import geometry
 from evaltex_cli.errors import counted
-from evaltex_cli.geometry import outlines
 from evaltex_cli.records import Bools, Floats, Objects
 
 PIXEL = 1.0
@@ -47,10 +46,9 @@ def invalid_polygons(objects: Objects) -> Iterator[Finding]:
     """Yield polygons that cross themselves, or have no area."""
     if objects.outlines.all_boxes:
         return
-    areas = geometry.polygons.area(outlines.polygons(objects.outlines))
-    for row, found in geometry.polygons.describe_invalid(objects.outlines).items():
-        fate = "is repaired, every lobe kept" if areas[row] > 0 else "matches nothing"
-        yield Finding("invalid-polygon", row, found, f"it {fate}, unless --invalid says otherwise; better mend it")
+    for row, (why, has_area) in geometry.polygons.describe_invalid(objects.outlines).items():
+        fate = "is repaired, every lobe kept" if has_area else "matches nothing"
+        yield Finding("invalid-polygon", row, why, f"it {fate}, unless --invalid says otherwise; better mend it")
 
 
 def boxes_without_area(objects: Objects) -> Iterator[Finding]:
@@ -87,11 +85,17 @@ def duplicates(objects: Objects) -> Iterator[Finding]:
     """Yield objects with the coordinates of an object before them in the same image."""
     if objects.count == 0:
         return
-    keys = np.column_stack([objects.image, objects.boxes])
-    _, group, times = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-    group = group.reshape(-1)
+    image = objects.image
+    order = np.lexsort((*objects.boxes.T, image))
+    same = np.diff(image[order]) == 0  # as the object before in that order
+    for column in objects.boxes.T:
+        same &= np.diff(column[order]) == 0
+    group = np.empty(objects.count, np.int64)
+    group[order] = np.cumsum(np.concatenate([np.ones(1, dtype=bool), ~same]))
+    is_alike = np.zeros(objects.count, dtype=bool)
+    is_alike[order[1:][same]] = is_alike[order[:-1][same]] = True
     first: dict[tuple[int, bytes], int] = {}
-    for row in np.flatnonzero(times[group] > 1).tolist():
+    for row in np.flatnonzero(is_alike).tolist():
         before = first.setdefault((int(group[row]), objects.outlines.ring(row).tobytes()), row)
         if before != row:
             found = f"the coordinates of object {objects.ids[before]} again"

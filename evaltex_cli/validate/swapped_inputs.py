@@ -46,9 +46,9 @@ def _names(source: Source) -> list[str]:
     if archive.is_archive(path) and source.format != "art":
         entries = [PurePosixPath(name.replace("\\", "/")).name for name in archive.names(path)]
         return [name for name in entries if "." in name]
-    if source.collect is not None:
-        images = source.collect(np.arange(min(len(source.names), SAMPLE_IMAGES)))
-        return [str(image.at[0]) if source.format == "art" else image.name for image in images]
+    if source.format == "art":
+        sample = source.content.part(np.arange(min(len(source.names), SAMPLE_IMAGES)))
+        return [str(place.at[0]) for place in sample.places()]
     return list(source.names[:SAMPLE_IMAGES])
 
 

@@ -101,7 +101,7 @@ def _pairing_problems(ours: Inspection, theirs: Inspection, paired: Ints, also: 
     has_counted = {name for name, count in zip(gt, ours.counted.tolist(), strict=True) if count}
     without = np.flatnonzero(theirs.object_counts == 0).tolist()
     empty = list(listed(theirs, "empty-image", (k for k in without if det[k] in known)))
-    at = locations.of_images(theirs.source, "det", [*extra, *empty], with_objects=False)
+    at = locations.of_images(theirs.source, [*extra, *empty])
     hints = Hints(missing or gt)
     for position in extra:
         name = det[position]

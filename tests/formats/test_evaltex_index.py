@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli.errors import FaultLog
+from evaltex_cli.errors import FaultLog, Position
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex import format as evaltex_txt
 from evaltex_cli.formats.evaltex import index as evaltex_index
@@ -85,8 +85,9 @@ def indexed(paths: list[Path], side: Side) -> tuple[object, ...]:
     """Everything the index of files says."""
     log = FaultLog()
     source = evaltex_txt.index_files(paths[0], paths, side, log)
-    reader = source.read.__self__  # type: ignore[attr-defined]
-    columns = (reader.sizes, reader.start, reader.weights, reader.line, reader.file, reader.checksum)
+    reader = source.content
+    assert isinstance(reader, evaltex_txt.Reader)
+    columns = (reader.sizes, reader.start, reader.weights, reader.line, reader.file, reader.checksum, reader.head)
     found = [column.tolist() for column in columns]
     contents = [path.read_bytes() for path in paths]
     texts = [contents[k][start : start + weight] for k, start, weight in zip(found[4], found[1], found[2], strict=True)]
@@ -123,23 +124,22 @@ def test_bulk_finds_what_single_lines_say(
 @pytest.mark.parametrize("side", ["gt", "det"])
 @given(data=st.data())
 @settings(deadline=None, derandomize=True, max_examples=100)
-def test_the_lines_of_all_images_are_the_files(
+def test_names_and_texts_are_where_the_index_says(
     tmp_path_factory: pytest.TempPathFactory, side: Side, data: st.DataObject
 ) -> None:
-    """Each image's lines, its name among them, follow those of the image before."""
-    paths, expected = [], {}
+    """Each image's place is the line of its name, and its text begins with the line of its number."""
+    paths, lines = [], {}
     for k, content in enumerate(data.draw(st.lists(files(side), min_size=1, max_size=2))):
         paths.append(tmp_path_factory.getbasetemp() / f"{side}-{k}.txt")
         paths[-1].write_bytes(content)
-        expected[str(paths[-1])] = content
+        lines[str(paths[-1])] = content.split(b"\n")
     source = evaltex_txt.index_files(paths[0], paths, side, FaultLog())
-    found: dict[str, bytes] = {}
-    for name, (file, number, text) in zip(source.names, source.texts(np.arange(len(source.names))), strict=True):  # type: ignore[misc]
-        assert number == found.get(file, b"").count(b"\n") + 1
-        lines = text.decode("utf-8", "replace").split("\n")
-        assert name in [lines[0].removeprefix("\ufeff").strip(), *(line.strip() for line in lines)]
-        found[file] = found.get(file, b"") + text
-    assert found == {file: content for file, content in expected.items() if file in found}
+    for name, place, text in zip(source.names, source.content.places(), source.content.texts(), strict=True):
+        assert isinstance(place.at, Position)
+        line = lines[place.file][place.at.line - 1].decode("utf-8", "replace")
+        assert name == (line.removeprefix("\ufeff") if place.at.line == 1 else line).strip()
+        count = text.text.count(b"\n")
+        assert b"\n".join(lines[text.file][text.first - 1 :][: count + 1]).startswith(text.text)
 
 
 def test_an_odd_object_line_belongs_to_an_image_found_in_bulk(tmp_path: Path) -> None:

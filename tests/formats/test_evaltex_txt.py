@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +16,11 @@ from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex import format as evaltex_txt
 from evaltex_cli.formats.evaltex import lines_bulk as evaltex_bulk
-from evaltex_cli.formats.evaltex import reader as evaltex_reader
-from evaltex_cli.formats.evaltex.lines import ObjectLine, is_object_line, parse_object_line
-from evaltex_cli.formats.files import text_lines
+from evaltex_cli.formats.evaltex.lines import is_object_line, parse_object_line
 from evaltex_cli.formats.files.image_names import leaves_result_folder
-from evaltex_cli.records import ReadImages
+from evaltex_cli.formats.files.text_lines import line_ends
+from evaltex_cli.formats.lines import ParsedLine
+from evaltex_cli.records import ReadImages, offsets_of
 
 GT = 'img_1\n100,200\n1,7,"Tiredness",f,10,20,30,40\n2,7,"",t,50,60,5,5\n'
 DET = 'img_1\n1,"",10,20,30,40\n'
@@ -67,24 +68,24 @@ def lines(draw: st.DrawFn, side: Side) -> str:
     return ",".join([*leading, text, *flags, *(draw(number) for _ in range(count))]) + end
 
 
-def in_bulk(texts: list[str], side: Side) -> dict[int, ObjectLine]:
+def in_bulk(texts: list[str], side: Side) -> dict[int, ParsedLine]:
     buffer = "".join(f"{text}\n" for text in texts).encode()
     data = np.frombuffer(buffer, np.uint8)
-    found = evaltex_bulk.tokenise(data, text_lines.line_ends(data), side)
-    bounds = found.coordinate_offsets.tolist()
+    found = evaltex_bulk.read_plain(data, side)
+    bounds = offsets_of(found.counts).tolist()
     return {
-        line: ObjectLine(
-            int(found.ids[k]),
-            int(found.regions[k]),
+        line: ParsedLine(
+            tuple(found.coordinates[bounds[k] : bounds[k + 1]].tolist()),
             buffer[found.text_start[k] : found.text_stop[k]].decode(),
             bool(found.dont_care[k]),
-            tuple(found.coordinates[bounds[k] : bounds[k + 1]].tolist()),
+            id=int(found.ids[k]),
+            region=int(found.regions[k]),
         )
         for k, line in enumerate(found.line.tolist())
     }
 
 
-def exactly(text: str, side: Side) -> ObjectLine | None:
+def exactly(text: str, side: Side) -> ParsedLine | None:
     try:
         return parse_object_line(text.strip(), side)
     except FormatError:
@@ -102,7 +103,7 @@ def test_bulk_says_what_the_exact_parser_says(side: Side, data: st.DataObject) -
     for line, found in taken.items():
         assert found == exactly(texts[line], side), texts[line]
     buffer = np.frombuffer("".join(f"{text}\n" for text in texts).encode(), np.uint8)
-    starts = np.concatenate([[0], text_lines.line_ends(buffer)[:-1] + 1])
+    starts = np.concatenate([[0], line_ends(buffer)[:-1] + 1])
     at_a_glance = re.compile('[0-9]{1,18},[0-9]{1,18},"' if side == "gt" else '[0-9]{1,18},"')
     for text, usual in zip(texts, evaltex_bulk.usual_object_lines(buffer, starts, side).tolist(), strict=True):
         assert usual == bool(at_a_glance.match(text)), text
@@ -112,7 +113,7 @@ def test_bulk_says_what_the_exact_parser_says(side: Side, data: st.DataObject) -
 @pytest.mark.parametrize("side", ["gt", "det"])
 def test_bulk_takes_the_lines_that_files_are_made_of(side: Side) -> None:
     """Else all of this would be slow, and the test above empty."""
-    texts = ['1,"",1,2,3,4', '20,"kills, 1",1.5,2,3e1,4', '3,"é",0,0,9,0,9,9'] * 3
+    texts = ['1,"",1,2,3,4', '20,"kills, 1",1.5,-2,31,4', '3,"é",0,0,9,0,9,9'] * 3
     texts = [text.replace(",", ",5,", 1).replace('",', '",f,') for text in texts] if side == "gt" else texts
     assert list(in_bulk(texts, side)) == list(range(9))
 
@@ -176,7 +177,8 @@ def test_form_and_blocks_do_not_matter(
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_windows_lines_are_read_in_bulk_too(tmp_path: Path, newline: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaltex_reader, "parse_object_line", lambda *_: pytest.fail("read line by line"))
+    only_plain = replace(evaltex_txt._LINES["gt"], exact=lambda _: pytest.fail("read line by line"))
+    monkeypatch.setitem(evaltex_txt._LINES, "gt", only_plain)
     path = tmp_path / "gt.txt"
     path.write_bytes(GT.replace("\n", newline).encode())
     assert columns(path, "gt")[2] == [1, 2]

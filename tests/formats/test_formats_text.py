@@ -17,15 +17,17 @@ from reading import folder, read
 from evaltex_cli.convert import Target
 from evaltex_cli.convert.conversion import convert
 from evaltex_cli.errors import FaultLog, FormatError, InputError
+from evaltex_cli.formats import lines as line_formats
+from evaltex_cli.formats import plain_lines
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.documents.parsed_source import columns
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.text_lines import line_ends
 from evaltex_cli.formats.filters import at_least
 from evaltex_cli.formats.icdar import format as icdar_txt
-from evaltex_cli.formats.icdar import lines_bulk as icdar_bulk
 from evaltex_cli.formats.icdar import survey as icdar_survey
-from evaltex_cli.formats.icdar.lines import Line, LineShape, Syntax, lines_of, parse_line, survey_line
+from evaltex_cli.formats.icdar.lines import LineShape, Syntax, lines_of, parse_line, survey_line
+from evaltex_cli.formats.lines import ParsedLine
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import Objects
@@ -316,7 +318,7 @@ def test_bulk_survey_is_the_exact_one(contents: list[str]) -> None:
             shape, is_spaced = survey_line(line)
             expected[shape] = expected.get(shape, 0) + 1
             spaced += is_spaced
-    buffer = b"".join(icdar_survey.whole_lines(content.encode()) for content in contents)
+    buffer = b"".join(line_formats.whole_lines(content.encode()) for content in contents)
     assert icdar_survey.survey_block(buffer) == (expected, spaced)
 
 
@@ -338,7 +340,7 @@ def test_bulk_reading_is_the_exact_one(
     syntax: Syntax,  # type: ignore[no-untyped-def]
 ) -> None:
     path = folder(tmp_path_factory.mktemp("bulk") / "a", *contents)
-    expected: list[list[Line]] = []
+    expected: list[list[ParsedLine]] = []
     faults = []
     for number, content in enumerate(contents, 1):
         expected.append([])
@@ -348,7 +350,7 @@ def test_bulk_reading_is_the_exact_one(
             except FormatError as error:
                 faults.append((f"{path}/{number}.txt", line_number, error.found, error.expected))
     log = FaultLog()
-    objects = icdar_txt._read(archive.open_entries(path), syntax, np.arange(len(contents)), log).objects
+    objects = icdar_txt._Lines(archive.open_entries(path), syntax).read(log).objects
     assert [(fault.file, fault.line, fault.found, fault.expected) for fault in log.shown] == faults[:20]
     assert log.count == len(faults)
     flat = [line for image in expected for line in image]
@@ -369,13 +371,14 @@ def test_bulk_reading_is_the_exact_one(
 @settings(deadline=None, derandomize=True, max_examples=100)
 @given(st.lists(texts(), min_size=1, max_size=3), st.sampled_from(SYNTAXES), st.integers(1, 60))
 def test_where_the_text_is_cut_does_not_matter(contents: list[str], syntax: Syntax, stretch: int) -> None:
-    buffer = b"".join(icdar_survey.whole_lines(content.encode()) for content in contents)
+    buffer = b"".join(line_formats.whole_lines(content.encode()) for content in contents)
     data = np.frombuffer(buffer, np.uint8)
     ends = line_ends(data)
-    whole = icdar_survey.survey_block(buffer), icdar_bulk.read(data, ends, syntax)
+    form = icdar_txt.line_format(syntax)
+    whole = icdar_survey.survey_block(buffer), line_formats._plain(data, ends, form)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(icdar_bulk, "STRETCH_BYTES", stretch)
-        cut = icdar_survey.survey_block(buffer), icdar_bulk.read(data, ends, syntax)
+        patch.setattr(plain_lines, "STRETCH_BYTES", stretch)
+        cut = icdar_survey.survey_block(buffer), line_formats._plain(data, ends, form)
     assert cut[0] == whole[0]
     for found, expected in zip(cut[1], whole[1], strict=True):
         assert found.dtype == expected.dtype and found.tobytes() == expected.tobytes()
@@ -385,7 +388,7 @@ def test_plain_lines_need_no_exact_parser() -> None:
     """Otherwise the two would agree because one of them does all the work."""
     lines = [f"{QUAD},word", f'{QUAD}, "a, b"', f"{QUAD},", QUAD, "-1.5, 2,3,4,###", "1,2,3,4,é"]
     data = np.frombuffer("".join(line + "\n" for line in lines).encode(), np.uint8)
-    plain = icdar_bulk.plain_lines(data)
+    plain = plain_lines.plain_lines(data)
     assert plain.line.tolist() == list(range(len(lines)))
     assert plain.numbers.tolist() == [8, 8, 8, 8, 4, 4] and plain.goes_on.tolist() == [
         True,

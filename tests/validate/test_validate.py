@@ -411,7 +411,7 @@ def test_invalid_polygons_are_described(ring, words):
     offsets = np.array([0, 3, 3, 3 + len(ring)])
     described = polygons.describe_invalid(Outlines(np.zeros((3, 4)), vertices, offsets))
     assert list(described) == [2]
-    assert words in described[2]
+    assert words in described[2].why
 
 
 # Sizes from pictures -------------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ import os
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeAlias
@@ -20,9 +21,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8
-from evaltex_cli.formats.base import Format, Side, Source
+from evaltex_cli.formats.base import Format, ImageText, Place, Side, Source
 from evaltex_cli.formats.documents import safe_json, safe_xml
-from evaltex_cli.formats.documents.parsed_source import columns, refuse_bad_names, source
+from evaltex_cli.formats.documents.parsed_source import columns, places, refuse_bad_names, source
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.archive import Fingerprint
 from evaltex_cli.formats.files.image_names import without_prefix
@@ -212,10 +213,8 @@ def index_each(
         sha256=fingerprint.hexdigest(),
         names=[entry.image for entry in entries.entries],
         weights=np.array([min(entry.size, HEAVIEST) for entry in entries.entries], np.int64),
-        read=partial(_read, entries, parse, side),
+        content=_Files(entries, parse, side),
         warnings=entries.warnings,
-        part=partial(_part, entries, parse, side),
-        collect=partial(_collect, entries, parse, side),
     )
 
 
@@ -237,22 +236,36 @@ def text_of(data: bytes) -> str:
         raise FormatError(found, expected, at=Position(line)) from error
 
 
-def _part(entries: archive.Entries, parse: Parse, side: Side, positions: Ints) -> Callable[[FaultLog], ReadImages]:
-    return partial(_read, entries.only(positions), parse, side, np.arange(len(positions)))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Files:
+    """Documents of one image each; a `base.Content`."""
 
+    entries: archive.Entries
+    parse: Parse
+    side: Side
 
-def _read(entries: archive.Entries, parse: Parse, side: Side, positions: Ints, faults: FaultLog) -> ReadImages:
-    return columns(_collect(entries, parse, side, positions, faults))
+    def part(self, positions: Ints) -> _Files:
+        """See `base.Content`."""
+        return _Files(self.entries.only(positions), self.parse, self.side)
 
+    def read(self, faults: FaultLog) -> ReadImages:
+        """See `base.Content`."""
+        return columns(self._collected(faults))
 
-def _collect(
-    entries: archive.Entries, parse: Parse, side: Side, positions: Ints, faults: FaultLog | None = None
-) -> list[CollectedImage]:
-    log = FaultLog() if faults is None else faults
-    return [
-        _parsed(parse, data, entries.place(entry), entry.image, side, log)
-        for entry, data in entries.read_indexed(positions)
-    ]
+    def places(self) -> Iterator[Place]:
+        """See `base.Content`."""
+        return places(self._collected(FaultLog()))
+
+    def texts(self) -> Iterator[ImageText]:
+        """See `base.Content`."""
+        return iter(())
+
+    def _collected(self, faults: FaultLog) -> list[CollectedImage]:
+        every = np.arange(len(self.entries.entries))
+        return [
+            _parsed(self.parse, data, self.entries.place(entry), entry.image, self.side, faults)
+            for entry, data in self.entries.read_indexed(every)
+        ]
 
 
 def _parsed(parse: Parse, data: bytes, place: str, name: str, side: Side, faults: FaultLog) -> CollectedImage:

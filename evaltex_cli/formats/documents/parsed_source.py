@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, InputError, Position, TangledError, quote
-from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.base import ImageText, Place, Source
 from evaltex_cli.formats.files.image_names import NAME_TOO_LONG, is_too_long, leaves_result_folder
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, _pixels, _types
 from evaltex_cli.geometry import outlines
@@ -49,23 +49,37 @@ def source(
         sha256=sha256,
         names=[image.name for image in images],
         weights=np.array([BYTES_PER_OBJECT * len(image.objects) for image in images], np.int64),
-        read=partial(_read, images),
+        content=_Collected(images),
         warnings=warnings,
-        part=partial(_part, images),
-        collect=partial(_chosen, images),
     )
 
 
-def _chosen(images: Sequence[CollectedImage], positions: Ints) -> list[CollectedImage]:
-    return [images[k] for k in positions.tolist()]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Collected:
+    """Collected images; a `base.Content`."""
+
+    images: Sequence[CollectedImage]
+
+    def part(self, positions: Ints) -> _Collected:
+        """See `base.Content`."""
+        return _Collected([self.images[k] for k in positions.tolist()])
+
+    def read(self, faults: FaultLog) -> ReadImages:
+        """See `base.Content`."""
+        return columns(self.images)
+
+    def places(self) -> Iterator[Place]:
+        """See `base.Content`."""
+        return places(self.images)
+
+    def texts(self) -> Iterator[ImageText]:
+        """See `base.Content`."""
+        return iter(())
 
 
-def _read(images: Sequence[CollectedImage], positions: Ints, faults: FaultLog) -> ReadImages:
-    return columns(_chosen(images, positions))
-
-
-def _part(images: Sequence[CollectedImage], positions: Ints) -> Callable[[FaultLog], ReadImages]:
-    return partial(_read, _chosen(images, positions), np.arange(len(positions)))
+def places(images: Sequence[CollectedImage]) -> Iterator[Place]:
+    """Yield where collected images and their objects are."""
+    return (Place(image.place, image.at, [one.at for one in image.objects]) for image in images)
 
 
 def columns(images: Sequence[CollectedImage]) -> ReadImages:

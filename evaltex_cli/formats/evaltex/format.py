@@ -5,19 +5,129 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
+import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 
-from evaltex_cli.errors import FaultLog, FormatError, InputError
-from evaltex_cli.formats.base import Format, Side, Source
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.errors import ChangedError, FaultLog, FormatError, InputError, Position
+from evaltex_cli.formats.base import Format, ImageText, Place, Side, Source
 from evaltex_cli.formats.evaltex.index import Images, Index
-from evaltex_cli.formats.evaltex.reader import Reader
+from evaltex_cli.formats.evaltex.lines import parse_object_line
+from evaltex_cli.formats.evaltex.lines_bulk import read_plain
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES
 from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES, refuse_long_line
+from evaltex_cli.formats.lines import LineFormat, read_lines
+from evaltex_cli.records import Floats, Ints, Objects, ReadImages, distinct
 from evaltex_cli.runtime.input_files import beginning, unpacked
 
 BLOCK_BYTES = 1 << 22
 _ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b")
+_LINES: dict[Side, LineFormat] = {
+    side: LineFormat(
+        plain=partial(read_plain, side=side),
+        exact=partial(parse_object_line, side=side),
+        bare=str.strip,
+        has_boxes=True,
+        has_ids=True,
+        has_confidences=False,
+    )
+    for side in ("gt", "det")
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reader:
+    """Reads images of indexed files, of which everything but the objects is known; a `base.Content`.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the files, as messages have them.
+    files : list of Path
+        Where they can be read, absolute.
+    side : {'gt', 'det'}
+    sizes : (images, 2)
+        Height and width.
+    start, weights, line, head : (images,)
+        First byte, bytes and first line of the objects, and how many lines before it the name is.
+    file : (images,)
+        Index of the file.
+    checksum : (images,)
+        CRC-32 of the objects' bytes.
+    """
+
+    names: list[str]
+    files: list[Path]
+    side: Side
+    sizes: Floats
+    start: Ints
+    weights: Ints
+    line: Ints
+    head: Ints
+    file: NDArray[np.int32]
+    checksum: NDArray[np.uint32]
+
+    def part(self, positions: Ints) -> Reader:
+        """See `base.Content`."""
+        of_each = self.file[positions]
+        used = distinct(of_each.astype(np.int64))
+        return Reader(
+            [self.names[k] for k in used.tolist()],
+            [self.files[k] for k in used.tolist()],
+            self.side,
+            self.sizes[positions],
+            self.start[positions],
+            self.weights[positions],
+            self.line[positions],
+            self.head[positions],
+            np.searchsorted(used, of_each).astype(np.int32),
+            self.checksum[positions],
+        )
+
+    def read(self, faults: FaultLog) -> ReadImages:
+        """See `base.Content`."""
+        objects, mended = read_lines(self.texts(), _LINES[self.side], faults)
+        self._refuse_repeated_ids(objects, faults)
+        return ReadImages(self.sizes.astype(np.float64), objects, mended)
+
+    def places(self) -> Iterator[Place]:
+        """See `base.Content`."""
+        for file, line in zip(self.file.tolist(), (self.line - self.head.astype(np.int64)).tolist(), strict=True):
+            yield Place(self.names[file], Position(line, 1), [])
+
+    def texts(self) -> Iterator[ImageText]:
+        """See `base.Content`."""
+        columns = (self.file, self.start, self.weights, self.checksum, self.line)
+        name = ""
+        try:
+            for k, images in groupby(zip(*(column.tolist() for column in columns), strict=True), lambda one: one[0]):
+                name = self.names[k]
+                with self.files[k].open("rb") as file:
+                    for _, start, weight, checksum, line in images:
+                        file.seek(start)
+                        text = file.read(weight)
+                        if len(text) < weight or zlib.crc32(text) != checksum:
+                            raise ChangedError(name)
+                        yield ImageText(name, line, text)
+        except OSError as error:
+            raise InputError(f"{name}: cannot be read ({error.strerror or error})") from error
+
+    def _refuse_repeated_ids(self, objects: Objects, faults: FaultLog) -> None:
+        image, ids, line = objects.image, objects.ids, objects.line
+        if line is None or ((np.diff(ids) > 0) | (np.diff(image) > 0)).all():
+            return
+        order = np.lexsort((line, ids, image))
+        again = (np.diff(ids[order]) == 0) & (np.diff(image[order]) == 0)
+        for k in np.flatnonzero(again).tolist():
+            here, there = order[k + 1], order[k]
+            expected = f"IDs used once in an image (it stands in line {line[there]} too)"
+            faults.add(self.names[self.file[image[here]]], int(line[here]), f"ID {ids[here]} again", expected)
 
 
 def index(path: Path, side: Side, faults: FaultLog) -> Source:
@@ -55,8 +165,7 @@ def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog)
     if side == "gt" and not names and not faults.count:
         faults.add(str(path), None, "no image", "at least one image name with its height,width and objects")
     names_of_files = [str(file) for file in files]
-    columns = (found.sizes, found.start, found.weights, found.line, found.file, found.checksum)
-    reader = Reader(names_of_files, readable, side, *columns)
+    columns = (found.sizes, found.start, found.weights, found.line, found.head, found.file, found.checksum)
     empty = (f"{path.name}: no image in the detection file; every object counts as missed",)
     listing = "".join(f"{digest}  {file.name}\n" for digest, file in zip(hashes, files, strict=True))
     return Source(
@@ -64,11 +173,9 @@ def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog)
         format="evaltex",
         sha256=hashes[0] if len(hashes) == 1 else hashlib.sha256(os.fsencode(listing)).hexdigest(),
         names=names,
-        weights=reader.weights,
-        read=reader.read,
+        weights=found.weights,
+        content=Reader(names_of_files, readable, side, *columns),
         warnings=() if names or side == "gt" else empty,
-        part=reader.part,
-        texts=reader.texts,
     )
 
 

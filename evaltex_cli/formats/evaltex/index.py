@@ -24,7 +24,7 @@ from evaltex_cli.records import Ints
 
 _SIZE_ATTEMPT = re.compile(r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]*,\s*\d[^,]*")
 PART_BYTES = 1 << 20
-_NUMBERS, _SIZES = "Hiq", "Hfd"
+_NUMBERS, _SIZES = "BHiq", "Hfd"
 
 Column: TypeAlias = NDArray[Any]
 
@@ -36,6 +36,7 @@ class _Head:
     name: bytes
     begin: int
     start: int
+    name_line: int
     line: int
     size: tuple[float, float] = (0.0, 0.0)
 
@@ -50,6 +51,8 @@ class Images(NamedTuple):
         Height and width; 0 where the file does not say.
     start, weights, line : (n,) integers
         First byte, bytes and first line of the objects.
+    head : (n,) integers
+        Lines from the name to the objects.
     file : (n,) integers
         Index of the image's file.
     checksum : (n,) uint32
@@ -61,6 +64,7 @@ class Images(NamedTuple):
     start: Column
     weights: Column
     line: Column
+    head: Column
     file: Column
     checksum: Column
 
@@ -93,6 +97,7 @@ class Index:
     _start: array[Any] = field(default_factory=partial(array, "i"))
     _weights: array[Any] = field(default_factory=partial(array, "H"))
     _line: array[Any] = field(default_factory=partial(array, "i"))
+    _head: array[Any] = field(default_factory=partial(array, "B"))
     _checksum: array[Any] = field(default_factory=partial(array, "I"))
 
     def begin_file(self, path: Path) -> None:
@@ -179,6 +184,7 @@ class Index:
             np.asarray(self._start),
             np.asarray(self._weights),
             np.asarray(self._line),
+            np.asarray(self._head),
             np.repeat(np.arange(len(self._images), dtype=np.int32), self._images)
             if len(self._images) > 1
             else np.broadcast_to(np.int32(0), count),
@@ -190,6 +196,7 @@ class Index:
     ) -> tuple[Ints, Ints]:
         """Add the images of a part, in the order of the file; return where they and their objects begin."""
         names, objects_line, sizes = plain.names, line + plain.last_line + 1, plain.sizes
+        head_lines = plain.last_line + 1 - plain.name_line
         if heads:
             begin = np.concatenate([begin, [head.begin for head in heads]])
             order = np.argsort(begin, kind="stable")
@@ -198,6 +205,7 @@ class Index:
             begin = begin[order]
             start = np.concatenate([start, [head.start for head in heads]])[order]
             objects_line = np.concatenate([objects_line, [head.line for head in heads]])[order]
+            head_lines = np.concatenate([head_lines, [head.line - head.name_line for head in heads]])[order]
             sizes = np.concatenate([sizes, [head.size for head in heads]])[order]
         if not len(begin):
             return begin, start
@@ -207,6 +215,7 @@ class Index:
         self._weights = _extended(self._weights, stop - before)
         self._start = _extended(self._start, start)
         self._line = _extended(self._line, objects_line)
+        self._head = _extended(self._head, head_lines)
         if self.side == "gt":
             self._sizes = _extended(self._sizes, sizes, _SIZES)
         self._images[-1] += len(begin)
@@ -276,7 +285,7 @@ class Index:
                 where = f"line {line}" if file == self._path else f"{file}:{line}"
                 expected = f"image names used once (it stands in {where} too)"
                 self.faults.add(self._path, number, f"image name {quote(name)} again", expected)
-        self._heads.append(_Head(name.encode("utf-8", "replace"), start, stop, number + 1))
+        self._heads.append(_Head(name.encode("utf-8", "replace"), start, stop, number, number + 1))
         self._in_image, self._awaits_size = True, self.side == "gt"
 
 

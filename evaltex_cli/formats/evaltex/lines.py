@@ -8,11 +8,11 @@ may stand (an even count of six or more).
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from evaltex_cli.errors import FormatError, quote
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.files.numbers import NUMBER, parse_number
+from evaltex_cli.formats.lines import ParsedLine
 
 _NUMBER_LIKE = re.compile(NUMBER.pattern + r"|\s*[+-]?(?:nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE)
 _INTEGER = re.compile(r"\s*[+-]?\d{1,18}\s*", re.ASCII)
@@ -27,16 +27,6 @@ LAYOUT = {
 }
 
 
-class ObjectLine(NamedTuple):
-    """One parsed object line; `coordinates` are x, y, width, height or the vertices of a polygon."""
-
-    id: int
-    region: int
-    text: str
-    dont_care: bool
-    coordinates: tuple[float, ...]
-
-
 def is_object_line(line: str, side: Side) -> bool:
     """Whether a non-blank line is an object's: quotes where the transcription stands, or four numbers at the end."""
     if _QUOTED[side].match(line):
@@ -45,7 +35,7 @@ def is_object_line(line: str, side: Side) -> bool:
     return len(fields) >= 4 and all(_NUMBER_LIKE.fullmatch(field) for field in fields[-4:])
 
 
-def parse_object_line(line: str, side: Side) -> ObjectLine:
+def parse_object_line(line: str, side: Side) -> ParsedLine:
     """Parse one object line.
 
     Raises
@@ -62,7 +52,7 @@ def parse_object_line(line: str, side: Side) -> ObjectLine:
     else:
         dont_care = False
     ids = [_integer(field, what) for field, what in zip(leading, ("ID", "region"), strict=False)]
-    return ObjectLine(ids[0], ids[-1], text, dont_care, _coordinates(trailing))
+    return ParsedLine(_coordinates(trailing), text, dont_care, id=ids[0], region=ids[-1])
 
 
 _GT_LINE = re.compile(r"\s*\d+\s*,\s*\d+\s*,\s*\".*\"\s*,\s*[tf]\s*,")
@@ -119,7 +109,9 @@ def _coordinates(fields: list[str]) -> tuple[float, ...]:
             f"{len(values)} coordinates", "x,y,width,height, or an even count of six or more: the vertices of a polygon"
         )
     if len(values) == 4:
-        check_box(*values)
+        x, y, width, height = values
+        check_box(x, y, width, height)
+        return x, y, x + width, y + height
     return values
 
 

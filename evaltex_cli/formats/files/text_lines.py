@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,12 +71,6 @@ def without_blank_lines(text: bytes) -> tuple[bytes, Ints | None]:
     return b"".join(text[line] + b"\n" for _, line in _lines_of(text)), numbers
 
 
-def numbered_lines(text: bytes) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank, decoded, without byte order marks, and their numbers, from 0."""
-    for number, line in _lines_of(text):
-        yield number, text[line].decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r")
-
-
 def _lines_of(text: bytes) -> Iterator[tuple[int, slice]]:
     """Yield the lines that are not blank, and their numbers."""
     number = end = 0
@@ -90,8 +84,3 @@ def _lines_of(text: bytes) -> Iterator[tuple[int, slice]]:
 def line_ends(data: NDArray[np.uint8]) -> Ints:
     """Positions of the newlines of a buffer that ends with one."""
     return np.flatnonzero(data == _NEWLINE)
-
-
-def line_of_object(in_bulk: Ints, others: Iterable[int], index: int) -> int:
-    """Return the line of one object, by its index among all; some lines were taken in bulk, others one by one."""
-    return int(np.sort(np.concatenate([in_bulk, np.fromiter(others, np.int64)]))[index])

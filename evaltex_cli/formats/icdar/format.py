@@ -38,21 +38,23 @@ What no single line tells is told by all lines of the archive together (`icdar.s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, FormatError, InputError, TangledError, not_utf8
-from evaltex_cli.formats.base import DONT_CARE, Format, Side, Source
+from evaltex_cli.errors import FaultLog, InputError, not_utf8
+from evaltex_cli.formats.base import DONT_CARE, Format, ImageText, Place, Side, Source
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.text_lines import line_ends, line_of_object, refuse_excess, without_blank_lines
-from evaltex_cli.formats.icdar import lines_bulk as bulk
-from evaltex_cli.formats.icdar.lines import COORDINATES, Line, Syntax, parse_line
-from evaltex_cli.formats.icdar.survey import decoded, not_blank, numbers_of_lines, recognises, survey, whole_lines
-from evaltex_cli.geometry import outlines
-from evaltex_cli.records import GeometryCounts, Ints, Objects, ReadImages, Texts, expanded, stretches
+from evaltex_cli.formats.icdar.lines import COORDINATES, Syntax, bare_line, parse_line
+from evaltex_cli.formats.icdar.survey import UTF8_BOM, is_dont_care, numbers_of_lines, recognises, survey
+from evaltex_cli.formats.lines import LineColumns, LineFormat, read_lines
+from evaltex_cli.formats.plain_lines import Bytes, PlainLines, are_blanks, plain_lines
+from evaltex_cli.records import Bools, Ints, ReadImages
+
+_QUOTE, _COMMA, _BACKSLASH = b'",\\'
 
 
 def index(name: str, path: Path, side: Side, faults: FaultLog) -> Source:
@@ -82,117 +84,121 @@ def index(name: str, path: Path, side: Side, faults: FaultLog) -> Source:
         sha256=found.sha256,
         names=[entry.image for entry in entries.entries],
         weights=np.array([entry.size for entry in entries.entries], np.int64),
-        read=partial(_read, entries, found.syntax(name, side)),
+        content=_Lines(entries, found.syntax(name, side)),
         warnings=tuple(warnings),
-        part=partial(_part, entries, found.syntax(name, side)),
-        texts=partial(_texts, entries),
     )
 
 
-def _texts(entries: archive.Entries, positions: Ints) -> Iterator[tuple[str, int, bytes]]:
-    for entry, data in entries.read_indexed(positions):
-        yield entries.place(entry), 1, data
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lines:
+    """The lines of some entries, one image each; a `base.Content`."""
+
+    entries: archive.Entries
+    syntax: Syntax
+
+    def part(self, positions: Ints) -> _Lines:
+        """See `base.Content`."""
+        return _Lines(self.entries.only(positions), self.syntax)
+
+    def read(self, faults: FaultLog) -> ReadImages:
+        """See `base.Content`."""
+        objects, mended = read_lines(self.texts(), line_format(self.syntax), faults)
+        return ReadImages(np.zeros((len(self.entries.entries), 2)), objects, mended)
+
+    def places(self) -> Iterator[Place]:
+        """See `base.Content`; an image has the name of its entry."""
+        return (Place(self.entries.place(entry), (), []) for entry in self.entries.entries)
+
+    def texts(self) -> Iterator[ImageText]:
+        """See `base.Content`."""
+        for entry, text in self.entries.read_indexed(np.arange(len(self.entries.entries))):
+            yield ImageText(self.entries.place(entry), 1, text.removeprefix(UTF8_BOM), _not_utf8(text))
 
 
-def _part(entries: archive.Entries, syntax: Syntax, positions: Ints) -> Callable[[FaultLog], ReadImages]:
-    return partial(_read, entries.only(positions), syntax, np.arange(len(positions)))
+def line_format(syntax: Syntax) -> LineFormat:
+    """Return how lines of a syntax are read."""
+    return LineFormat(
+        plain=partial(read_plain, syntax=syntax),
+        exact=partial(parse_line, syntax=syntax),
+        bare=bare_line,
+        has_boxes=syntax.format == "ltrb",
+        has_ids=False,
+        has_confidences=syntax.confidences,
+    )
 
 
-def _read(entries: archive.Entries, syntax: Syntax, positions: Ints, faults: FaultLog) -> ReadImages:
-    """Read the images at these positions; see `Source.read`."""
-    chosen = [entries.entries[k] for k in positions.tolist()]
-    parts: list[bytes] = []
-    refused: dict[int, tuple[int, str, str]] = {}
-    numbers: dict[int, Ints] = {}
-    for k, (_, text) in enumerate(entries.read_indexed(positions)):
-        fault = _fault(text)
-        if fault:
-            refused[k] = fault
-        lines, left = without_blank_lines(b"" if fault else text)
-        if left is not None:
-            numbers[k] = left
-        parts.append(whole_lines(lines))
-    buffer = b"".join(parts)
-    data = np.frombuffer(buffer, np.uint8)
-    ends = line_ends(data)
-    stops = np.searchsorted(ends, np.cumsum([len(part) for part in parts], dtype=np.int64))
-    plain = bulk.read(data, ends, syntax)
-    is_odd = not_blank(ends)
-    is_odd[plain.line] = False
-    is_odd[stops[list(refused)] - 1] = True
-    odd: dict[int, Line] = {}
-
-    def place(line: int) -> tuple[str, int]:
-        owner = int(np.searchsorted(stops, line, side="right"))
-        own = line - (int(stops[owner - 1]) if owner else 0)
-        return entries.place(chosen[owner]), 1 + (int(numbers[owner][own]) if owner in numbers else own)
-
-    odd_lines = np.flatnonzero(is_odd)
-    owners = np.searchsorted(stops, odd_lines, side="right").tolist()
-    for line, owner, bare in zip(odd_lines.tolist(), owners, decoded(buffer, ends, odd_lines), strict=True):
-        if owner in refused:
-            faults.add(entries.place(chosen[owner]), *refused[owner])
-        elif bare:
-            try:
-                odd[line] = parse_line(bare, syntax)
-            except FormatError as error:
-                faults.add(*place(line), error.found, error.expected)
-    try:
-        objects, mended = _columns(buffer, plain, odd, stops, syntax)
-    except TangledError as tangled:
-        file, number = place(line_of_object(plain.line, odd, tangled.ring))
-        raise InputError(f"{file}:{number}: {tangled}") from tangled
-    return ReadImages(np.zeros((len(chosen), 2)), objects, mended)
-
-
-def _fault(text: bytes) -> tuple[int, str, str] | None:
-    """Return why the text of an image cannot be read as a whole: the line, what stands there, what is expected."""
+def _not_utf8(text: bytes) -> tuple[int, str, str] | None:
     try:
         if not text.isascii():
             text.decode("utf-8")
-        refuse_excess(text)
     except UnicodeDecodeError as error:
-        return not_utf8(error)
-    except FormatError as error:
-        return error.line, error.found, error.expected
+        line, found, expected = not_utf8(error)
+        return line - 1, found, expected
     return None
 
 
-def _columns(
-    buffer: bytes, plain: bulk.ReadLines, odd: dict[int, Line], stops: Ints, syntax: Syntax
-) -> tuple[Objects, GeometryCounts]:
-    """Bring plain and odd lines together in file order; entry k ends before line ``stops[k]``."""
-    extra = odd.values()
-    texts = [line.text.encode("utf-8", "replace") for line in extra]
-    text_stop = len(buffer) + np.cumsum([len(text) for text in texts], dtype=np.int64)
-    text_start = np.concatenate([np.full(1, len(buffer), np.int64), text_stop])[:-1]
-    line = np.concatenate([plain.line, np.fromiter(odd, np.int64, len(odd))])
-    order = np.argsort(line, kind="stable") if odd else np.arange(len(line))
-    offsets = np.concatenate([np.zeros(1, np.int64), np.searchsorted(line[order], stops)])
-    ids = expanded(np.diff(offsets))[1] + 1
-
-    def merged(columns: np.ndarray, values: Sequence[object] | Ints) -> np.ndarray:
-        return np.concatenate([columns, np.array(values, dtype=columns.dtype)])[order] if odd else columns
-
-    counts = merged(plain.counts, [len(one.coordinates) for one in extra])
-    coordinates = plain.coordinates
-    if odd:
-        coordinates = np.concatenate([coordinates, [value for one in extra for value in one.coordinates]])
-        unsorted = np.concatenate([plain.counts, [len(one.coordinates) for one in extra]]).astype(np.int64)
-        coordinates = coordinates[stretches((np.cumsum(unsorted) - unsorted)[order], counts)]
-    drawn, mended = outlines.from_numbers(coordinates, counts, np.full(len(counts), syntax.format == "ltrb"))
-    objects = Objects(
-        offsets=offsets,
-        ids=ids,
-        outlines=drawn,
-        regions=ids,
-        dont_care=merged(plain.dont_care, [one.dont_care for one in extra]),
-        texts=Texts(
-            b"".join([buffer, *texts]), merged(plain.text_start, text_start), merged(plain.text_stop, text_stop)
-        ),
-        confidences=merged(plain.confidences, [one.confidence for one in extra]) if syntax.confidences else None,
+def read_plain(data: Bytes, syntax: Syntax) -> LineColumns:
+    """Read the plain lines of a text that have exactly what the syntax says, and no fault."""
+    plain = plain_lines(data)
+    text_start, text_stop, unusual = _transcriptions(data, plain, syntax)
+    fitting = np.flatnonzero(_fits(plain, syntax) & ~unusual)
+    numbers = plain.numbers[fitting]
+    values, sound = plain.values(data, fitting)
+    first = np.cumsum(numbers) - numbers
+    last = first + numbers - 1
+    if syntax.confidences:
+        sound &= (values[last] >= 0) & (values[last] <= 1)
+    if syntax.format == "ltrb":
+        x0, y0, x1, y1 = values.reshape(len(fitting), -1).T[:4] if len(fitting) else np.zeros((4, 0))
+        sound &= (x1 >= x0) & (y1 >= y0)
+    is_coordinate = np.repeat(sound, numbers)
+    confidences = np.full(int(sound.sum()), np.nan)
+    if syntax.confidences:
+        confidences = values[last[sound]]
+        is_coordinate[last] = False
+    chosen = fitting[sound]
+    start, stop = text_start[chosen], text_stop[chosen]
+    return LineColumns(
+        line=plain.line[chosen],
+        coordinates=values[is_coordinate],
+        counts=numbers[sound] - syntax.confidences,
+        text_start=start,
+        text_stop=stop,
+        dont_care=is_dont_care(data, start, stop) if syntax.side == "gt" else np.zeros(len(start), dtype=bool),
+        confidences=confidences,
+        ids=np.broadcast_to(np.int64(0), len(chosen)),
+        regions=np.broadcast_to(np.int64(0), len(chosen)),
     )
-    return objects, mended
+
+
+def _fits(plain: PlainLines, syntax: Syntax) -> Bools:
+    """Whether a line has coordinates, a confidence where there must be one, and no number more."""
+    if syntax.own_tail and syntax.format != "mlt":
+        return np.zeros(len(plain.line), dtype=bool)
+    count = plain.numbers - syntax.confidences
+    if syntax.coordinates is not None:
+        return np.asarray(count == syntax.coordinates)
+    might_end_in_text = not syntax.confidences and syntax.transcriptions
+    return np.asarray((count >= 6) & (count % 2 == 0) & (plain.goes_on | (not might_end_in_text)))
+
+
+def _transcriptions(data: Bytes, plain: PlainLines, syntax: Syntax) -> tuple[Ints, Ints, Bools]:
+    """Where the transcriptions are, without quotes around them, and which need the exact parser."""
+    start, stop = plain.rest, plain.stop
+    unusual = data[stop - 1] == ord("\r")
+    if syntax.format == "mlt":
+        commas = np.append(np.flatnonzero(data == _COMMA), len(data))
+        script_end = commas[np.searchsorted(commas, start)]
+        return np.minimum(script_end + 1, stop), stop, unusual | (script_end >= stop)
+    opening = start + are_blanks(data[start])
+    quoted = (data[np.minimum(opening, len(data) - 1)] == _QUOTE) & (opening < stop)
+    if not quoted.any():
+        return start, stop, unusual
+    backslashes = np.flatnonzero(data == _BACKSLASH)
+    escaped = np.searchsorted(backslashes, stop) > np.searchsorted(backslashes, start)
+    closed = (data[stop - 1] == _QUOTE) & (stop - 1 > opening)
+    unusual |= quoted & (escaped | ~closed)
+    return np.where(quoted, opening + 1, start), np.where(quoted, stop - 1, stop), unusual
 
 
 def _format(name: str, title: str, layout: str, recognised_by: str, line: str) -> Format:

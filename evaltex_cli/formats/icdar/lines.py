@@ -14,6 +14,7 @@ from typing import NamedTuple
 from evaltex_cli.errors import FormatError, counted, quote
 from evaltex_cli.formats.base import DONT_CARE, Side
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
+from evaltex_cli.formats.lines import ParsedLine
 
 SCRIPTS = (
     *("Arabic", "Bangla", "Bengali", "Chinese", "Devanagari", "Hindi", "Japanese", "Kannada", "Korean", "Latin"),
@@ -112,15 +113,6 @@ class Syntax:
         return f"{layout}{',transcription' if self.transcriptions else ''} (format {self.format})"
 
 
-class Line(NamedTuple):
-    """One parsed line; the confidence is NaN where the archive has none."""
-
-    coordinates: list[float]
-    confidence: float
-    text: str
-    dont_care: bool
-
-
 def lines_of(text: str) -> Iterator[tuple[int, str]]:
     """Yield number and text of every line that is not blank."""
     for number, line in enumerate(text.split("\n"), 1):
@@ -207,7 +199,7 @@ def confidence_kind(number: str) -> int:
     return 1 if number.strip().isdigit() else 2
 
 
-def parse_line(line: str, syntax: Syntax) -> Line:
+def parse_line(line: str, syntax: Syntax) -> ParsedLine:
     """Parse one line that is not blank.
 
     Raises
@@ -222,7 +214,8 @@ def parse_line(line: str, syntax: Syntax) -> Line:
         coordinates, fields, text, confidence = _usual(line, syntax)
         dont_care = False
     _check(coordinates, fields, syntax, text)
-    return Line(coordinates, confidence, text, syntax.side == "gt" and (dont_care or text == DONT_CARE))
+    is_dont_care = syntax.side == "gt" and (dont_care or text == DONT_CARE)
+    return ParsedLine(coordinates, text, is_dont_care, confidence)
 
 
 def _usual(line: str, syntax: Syntax) -> tuple[list[float], list[str], str, float]:

@@ -19,7 +19,6 @@ Everything comes of the shapes of the lines (`icdar.lines.LineShape`):
 from __future__ import annotations
 
 import contextlib
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -29,12 +28,22 @@ from pathlib import Path
 import numpy as np
 
 from evaltex_cli.errors import FormatError, counted
-from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.base import DONT_CARE, Side
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.archive import Fingerprint
+from evaltex_cli.formats.files.numbers import parse_numbers
 from evaltex_cli.formats.files.text_lines import line_ends, refuse_excess, without_blank_lines
-from evaltex_cli.formats.icdar import lines_bulk as bulk
-from evaltex_cli.formats.icdar.lines import COORDINATES, LineShape, Syntax, bare_line, survey_line
+from evaltex_cli.formats.icdar.lines import (
+    COORDINATES,
+    CURVED_PREFIX,
+    SCRIPTS,
+    LineShape,
+    Syntax,
+    bare_line,
+    survey_line,
+)
+from evaltex_cli.formats.lines import whole_lines
+from evaltex_cli.formats.plain_lines import Bytes, PlainLines, are_blanks, plain_lines, stretches
 from evaltex_cli.records import Bools, Ints
 
 FEW = 0.05
@@ -43,8 +52,11 @@ WRAPPED = 0.1
 """Share of the lines that must begin a record of Total-Text's: longer ones are wrapped."""
 SURVEY_BYTES = 1 << 20
 
-_LINE_END = re.compile(rb"(?<!\r)\r++\n")
-_UTF8_BOM = b"\xef\xbb\xbf"
+UTF8_BOM = b"\xef\xbb\xbf"
+_QUOTE, _HASH, _COMMA, _ZERO, _ONE = b'"#,01'
+_SCRIPTS = frozenset(script.encode() for script in SCRIPTS)
+_MAY_BEGIN_SCRIPT = np.isin(np.arange(256), [*(script[0] for script in _SCRIPTS), *b" \t"])
+_LONGEST_SCRIPT = max(map(len, SCRIPTS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +169,7 @@ def _blocks(entries: archive.Entries, fingerprint: Fingerprint) -> Iterator[byte
         fingerprint.add(entry, data)
         with contextlib.suppress(FormatError):
             refuse_excess(data)
-            parts.append(whole_lines(without_blank_lines(data)[0]))
+            parts.append(whole_lines(without_blank_lines(data)[0].removeprefix(UTF8_BOM)))
         size += len(data)
         if size >= SURVEY_BYTES:
             yield b"".join(parts)
@@ -166,19 +178,13 @@ def _blocks(entries: archive.Entries, fingerprint: Fingerprint) -> Iterator[byte
         yield b"".join(parts)
 
 
-def whole_lines(data: bytes) -> bytes:
-    """The text of an entry, each line ended by a bare newline, without a byte order mark at its start."""
-    lines = data.removeprefix(_UTF8_BOM) + b"\n"
-    return _LINE_END.sub(b"\n", lines) if b"\r\n" in lines else lines
-
-
 def survey_block(buffer: bytes) -> tuple[Counter[LineShape], int]:
     """Count the shapes of some lines, and the transcriptions that are ``###`` with blanks around."""
     data = np.frombuffer(buffer, np.uint8)
     ends = line_ends(data)
     shapes: Counter[LineShape] = Counter()
     spaced = 0
-    for first, last in bulk.stretches(data, ends):
+    for first, last in stretches(data, ends):
         start, stop = int(ends[first - 1]) + 1 if first else 0, int(ends[last - 1]) + 1
         found, spaced_here = _survey_stretch(buffer[start:stop], data[start:stop], ends[first:last] - start)
         shapes += found
@@ -186,14 +192,15 @@ def survey_block(buffer: bytes) -> tuple[Counter[LineShape], int]:
     return shapes, spaced
 
 
-def _survey_stretch(buffer: bytes, data: bulk.Bytes, ends: Ints) -> tuple[Counter[LineShape], int]:
-    plain = bulk.plain_lines(data)
-    shapes, special, spaced_plain = bulk.survey(buffer, data, plain)
+def _survey_stretch(buffer: bytes, data: Bytes, ends: Ints) -> tuple[Counter[LineShape], int]:
+    plain = plain_lines(data)
+    shapes, special, spaced_plain = _survey_plain(buffer, data, plain)
     spaced = len(spaced_plain)
-    is_odd = not_blank(ends)
+    is_odd = np.diff(ends, prepend=-1) > 1
     is_odd[plain.line] = False
     is_odd[plain.line[special]] = True
-    for line in decoded(buffer, ends, np.flatnonzero(is_odd)):
+    for k in np.flatnonzero(is_odd).tolist():
+        line = bare_line(buffer[int(ends[k - 1]) + 1 if k else 0 : int(ends[k])].decode("utf-8", "replace"))
         if line:
             shape, is_spaced = survey_line(line)
             shapes[shape] += 1
@@ -201,13 +208,90 @@ def _survey_stretch(buffer: bytes, data: bulk.Bytes, ends: Ints) -> tuple[Counte
     return shapes, spaced
 
 
-def not_blank(ends: Ints) -> Bools:
-    """(lines,) whether a line has any byte; newlines stand at `ends`."""
-    return np.diff(ends, prepend=-1) > 1
+def _survey_plain(buffer: bytes, data: Bytes, plain: PlainLines) -> tuple[Counter[LineShape], Ints, list[int]]:
+    """Count the shapes of plain lines.
+
+    Returns
+    -------
+    shapes : Counter
+        Of all plain lines but those in `special`.
+    special : (s,) int64
+        Positions in `plain` of lines that may be of a format of its own, for `icdar.lines.survey_line` to tell.
+    spaced : list of int
+        Positions in `plain` of lines whose transcription is ``###`` with blanks around.
+    """
+    numbers, goes_on = plain.numbers, plain.goes_on
+    first = data[plain.rest]
+    second = data[np.minimum(plain.rest + 1, len(data) - 1)]
+    quoted = (first == _QUOTE) | (are_blanks(first) & (second == _QUOTE))
+    is_special = (numbers == 9) & goes_on & quoted
+    is_special |= (numbers == 28) & goes_on & (first == ord(CURVED_PREFIX[0]))
+    is_special |= ((numbers == 32) | (numbers == 7)) & ~goes_on
+    is_special |= _has_script(buffer, data, plain)
+    code = numbers * 2 + goes_on
+    for place in (np.full_like(numbers, 4), np.full_like(numbers, 8), (numbers - ~goes_on) // 2 * 2):
+        code = code * 3 + _confidence_kinds(data, plain, place)
+    codes, counts = np.unique(code[~is_special], return_counts=True)
+    shapes: Counter[LineShape] = Counter()
+    for value, number in zip(codes.tolist(), counts.tolist(), strict=True):
+        start, box, quad, polygon = value // 27, value // 9 % 3, value // 3 % 3, value % 3
+        shapes[LineShape(start // 2, bool(start % 2), box, quad, polygon)] += number
+    return shapes, np.flatnonzero(is_special), _spaced_dont_care(buffer, data, plain, is_special)
 
 
-def decoded(buffer: bytes, ends: Ints, lines: Ints) -> Iterator[str]:
-    """Yield these lines of a buffer as text, blank ones empty."""
-    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
-    for start, stop in zip(starts[lines].tolist(), ends[lines].tolist(), strict=True):
-        yield bare_line(buffer[start:stop].decode("utf-8", "replace"))
+def _has_script(buffer: bytes, data: Bytes, plain: PlainLines) -> Bools:
+    """Whether the field after eight numbers is a script's name, and a comma follows."""
+    found = np.zeros(len(plain.line), dtype=bool)
+    quads = np.flatnonzero((plain.numbers == 8) & plain.goes_on)
+    quads = quads[_MAY_BEGIN_SCRIPT[data[plain.rest[quads]]]]
+    if not len(quads):
+        return found
+    commas = np.flatnonzero(data == _COMMA)
+    following = np.append(commas, len(data))[np.searchsorted(commas, plain.rest[quads])]
+    near = following < np.minimum(plain.stop[quads], plain.rest[quads] + _LONGEST_SCRIPT + 3)
+    for k, start, stop in zip(
+        quads[near].tolist(), plain.rest[quads[near]].tolist(), following[near].tolist(), strict=True
+    ):
+        found[k] = buffer[start:stop].strip(b" \t") in _SCRIPTS
+    return found
+
+
+def _spaced_dont_care(buffer: bytes, data: Bytes, plain: PlainLines, is_special: Bools) -> list[int]:
+    hashes = np.flatnonzero(data == _HASH)
+    owner = np.searchsorted(plain.stop, hashes, side="right")
+    hashes, owner = hashes[owner < len(plain.stop)], owner[owner < len(plain.stop)]
+    suspects = np.unique(owner[hashes >= plain.rest[owner]])
+    rest, stop = plain.rest[suspects], plain.stop[suspects]
+    suspects = suspects[~is_special[suspects] & ~is_dont_care(data, rest, stop)]
+    return [
+        k
+        for k in suspects.tolist()
+        if buffer[plain.rest[k] : plain.stop[k]].decode("utf-8", "replace").strip() == DONT_CARE
+    ]
+
+
+def _confidence_kinds(data: Bytes, plain: PlainLines, place: Ints) -> Ints:
+    """`icdar.lines.confidence_kind` of each line's field at a place; 0 where it has none."""
+    kinds = np.zeros(len(place), np.int64)
+    has = np.flatnonzero(place < plain.numbers)
+    start, stop = plain.field(has, place[has])
+    start = start + are_blanks(data[start])
+    first = data[start]
+    single = (stop == start + 1) & (first <= _ONE)
+    kinds[has[single]] = 1
+    # What begins otherwise is no number in [0, 1]: with a minus sign or a further blank, anything may follow.
+    may_be = (stop > start + 1) & ((first <= _ZERO) | ((first == _ONE) & (data[start + 1] == ord("."))))
+    has, start, stop = has[may_be], start[may_be], stop[may_be]
+    if len(has):
+        values = parse_numbers(data, start, stop)
+        signs = np.flatnonzero((data == ord(".")) | (data == ord("-")))
+        whole = np.searchsorted(signs, start) == np.searchsorted(signs, stop)
+        kinds[has] = np.where((values >= 0) & (values <= 1), np.where(whole, 1, 2), 0)
+    return kinds
+
+
+def is_dont_care(data: Bytes, start: Ints, stop: Ints) -> Bools:
+    found: Bools = stop - start == len(DONT_CARE)
+    for k in range(len(DONT_CARE)):
+        found &= data[np.minimum(start + k, len(data) - 1)] == _HASH
+    return found

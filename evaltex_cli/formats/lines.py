@@ -1,0 +1,262 @@
+"""Reads formats of one object in each line: plain lines in bulk, all others by the format's exact parser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from evaltex_cli.errors import FaultLog, FormatError, InputError, TangledError
+from evaltex_cli.formats.base import ImageText
+from evaltex_cli.formats.files.text_lines import line_ends, refuse_excess, without_blank_lines
+from evaltex_cli.formats.plain_lines import Bytes, stretches
+from evaltex_cli.geometry import outlines
+from evaltex_cli.records import Bools, Floats, GeometryCounts, Ints, Objects, Texts, expanded, offsets_of
+from evaltex_cli.records import stretches as indices_of
+
+EXACT_LINES = 1 << 12
+"""Lines that the exact parser reads before columns are made of them; a parsed line takes 1.3 kB."""
+_LINE_END = re.compile(rb"(?<!\r)\r++\n")
+
+
+class ParsedLine(NamedTuple):
+    """One object's line; four coordinates are x0, y0, x1, y1 of a box where the format has boxes."""
+
+    coordinates: Sequence[float]
+    text: str
+    dont_care: bool
+    confidence: float = float("nan")
+    id: int = 0
+    region: int = 0
+
+
+class LineColumns(NamedTuple):
+    """The objects of some lines of a buffer.
+
+    Attributes
+    ----------
+    line : (n,) int64
+        Index of each line in the buffer.
+    coordinates : (c,) float64
+        As in `ParsedLine`, one object after the other.
+    counts : (n,) int64
+        How many coordinates each object has.
+    text_start, text_stop : (n,) int64
+        Bytes of the transcription in the buffer.
+    dont_care : (n,) bool
+    confidences : (n,) float64
+    ids, regions : (n,) int64
+    """
+
+    line: Ints
+    coordinates: Floats
+    counts: Ints
+    text_start: Ints
+    text_stop: Ints
+    dont_care: Bools
+    confidences: Floats
+    ids: Ints
+    regions: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class LineFormat:
+    """How the lines of a format are read.
+
+    Attributes
+    ----------
+    plain : callable
+        ``plain(data)`` reads those lines of (b,) uint8, which end with a newline, that it knows for sure.
+    exact : callable
+        ``exact(line)`` parses any line, or raises `FormatError`.
+    bare : callable
+        ``bare(line)`` is what of a line `exact` gets; empty for a blank line.
+    has_boxes : bool
+        Whether four coordinates are a box, and not two vertices.
+    has_ids, has_confidences : bool
+        Whether lines state them; without IDs the objects of an image are numbered, and are their own regions.
+    """
+
+    plain: Callable[[Bytes], LineColumns]
+    exact: Callable[[str], ParsedLine]
+    bare: Callable[[str], str]
+    has_boxes: bool
+    has_ids: bool
+    has_confidences: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Buffer:
+    """The texts of some images, one after the other, each line ended by a bare newline.
+
+    Attributes
+    ----------
+    text : bytes
+    ends : (l,) int64
+        Where the newlines are.
+    files : list of str
+        The file of each image.
+    stops : (images,) int64
+        The index of the line after the image's last.
+    number : (l,) int64
+        Number of each line in its file.
+    faults : dict
+        Index of the last line of a text that cannot be read -> line in the file, what is there, what is expected.
+    """
+
+    text: bytes
+    ends: Ints
+    files: list[str]
+    stops: Ints
+    number: Ints
+    faults: dict[int, tuple[int, str, str]]
+
+    def file(self, line: int) -> str:
+        """Return the file of a line."""
+        return self.files[int(np.searchsorted(self.stops, line, side="right"))]
+
+
+def read_lines(images: Iterable[ImageText], form: LineFormat, faults: FaultLog) -> tuple[Objects, GeometryCounts]:
+    """Read the objects of some images.
+
+    Raises
+    ------
+    InputError
+        For a polygon that crosses itself too often, with file and line.
+    """
+    buffer = _joined(images)
+    plain = _plain(np.frombuffer(buffer.text, np.uint8), buffer.ends, form)
+    texts = [buffer.text]
+    exact = list(_exact(buffer, plain.line, form, texts, faults))
+    columns = _merged([plain, *exact]) if exact else plain
+    try:
+        return _objects(columns, buffer, b"".join(texts), form)
+    except TangledError as tangled:
+        line = int(columns.line[tangled.ring])
+        raise InputError(f"{buffer.file(line)}:{buffer.number[line]}: {tangled}") from tangled
+
+
+def whole_lines(text: bytes) -> bytes:
+    """Return a text with each line ended by a bare newline."""
+    lines = text + b"\n"
+    return _LINE_END.sub(b"\n", lines) if b"\r\n" in lines else lines
+
+
+def _joined(images: Iterable[ImageText]) -> _Buffer:
+    parts: list[bytes] = []
+    files: list[str] = []
+    numbers: list[Ints] = []
+    faults: dict[int, tuple[int, str, str]] = {}
+    lines = 0
+    for file, first, text, fault in images:
+        found = fault or _excess(text)
+        bare, left = without_blank_lines(b"" if found else text)
+        part = whole_lines(bare)
+        count = part.count(b"\n")
+        lines += count
+        if found:
+            faults[lines - 1] = (first + found[0], *found[1:])
+        number = np.arange(first, first + count)
+        if left is not None:
+            number[: len(left)] = first + left
+        parts.append(part)
+        files.append(file)
+        numbers.append(number)
+    text = b"".join(parts)
+    stops = np.cumsum([len(number) for number in numbers], dtype=np.int64)
+    number = np.concatenate(numbers) if numbers else np.zeros(0, np.int64)
+    return _Buffer(text, line_ends(np.frombuffer(text, np.uint8)), files, stops, number, faults)
+
+
+def _excess(text: bytes) -> tuple[int, str, str] | None:
+    try:
+        refuse_excess(text)
+    except FormatError as error:
+        return error.line - 1, error.found, error.expected
+    return None
+
+
+def _plain(data: Bytes, ends: Ints, form: LineFormat) -> LineColumns:
+    """Read the plain lines, a stretch of some at a time."""
+    parts = []
+    for first, last in stretches(data, ends):
+        begin = int(ends[first - 1]) + 1 if first else 0
+        part = form.plain(data[begin : int(ends[last - 1]) + 1])
+        parts.append(
+            part._replace(line=part.line + first, text_start=part.text_start + begin, text_stop=part.text_stop + begin)
+        )
+    return LineColumns(*map(np.concatenate, zip(*parts, strict=True))) if parts else form.plain(data)
+
+
+def _exact(
+    buffer: _Buffer, plain: Ints, form: LineFormat, texts: list[bytes], faults: FaultLog
+) -> Iterator[LineColumns]:
+    """Parse the lines that are neither plain nor blank; their transcriptions are added to `texts`."""
+    is_left = np.diff(buffer.ends, prepend=-1) > 1
+    is_left[plain] = False
+    is_left[list(buffer.faults)] = True
+    text_stop = len(buffer.text)
+    left = np.flatnonzero(is_left)
+    for start in range(0, len(left), EXACT_LINES):
+        parsed = {}
+        for line in left[start : start + EXACT_LINES].tolist():
+            if line in buffer.faults:
+                faults.add(buffer.file(line), *buffer.faults[line])
+                continue
+            begin = int(buffer.ends[line - 1]) + 1 if line else 0
+            bare = form.bare(buffer.text[begin : int(buffer.ends[line])].decode("utf-8", "replace"))
+            try:
+                if bare:
+                    parsed[line] = form.exact(bare)
+            except FormatError as error:
+                faults.add(buffer.file(line), int(buffer.number[line]), error.found, error.expected)
+        encoded = [one.text.encode("utf-8", "replace") for one in parsed.values()]
+        ends = text_stop + offsets_of([len(text) for text in encoded])
+        text_stop = int(ends[-1])
+        texts.append(b"".join(encoded))
+        yield _columns_of(parsed, ends)
+
+
+def _columns_of(parsed: dict[int, ParsedLine], text_ends: Ints) -> LineColumns:
+    objects = parsed.values()
+    return LineColumns(
+        line=np.array(list(parsed), np.int64),
+        coordinates=np.array([value for one in objects for value in one.coordinates], np.float64),
+        counts=np.array([len(one.coordinates) for one in objects], np.int64),
+        text_start=text_ends[:-1],
+        text_stop=text_ends[1:],
+        dont_care=np.array([one.dont_care for one in objects], dtype=bool),
+        confidences=np.array([one.confidence for one in objects], np.float64),
+        ids=np.array([one.id for one in objects], np.int64),
+        regions=np.array([one.region for one in objects], np.int64),
+    )
+
+
+def _merged(parts: Sequence[LineColumns]) -> LineColumns:
+    """Bring the objects of several columns into the order of their lines."""
+    line, coordinates, counts, *others = map(np.concatenate, zip(*parts, strict=True))
+    order = np.argsort(line, kind="stable")
+    starts = np.cumsum(counts) - counts
+    coordinates = coordinates[indices_of(starts[order], counts[order])]
+    return LineColumns(line[order], coordinates, counts[order], *(column[order] for column in others))
+
+
+def _objects(columns: LineColumns, buffer: _Buffer, text: bytes, form: LineFormat) -> tuple[Objects, GeometryCounts]:
+    offsets = np.concatenate([np.zeros(1, np.int64), np.searchsorted(columns.line, buffer.stops)])
+    ids = columns.ids if form.has_ids else expanded(np.diff(offsets))[1] + 1
+    is_box = columns.counts == 4 if form.has_boxes else np.zeros(len(ids), dtype=bool)
+    drawn, counts = outlines.from_numbers(columns.coordinates, columns.counts, is_box)
+    objects = Objects(
+        offsets=offsets,
+        ids=ids,
+        outlines=drawn,
+        regions=columns.regions if form.has_ids else ids,
+        dont_care=columns.dont_care,
+        texts=Texts(text, columns.text_start, columns.text_stop),
+        confidences=columns.confidences if form.has_confidences else None,
+        line=buffer.number[columns.line],
+    )
+    return objects, counts
