@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -216,27 +216,6 @@ class ImageBatch:
     def named_in_detections(self) -> Bools:
         """(images,) `in_detections`, where all are named too."""
         return np.ones(len(self.names), dtype=bool) if self.in_detections is None else self.in_detections
-
-
-_Side = TypeVar("_Side")
-
-
-class Pairs(NamedTuple, Generic[_Side]):
-    """Pairs of ``a[i[k]]`` and ``b[j[k]]``: of shapes (`geometry.shapes`), or of masks (`geometry.label_runs`).
-
-    Attributes
-    ----------
-    a, b : Shapes or Masks
-    i, j : (p,) int64
-    area : (p,) float64, or None
-        Areas of their intersections, if they are known.
-    """
-
-    a: _Side
-    i: Ints
-    b: _Side
-    j: Ints
-    area: Floats | None = None
 
 
 class Overlaps(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.overlaps import CONTINUOUS, measure
 from evaltex_cli.protocols.ratios import divide
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Pairs
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
 
 KINDS = ("missed", "split", "merged", "loose", "tight", "false", "duplicate")
 OF_OBJECTS = ("missed", "split", "tight")
@@ -105,7 +105,7 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     text_area = np.bincount(det, weights=area, minlength=batch.det.count).astype(np.float64)
     mixed = on_dont_care[det]
     text_area[on_dont_care] = shapes.union_area(
-        det[mixed], Pairs(gt_shapes, gt[mixed], det_shapes, det[mixed]), batch.det.count
+        det[mixed], shapes.Pairs(gt_shapes, gt[mixed], det_shapes, det[mixed]), batch.det.count
     )[on_dont_care]
     has_area, linked = det_area > 0, np.zeros(batch.det.count, dtype=bool)
     linked[det] = True
@@ -118,7 +118,7 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     together = np.zeros(batch.gt.count)
     if crowded.any():
         together = shapes.union_area(
-            gt[crowded], Pairs(gt_shapes, gt[crowded], det_shapes, det[crowded]), batch.gt.count
+            gt[crowded], shapes.Pairs(gt_shapes, gt[crowded], det_shapes, det[crowded]), batch.gt.count
         )
     enough = sound | (area >= together[gt] - (thresholds.surplus + SLACK) * gt_area[gt])
     best = np.full(batch.gt.count, len(order), np.int64)

@@ -14,7 +14,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.records import Bools, Floats, Ints, LabelRuns, Pairs, stretches
+from evaltex_cli.geometry.shapes import Pairs
+from evaltex_cli.records import Bools, Floats, Ints, LabelRuns, stretches
 
 _STRIP_RUNS = 1 << 15
 _BEFORE = np.iinfo(np.int64).min

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from evaltex_cli import geometry
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import outlines as outline_geometry
 from evaltex_cli.geometry import rounding
-from evaltex_cli.records import Bools, Convention, Floats, Geometries, Ints, Objects, Outlines, Pairs
+from evaltex_cli.records import Bools, Convention, Floats, Geometries, Ints, Objects, Outlines
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +30,27 @@ class Shapes:
         if self.polygons is None:
             return np.zeros(len(self.boxes), dtype=bool)
         return has_geometry(self.polygons)
+
+
+_Side = TypeVar("_Side")
+
+
+class Pairs(NamedTuple, Generic[_Side]):
+    """Pairs of ``a[i[k]]`` and ``b[j[k]]``: of shapes, or of masks (`label_runs`).
+
+    Attributes
+    ----------
+    a, b : Shapes or Masks
+    i, j : (p,) int64
+    area : (p,) float64, or None
+        Areas of their intersections, if they are known.
+    """
+
+    a: _Side
+    i: Ints
+    b: _Side
+    j: Ints
+    area: Floats | None = None
 
 
 def has_geometry(polygons: Geometries) -> Bools:

@@ -14,7 +14,8 @@ from hypothesis.extra.numpy import arrays
 from evaltex_cli.geometry import label_runs
 from evaltex_cli.geometry.label_runs import Masks
 from evaltex_cli.geometry.picture_runs import NO_OBJECT, PictureRuns, find_runs, from_pictures, join, object_of
-from evaltex_cli.records import LabelRuns, Pairs
+from evaltex_cli.geometry.shapes import Pairs
+from evaltex_cli.records import LabelRuns
 
 RADIUS = 4
 PAD = 2 * RADIUS

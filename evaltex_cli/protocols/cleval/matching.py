@@ -15,7 +15,7 @@ from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.protocols.cleval.shapes import Side
 from evaltex_cli.protocols.ratios import divide
-from evaltex_cli.records import Bools, Floats, Ints, Pairs, expanded
+from evaltex_cli.records import Bools, Floats, Ints, expanded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,7 +144,7 @@ def without_words(overlap: tuple[Ints, Ints, Floats], gt: Side, det: Side, dont_
     place, there = _find(of_gt * detections + of_det, ignored[source] * detections + of_det[entry])
     pair, rank = np.unique(place[there], return_inverse=True)
     common = _intersections(gt.shapes, of_gt[pair], det.shapes, of_det[pair])
-    covered = shapes.union_area(rank, Pairs(gt.shapes, word[source[there]], common, rank), len(pair))
+    covered = shapes.union_area(rank, shapes.Pairs(gt.shapes, word[source[there]], common, rank), len(pair))
     area = area.copy()
     area[pair] = np.maximum(area[pair] - covered, 0.0)
     return area

@@ -11,7 +11,7 @@ from evaltex_cli.geometry import label_runs, shapes
 from evaltex_cli.geometry.boxes import around
 from evaltex_cli.protocols.evaltex.parameters import Parameters, convention
 from evaltex_cli.protocols.ratios import MOST, divide, natural_log, quotient, ratio_error
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, Pairs, distinct
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, distinct
 
 
 class Scene(NamedTuple):
@@ -142,14 +142,14 @@ def local_scores(
     """
     measure, objects = scene.measure, batch.gt.count
     in_shrunk = _known_areas(scene, scene.shrunk, gt, det, area)
-    covered = measure.union_area(gt, Pairs(scene.shrunk, gt, scene.det, det, in_shrunk), objects)
+    covered = measure.union_area(gt, shapes.Pairs(scene.shrunk, gt, scene.det, det, in_shrunk), objects)
     coverage = divide(covered, measure.area(scene.shrunk))
     own = (splits[gt] > 1) | (merges[det] == 1)
     own_gt, own_det = gt[own], det[own]
     in_grown = _known_areas(scene, scene.grown, own_gt, own_det, area[own])
-    text = measure.union_area(own_gt, Pairs(scene.grown, own_gt, scene.det, own_det, in_grown), objects)
+    text = measure.union_area(own_gt, shapes.Pairs(scene.grown, own_gt, scene.det, own_det, in_grown), objects)
     det_area = scene.det_area[own_det]
-    detected = measure.union_area(own_gt, Pairs(scene.det, own_det, scene.det, own_det, det_area), objects)
+    detected = measure.union_area(own_gt, shapes.Pairs(scene.det, own_det, scene.det, own_det, det_area), objects)
     accuracy = np.where(splits > 0, divide(text, detected), np.nan)
     shared = ~own
     merged_accuracy = divide(_text_area(batch, scene, gt, det, merges, parameters), scene.det_area)
@@ -180,12 +180,14 @@ def _text_area(batch: ImageBatch, scene: Scene, gt: Ints, det: Ints, merges: Int
         return np.zeros(batch.det.count)
     by_region = _takes_regions(batch, parameters)[gt]
     own, own_det = gt[~by_region], det[~by_region]
-    result: Floats = scene.measure.union_area(own_det, Pairs(scene.grown, own, scene.det, own_det), batch.det.count)
+    result: Floats = scene.measure.union_area(
+        own_det, shapes.Pairs(scene.grown, own, scene.det, own_det), batch.det.count
+    )
     if by_region.any():
         region_of, regions = _regions(batch, scene.grown)
         count = len(regions.boxes)
         det, region = np.divmod(distinct(det[by_region] * count + region_of[gt[by_region]]), count)
-        result += scene.measure.union_area(det, Pairs(regions, region, scene.det, det), batch.det.count)
+        result += scene.measure.union_area(det, shapes.Pairs(regions, region, scene.det, det), batch.det.count)
     return result
 
 

@@ -45,7 +45,7 @@ from evaltex_cli.protocols.iou import first_fit
 from evaltex_cli.protocols.iou.first_fit import convention, counting, iou, pair, spread
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.ratios import divide, image_scores_by, scores_of, settled
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, Pairs
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps
 
 FOUND = 0.5
 """A detection of a line finds the words of which it covers more than this share."""
@@ -201,7 +201,7 @@ def _foreign(
     several = np.bincount(text_det, minlength=batch.det.count) > 1
     crowded = (several & _is_in(det, batch.det.count))[text_det]
     text, text_det = text[crowded], text_det[crowded]
-    covered = measure.union_area(text_det, Pairs(texts, text, dets, text_det), batch.det.count)
+    covered = measure.union_area(text_det, shapes.Pairs(texts, text, dets, text_det), batch.det.count)
     return np.where(several[det], np.maximum(covered[det] - own, 0.0), 0.0)
 
 
