@@ -147,11 +147,11 @@ def object_changes(
         return credit(objects.types[rows], {name: column[rows] for name, column in objects.values.items()})
 
     def made(system: int, rows: Ints, change: Floats) -> list[ObjectChange]:
-        before, after = _described(first, rows), _described(tables[system].known_objects, rows)
-        columns = (image_of[rows].tolist(), first.ids[rows].tolist(), *before, *after)
+        described = (*_described(first, rows), *_described(tables[system].known_objects, rows))
+        columns = (image_of[rows].tolist(), first.ids[rows].tolist(), *described)
         return [
-            ObjectChange(names[image], labels[system], own, match, other, values, others, by)
-            for image, own, match, values, other, others, by in zip(*columns, change.tolist(), strict=True)
+            ObjectChange(names[image], labels[system], own, match_before, match_after, before, after, by)
+            for image, own, match_before, before, match_after, after, by in zip(*columns, change.tolist(), strict=True)
         ]
 
     pairs = zip(tables[1:], changed, strict=True)

@@ -1,4 +1,4 @@
-"""Two or more detectors on one ground truth: differences, how sure they are, and where they come from."""
+"""Two or more detectors on one ground truth: differences of scores, their intervals and p-values, and what changed."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from evaltex_cli.runtime.workers import InOrder
 
 @dataclass(frozen=True, slots=True, eq=False)
 class System:
-    """What one protocol says of one detector.
+    """One protocol's result of one detector.
 
     Attributes
     ----------
     label : str
-        How the user tells detectors apart.
+        The detector's name.
     document : ResultDocument
     rows : EvidenceRows
         Each image's evidence, in the ground truth's order.
@@ -268,7 +268,7 @@ def evaluated(
 
 
 def is_result(path: Path) -> bool:
-    """Whether a path is a result's .json or a folder that holds one, rather than detections."""
+    """Whether a path is a result's .json or a folder with one, rather than detections."""
     return any(reader.is_document(file) for file in reader.files(path))
 
 
@@ -283,14 +283,14 @@ def stored(path: Path, label: str) -> list[System]:
     Raises
     ------
     InputError
-        When one is no result, or was made without ``-a`` and so holds no images.
+        When one is no result, or was made without ``-a`` and so has no images.
     """
     files = (file for file in reader.files(path) if not path.is_dir() or reader.is_document(file))
     return [of_document(file, reader.read(file, with_objects=True), label) for file in files]
 
 
 def of_document(file: Path, document: ResultDocument, label: str) -> System:
-    """Return a result that was read from a file, as that of a detector.
+    """Return a detector's result that was read from a file.
 
     Raises
     ------

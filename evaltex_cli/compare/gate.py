@@ -32,8 +32,8 @@ TOLERANCE = 1e-12
 class Gate:
     """One condition as the user wrote it: the run fails where it is true.
 
-    With an `operator`, `limit` is what the score is compared with. Without one it is how far the score may stray from
-    the baseline's, down if negative, up if positive; in per cent of the baseline's value if `percent`.
+    With an `operator`, `limit` is what the score is compared with. Without one it is how far the score may be from
+    the baseline's, below it if negative, above it if positive; in per cent of the baseline's value if `percent`.
     """
 
     expression: str
@@ -182,7 +182,7 @@ def _score(gate: Gate, protocol: str, scores: Mapping[str, Any]) -> float | None
 
 
 def read_baselines(paths: Sequence[Path]) -> dict[str, ResultDocument]:
-    """Read results of earlier runs, by protocol, without their images; a folder stands for all results in it.
+    """Read results of earlier runs, by protocol, without their images; of a folder, all results in it.
 
     Raises
     ------

@@ -272,8 +272,7 @@ def image_results(run: Run, batch: ImageBatch, evidence: Evidence) -> Iterator[I
         raise ValueError("evidence was made without matches")
     objects = _described(matches.gt, batch.gt.ids, batch.det.ids, "detections")
     detections = _described(matches.det, batch.det.ids, batch.gt.ids, "objects")
-    for k, name in enumerate(batch.names):
-        tally = evidence.tally.row(k)
+    for k, (name, tally) in enumerate(zip(batch.names, evidence.tally.rows(), strict=True)):
         yield ImageResult(
             name=name,
             totals=tally.as_dict(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Any, NamedTuple, Self, TypeAlias
@@ -205,9 +205,10 @@ class Tally:
         values = self.as_dict().items()
         return type(self)(**{name: function(value, *(getattr(o, name) for o in others)) for name, value in values})
 
-    def row(self, image: int) -> Self:
-        """Return one image's evidence."""
-        return self.each(lambda column: column[image].tolist())
+    def rows(self) -> Iterator[Self]:
+        """Yield the evidence of each image."""
+        columns = {name: column.tolist() for name, column in self.as_dict().items()}
+        return (type(self)(**dict(zip(columns, values, strict=True))) for values in zip(*columns.values(), strict=True))
 
     def sum(self) -> Self:
         """Return the sums of all images, exactly: in whatever order they come."""

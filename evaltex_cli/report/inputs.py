@@ -45,7 +45,7 @@ def open_evaluated(gt: Path, det: Sequence[Path], results: Sequence[ResultDocume
     Raises
     ------
     InputError
-        When a file is not the one that was evaluated, told by its SHA-256.
+        When a file is not the one that was evaluated, by its SHA-256.
     """
     faults = FaultLog()
     of_gt = _same_source(gt, "gt", results[0], faults)

@@ -28,7 +28,7 @@ from evaltex_cli.version import __version__
 
 NAME, COMPARISON_NAME = "report.html", "comparison.html"
 CHUNK_IMAGES = 50
-"""Images whose details stand in one block, which the page parses when one of them is opened."""
+"""Number of images with their details in one block, which the page parses when one of them is opened."""
 DECIMALS = 5
 """Of what is shown of images and objects; the results' .json has full precision."""
 _CODE = {name: code for code, name in enumerate(MATCH_TYPES)}
@@ -114,7 +114,7 @@ def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made
 
 
 def _head() -> Iterator[str]:
-    """Everything before the data; its policy lets nothing run or load but what the file holds, and local pictures."""
+    """Everything before the data; its policy lets nothing run or load but what is in the file, and local pictures."""
     style, script = _resource("report.css"), _resource("report.js")
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; img-src data: file: 'self'"
@@ -159,11 +159,11 @@ def _images(subject: Subject, urls: Sequence[str | bool | None], start: int, sto
     """Some images' objects, and what every protocol says of them."""
     drawn = read_shapes(subject.inputs, start, stop) if subject.inputs else []
     of_images = [[result.document.images[start:stop] for result in row] for row in subject.rows]
-    kept = next(row for row in of_images if row[0])
+    complete = next(row for row in of_images if row[0])
     for k in range(stop - start):
         image: dict[str, Any] = {
-            "gt": {"id": [entry["id"] for entry in kept[0][k].objects]},
-            "det": [{"id": [entry["id"] for entry in images[k].detections]} for images in kept],
+            "gt": {"id": [entry["id"] for entry in complete[0][k].objects]},
+            "det": [{"id": [entry["id"] for entry in images[k].detections]} for images in complete],
             "matches": [[_matches(images[k]) if images else None for images in row] for row in of_images],
             "picture": urls[start + k],
         }
@@ -264,7 +264,7 @@ def _intervals(result: Result) -> tuple[Mapping[str, Any], list[str]]:
 
 
 def _index(results: Sequence[Result]) -> list[dict[str, Any]] | None:
-    """What the table of images shows, in columns; None where a run kept no images."""
+    """The table of images, in columns; None if a run has no images' results."""
     if not all(result.document.images for result in results):
         return None
     return [

@@ -33,7 +33,7 @@ Losses: TypeAlias = list[Diagnosis] | str
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What one protocol says of one detector.
+    """One protocol's result of one detector.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Result:
         The detector's name in the report.
     document : ResultDocument
     system : compare.System or None
-        The same with the evidence of each image; None where the run kept no images.
+        The same with the evidence of each image; None if the run was made without images' results.
     """
 
     label: str
@@ -136,12 +136,12 @@ def _labels(results: Sequence[Path]) -> list[str]:
 
 
 def _read_results(paths: Sequence[Path], labels: Sequence[str]) -> list[list[Result]]:
-    """Read result folders, one a detector.
+    """Read result folders, one per detector.
 
     Returns
     -------
     list of list of Result
-        One list a protocol that all folders have, in the registry's order; in each, one result a folder.
+        One list per protocol that all folders have, in the registry's order; in each, one result per folder.
 
     Raises
     ------
@@ -197,17 +197,17 @@ def _hashes(document: ResultDocument) -> tuple[str, str]:
 
 
 def image_names(results: Sequence[Sequence[Result]]) -> list[str]:
-    """Names of all images, in the ground truth's order; empty where no run kept images.
+    """Names of all images, in the ground truth's order; empty if no run has images' results.
 
     Raises
     ------
     InputError
         When two results differ in them.
     """
-    kept = [result.document.table.rows.names for row in results for result in row if result.document.images]
-    if any(names != kept[0] for names in kept):
+    lists = [result.document.table.rows.names for row in results for result in row if result.document.images]
+    if any(names != lists[0] for names in lists):
         raise InputError("the results are of different images; evaluate all on one ground truth")
-    return list(kept[0]) if kept else []
+    return list(lists[0]) if lists else []
 
 
 def _losses_of_inputs(

@@ -1,4 +1,4 @@
-"""What is kept of every image of a result: columns of numbers, some hundred bytes an image however many objects it has.
+"""The images of a result as columns of numbers: some hundred bytes per image, however many objects it has.
 
 Comparisons and reports of large data sets work on these columns. The images' full results, with the partners of every
 object, are decoded one image at a time (`stored_images`) or not at all.
@@ -157,7 +157,7 @@ def table_of(run: Run, batch: ImageBatch, evidence: Evidence) -> ImageTable:
     if evidence.matches is None:
         raise ValueError("evidence was made without matches")
     gt, det = evidence.matches
-    scores = [image_scores(run, evidence.tally.row(k)) for k in range(len(batch.names))]
+    scores = [image_scores(run, tally) for tally in evidence.tally.rows()]
     false_positives = np.bincount(batch.det.image[det.types == FALSE_POSITIVE], minlength=len(batch.names))
     return ImageTable(
         StoredRows(list(batch.names), evidence.tally.as_dict()),

@@ -1,8 +1,8 @@
 """Results of runs over disjoint images, brought together: evidence adds up, and scores are functions of its sums.
 
-With the images' results in all parts (``-a``), totals are summed anew from the images, exactly: they are those of one
-run over all images, to the last bit. Else the parts' totals are summed. Counts are exact then too; a sum of floats was
-rounded once in each part, so it may differ from that of one run by half a unit in the last place for each part.
+If all parts have their images' results (``-a``), totals are summed again from the images, exactly: they are those of
+one run over all images, to the last bit. Otherwise the parts' totals are summed. Counts are exact then too; a sum of
+floats was rounded once in each part, so it may differ from that of one run by half a unit in the last place per part.
 """
 
 from __future__ import annotations
@@ -138,9 +138,9 @@ def _refuse_loss(target: Path, earlier: Sequence[Path], parts: Sequence[ResultDo
 
 def _refuse_unlike(parts: Sequence[tuple[Path, ResultDocument]]) -> None:
     """Refuse parts that are not of one protocol in one setting, or share images."""
-    (first_file, first), *others = parts
+    (first_file, first), *rest = parts
     expected = _setting(first)
-    for file, part in others:
+    for file, part in rest:
         found = _setting(part)
         for what, value in expected.items():
             if found.get(what) != value:
@@ -186,9 +186,9 @@ def _merged(parts: Sequence[tuple[Path, ResultDocument]]) -> Merged:
         )
     signed = signature(protocol, parameters, first.options, gt.images, gt.sha256)
     scores = protocol.scores(tally, parameters)
-    told = list(dict.fromkeys(warnings))
-    run = Evaluation(protocol, parameters, signed, gt, det, tally, scores, warnings=told)
-    return Merged(run, images, [sha256 for _, part in parts for sha256 in part.ground_truths])
+    distinct = list(dict.fromkeys(warnings))
+    evaluation = Evaluation(protocol, parameters, signed, gt, det, tally, scores, warnings=distinct)
+    return Merged(evaluation, images, [sha256 for _, part in parts for sha256 in part.ground_truths])
 
 
 def _row(part: ResultDocument) -> dict[str, NDArray[Any]]:

@@ -1,4 +1,5 @@
-"""The result .txt of a data set and of an image: EvaLTex's own as the original tool writes it, others alike.
+"""The result .txt of a data set and of an image: EvaLTex's as the original tool writes it, those of the other
+protocols with a similar layout.
 
 EvaLTex's is that of the tool to the character (its page, "Output format").
 """

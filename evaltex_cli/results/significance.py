@@ -133,8 +133,7 @@ def _sums(tally: Tally, weights: Floats) -> Iterator[Tally]:
         sums = weights @ column.astype(np.float64)
         return sums if column.dtype.kind == "f" else np.rint(sums).astype(np.int64)
 
-    subsets = tally.each(weighted)
-    return (subsets.row(k) for k in range(len(weights)))
+    return tally.each(weighted).rows()
 
 
 def _scalars(scores: Scores) -> dict[str, float | None]:

@@ -1,8 +1,8 @@
-"""Reading of a result's .json without holding its images: each is decoded when it is asked for.
+"""Reads a result's .json without keeping its images in memory: each is decoded when it is asked for.
 
-As `writer.document` writes it, every image is a line of its own; then the lines' places are kept, eight bytes
-an image. A document of another layout, written again by another tool, has its whole text in memory, but still only one
-image at a time as objects.
+`writer.document` writes every image in a line of its own. Then only the positions of the lines are in memory, eight
+bytes per image. Of a document in another layout, written again by another tool, the whole text is in memory, but still
+only one image at a time as objects.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def read(path: Path, expected: str) -> Any:
     ------
     InputError, OSError
     ValueError, RecursionError
-        When it is no JSON; of images that stand in lines of their own, only when they are decoded.
+        When it is no JSON; for images in lines of their own, only when they are decoded.
     """
     with open_regular(path, expected) as file:
         return _of_lines(path, file) or read_whole(path, expected)
@@ -145,7 +145,7 @@ def _past_blanks(text: str, at: int) -> int:
 
 
 def _past(text: str, at: int, mark: str) -> int:
-    """The place after a mark, before which blanks may stand."""
+    """The place after a mark; blanks may come before the mark."""
     at = _past_blanks(text, at)
     if not text.startswith(mark, at):
         raise json.JSONDecodeError(f"Expecting '{mark}' delimiter", text, at)
@@ -184,7 +184,7 @@ def _member(line: bytes) -> dict[str, Any] | None:
 
 
 def _places(file: IO[bytes]) -> Ints | None:
-    """The places of the lines to that which ends the list, before which the file stands then."""
+    """The positions of the lines up to the one that ends the list; the next line read is the one after it."""
     places, at = array("q"), file.tell()
     for line in iter(file.readline, b""):
         places.append(at)

@@ -229,7 +229,7 @@ def test_agrees_with_the_reference(kind: str, parameters: dict[str, Any]) -> Non
     kinds = set()
     for k, (gt, det) in enumerate(scenes):
         expected = reference_cleval.evaluate(gt, det, **options)
-        row = found.tally.row(k).as_dict()
+        row = list(found.tally.rows())[k].as_dict()
         assert {name: row[name] for name in expected["columns"]} == expected["columns"], k
         is_read = any(d["text"] for d in det)
         side = found.matches.gt
@@ -410,7 +410,7 @@ def test_objects_without_transcription_match_nothing() -> None:
     ring = np.array([[0, 0], [5, -1], [10, 0], [10, 5], [0, 5]])
     image = (image_objects(polygons=[ring]), image_objects(polygons=[ring]))
     found = evidence_of(batch_of([image]), annotation="polygon")
-    assert found.tally.row(0).gt_characters == 0
+    assert next(found.tally.rows()).gt_characters == 0
     assert len(found.warnings) == 1
     assert "'image 0'" in str(found.warnings[0])
 
@@ -455,11 +455,11 @@ def test_scale_bins() -> None:
     det = words(((0, 0, 60, 10), "abcdef"))
     checked = config.checked("cleval", {"scale_bins": "0,0.15,0.2,1"})
     found = evidence_of(batch_of([(gt, det)], size=100.0), scale_bins="0,0.15,0.2,1")
-    rows = cleval.scores(found.tally.row(0), checked)["scale_wise"]
+    rows = cleval.scores(next(found.tally.rows()), checked)["scale_wise"]
     assert [(row["lowest_scale"], row["highest_scale"]) for row in rows] == [(0.0, 0.15), (0.15, 0.2), (0.2, 1.0)]
     assert [row["recall"] for row in rows] == [1.0, 0.0, 0.0]
     assert [row["e2e_recall"] for row in rows] == [1.0, 0.0, 0.0]
-    assert found.tally.row(0).scale_gt_characters == [6, 3, 3]
+    assert next(found.tally.rows()).scale_gt_characters == [6, 3, 3]
 
 
 def test_shorter_sides() -> None:

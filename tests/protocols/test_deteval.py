@@ -158,7 +158,7 @@ def test_agrees_with_the_reference(variant: str, seed: int) -> None:
         found = evidence_of(scenes, "deteval", curve_points=0, **own)
     for k, scene in enumerate(scenes):
         expected = image_totals(*scene, slow)
-        row = found.tally.row(k).as_dict()
+        row = list(found.tally.rows())[k].as_dict()
         assert {name: row[name] for name in expected} == pytest.approx(expected, abs=1e-12), (scene, own)
 
 

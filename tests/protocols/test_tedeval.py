@@ -217,7 +217,7 @@ def test_an_empty_transcription_counts_and_is_told() -> None:
 )
 def test_images_without_objects(gt: list[Word], det: list[Word], expected: tuple[float, float]) -> None:
     found = evidence_of(batch_of([(gt, det)]))
-    scores = tedeval.PROTOCOL.image_scores(found.tally.row(0), tedeval.Parameters())
+    scores = tedeval.PROTOCOL.image_scores(next(found.tally.rows()), tedeval.Parameters())
     assert (scores["recall"], scores["precision"]) == expected
 
 
