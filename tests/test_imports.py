@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import evaltex_cli
+
 PACKAGE = Path(__file__).parents[1] / "evaltex_cli"
 LEVELS = (
     {"errors", "records", "version"},
@@ -96,6 +98,26 @@ def test_no_circle_of_folders() -> None:
                 arrows[".".join(ours[:shared])][ours[shared]].add(theirs[shared])
     for folder, of_folder in arrows.items():
         refuse_circle(of_folder, f"in evaltex_cli.{folder}".rstrip("."))
+
+
+def many_parameters(path: Path) -> list[str]:
+    """Functions with more than six parameters, besides `self` and ``*``, that no decorator of click hands them."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            arguments = node.args
+            names = [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+            by_click = any("click." in ast.unparse(decorator) for decorator in node.decorator_list)
+            if len([name for name in names if name not in ("self", "cls")]) > 6 and not by_click:
+                found.append(node.name)
+    return found
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_functions_have_six_parameters_at_most(name: str) -> None:
+    """But for commands, and for the public functions, whose options are keywords."""
+    public = {function for function, home in evaltex_cli._HOMES.items() if home == name}
+    assert set(many_parameters(MODULES[name])) <= public
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["convert", "--help"]])

@@ -18,6 +18,7 @@ from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.records import Floats, Ints, ReadImages
 from evaltex_cli.validate import object_checks
 from evaltex_cli.validate.findings import Level, Problem, SideSummary
+from evaltex_cli.validate.object_checks import Finding
 
 BLOCK_IMAGES = 8192
 BLOCK_BYTES = 1 << 20
@@ -80,14 +81,13 @@ class Inspection:
         self,
         place: locations.ImagePlace | locations.ObjectPlace,
         level: Level,
-        kind: str,
-        found: str,
-        advice: str,
+        finding: Finding,
         image: str,
         object_id: int | None = None,
     ) -> Problem:
-        """A problem of an image, or of an object of it, that stands somewhere."""
+        """Return the problem of an image, or of an object of it, at its place in the file."""
         line, column = place.at or (None, None)
+        kind, found, advice = finding.kind, finding.found, finding.advice
         return Problem(level, kind, self.side, place.file, line, column, image, object_id, found, advice)
 
     def summary(self) -> SideSummary:
@@ -219,7 +219,7 @@ def _size_problems(one: Inspection, positions: range, stated: Floats, pictures: 
         name = one.source.names[positions[k]]
         found = f"image {quote(name)}: height,width {height:g},{width:g}"
         advice = f"{picture_height:g},{picture_width:g}, as its picture has{swapped}"
-        yield one.problem_at(found_at[positions[k]], "warning", "picture", found, advice, name)
+        yield one.problem_at(found_at[positions[k]], "warning", Finding("picture", k, found, advice), name)
 
 
 def _object_problems(one: Inspection, positions: range, read: ReadImages, sizes: Floats) -> Iterator[Problem]:
@@ -229,7 +229,7 @@ def _object_problems(one: Inspection, positions: range, read: ReadImages, sizes:
     for finding, place in zip(findings, where, strict=True):
         level: Level = "error" if finding.kind == "invalid-polygon" and one.invalid == "error" else "warning"
         object_id = None if finding.kind == "orientation" else place.id
-        yield one.problem_at(place, level, finding.kind, finding.found, finding.advice, place.image, object_id)
+        yield one.problem_at(place, level, finding, place.image, object_id)
 
 
 def _faults(one: Inspection) -> Iterator[Problem]:

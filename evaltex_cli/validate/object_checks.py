@@ -17,7 +17,11 @@ _LISTED = 5
 
 
 class Finding(NamedTuple):
-    """Something about the object in a row of `Objects`, or one coordinate of it: x0, y0, ... or x1, y1, x2, ..."""
+    """What is wrong or suspicious, and what to do.
+
+    `row` is that of an object of `Objects`, or of an image; `coordinate` is one of the object's: x0, y0, ... or x1, y1,
+    x2, ...
+    """
 
     kind: str
     row: int

@@ -175,23 +175,35 @@ def _refuse_no_images(images: Sequence[object], place: str, side: Side, faults: 
         faults.add(place, None, "no image", "at least one in ground truth")
 
 
-def index_each(
-    name: str, ending: str, parse: Parse, path: Path, side: Side, faults: FaultLog, largest: int | None = None
-) -> Source:
-    """Index documents of one image each, named after it: a file, or those of a folder or archive.
+class Documents(NamedTuple):
+    """A kind of documents of one image each.
 
-    Parameters
+    Attributes
     ----------
+    name : str
+        Of the format.
     ending : str
         Of the documents in a folder or archive; others are left out with a warning.
-    largest : int, optional
-        Bytes of the largest document, where it is not `archive.MAX_ENTRY_BYTES`.
+    parse : callable
+    largest : int or None
+        Bytes of the largest document; None for `archive.MAX_ENTRY_BYTES`.
+    """
+
+    name: str
+    ending: str
+    parse: Parse
+    largest: int | None = None
+
+
+def index_each(documents: Documents, path: Path, side: Side, faults: FaultLog) -> Source:
+    """Index documents of one image each, named after it: a file, or those of a folder or archive.
 
     Raises
     ------
     InputError
         When they cannot be listed or read, or are too large.
     """
+    name, ending, parse, largest = documents
     if not archive.is_archive(path):
         data = read_file(path)
         if largest is not None and len(data) > largest:
@@ -223,7 +235,7 @@ def index_texts(name: str, ending: str, parse: Parse, path: Path, side: Side, fa
     entries = archive.open_entries(path, ending)
     if side == "gt" and not entries.entries:
         raise InputError(f"{path}: no {ending} file in it; expected one for each image")
-    return index_each(name, ending, parse, path, side, faults)
+    return index_each(Documents(name, ending, parse), path, side, faults)
 
 
 def text_of(data: bytes) -> str:
@@ -309,7 +321,7 @@ def has_root(path: Path, name: str) -> bool:
 def xml_format(name: str, title: str, root: str | None, parse: Parse, layout: str, sample: str) -> Format:
     """Return a format of XML, one document an image, recognised by the name of its first element; None: by nothing."""
     recognises = (lambda _: False) if root is None else (lambda path: has_root(path, root))
-    index = partial(index_each, name, ".xml", parse)
+    index = partial(index_each, Documents(name, ".xml", parse))
     return Format(
         *(name, title, recognises, index),
         recognised_by="" if root is None else f"root {root}",

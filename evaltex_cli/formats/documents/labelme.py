@@ -77,7 +77,7 @@ FORMAT = Format(
     "labelme",
     "labelme: JSON, one an image",
     recognises,
-    partial(document_files.index_each, "labelme", ".json", _parse),
+    partial(document_files.index_each, document_files.Documents("labelme", ".json", _parse)),
     recognised_by="a JSON object with the key shapes",
     layout='{"shapes": [{"label", "points", "shape_type"}], "imageHeight", "imageWidth"}',
     sample='{"shapes": [{"label": "word", "points": [[10, 10], [60, 30]], "shape_type": "rectangle"}],'

@@ -223,7 +223,8 @@ def _damaged(what: str) -> FormatError:
 def _index(path: Path, side: Side, faults: FaultLog) -> Source:
     if find_spec("scipy") is None:
         raise InputError(f"{path}: .mat files need the package scipy; install it (pip install 'evaltex[mat]')")
-    return document_files.index_each("totaltext-mat", ".mat", _parse, path, side, faults, MAX_BYTES)
+    documents = document_files.Documents("totaltext-mat", ".mat", _parse, MAX_BYTES)
+    return document_files.index_each(documents, path, side, faults)
 
 
 def recognises(path: Path) -> bool:

@@ -247,11 +247,8 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     found = matching.scene(
         batch,
         overlaps,
-        convention(parameters),
         rules,
-        _dont_care_overlap(parameters),
-        center,
-        parameters.border,
+        matching.Conditions(convention(parameters), _dont_care_overlap(parameters), center, parameters.border),
         left_out,
         np.array([fixed, *chain.from_iterable(series.values())]).ravel(),
     )

@@ -73,11 +73,8 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     found = matching.scene(
         batch,
         overlaps,
-        convention(parameters),
         rules,
-        dont_care_overlap,
-        parameters.center,
-        False,
+        matching.Conditions(convention(parameters), dont_care_overlap, parameters.center),
         nothing,
         np.array(thresholds),
     )

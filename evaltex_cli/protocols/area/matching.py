@@ -148,23 +148,13 @@ class Credits:
     det: Floats
 
 
-def scene(
-    batch: ImageBatch,
-    overlaps: Overlaps,
-    convention: Convention,
-    rules: Rules,
-    dont_care_overlap: float,
-    center: float | None,
-    border: bool,
-    left_out: Bools,
-    thresholds: Floats,
-) -> Scene:
-    """Prepare a batch for matching.
+class Conditions(NamedTuple):
+    """Which detections count, and which pairs may match one-to-one.
 
-    Parameters
+    Attributes
     ----------
-    batch, overlaps, convention
-        The overlaps must have been measured by this convention.
+    convention : Convention
+        By which the overlaps were measured.
     dont_care_overlap : float
         A detection with more than this share of its area in a single don't-care object does not count.
     center : float or None
@@ -172,11 +162,27 @@ def scene(
         such test.
     border : bool
         A one-to-one match may cut at most min(5 % of the width, 8 pixels) of the object on the left and on the right.
+    """
+
+    convention: Convention
+    dont_care_overlap: float
+    center: float | None = None
+    border: bool = False
+
+
+def scene(
+    batch: ImageBatch, overlaps: Overlaps, rules: Rules, conditions: Conditions, left_out: Bools, thresholds: Floats
+) -> Scene:
+    """Prepare a batch for matching.
+
+    Parameters
+    ----------
     left_out : (G,) bool
         Objects that are not there: neither counted, nor don't care.
     thresholds : (k,) float64
         All that the ratios will be compared with.
     """
+    convention, dont_care_overlap, center, border = conditions
     shares = overlaps._replace(det_area=overlaps.det_area + rules.dont_care_margin)
     gt_counts = ~(batch.gt.dont_care | left_out)
     det_counts = ~ignored_detections(batch, shares, dont_care_overlap)
@@ -280,7 +286,7 @@ def match(found: Scene, rules: Rules, thresholds: Thresholds) -> NDArray[np.uint
             qualified &= one.times(pairs.counts & (share > 0)) > 1
         alive = np.flatnonzero(qualified)
         alive = alive[np.argsort(one.of[alive], kind="stable")]
-        matched = _assemble(one.of, many.of, share, needed_sum, passes, alive, rules)
+        matched = _assemble((one.of, many.of), share, needed_sum, passes, alive, rules)
         single = (one.times(matched) == 1) & (rules.lone != LONE_IS_MANY)
         relation[matched] = np.where(single[matched], ONE_TO_ONE, kind)
     return relation
@@ -302,14 +308,14 @@ def _is_single(chosen: Bools, gt: _Index, det: _Index) -> Bools:
 
 
 def _assemble(
-    one: Ints, many: Ints, share: NDArray[Any], needed: float, lone: Bools, alive: Ints, rules: Rules
+    sides: tuple[Ints, Ints], share: NDArray[Any], needed: float, lone: Bools, alive: Ints, rules: Rules
 ) -> Ints:
     """Match the "ones" with all the free "many" that qualify for them, in the order of the ones.
 
     Parameters
     ----------
-    one, many : (p,) int64
-        The two sides of all pairs.
+    sides : (p,) int64, (p,) int64
+        The "one" and the "many" of all pairs.
     share : (p,)
         The ratio that is summed over a one's partners.
     needed : float
@@ -329,6 +335,7 @@ def _assemble(
     Those that cannot match any more, with however few of their partners taken, go first: sums only fall. A round then
     settles, at once, every one that comes first for each of its partners.
     """
+    one, many = sides
     matched = [np.zeros(0, np.int64)]
     while len(alive):
         own, partner = one[alive], many[alive]

@@ -126,20 +126,26 @@ def split_penalty(splits: Ints, function: str) -> Floats:
     return np.where(splits > 0, np.where(splits == 1, 1.0, penalty), 0.0)
 
 
-def local_scores(
-    batch: ImageBatch,
-    scene: Scene,
-    gt: Ints,
-    det: Ints,
-    area: Floats,
-    splits: Ints,
-    merges: Ints,
-    parameters: Parameters,
-) -> Local:
-    """Coverage (Eq. 10, 12, 15) and accuracy (Eq. 9, 14, 16-20) of every ground-truth object.
+class Kept(NamedTuple):
+    """The pairs that were kept, and how many of them each object and each detection has.
 
-    `area` are those of the pairs' intersections, which hold for grown and shrunk objects too where there is no margin.
+    Attributes
+    ----------
+    gt, det, area : (p,) int64, (p,) int64, (p,) float64
+        Of each pair; without a margin its area is that of the grown and of the shrunk object too.
+    splits, merges : (G,), (D,) int64
     """
+
+    gt: Ints
+    det: Ints
+    area: Floats
+    splits: Ints
+    merges: Ints
+
+
+def local_scores(batch: ImageBatch, scene: Scene, kept: Kept, parameters: Parameters) -> Local:
+    """Coverage (Eq. 10, 12, 15) and accuracy (Eq. 9, 14, 16-20) of every ground-truth object."""
+    gt, det, area, splits, merges = kept
     measure, objects = scene.measure, batch.gt.count
     in_shrunk = _known_areas(scene, scene.shrunk, gt, det, area)
     covered = measure.union_area(gt, shapes.Pairs(scene.shrunk, gt, scene.det, det, in_shrunk), objects)

@@ -41,7 +41,7 @@ from evaltex_cli.protocols.base import (
     per_image,
     require,
 )
-from evaltex_cli.protocols.evaltex.matching import Local, keep_candidates, local_scores, scene_of
+from evaltex_cli.protocols.evaltex.matching import Kept, Local, keep_candidates, local_scores, scene_of
 from evaltex_cli.protocols.evaltex.parameters import Parameters, convention
 from evaltex_cli.protocols.matches import matches, mean_of, types
 from evaltex_cli.protocols.ratios import harmonic_mean, ratio, settled
@@ -70,7 +70,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     gt, det, area = candidates.gt[kept], candidates.det[kept], candidates.area[kept]
     splits = np.bincount(gt, minlength=batch.gt.count)
     merges = np.bincount(det, minlength=batch.det.count)
-    local = local_scores(batch, scene, gt, det, area, splits, merges, parameters)
+    local = local_scores(batch, scene, Kept(gt, det, area, splits, merges), parameters)
     gt_counts = ~batch.gt.dont_care
     det_counts = merges == 0
     det_counts[det[gt_counts[gt]]] = True
