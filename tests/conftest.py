@@ -2,7 +2,9 @@
 
 import signal
 from pathlib import Path
+from typing import Any
 
+import hypothesis
 import pytest
 from hypothesis import settings
 
@@ -17,6 +19,21 @@ settings.register_profile("no deadline", deadline=None)  # a busy machine proves
 settings.load_profile("no deadline")
 
 SYSTEM = Path(__file__).parent / "system"
+FEWER = 5
+"""The share of a property's examples that the fast run takes is one of so many."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take fewer examples of each property in the fast run, ``-m "not slow"``; tests import `settings` after this."""
+    if "not slow" in config.option.markexpr:
+        hypothesis.settings = Fewer  # type: ignore[misc]
+
+
+class Fewer(settings):
+    """Settings of a fraction of the examples that are asked for."""
+
+    def __init__(self, *given: settings, max_examples: int = 100, **options: Any) -> None:
+        super().__init__(*given, max_examples=max(max_examples // FEWER, 5), **options)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

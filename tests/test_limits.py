@@ -33,6 +33,7 @@ def test_calls_are_counted() -> None:
             len("")
 
 
+@pytest.mark.slow
 def test_the_tests_run_under_nohup_and_in_the_background_of_a_shell() -> None:
     """Which ignore signals; a run that a test starts does not."""
 

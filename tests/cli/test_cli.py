@@ -557,6 +557,7 @@ def in_terminal(*arguments: str, after_seconds: float) -> str:
     return seen.decode()
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_a_bar_for_work_of_some_length() -> None:
     assert "100%" in (shown := in_terminal("gt.txt", "det.txt", "res", after_seconds=-1))
     assert "images" in shown

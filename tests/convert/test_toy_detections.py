@@ -41,6 +41,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize("name", SETS)
 def test_the_published_sets(published: Path, name: str) -> None:
@@ -52,6 +53,7 @@ def test_all_published_sets_are_made() -> None:
     assert set(SETS) == {path.stem for path in (DATA / "icdar2013" / "cleval").glob("*.zip")}
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize("gt", ["icdar2015/gt.zip", "totaltext/gt.zip"])
 def test_words_found_as_they_are(gt: str, tmp_path: Path) -> None:
@@ -221,6 +223,7 @@ def test_the_seed_is_documented() -> None:
     assert f"random.Random({toy_detections.SEED})" in documented()
 
 
+@pytest.mark.slow
 @needs_data
 def test_the_documented_tables_are_the_printed_ones() -> None:
     command = [sys.executable, ROOT / "examples" / "tables.py", DATA / "icdar2013" / "gt.zip", "icdar2013"]

@@ -310,6 +310,7 @@ def test_shares_sum_to_the_loss(tmp_path_factory, protocol, seed):
         assert all(one.objects == sum(one.matches.values()) for one in bins)
 
 
+@pytest.mark.slow
 @settings(deadline=None, derandomize=True, max_examples=15)
 @given(seed=st.integers(0, 10_000), polygons=st.booleans())
 def test_ground_truth_against_itself_has_no_mistake(tmp_path_factory, seed, polygons):

@@ -179,6 +179,7 @@ def test_merged_results_keep_it_and_differing_ones_are_refused(inputs: dict[str,
     assert "min_confidence is 0.5 and None" in refused.stderr
 
 
+@pytest.mark.slow
 def test_the_report_draws_what_was_scored(inputs: dict[str, Path], tmp_path: Path) -> None:
     gt, det, _ = inputs.values()
     run(gt, det, tmp_path / "res", "--report", "--quiet", "--min-confidence", MINIMUM, "--protocol", "all")

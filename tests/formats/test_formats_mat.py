@@ -200,6 +200,7 @@ def test_packed_and_plain_variables(tmp_path: Path, packed: bool) -> None:
     assert list(read(path)[1].objects.texts) == ["Caf\u00e9 \u2019"]
 
 
+@pytest.mark.slow
 def test_what_unpacks_to_too_much_or_nests_too_deep_is_refused(tmp_path: Path) -> None:
     deep: Any = 1
     for _ in range(total_text_mat.MAX_DEPTH + 2):

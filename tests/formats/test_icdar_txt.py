@@ -383,6 +383,7 @@ def test_real_data_sets(archive: str, kind: str, images: int, objects: int, dont
     assert all(found.texts) if has_text else not any(found.texts)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
 def test_every_real_archive_is_told_and_read_without_fault() -> None:
     formats = {"icdar2013": "ltrb", "icdar2015": "quad", "totaltext": "polygon", "ctw1500": "polygon"}

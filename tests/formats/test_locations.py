@@ -184,6 +184,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, derandomize=True)
 @given(VALUES, st.sampled_from([None, 0, 3]), st.booleans())
 def test_positions_in_json(value: Any, indent: int | None, mark: bool) -> None:

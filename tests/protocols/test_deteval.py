@@ -189,6 +189,7 @@ def test_graphs_and_grid_are_runs_at_their_thresholds(seed: int, variant: str, p
     assert result.scores["recall_overall"] == pytest.approx(mean, abs=1e-12)
 
 
+@pytest.mark.slow
 @settings(deadline=None, derandomize=True, max_examples=25)
 @given(st.integers(0, 10**9), st.sampled_from(["wolf", "rrc", "totaltext"]), st.booleans())
 def test_graphs_at_the_default_thresholds_are_the_plain_scores(seed: int, variant: str, logarithm: bool) -> None:

@@ -27,6 +27,7 @@ seeds = st.integers(0, 2**32)
 Scene = tuple[list[Word], list[Word]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("popeval"))
 def test_official_figures(gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]) -> None:
     scores = evaluate(official.DATA / gt, official.DATA / det, "popeval", **parameters).scores
@@ -238,6 +239,7 @@ def test_images_without_text(gt: list[str], det: list[str], expected: tuple[floa
     assert (scores["recall"], scores["precision"]) == expected
 
 
+@pytest.mark.slow
 def test_thousands_of_words_in_one_image() -> None:
     rng = random.Random(1)
     gt = []

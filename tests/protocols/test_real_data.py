@@ -65,6 +65,7 @@ def test_the_reference_agrees(tmp_path: Path, gt: str, det: str, shape: str, _: 
             assert found[name][score] == pytest.approx(value, abs=1e-9), f"{name} {score}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["polygon", "box"])
 @pytest.mark.parametrize("gt", [IC13, IC15, TOTAL_TEXT])
 def test_ground_truth_finds_itself_exactly(gt: str, shape: str) -> None:

@@ -25,6 +25,7 @@ quick = settings(deadline=None, derandomize=True, max_examples=60)
 seeds = st.integers(0, 2**32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("tedeval"))
 def test_official_figures(gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]) -> None:
     scores = evaluate(official.DATA / gt, official.DATA / det, "tedeval", **parameters).scores

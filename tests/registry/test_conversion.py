@@ -97,6 +97,7 @@ def compared(before: dict[str, Any], after: dict[str, Any], lost: list[str], way
     return told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*SAMPLES, "totaltext-mat"])
 def test_samples_score_the_same(tmp_path: Path, name: str) -> None:
     if name == "totaltext-mat":

@@ -47,6 +47,7 @@ def nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EVALTEX_DEBUG", raising=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_every_target_has_a_corpus_and_stands_it(name: str) -> None:
     stored = corpus(name)

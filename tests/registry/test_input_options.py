@@ -89,6 +89,7 @@ def test_invalid_polygons_and_missing_sizes_are_refused(command: tuple[str, ...]
     assert "size" in run(*command, *bins, status=2).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("form", ["table", "json", "csv"])
 def test_a_diagnosis_has_the_same_bytes_with_any_number_of_jobs(form: str) -> None:

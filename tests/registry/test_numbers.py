@@ -186,6 +186,7 @@ def tangles() -> dict[str, tuple[np.ndarray[Any, np.dtype[Any]], bool]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", tangles())
 def test_polygons_that_cross_themselves_too_often_are_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """GEOS would take minutes and gigabytes to make them valid; it is not asked to."""
@@ -254,6 +255,7 @@ def in_one_place(count: int, gap: float = 0.0) -> Objects:
     return image_objects(rows, texts=["word"] * count)
 
 
+@pytest.mark.slow
 @every_protocol
 @pytest.mark.parametrize(
     ("of_gt", "of_det", "gap"), [(3000, 10, 0.0), (10, 3000, 0.0), (150, 150, 0.0), (1000, 5, 1e-3), (5, 1000, 1e-3)]

@@ -119,6 +119,7 @@ TOUCHING: tuple[Side, Side] = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "parameters"), INDIFFERENT, ids=str)
 @given(scene=sides(), factor=st.sampled_from(FACTORS), offset=st.sampled_from(OFFSETS))
 @example(scene=TOUCHING, factor="0.1", offset=0)

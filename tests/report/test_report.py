@@ -900,6 +900,7 @@ def many_images(folder: Path, count: int) -> tuple[Path, Path]:
     return gt, det
 
 
+@pytest.mark.slow
 def test_ten_thousand_images(tab: Chromium, tmp_path: Path) -> None:
     gt, det = many_images(tmp_path, 10_000)
     evaluation = evaluate(gt, det, per_image=True)

@@ -165,6 +165,7 @@ def kept_though(message: str, *arguments: str) -> None:
     assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["-a"]], ids=["", "-a"])
 def test_no_part_is_replaced_or_counted_twice(options: list[str], here: Path) -> None:
     evaluate_all(*options)

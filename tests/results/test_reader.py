@@ -94,6 +94,7 @@ def test_a_message_has_the_file_the_place_and_what_was_expected(
     assert str(raised.value) == f"{path}: is a damaged result ({message}); make it again"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_no_damage_is_an_internal_error(results: Path, protocol: str, tmp_path: Path) -> None:
     rng = random.Random(protocol)

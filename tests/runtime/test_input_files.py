@@ -142,6 +142,7 @@ def packed(names: list[str]) -> Names:
 texts = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=6), max_size=12)
 
 
+@pytest.mark.slow
 @settings(deadline=None, derandomize=True, max_examples=150)
 @given(
     texts, st.integers(1, 30), st.slices(200), st.lists(st.integers(0, 10**6), max_size=9), st.sampled_from([7, 1000])

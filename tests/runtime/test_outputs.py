@@ -303,6 +303,7 @@ def test_a_folder_of_results_with_other_documents_stays_usable() -> None:
     assert json.loads(Path("old/validation.json").read_text())["kind"] == "validation"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["fifo", "device"])
 @pytest.mark.parametrize(
     ("name", "read"),

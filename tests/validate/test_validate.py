@@ -232,6 +232,7 @@ LINES = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, derandomize=True, max_examples=200)
 @given(gt=LINES, det=LINES, policy=st.sampled_from(["repair", "drop", "error"]))
 def test_errors_are_what_an_evaluation_refuses(tmp_path_factory, gt, det, policy):
@@ -634,6 +635,7 @@ def test_agreement_is_a_share_and_does_not_depend_on_scale(seed, factor):
     assert coordinate_mixups.agreement(scaled) == pytest.approx(value)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason="the shared data sets are not here")
 @pytest.mark.parametrize(
     ("gt", "det"),
