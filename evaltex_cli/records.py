@@ -244,7 +244,7 @@ class Overlaps(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GeometryCounts:
-    """How many polygons a reader mended, left out, or found without area."""
+    """How many polygons a reader repaired, left out, or found without area."""
 
     repaired: int = 0
     dropped: int = 0
@@ -258,14 +258,14 @@ class GeometryCounts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadImages:
-    """What a reader returns for a list of images: their sizes, their objects, what was mended.
+    """What a reader returns for a list of images: their sizes, their objects, what was repaired.
 
     `unconfident` counts objects that were left out for their confidence.
     """
 
     sizes: Floats
     objects: Objects
-    mended: GeometryCounts = field(default_factory=GeometryCounts)
+    repairs: GeometryCounts = field(default_factory=GeometryCounts)
     unconfident: int = 0
 
 

@@ -48,7 +48,7 @@ def test_words_that_the_glossary_excludes_are_not_used() -> None:
     """A name is cut at its underscores, so ``told_errors`` is found too."""
     words = avoided()
     assert len(words) > 5
-    pattern = re.compile(rf"(?<![a-z])(?:{'|'.join(words)})(?![a-z])", re.IGNORECASE)
+    pattern = re.compile(rf"(?<![a-z])(?:{'|'.join(words)})(?![a-z]|\(\))", re.IGNORECASE)  # not file.tell()
     texts = [(path, path.read_text(encoding="utf-8").splitlines()) for path in SOURCES]
     texts += [(path, ["" if code else CODE.sub("", line) for _, line, code in lines_of(path)]) for path in PAGES]
     excluded = range(*_rows_of_the_table())

@@ -55,7 +55,7 @@ class PlainForm(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         others = [command for name in COMMANDS if (command := main.get_command(ctx, name))]
-        with formatter.section("Commands (evaltex COMMAND --help tells more)"):
+        with formatter.section("Commands (more: evaltex COMMAND --help)"):
             formatter.write_dl([(str(command.name), command.get_short_help_str(limit=70)) for command in others])
 
 

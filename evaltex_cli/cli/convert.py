@@ -60,7 +60,7 @@ def command(
 ) -> None:
     """Write SRC in another format.
 
-    SRC is anything that can be evaluated. The ending of DST tells what to write: .txt an EvaLTex file, .zip an
+    SRC is anything that can be evaluated. The ending of DST says what to write: .txt an EvaLTex file, .zip an
     ICDAR-style archive of quadrilaterals or polygons, .json COCO annotations or results.
     """
     with error_exit():

@@ -120,7 +120,7 @@ def _without_texts(
     if ALL not in request.chosen.protocols or evaluations[0].det.transcriptions:
         return evaluations
     textual = [one.protocol.name for one in evaluations if one.protocol.needs_texts]
-    left_out |= dict.fromkeys(textual, "no detection bears a transcription")
+    left_out |= dict.fromkeys(textual, "no detection has a transcription")
     writer.drop(textual)
     return [one for one in evaluations if one.protocol.name not in left_out]
 

@@ -36,7 +36,7 @@ def command(
     """Write toy detections of the ground truth GT to OUT_DIR.
 
     Words cropped, cut, overlapping, with characters inserted, deleted, replaced: the sets of the CLEval paper's Tables
-    4 to 8. docs/toys.md tells the recipes.
+    4 to 8. docs/toys.md has the recipes.
     """
     with error_exit():
         from evaltex_cli.convert.toy_detections import write_toys

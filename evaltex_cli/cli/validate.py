@@ -46,7 +46,7 @@ def command(
     form: str,
     output: Path | None,
 ) -> None:
-    """Tell what is wrong or suspicious about the ground truth GT and the detections DET.
+    """Report what is wrong or suspicious about the ground truth GT and the detections DET.
 
     Shows the formats they are taken for and why, which images pair, and every problem with its file and line. Ends
     with status 2 where an evaluation would refuse them, with 0 where there are warnings at most.

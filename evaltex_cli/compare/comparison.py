@@ -165,7 +165,7 @@ def by_protocol(systems: Sequence[Sequence[System]]) -> tuple[list[list[System]]
             groups.append(group)
         elif group:
             left_out[name] = (
-                "a detector bears no transcriptions" if len(group) == len(found) else "not all results have it"
+                "a detector has no transcriptions" if len(group) == len(found) else "not all results have it"
             )
     if not groups:
         raise InputError("no protocol serves all detectors; evaluate them by the same ones")
@@ -188,7 +188,7 @@ def refuse_other_ground_truth(gt: Path, gt_format: str | None, systems: Sequence
     faults.raise_if_any()
     for system in (system for group in systems for system in group):
         if system.document.inputs.gt.sha256 != sha256:
-            raise InputError(f"{system.label} was evaluated against another ground truth than {gt}; evaluate it anew")
+            raise InputError(f"{system.label} was evaluated against another ground truth than {gt}; evaluate it again")
 
 
 def _compared_score(

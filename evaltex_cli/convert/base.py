@@ -96,7 +96,7 @@ def for_target(target: Path) -> Writer:
     name = BY_SUFFIX.get(target.suffix.lower())
     if name is None:
         raise InputError(
-            f"{target}: its ending does not tell what to write; end it in one of {', '.join(BY_SUFFIX)},"
+            f"{target}: its ending does not say what to write; end it in one of {', '.join(BY_SUFFIX)},"
             f" or name the format (--to {' or '.join(WRITERS)})"
         )
     return load(name)
@@ -109,7 +109,7 @@ def vertices_of(objects: Objects, i: int) -> list[float] | None:
 
 
 def renumbered(objects: Objects) -> int:
-    """How many objects bear another ID than their number in their image."""
+    """How many objects have another ID than their number in their image."""
     _, before = expanded(np.diff(objects.offsets))
     return int((objects.ids != before + 1).sum())
 

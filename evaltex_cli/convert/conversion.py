@@ -72,7 +72,7 @@ def convert(
     how, options = how or Target(), options or InputOptions()
     writer = load(how.to) if how.to else for_target(target)
     if how.masks is not None and writer.name != "evaltex":
-        raise InputError(f"label pictures go with an EvaLTex file, whose IDs they bear, not with {writer.title}")
+        raise InputError(f"label pictures go with an EvaLTex file, whose IDs they have, not with {writer.title}")
     if target.exists() and (source.samefile(target) or target.resolve().is_relative_to(source.resolve())):
         raise InputError(f"{target}: is the source itself, or in it; write to another place")
     faults = FaultLog()

@@ -1,6 +1,6 @@
 """Toy detections made from any ground truth, by the recipes of the CLEval paper (Baek et al., arXiv:2006.06244).
 
-A recipe changes every word in the same way, so that what a protocol says of a set tells something of the protocol.
+A recipe changes every word in the same way, so that what a protocol says of a set says something of the protocol.
 Don't-care objects are not copied. Each set is a file that evaltex reads as detections.
 
 ============================ ==========================================================================================
@@ -56,7 +56,7 @@ SETS = (
 """The sets of the paper, and ``crop80``, which is what its "Crop 80%" was meant to be."""
 
 SEED = 20200611
-"""Of each set with random letters; the generator is Python's `random.Random`, anew for every set."""
+"""Of each set with random letters; the generator is Python's `random.Random`, a new one for every set."""
 ALIEN = "¤"
 TIMESTAMP = (1980, 1, 1, 0, 0, 0)
 LAYOUTS = ("zip", "txt")

@@ -20,8 +20,8 @@ from evaltex_cli.records import Objects
 from evaltex_cli.runtime.atomic_output import written
 
 REGIONS_LOST = "{count} object[s] lost [its|their] region: COCO JSON holds none"
-IDS_LOST = "{count} object[s] [is|are] numbered anew: COCO JSON numbers [it|them] through all images"
-RESULT_IDS_LOST = "{count} object[s] [is|are] numbered anew: COCO results hold no IDs"
+IDS_LOST = "{count} object[s] [is|are] numbered again: COCO JSON numbers [it|them] through all images"
+RESULT_IDS_LOST = "{count} object[s] [is|are] numbered again: COCO results hold no IDs"
 SIZE_GUESSED = "{count} image[s] of unknown size got the smallest that holds [its|their] objects"
 SIZES_LOST = "{count} image size[s] left out: COCO results hold none"
 EMPTY_LOST = "{count} image[s] without objects left out: COCO results hold none"

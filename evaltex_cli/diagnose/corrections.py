@@ -108,7 +108,7 @@ def repaired(
     =========  ====================================================================================================
 
     Where loose and tight are both repaired, a detection that is both becomes its object. Pieces of a cut detection
-    bear one word each, in reading order, where it has as many words; else its whole text. United pieces bear their
+    have one word each, in reading order, where it has as many words; else its whole text. United pieces have their
     texts in reading order, with blanks between where the object's own text has any.
     """
     gt, det = _Outlines(batch.gt, as_boxes), _Outlines(batch.det, as_boxes)

@@ -46,7 +46,7 @@ class KindShare:
     counted : str
         ``objects`` or ``detections``.
     shares : dict
-        Score -> its change when this kind alone is repaired; below 0 where the repair costs more than it mends.
+        Score -> its change when this kind alone is repaired; below 0 where the correction costs more than it gains.
     """
 
     kind: str
@@ -155,10 +155,10 @@ class _BatchSums:
         as_boxes = convention.as_boxes or convention.inclusive
         if as_boxes not in prepared.repairs:
             prepared.repairs[as_boxes] = _repairs(batch, prepared.mistakes, as_boxes)
-        for kind, (images, mended) in prepared.repairs[as_boxes].items():
+        for kind, (images, corrected) in prepared.repairs[as_boxes].items():
             tally = evidence.tally
             if len(images):
-                found = run.protocol.evidence(mended, measure(mended, convention), run.parameters, False)
+                found = run.protocol.evidence(corrected, measure(corrected, convention), run.parameters, False)
                 tally = _with_rows(tally, images, found.tally)
             sums.repaired[kind] = sums.repaired[kind] + tally.sum() if kind in sums.repaired else tally.sum()
         for name, bin_of in prepared.bins.items():
@@ -248,7 +248,7 @@ def diagnose(
     options: InputOptions | None = None,
     **parameters: Any,
 ) -> Diagnosis:
-    """Tell where detections lose score, by kinds of mistakes and by kinds of objects.
+    """Show where detections lose score, by kinds of mistakes and by kinds of objects.
 
     Parameters
     ----------
@@ -303,8 +303,8 @@ def diagnosed(
 def _repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> dict[str, tuple[Ints, ImageBatch]]:
     repairs = {}
     for kind in (*KINDS, ALL_KINDS):
-        mended, changed = repaired(batch, mistakes, KINDS if kind == ALL_KINDS else (kind,), as_boxes)
-        repairs[kind] = np.flatnonzero(changed), select_images(mended, changed)
+        corrected, changed = repaired(batch, mistakes, KINDS if kind == ALL_KINDS else (kind,), as_boxes)
+        repairs[kind] = np.flatnonzero(changed), select_images(corrected, changed)
     return repairs
 
 

@@ -1,4 +1,4 @@
-"""What went wrong with every object and every detection, told by shapes alone: the same for every protocol."""
+"""What went wrong with every object and every detection, from shapes alone: the same for every protocol."""
 
 from __future__ import annotations
 

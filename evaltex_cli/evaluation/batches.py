@@ -134,7 +134,7 @@ def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, chunk
 
 
 def _counts(read: ReadImages) -> InputCounts:
-    return InputCounts.of(read.objects, read.mended, read.unconfident)
+    return InputCounts.of(read.objects, read.repairs, read.unconfident)
 
 
 def chunk_of(inputs: Inputs, stamps: Ints | None, cut: tuple[int, int], is_counted: bool) -> Chunk:

@@ -73,7 +73,7 @@ def evaluate(
     max_pixels : int
         Larger label pictures are refused.
     invalid_polygons : {'repair', 'drop', 'error'}
-        What becomes of them, on both sides.
+        How to treat them, on both sides.
     min_confidence : float, optional
         Detections whose confidence is lower are left out; those without one stay.
     images : path, optional
@@ -316,7 +316,7 @@ def _warnings(inputs: Inputs, gt_summary: InputSummary, det_summary: InputSummar
 
 def _confidence_warning(minimum: float, det: InputSummary) -> str:
     if not det.confidences and not det.unconfident:
-        return f"no detection of {det.file} bears a confidence, so all stay, whatever the least confidence"
+        return f"no detection of {det.file} has a confidence, so all stay, whatever the least confidence"
     in_all = det.objects + det.unconfident
     return f"detections: {det.unconfident} of {in_all} left out, their confidence below {minimum}"
 
@@ -324,4 +324,4 @@ def _confidence_warning(minimum: float, det: InputSummary) -> str:
 def _text_warnings(run: Run, det: InputSummary) -> list[str]:
     if not run.protocol.needs_texts or det.transcriptions:
         return []
-    return [f"{run.protocol.name}: no detection bears a transcription, so no text can be right"]
+    return [f"{run.protocol.name}: no detection has a transcription, so no text can be right"]

@@ -61,7 +61,7 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
 
 
 def _paired_by_hash(gt: Sequence[str], det: Sequence[str]) -> Ints | None:
-    """Pair names in the memory of their hashes, millions of them; None where hashes do not tell all names apart."""
+    """Pair names in the memory of their hashes, millions of them; None where two names have one hash."""
     ours, theirs = hashes(gt, det)
     order = np.argsort(theirs)
     if (np.diff(theirs[order]) == 0).any() or (np.diff(np.sort(ours)) == 0).any():
@@ -130,7 +130,7 @@ def refuse_other_spellings(gt: Source, det: Source, paired: Ints) -> None:
     Raises
     ------
     InputError
-        When half of the detections' images or more would pair by stem or number; tells what to rename.
+        When half of the detections' images or more would pair by stem or number; says what to rename.
     """
     if not det.names or (paired != NO_DETECTIONS).any():
         return

@@ -111,7 +111,7 @@ class JournalFile:
         if differing:
             raise InputError(
                 f"{self.path}: the journal of a run that differs from this one in {', '.join(differing)}; give the"
-                " same input and options to go on with that run, or remove the file to begin anew"
+                " same input and options to go on with that run, or remove the file to begin again"
             )
 
     def _index(self, end: int) -> int:
@@ -142,7 +142,7 @@ class JournalFile:
         try:
             return _decoded(json.loads(self._file.readline()), self._tallies)
         except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{self.path}: is damaged ({error}); remove it to begin anew") from error
+            raise InputError(f"{self.path}: is damaged ({error}); remove it to begin again") from error
 
     def add(self, start: int, stop: int, found: Found) -> None:
         """Keep what was found in them, unless anything was wrong."""

@@ -50,7 +50,7 @@ class InputCounts:
     empty: int = 0
 
     @classmethod
-    def of(cls, objects: Objects, mended: GeometryCounts, unconfident: int = 0) -> InputCounts:
+    def of(cls, objects: Objects, repairs: GeometryCounts, unconfident: int = 0) -> InputCounts:
         """Count the objects of some images; see `records.ReadImages` for the other counts."""
         return cls(
             images=len(objects.offsets) - 1,
@@ -59,7 +59,7 @@ class InputCounts:
             transcriptions=count_texts(objects.texts),
             confidences=0 if objects.confidences is None else int((~np.isnan(objects.confidences)).sum()),
             unconfident=unconfident,
-            **asdict(mended),
+            **asdict(repairs),
             empty=int((np.diff(objects.offsets) == 0).sum()),
         )
 
@@ -112,7 +112,7 @@ class Evaluation:
     parameters : dataclass
         The protocol's parameters record.
     signature : str
-        One line that tells what the scores depend on.
+        One line that names what the scores depend on.
     gt, det : InputSummary
     tally : Tally
         Summed evidence; those of runs over disjoint images add up.
@@ -210,7 +210,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """What becomes of the evidence of every batch, with matches.
+    """What is done with the evidence of every batch, with matches.
 
     Attributes
     ----------

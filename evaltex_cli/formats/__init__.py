@@ -1,4 +1,4 @@
-"""The registry of formats, and how a file's format is told."""
+"""The registry of formats, and how a file's format is detected."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def load(name: str) -> Format:
 
 
 def open_source(path: Path, side: Side, faults: FaultLog, format_name: str | None = None) -> Source:
-    """Index an input, telling its format by content unless one is named.
+    """Index an input, detecting its format by content unless one is named.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def open_source(path: Path, side: Side, faults: FaultLog, format_name: str | Non
         raise InputError(f"{path}: is a pipe or device, and input is read more than once; write it to a file")
     if format_name is not None:
         return load(format_name).index(path, side, faults)
-    if _is_plain_text(path):  # and spare the import of all the others
+    if _is_plain_text(path):  # without importing all the others
         return load("evaltex").index(path, side, faults)
     from evaltex_cli.formats.files import archive
 
@@ -103,7 +103,7 @@ def open_source(path: Path, side: Side, faults: FaultLog, format_name: str | Non
 
 
 def stamps(paths: Iterable[Path]) -> dict[Path, tuple[int, int, int]]:
-    """Return what tells a file from what stands in its place later; folders and what is not there are left out."""
+    """Return what distinguishes a file from a later one in its place; folders and what is not there are left out."""
     return {
         path: (status.st_size, status.st_mtime_ns, status.st_ino)
         for path in paths
@@ -177,7 +177,7 @@ def _is_plain_text(path: Path) -> bool:
 
 
 def _recognised(path: Path) -> str | None:
-    if _is_plain_text(path):  # and spare the import of all the others
+    if _is_plain_text(path):  # without importing all the others
         return "evaltex"
     try:
         ending = _main_ending(path)

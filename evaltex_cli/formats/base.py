@@ -154,7 +154,7 @@ class Format:
     name, title : str
         What the user types, and one line about it.
     recognises : callable
-        ``recognises(path)`` tells by content whether a file or folder is of this format.
+        ``recognises(path)`` says by content whether a file or folder is of this format.
     index : callable
         ``index(path, side, faults)`` finds the images. Raises `InputError` when nothing can be read.
     four_corners : bool

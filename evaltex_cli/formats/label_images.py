@@ -157,7 +157,7 @@ def read_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> ND
         raise
     except Exception as error:  # decoders raise anything at all on broken files
         reason = str(getattr(error, "strerror", None) or error or type(error).__name__).splitlines()[0]
-        raise FormatError(f"cannot be read ({reason})", "a whole, readable picture; write it anew") from error
+        raise FormatError(f"cannot be read ({reason})", "a whole, readable picture; write it again") from error
 
 
 def _owned_runs(path: Path, size: Floats, ids: Ints, own: Ints, max_pixels: int) -> tuple[PictureRuns, Ints]:
@@ -307,5 +307,5 @@ def _tifffile_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) 
             if "imagecodecs" not in str(error):
                 raise
             what = f"{page.compression.name} compression of {page.bitspersample}-bit samples"
-            raise FormatError(what, "none, or ZIP; write the picture anew") from error
+            raise FormatError(what, "none, or ZIP; write the picture again") from error
     return labels.reshape(page.imagelength, page.imagewidth)

@@ -111,7 +111,7 @@ def of_objects(
 
 
 def _object_at(place: Place, objects: Objects, image: int, row: int) -> Position | Steps:
-    """Where an object is, as far as its line or the places of all objects of its image tell."""
+    """Where an object is, as far as its line or the places of all objects of its image show."""
     if objects.line is not None:
         return Position(int(objects.line[row]))
     start, stop = objects.offsets[image : image + 2].tolist()
@@ -145,10 +145,10 @@ def refused(source: Source, positions: Sequence[int], objects: Objects, found: M
     """Yield a fault for each object that is refused; `found` says why, by row."""
     places = of_objects(source, positions, objects, ((row, 0) for row in found))
     for place, what in zip(places, found.values(), strict=True):
-        told = f"image {quote(place.image)}, object {place.id}: {what}"
-        expected = "a valid polygon; mend it, or have it repaired or dropped"
+        text = f"image {quote(place.image)}, object {place.id}: {what}"
+        expected = "a valid polygon; correct it, or have it repaired or dropped"
         line, column = place.at or (None, None)
-        yield Fault(place.file, line, told, expected, column)
+        yield Fault(place.file, line, text, expected, column)
 
 
 def of_faults(source: Source, faults: Sequence[Fault]) -> list[Position | None]:

@@ -89,12 +89,12 @@ def settle(read: ReadImages, policy: str) -> tuple[ReadImages, dict[int, str]]:
     Returns
     -------
     ReadImages
-        With `drop` without these objects, which `mended` counts.
+        With `drop` without these objects, which `repairs` counts.
     dict
         With `error` why, by object; otherwise empty.
     """
-    objects, mended = read.objects, read.mended
-    if policy == "repair" or objects.outlines.all_boxes or not (mended.repaired or mended.zero_area):
+    objects, repairs = read.objects, read.repairs
+    if policy == "repair" or objects.outlines.all_boxes or not (repairs.repaired or repairs.zero_area):
         return read, {}
     invalid = geometry.polygons.describe_invalid(objects.outlines)
     if policy == "error" or not invalid:
@@ -102,5 +102,5 @@ def settle(read: ReadImages, policy: str) -> tuple[ReadImages, dict[int, str]]:
     gone = np.zeros(objects.count, dtype=bool)
     gone[list(invalid)] = True
     flat = sum(not one.has_area for one in invalid.values())
-    counts = GeometryCounts(0, mended.dropped + len(invalid), mended.zero_area - flat)
-    return replace(read, objects=take(objects, ~gone), mended=counts), {}
+    counts = GeometryCounts(0, repairs.dropped + len(invalid), repairs.zero_area - flat)
+    return replace(read, objects=take(objects, ~gone), repairs=counts), {}

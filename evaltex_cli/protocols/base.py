@@ -76,7 +76,7 @@ class Remark:
     Attributes
     ----------
     text : str
-        As `counted` takes it, and ``{images}`` where the names are told.
+        As `counted` takes it, and ``{images}`` where the names are listed.
     count : int
         Number of objects.
     images : tuple of str
@@ -346,7 +346,7 @@ class Protocol:
     takes_masks : bool
         Whether it works on labelled masks.
     needs_texts : bool
-        Whether it means something only where detections bear transcriptions.
+        Whether it means something only if detections have transcriptions.
     needs : callable
         ``needs(batch, parameters)`` raises an `InputError` where images do not have what the parameters ask for: sizes,
         confidences.

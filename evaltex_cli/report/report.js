@@ -201,7 +201,7 @@
     const shares = all.flatMap((one) => lossParts(one).flatMap((part) => Object.values(part.shares)));
     const range = [Math.min(0, ...shares), Math.max(0.01, ...shares)];
     return h("section", { id: "losses" }, head,
-      h("p", { class: "quiet" }, "A share is what the score gains when that kind of mistake alone is repaired and all is scored anew by this protocol; below 0, the repair costs. Filled: one kind’s; hollow: no single kind’s. All add up to the loss."),
+      h("p", { class: "quiet" }, "A share is what the score gains when that kind of mistake alone is repaired and all is scored again by this protocol; below 0, the repair costs. Filled: one kind’s; hollow: no single kind’s. All add up to the loss."),
       compared ? legend(systems) : null,
       h("div", { class: "charts thirds" }, names.map((name) => lossBars(name, all, rounded, range))),
       lossTable(all, rounded),
@@ -378,7 +378,7 @@
     return chunks.get(chunk)[image % overview.chunkImages];
   };
 
-  /** One entry an object of the image, of one system: what is drawn, listed and told of it. */
+  /** One entry an object of the image, of one system: what is drawn, listed and shown of it. */
   function objectsOf(data, k, system) {
     const matches = data.matches[k][system], side = (name) => (name === "gt" ? data.gt : data.det[system]);
     const list = ["gt", "det"].flatMap((name) =>
@@ -399,7 +399,7 @@
   const partnersText = (one) => (one.partners.length ? `${one.side === "gt" ? "detection" : "ground truth"} ${one.partners.join(", ")}` : "none");
   const spoken = (one) => `${kindText(one)} ${one.id}${one.text ? ` “${one.text}”` : ""}: ${types[one.type]}, partners: ${partnersText(one)}${one.values.map(([key, value]) => `, ${title(key).toLowerCase()} ${shown(value)}`).join("")}`;
 
-  function tell(one, at) {
+  function describe(one, at) {
     const tip = byId("tip"), entries = [["Partners", partnersText(one)], ...(one.confidence === null ? [] : [["Confidence", shown(one.confidence)]]), ...one.values.map(([key, value]) => [title(key), shown(value)])];
     tip.replaceChildren(h("b", {}, `${kindText(one)} ${one.id} `), h("bdi", {}, one.text), h("div", { class: `mark t${one.type}` }, `${types[one.type]}`), h("dl", {}, entries.map(([name, text]) => [h("dt", {}, name), h("dd", {}, text)])));
     tip.hidden = false;
@@ -459,13 +459,13 @@
     for (const one of [...drawn].sort((a, b) => area(b) - area(a))) {
       const points = cornersOf(one.shape).map((corner) => corner.join(",")).join(" ");
       one.element = s("g", { class: `object ${one.side} t${one.type}`, tabindex: one === drawn[0] ? "0" : "-1", role: "img", "aria-label": spoken(one), "data-key": one.key }, s("polygon", { class: "halo", points }), s("polygon", { class: "edge", points }));
-      one.element.addEventListener("pointermove", (event) => { light(objects, one); tell(one, { x: event.clientX, y: event.clientY, top: event.clientY }); });
+      one.element.addEventListener("pointermove", (event) => { light(objects, one); describe(one, { x: event.clientX, y: event.clientY, top: event.clientY }); });
       one.element.addEventListener("pointerleave", () => light(objects, null));
       one.element.addEventListener("focus", () => {
         for (const other of drawn) other.element.setAttribute("tabindex", other === one ? "0" : "-1");
         const box = one.element.getBoundingClientRect();
         light(objects, one);
-        tell(one, { x: box.left, y: box.bottom, top: box.top });
+        describe(one, { x: box.left, y: box.bottom, top: box.top });
       });
       one.element.addEventListener("blur", () => light(objects, null));
       shapes.append(one.element);

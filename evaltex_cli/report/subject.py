@@ -20,7 +20,7 @@ from evaltex_cli.results import reader
 from evaltex_cli.results.result_document import ResultDocument
 
 OF_MASKS = (
-    "These results are of label pictures. Mistakes are told and repaired by outlines, so where their score is lost is"
+    "These results are of label pictures. Mistakes are found and repaired by outlines, so where their score is lost is"
     " not shown."
 )
 SCORED_OTHERWISE = (

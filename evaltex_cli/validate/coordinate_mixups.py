@@ -1,6 +1,6 @@
 """Why two sides do not agree: coordinates swapped, sizes read as corners, another scale, images shifted by one.
 
-Each supposition is tried: the boxes of one side are read anew, and the agreement of both sides is measured again.
+Each supposition is tried: the boxes of one side are read again, and the agreement of both sides is measured again.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ LEAST_AGREEMENT = 0.2
 LEAST_GAIN = 0.15
 _NOTICEABLE = 0.05
 """A less simple supposition must be better by this than one tried before."""
-_TELLING = 0.25
-"""Shares of two sides that differ by this tell the sides apart."""
+_CLEAR_DIFFERENCE = 0.25
+"""Shares of two sides that differ by this distinguish the sides."""
 _BOXES = Convention(as_boxes=True)
 _STRETCHES = (0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
 
@@ -71,12 +71,12 @@ def explained(evaluations: Sequence[Evaluation], inputs: Inputs) -> list[Evaluat
     guessed = guess(sample(inputs.gt, inputs.det, inputs.paired))
     reasons = [reason for reason in (guessed, swapped_inputs.swapped(inputs.gt, inputs.det)) if reason]
     return [
-        replace(one, warnings=[*one.warnings, *_told(one, reasons)]) if one.is_nearly_zero else one
+        replace(one, warnings=[*one.warnings, *_hints(one, reasons)]) if one.is_nearly_zero else one
         for one in evaluations
     ]
 
 
-def _told(evaluation: Evaluation, reasons: Sequence[str]) -> list[str]:
+def _hints(evaluation: Evaluation, reasons: Sequence[str]) -> list[str]:
     what = "hardly anything matches" if evaluation.best_score else "nothing matches"
     return [f"{what}; {reason}" for reason in reasons]
 
@@ -185,8 +185,8 @@ def _suppositions(batch: ImageBatch) -> Iterator[tuple[str, ImageBatch]]:
 def _more_upright(batch: ImageBatch) -> str:
     """On which side x and y are swapped, if on one: that which leaves the pictures, or whose words stand upright."""
     outside, upright = ([measure(side, batch.sizes) for side in (batch.gt, batch.det)] for measure in _TURNED)
-    (gt, det) = outside if abs(outside[0] - outside[1]) >= _TELLING else upright
-    if abs(gt - det) < _TELLING:
+    (gt, det) = outside if abs(outside[0] - outside[1]) >= _CLEAR_DIFFERENCE else upright
+    if abs(gt - det) < _CLEAR_DIFFERENCE:
         return "on one side"
     return "in the ground truth" if gt > det else "in the detections"
 

@@ -1,4 +1,4 @@
-"""What a validation tells: the problems found, what each side holds, which images pair."""
+"""What a validation reports: the problems found, what each side holds, which images pair."""
 
 from __future__ import annotations
 

@@ -128,13 +128,13 @@ def open_input(
 
 
 def _unreadable(side: Side, path: str, error: InputError) -> Problem:
-    """The problem that an error tells of; its text begins with the file, perhaps with the line."""
-    told = re.fullmatch(rf"({re.escape(path)}.*?)(?::([0-9]+))?: (.*)", str(error), re.DOTALL)
-    if told is None:
+    """The problem that an error reports; its text begins with the file, perhaps with the line."""
+    parts = re.fullmatch(rf"({re.escape(path)}.*?)(?::([0-9]+))?: (.*)", str(error), re.DOTALL)
+    if parts is None:
         return Problem("error", "input", side, path, None, None, None, None, str(error), "")
-    at = locations.of_format_error(path, told[1], error.__cause__)
-    line, column = at or (int(told[2]) if told[2] else None, None)
-    return Problem("error", "input", side, told[1], line, column, None, None, told[3], "")
+    at = locations.of_format_error(path, parts[1], error.__cause__)
+    line, column = at or (int(parts[2]) if parts[2] else None, None)
+    return Problem("error", "input", side, parts[1], line, column, None, None, parts[3], "")
 
 
 def picture_sizes(ours: Inspection, folder: Path | None, problems: list[Problem]) -> Floats:
@@ -205,7 +205,7 @@ def _count(one: Inspection, start: int, read: ReadImages) -> None:
     counts = np.diff(objects.offsets)
     one.object_counts[start : start + len(counts)] = counts
     one.counted[start : start + len(counts)] = np.bincount(objects.image[~objects.dont_care], minlength=len(counts))
-    one.counts += InputCounts.of(objects, read.mended, read.unconfident)
+    one.counts += InputCounts.of(objects, read.repairs, read.unconfident)
     one.all_dont_care += int(object_checks.all_dont_care(objects).sum())
 
 

@@ -52,7 +52,7 @@ def invalid_polygons(objects: Objects) -> Iterator[Finding]:
         return
     for row, (why, has_area) in geometry.polygons.describe_invalid(objects.outlines).items():
         fate = "is repaired, every lobe kept" if has_area else "matches nothing"
-        yield Finding("invalid-polygon", row, why, f"it {fate}, unless --invalid says otherwise; better mend it")
+        yield Finding("invalid-polygon", row, why, f"it {fate}, unless --invalid says otherwise; better repair it")
 
 
 def boxes_without_area(objects: Objects) -> Iterator[Finding]:
@@ -61,7 +61,7 @@ def boxes_without_area(objects: Objects) -> Iterator[Finding]:
     for row in np.flatnonzero(flat).tolist():
         x0, _, x1, _ = objects.boxes[row].tolist()
         found = f"a box without area, {_box(objects.boxes[row])}"
-        yield Finding("zero-area", row, found, "it matches nothing; mend or remove it", 2 if x1 <= x0 else 3)
+        yield Finding("zero-area", row, found, "it matches nothing; correct or remove it", 2 if x1 <= x0 else 3)
 
 
 def beyond_picture(objects: Objects, sizes: Floats) -> Iterator[Finding]:

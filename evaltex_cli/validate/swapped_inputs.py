@@ -19,7 +19,7 @@ MOST = 0.95
 SAMPLE_BYTES = 1 << 22
 """Bytes of the sample, as long as it is of more than one image."""
 FEWEST = 3
-"""Transcriptions that may tell; a single one may be a price."""
+"""Transcriptions that are enough to decide; a single one may be a price."""
 _DECIMAL = re.compile(r"(?:0?\.[0-9]+|1\.0*)", re.ASCII)
 
 

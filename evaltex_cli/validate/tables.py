@@ -76,13 +76,13 @@ def _pairing(pairs: Sequence[Pair], all_pairs: bool) -> Iterator[str]:
     other = sum(pair.by in ("stem", "number") for pair in pairs)
     missing = sum(pair.det is None for pair in pairs)
     extra = sum(pair.gt is None for pair in pairs)
-    told = {
+    counts = {
         "by name": named,
         "that would if spelled alike": other,
         "without detections": missing,
         "only in the detections": extra,
     }
-    yield "pairing: " + ", ".join(f"{count} {what}" for what, count in told.items() if count or what == "by name")
+    yield "pairing: " + ", ".join(f"{count} {what}" for what, count in counts.items() if count or what == "by name")
     everything = all_pairs or len(pairs) <= FEW_PAIRS
     shown = [pair for pair in pairs if everything or pair.by != "name"]
     if shown:
@@ -101,12 +101,12 @@ def _pair_cells(pair: Pair) -> list[str]:
 
 def _problem(problem: Problem) -> str:
     place = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
-    told = problem.found
+    text = problem.found
     if problem.object is not None and problem.image is not None:
-        told = f"image {quote(problem.image)}, object {problem.object}: {told}"
-    elif problem.image is not None and quote(problem.image) not in told:
-        told = f"image {quote(problem.image)}: {told}"
-    return printable(f"{place}: {told}{f'; {problem.advice}' if problem.advice else ''}")
+        text = f"image {quote(problem.image)}, object {problem.object}: {text}"
+    elif problem.image is not None and quote(problem.image) not in text:
+        text = f"image {quote(problem.image)}: {text}"
+    return printable(f"{place}: {text}{f'; {problem.advice}' if problem.advice else ''}")
 
 
 def _counts(validation: Validation) -> Iterator[str]:

@@ -29,7 +29,7 @@ def validate(
     images: Path | None = None,
     invalid: str = INVALID_POLYGONS[0],
 ) -> Validation:
-    """Read both inputs as an evaluation would, and tell everything about them that is wrong or suspicious.
+    """Read both inputs as an evaluation would, and report everything about them that is wrong or suspicious.
 
     Parameters
     ----------
@@ -141,11 +141,11 @@ def _coordinate_problems(ours: Inspection, theirs: Inspection, paired: Ints, siz
 
 def _swapped_problems(ours: Inspection, theirs: Inspection) -> Iterator[Problem]:
     try:
-        told = swapped_inputs.swapped(ours.source, theirs.source)
+        swapped = swapped_inputs.swapped(ours.source, theirs.source)
     except InputError:
         return
-    if told is not None:
-        yield ours.problem("warning", "swapped-sides", told, "the ground truth is given first, then the detections")
+    if swapped is not None:
+        yield ours.problem("warning", "swapped-sides", swapped, "the ground truth is given first, then the detections")
 
 
 def _pairs(ours: Inspection, theirs: Inspection, paired: Ints, also: Ints) -> Iterator[Pair]:

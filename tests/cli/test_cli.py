@@ -67,7 +67,7 @@ def shell(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
-def test_help_tells_usage_options_protocols_and_commands(flag: str) -> None:
+def test_help_shows_usage_options_protocols_and_commands(flag: str) -> None:
     result = run(flag)
     assert result.exit_code == 0
     assert result.stdout.startswith("Usage: evaltex [OPTIONS] GT DET RES_DIR [GT_IMG_DIR DET_IMG_DIR]\n")
@@ -482,7 +482,7 @@ def test_a_bug_shows_itself_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(run("gt.txt", "det.txt", "res").exception, KeyError)
 
 
-def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
+def test_a_full_disk_is_reported(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device", "evaltex.txt")
 
@@ -580,7 +580,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
-def test_output_that_cannot_be_written_is_told() -> None:
+def test_output_that_cannot_be_written_is_reported() -> None:
     with Path("/dev/full").open("w") as full:
         result = shell("gt.txt", "det.txt", "res", capture_output=False, stdout=full, stderr=subprocess.PIPE)
     assert result.returncode == 2

@@ -57,7 +57,7 @@ def test_a_detector_against_itself(folder):
         assert score["p_values"] == [None, 1]
 
 
-def test_a_worse_detector_is_told_with_images_and_objects(folder):
+def test_a_worse_detector_is_reported_with_images_and_objects(folder):
     result = run("compare", "gt.txt", "whole.txt", "less.txt", "--format", "json")
     (found,) = json.loads(result.output)["protocols"]
     scores = {score["score"]: score for score in found["scores"]}
@@ -127,7 +127,7 @@ def test_what_cannot_be_compared_is_refused(folder, arguments, message):
     assert message in result.output
 
 
-def test_a_damaged_result_is_told(folder):
+def test_a_damaged_result_is_reported(folder):
     run("gt.txt", "whole.txt", "runs/a", "-a")
     path = folder / "runs" / "a" / "evaltex.json"
     path.write_text(path.read_text(encoding="utf-8").replace('"totals"', '"sums"', 2))
@@ -241,7 +241,7 @@ def test_protocols_of_texts_are_left_out_where_there_are_none(folder):
     mute = (folder / "whole.txt").read_text()
     (folder / "mute.txt").write_text(re.sub(r'"w\d"', '""', mute))
     result = run("compare", "gt.txt", "whole.txt", "mute.txt", "--protocol", "popeval", "--protocol", "iou")
-    assert "left out: popeval (a detector bears no transcriptions)" in result.output
+    assert "left out: popeval (a detector has no transcriptions)" in result.output
     assert "\niou  (" in "\n" + result.output
 
 

@@ -139,7 +139,7 @@ def test_lines_as_regions(tmp_path: Path) -> None:
     assert again.read_bytes() == target.read_bytes(), "regions and sizes of an EvaLTex file stay"
 
 
-def test_objects_without_area_are_left_out_and_told(tmp_path: Path) -> None:
+def test_objects_without_area_are_left_out_and_reported(tmp_path: Path) -> None:
     source, target = folder(tmp_path / "src", {"1.txt": "0,0,0,9,a\n0,0,9,9,b\n"}), tmp_path / "gt.txt"
     done = convert(source, target, "gt")
     assert "1 object without area left out: an EvaLTex file cannot hold it" in done.notes

@@ -157,7 +157,7 @@ def test_evaltex_files(tmp_path: Path) -> None:
     assert evaluate(gt, tmp_path / "out" / "orig.txt").scores["recall"] == 1
 
 
-def test_boxes_too_small_to_cut_are_left_out_and_told(tmp_path: Path) -> None:
+def test_boxes_too_small_to_cut_are_left_out_and_reported(tmp_path: Path) -> None:
     gt = tmp_path / "gt.txt"
     gt.write_text('a\n9,9\n1,1,"x",f,0,0,1,5\n\n', encoding="utf-8")
     (note,) = write_toys(gt, tmp_path / "out", ["split2"]).notes

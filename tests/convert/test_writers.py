@@ -147,13 +147,13 @@ def test_an_icdar_archive_in_full(tmp_path: Path) -> None:
         assert packed.read("res_1.txt") == b'0,0,9,0,9.5,9,0,9,-1,5,"60,000"\n1,2,30,2,30,40,1,40,\n'
 
 
-def test_what_an_icdar_archive_cannot_hold_is_told(tmp_path: Path) -> None:
+def test_what_an_icdar_archive_cannot_hold_is_reported(tmp_path: Path) -> None:
     objects = [one("word", True, id=7, region=1), one("###", id=2), CollectedObject([0, 0, 1, 1, 2, 2], "a\nb", id=3)]
     lost = write(tmp_path / "gt.zip", "icdar2015", "gt", [CollectedImage("1", "", height=9, width=9, objects=objects)])
     assert sorted(counted(count, sentence) for sentence, count in lost.items()) == [
         "1 image size left out: an ICDAR-style file holds none",
         "1 object became don't care: its transcription is ###",
-        "1 object is numbered anew: an ICDAR-style file holds no IDs",
+        "1 object is numbered again: an ICDAR-style file holds no IDs",
         "1 object lost its region: an ICDAR-style file holds none",
         "1 transcription got blanks for line breaks",
         "1 transcription of don't-care objects left out: ### stands in its place",
@@ -210,7 +210,7 @@ def test_coco_results_in_full(tmp_path: Path) -> None:
     assert json.loads(path.read_text()) == []
 
 
-def test_the_target_tells_the_writer(tmp_path: Path) -> None:
+def test_the_target_decides_the_writer(tmp_path: Path) -> None:
     assert for_target(Path("x.TXT")).name == "evaltex"
     with pytest.raises(InputError, match=r"its ending does not tell .* one of \.txt, \.zip, \.json"):
         for_target(Path("x.csv"))

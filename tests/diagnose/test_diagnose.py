@@ -171,8 +171,8 @@ def batch_of(folder, gt, det):
 )
 def test_repairs_carry_transcriptions(tmp_path, gt, det, expected):
     batch = batch_of(tmp_path, gt, det)
-    mended, changed = repaired(batch, find(batch, Thresholds()), KINDS)
-    assert list(mended.det.texts) == expected
+    corrected, changed = repaired(batch, find(batch, Thresholds()), KINDS)
+    assert list(corrected.det.texts) == expected
     assert changed.tolist() == [True]
 
 
@@ -181,8 +181,8 @@ def test_repairs_carry_transcriptions(tmp_path, gt, det, expected):
 def test_repaired_objects_are_consistent(tmp_path_factory, seed, kinds):
     batch = scene_batch(tmp_path_factory.mktemp("scene"), seed)
     mistakes = find(batch, Thresholds())
-    mended, changed = repaired(batch, mistakes, kinds)
-    det = mended.det
+    corrected, changed = repaired(batch, mistakes, kinds)
+    det = corrected.det
     assert det.offsets[-1] == det.count == len(det.texts) == len(det.boxes)
     assert (det.boxes[:, 2:] >= det.boxes[:, :2]).all()
     for start, stop in zip(det.offsets[:-1], det.offsets[1:], strict=True):

@@ -105,10 +105,10 @@ def test_the_result_says_so(inputs: dict[str, Path], tmp_path: Path) -> None:
     assert "min_confidence" not in evaluate(gt, det).signature
 
 
-def test_detections_without_confidences_stay_and_that_is_told(inputs: dict[str, Path], tmp_path: Path) -> None:
+def test_detections_without_confidences_stay_and_that_is_reported(inputs: dict[str, Path], tmp_path: Path) -> None:
     gt = inputs["gt"]
     found = run(gt, gt, tmp_path / "res", "--min-confidence", 1)
-    assert "no detection of gt.zip bears a confidence, so all stay" in found.stderr
+    assert "no detection of gt.zip has a confidence, so all stay" in found.stderr
     assert document(tmp_path / "res" / "evaltex.json")["scores"]["recall"] == 1
 
 

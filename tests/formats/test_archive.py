@@ -119,7 +119,7 @@ def test_a_name_in_utf8_without_the_flag_is_read_as_utf8(tmp_path: Path) -> None
     assert images(path) == ["é_1"]
 
 
-def test_clutter_is_passed_over_and_other_files_are_told_of(tmp_path: Path) -> None:
+def test_clutter_is_passed_over_and_other_files_are_reported(tmp_path: Path) -> None:
     clutter = ["__MACOSX/._gt_1.txt", "__MACOSX/gt_1.txt", "._gt_1.txt", ".DS_Store", "a/Thumbs.db"]
     others = ["1.json", "2.json", "3.json", "4.json"]
     files = dict.fromkeys([*clutter, *others, "gt_1.txt"], b"x")
@@ -214,7 +214,7 @@ def test_a_bomb_is_not_unpacked_beyond_what_it_announces(tmp_path: Path) -> None
     assert peak < 1 << 23
 
 
-def test_damage_is_told(tmp_path: Path) -> None:
+def test_damage_is_reported(tmp_path: Path) -> None:
     whole = zipped(tmp_path / "a.zip", {"gt_1.txt": random.Random(2).randbytes(3000)}).read_bytes()
     truncated, garbled = tmp_path / "truncated.zip", tmp_path / "garbled.zip"
     truncated.write_bytes(whole[: len(whole) // 2])
@@ -322,7 +322,7 @@ def test_zip64_and_data_before_the_archive_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("offset", "change", "reason"), [(6, b"\x6e", "zip file version"), (8, b"\x00\x08", "codec")])
-def test_what_zipfile_raises_besides_its_own_error_is_told(
+def test_what_zipfile_raises_besides_its_own_error_is_reported(
     tmp_path: Path, offset: int, change: bytes, reason: str
 ) -> None:
     """A version of the format that nobody reads, and a name flagged as UTF-8 that is none."""
@@ -336,7 +336,7 @@ def test_what_zipfile_raises_besides_its_own_error_is_told(
     assert "the archive is damaged" in refusal(path) and reason in refusal(path)
 
 
-def test_an_offset_that_older_versions_of_zipfile_seek_unchecked_is_told(
+def test_an_offset_that_older_versions_of_zipfile_seek_unchecked_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first releases of Python 3.11 hand it on to `seek`, which raises ValueError, however far before the file."""

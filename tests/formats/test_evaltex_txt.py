@@ -338,7 +338,7 @@ def test_faults_of_the_ground_truth(tmp_path: Path, line: str, message: str) -> 
         ("2,1,2,3,4", "5 fields in '2,1,2,3,4'; expected ID,\"transcription\",x,y,width,height"),
         (
             "2,a,9,1,2,3,4",
-            "an unquoted transcription that cannot be told from the numbers in '2,a,9,1,2,3,4';"
+            "an unquoted transcription that cannot be separated from the numbers in '2,a,9,1,2,3,4';"
             ' expected the transcription in double quotes: ID,"transcription",x,y,width,height',
         ),
         ('"",1,2,3,4', '5 fields in \'"",1,2,3,4\'; expected ID,"transcription",x,y,width,height'),

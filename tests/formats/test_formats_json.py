@@ -315,7 +315,7 @@ def packed(path: Path, **files: str) -> Path:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_each_is_told_by_content_in_file_folder_and_archive(tmp_path: Path, name: str) -> None:
+def test_each_is_recognised_by_content_in_file_folder_and_archive(tmp_path: Path, name: str) -> None:
     text = json.dumps(SAMPLES[name], indent=1)
     folder = tmp_path / "folder" / "inner"
     folder.mkdir(parents=True)
@@ -447,7 +447,7 @@ def test_result_faults(tmp_path: Path) -> None:
     ]
 
 
-def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
+def test_all_faults_are_reported_at_once(tmp_path: Path) -> None:
     document = changed(changed(ART, "gt_1", 0, "points", to=None), "gt_20", 0, "points", to=None)
     assert len(read(written(tmp_path / "gt.json", document)).faults) == 2
 
@@ -532,7 +532,7 @@ def test_a_document_is_parsed_once_and_not_kept(tmp_path: Path, monkeypatch: pyt
     assert len(parsed) == 2
 
 
-def test_a_folder_is_looked_through_once_to_tell_its_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_is_looked_through_once_to_detect_its_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[Path] = []
     inner = archive.walk
     monkeypatch.setattr(archive, "walk", lambda folder: looks.append(folder) or inner(folder))

@@ -56,7 +56,7 @@ def test_ground_truth(tmp_path: Path) -> None:
     assert list(images.objects.texts) == ["Café", "#", "any", ""]
     assert images.objects.dont_care.tolist() == [False, True, True, False]
     assert images.objects.outlines.vertices[:6].tolist() == [list(point) for point in zip(*CURVE, strict=True)]
-    assert images.mended.zero_area == 1
+    assert images.repairs.zero_area == 1
 
 
 def test_detections(tmp_path: Path) -> None:

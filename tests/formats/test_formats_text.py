@@ -414,7 +414,7 @@ HOSTILE = {
 }
 
 
-def test_every_form_is_told(tmp_path: Path) -> None:
+def test_every_form_is_reported(tmp_path: Path) -> None:
     for name, line in HOSTILE.items():
         assert read(folder(tmp_path / name, f"{line}\n" * 3)).source.format == name
 

@@ -230,7 +230,7 @@ def test_ctw1500(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", LEVELS)
-def test_each_is_told_by_content_in_folder_and_archive(tmp_path: Path, name: str) -> None:
+def test_each_is_recognised_by_content_in_folder_and_archive(tmp_path: Path, name: str) -> None:
     folder, archived = tmp_path / "gt", tmp_path / "gt.zip"
     folder.mkdir()
     for number in (10, 2):
@@ -313,7 +313,7 @@ def test_short_dont_care_polygons_have_no_area(tmp_path: Path) -> None:
     found = Read(written(tmp_path / "p.xml", text))
     assert found.faults == []
     assert found.objects.boxes[1].tolist() == [10, 90, 100, 90]
-    assert found.images.mended.zero_area == 1
+    assert found.images.repairs.zero_area == 1
     (fault,) = Read(tmp_path / "p.xml", "det").faults
     assert fault.startswith(":8: 2 vertices; expected three or more")
 

@@ -45,7 +45,7 @@ COORDINATES = {"ltrb": LTRB, "quad": QUAD, "polygon": POLYGON}
         ("det", "img_1", "ltrb"),
     ],
 )  # fmt: skip
-def test_the_kind_is_told_by_content(tmp_path: Path, side: Side, lines: str, told: str) -> None:
+def test_the_kind_is_recognised_by_content(tmp_path: Path, side: Side, lines: str, told: str) -> None:
     path = folder(tmp_path / "a", lines)
     assert formats.open_source(path, side, FaultLog()).format == told
 
@@ -288,12 +288,12 @@ def test_a_plain_file_is_not_forced_into_an_archive(tmp_path: Path) -> None:
 
 def test_shapes_without_area_or_crossing_themselves_are_kept_and_counted(tmp_path: Path) -> None:
     boxes = read(folder(tmp_path / "a", "1,2,1,4,a\n1,2,3,2,b\n1,2,3,4,c"))
-    assert boxes.objects.count == 3 and boxes.images.mended.zero_area == 2
+    assert boxes.objects.count == 3 and boxes.images.repairs.zero_area == 2
     lines = ["0,0,10,10,10,0,0,10,bow tie", "0,0,5,5,10,10,line", "1,2,###", "1,2,3,4,###", f"{POLYGON},good"]
     found = read(folder(tmp_path / "b", "\n".join(lines)))
-    objects, mended = found.objects, found.images.mended
+    objects, repairs = found.objects, found.images.repairs
     assert (found.source.format, found.faults) == ("polygon", [])
-    assert (mended.repaired, mended.zero_area, mended.dropped) == (1, 3, 0)
+    assert (repairs.repaired, repairs.zero_area, repairs.dropped) == (1, 3, 0)
     assert [polygon.area for polygon in outlines.polygons(objects.outlines)] == [50, 0, 0, 0, 500]
     assert objects.boxes.tolist() == [[0, 0, 10, 10], [0, 0, 10, 10], [1, 2, 1, 2], [1, 2, 3, 4], [10, 20, 30, 50]]
 
@@ -385,7 +385,7 @@ def test_real_data_sets(archive: str, kind: str, images: int, objects: int, dont
 
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
-def test_every_real_archive_is_told_and_read_without_fault() -> None:
+def test_every_real_archive_is_reported_and_read_without_fault() -> None:
     formats = {"icdar2013": "ltrb", "icdar2015": "quad", "totaltext": "polygon", "ctw1500": "polygon"}
     paths = {path: expected for folder, expected in formats.items() for path in (DATA / folder).rglob("*.zip")}
     assert len(paths) > 40

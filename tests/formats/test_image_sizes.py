@@ -72,7 +72,7 @@ def test_they_decide_the_scale_of_objects() -> None:
     assert evaluate("gt.zip", "det.zip", "cleval", images="pictures", scale_bins="0,0.05,1").totals == totals[0]
 
 
-def test_a_missing_folder_is_told() -> None:
+def test_a_missing_folder_is_reported() -> None:
     assert "no such folder" in run("gt.zip", "det.zip", "res", "--images", "nowhere", status=2).stderr
     with pytest.raises(InputError, match="no such folder"):
         evaluate("gt.zip", "det.zip", images="nowhere")

@@ -467,7 +467,7 @@ def test_other_pictures_are_still_checked(tmp_path: Path) -> None:
     assert np.bincount(runs.object, minlength=6).tolist() == [0, 0, 4, 4, 4, 0]
 
 
-def test_evaluate_tells_of_all_pictures_at_once(tmp_path: Path) -> None:
+def test_evaluate_reports_all_pictures_at_once(tmp_path: Path) -> None:
     """Faults of both sides in one message, files named as the user would."""
     gt = f'a\n{HEIGHT},{WIDTH}\n1,1,"",f,0,0,1,1\nb\n{HEIGHT},{WIDTH}\n'
     (tmp_path / "gt.txt").write_text(gt, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Quadrilaterals that need no mending: what is taken for one is one, and polygons come out as if made one by one."""
+"""Quadrilaterals that need no repair: what is taken for one is one, and polygons come out as if made one by one."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def one_by_one(vertices: np.ndarray, offsets: np.ndarray) -> tuple[list[str], Ge
     made, repaired, flat = [], 0, 0
     for start, stop in pairwise(offsets):
         drawn = shapely.polygons(shapely.linearrings(vertices[start:stop]))
-        mended = drawn if shapely.is_valid(drawn) else polygons.repair(np.array([drawn]))[0]
-        has_area = bool(shapely.area(mended) > 0)
+        repairs = drawn if shapely.is_valid(drawn) else polygons.repair(np.array([drawn]))[0]
+        has_area = bool(shapely.area(repairs) > 0)
         repaired += has_area and not shapely.is_valid(drawn)
         flat += not has_area
-        made.append(shapely.to_wkb(mended, hex=True))
+        made.append(shapely.to_wkb(repairs, hex=True))
     return made, GeometryCounts(repaired=repaired, zero_area=flat)
 
 
@@ -70,18 +70,18 @@ def test_polygons_are_those_made_one_by_one(corners: np.ndarray, other: list[tup
         (np.concatenate([corners.reshape(-1, 2), other]), [*[4] * len(corners), len(other)]),
     ):
         offsets = np.concatenate([[0], np.cumsum(counts)])
-        geometries, mended = polygons.from_vertices(vertices, offsets)
-        assert ([shapely.to_wkb(one, hex=True) for one in geometries], mended) == one_by_one(vertices, offsets)
+        geometries, repairs = polygons.from_vertices(vertices, offsets)
+        assert ([shapely.to_wkb(one, hex=True) for one in geometries], repairs) == one_by_one(vertices, offsets)
 
 
 @settings(deadline=None, derandomize=True, max_examples=200)
 @given(quadrilaterals)
 def test_shapes_read_are_those_made_one_by_one(corners: np.ndarray) -> None:
     count = len(corners)
-    drawn, mended = outlines.from_numbers(corners.ravel(), np.full(count, 8), np.zeros(count, dtype=bool))
+    drawn, repairs = outlines.from_numbers(corners.ravel(), np.full(count, 8), np.zeros(count, dtype=bool))
     assert drawn.boxes.tolist() == np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1).tolist()
     made = [shapely.to_wkb(one, hex=True) for one in outlines.polygons(drawn)]
-    assert (made, mended) == one_by_one(drawn.vertices, drawn.offsets)
+    assert (made, repairs) == one_by_one(drawn.vertices, drawn.offsets)
 
 
 @pytest.mark.parametrize(
@@ -128,11 +128,11 @@ def test_numbers_of_boxes_and_polygons_in_turn() -> None:
     objects = [[0, 0, 0, 5], [0, 0, 4, 0, 4, 3], [1, 2, 3, 4], [5, 6, 7, 9], [0, 0, 5, 5, 9, 9]]
     counts = np.array([len(numbers) for numbers in objects])
     is_box = np.array([True, False, True, False, False])
-    drawn, mended = outlines.from_numbers(np.concatenate(objects), counts, is_box)
+    drawn, repairs = outlines.from_numbers(np.concatenate(objects), counts, is_box)
     assert drawn.boxes.tolist() == [[0, 0, 0, 5], [0, 0, 4, 3], [1, 2, 3, 4], [5, 6, 7, 9], [0, 0, 9, 9]]
     assert [drawn.ring(i).ravel().tolist() for i in range(5)] == [[], objects[1], [], objects[3], objects[4]]
     assert drawn.counts.tolist() == [0, 3, 0, 2, 3] and not drawn.all_boxes
-    assert mended == GeometryCounts(zero_area=3)
+    assert repairs == GeometryCounts(zero_area=3)
     assert [None if one is None else one.area for one in outlines.polygons(drawn)] == [None, 6, None, 0, 0]
 
 

@@ -436,7 +436,7 @@ def test_totaltext_takes_invalid_outlines_as_its_script() -> None:
     assert accumulator.compute().scores["recall"] == 1
 
 
-def test_polygons_count_as_bounding_boxes_unless_told_otherwise() -> None:
+def test_polygons_count_as_bounding_boxes_unless_set_otherwise() -> None:
     """A triangle that covers half of its bounding box, found by that box: τ of the shapes themselves is 0.5."""
     gt, det = image_objects(polygons=[[(0, 0), (40, 0), (0, 40)]]), image_objects([[0, 0, 40, 40]])
     for options, recall in (({}, 1), ({"shape": "polygon"}, 0)):

@@ -122,7 +122,7 @@ def test_shares_of_several_dont_care_objects_are_not_added() -> None:
     assert accumulator.compute().totals["counted_detections"] == 1
 
 
-def test_coordinates_are_cut_to_integers_unless_told_otherwise() -> None:
+def test_coordinates_are_cut_to_integers_unless_set_otherwise() -> None:
     assert score([WORD], [[0, 0, 50.9, 20]])["recall"] == 0.0
     assert score([WORD], [[0, 0, 50.9, 20]], truncate=False)["recall"] == 1.0
 
@@ -198,7 +198,7 @@ def test_images_without_objects_that_count(
 # Objects and masks ---------------------------------------------------------------------------------------------------
 
 
-def test_every_object_tells_its_match(tmp_path: Path) -> None:
+def test_every_object_has_its_match(tmp_path: Path) -> None:
     (tmp_path / "gt.txt").write_text(
         'a\n99,999\n1,1,"x",f,0,0,100,20\n2,2,"y",f,200,0,100,20\n3,3,"z",t,400,0,100,20\n'
     )

@@ -95,7 +95,7 @@ def test_a_wrong_text_uses_up_the_pair() -> None:
     assert (found.totals["one_to_one"], found.totals["correctly_read"], found.scores["recall"]) == (1, 0, 0.0)
 
 
-def test_objects_without_text_are_told_of() -> None:
+def test_objects_without_text_are_reported() -> None:
     accumulator = Accumulator("iou-crw")
     accumulator.update(
         image_objects([WORD, OTHER], texts=["", ""], dont_care=[False, True]), image_objects([WORD], texts=["word"])
@@ -105,10 +105,10 @@ def test_objects_without_text_are_told_of() -> None:
     assert any("1 object counts but has no transcription" in warning for warning in found.warnings)
 
 
-def test_detections_without_text_and_masks_are_told_of(tmp_path: Any) -> None:
+def test_detections_without_text_and_masks_are_reported(tmp_path: Any) -> None:
     (tmp_path / "gt.txt").write_text('a\n9,9\n1,1,"word",f,0,0,9,9\n')
     (tmp_path / "det.txt").write_text('a\n1,"",0,0,9,9\n')
     paths = tmp_path / "gt.txt", tmp_path / "det.txt"
-    assert any("no detection bears a transcription" in warning for warning in evaluate(*paths, "iou-crw").warnings)
+    assert any("no detection has a transcription" in warning for warning in evaluate(*paths, "iou-crw").warnings)
     with pytest.raises(InputError, match="iou-crw does not work on label pictures"):
         evaluate(*paths, "iou-crw", gt_images=tmp_path, det_images=tmp_path)

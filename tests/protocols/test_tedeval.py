@@ -204,7 +204,7 @@ def test_dont_care_is_cut_off_a_detection() -> None:
     assert score([WORD, rest], [box(0, 0, 260, 20)]) == {"recall": 0, "precision": 0, "hmean": 0}
 
 
-def test_an_empty_transcription_counts_and_is_told() -> None:
+def test_an_empty_transcription_counts_and_is_reported() -> None:
     found = evidence_of(batch_of([([WORD, box(0, 50, 90, 70)], [WORD, box(0, 50, 90, 70)]), ([WORD], [WORD])]))
     assert found.tally.recall_credit.tolist() == [1, 1]
     assert found.tally.counted_gt_objects.tolist() == [2, 1]

@@ -202,7 +202,7 @@ def test_regions_of_different_images_are_different_lines() -> None:
     assert accumulator.compute().totals["lines"] == 0
 
 
-def test_every_word_tells_its_line_match(tmp_path: Path) -> None:
+def test_every_word_has_its_line_match(tmp_path: Path) -> None:
     (tmp_path / "gt.txt").write_text('a\n99,999\n1,1,"x",f,0,0,40,20\n2,1,"y",f,60,0,40,20\n')
     (tmp_path / "det.txt").write_text('a\n5,"",0,0,90,20\n')
     paths = tmp_path / "gt.txt", tmp_path / "det.txt"

@@ -206,7 +206,7 @@ def test_polygons_that_cross_themselves_too_often_are_refused(kind: str, monkeyp
 
 @pytest.mark.parametrize("kind", ["evaltex", "polygon", "labelme"])
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_where_such_a_polygon_stands_is_told(kind: str, jobs: str, tmp_path: Path) -> None:
+def test_where_such_a_polygon_stands_is_reported(kind: str, jobs: str, tmp_path: Path) -> None:
     ring = tangles()["little, and dense"][0]
     numbers = ",".join(map(str, ring.ravel().tolist()))
     (tmp_path / "gt.txt").write_text('a\n9,9\n1,1,"x",f,1,1,3,3\n\nb\n9,9\n1,1,"x",f,1,1,3,3\n')

@@ -757,7 +757,7 @@ class TestImage:
         tab.point("[data-toggle=picture]", click=True)
         assert tab.run("document.querySelector('.picture').style.display") == "none"
 
-    def test_pointer_and_keyboard_tell_an_object(self, tab: Chromium, report: Path) -> None:
+    def test_pointer_and_keyboard_show_an_object(self, tab: Chromium, report: Path) -> None:
         tab.open(report, "#/evaltex/street_sign")
         tip = "document.querySelector('#tip').hidden ? '' : document.querySelector('#tip').innerText"
         tab.point("[data-key=gt4]")

@@ -225,7 +225,7 @@ def test_rejected_objects_are_left_out_of_the_local_evaluation(tmp_path: Path) -
     assert "Missed=5\nIgnored=2\n" in text
 
 
-def test_every_kind_of_match_is_told(tmp_path: Path) -> None:
+def test_every_kind_of_match_is_reported(tmp_path: Path) -> None:
     """A split, a merge, a false positive; counts of objects."""
     gt = 'i\n99,99\n1,1,"",f,0,0,40,9\n2,2,"",f,0,20,10,9\n3,2,"",f,12,20,10,9\n'
     det = 'i\n7,"",0,0,20,9\n8,"",20,0,20,9\n9,"",0,20,22,9\n4,"",80,80,9,9\n'

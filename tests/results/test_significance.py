@@ -212,7 +212,7 @@ def test_a_p_that_cannot_be_resolved_is_shown_as_a_bound(p, is_bound, shown):
 
 
 @pytest.mark.parametrize("images", [1, 2, 3, 8, 20])
-def test_equal_detectors_are_seldom_told_apart(images):
+def test_equal_detectors_are_seldom_distinguished(images):
     """At most 5 % of 300 data sets, and what chance adds; the bootstrap's p-value was below 0.05 in up to 97 %."""
     rng = np.random.default_rng(images)
     asked = [10] * images

@@ -94,7 +94,7 @@ def refusal(gt: str, det: str = "det.txt") -> str:
     return str(refused.value)
 
 
-def test_faults_are_told_with_their_own_file() -> None:
+def test_faults_are_reported_with_their_own_file() -> None:
     write(3)
     with Path("gt-1.txt").open("a") as file:
         file.write('3,3,"c",f,1,2,3\nimg_2\n5,5\n')
@@ -171,7 +171,7 @@ def test_equal_names_of_both_sides_are_in_memory_once() -> None:
     assert inputs.gt.names == ["a", "b"] and inputs.det.names is inputs.gt.names
 
 
-def test_hashes_tell_names_apart_however_long_and_many() -> None:
+def test_hashes_distinguish_names_however_long_and_many() -> None:
     names = [f"{k}{'x' * (k % 3) * 900}{k % 7}" for k in range(5000)]
     assert not packed(names).repeat()
     assert packed([*names, names[0]]).repeat()

@@ -79,7 +79,7 @@ def test_a_whole_run_writes_its_table_and_leaves_the_rest(module, monkeypatch, t
 
 
 @pytest.mark.parametrize(("seconds", "status"), [([9.0, 4.0], None), ([4.1, 5.0], 1)])
-def test_exit_status_tells_of_a_ratio_beyond_its_limit(seconds, status, module, monkeypatch, capsys):
+def test_exit_status_reports_a_ratio_beyond_its_limit(seconds, status, module, monkeypatch, capsys):
     """The fastest run counts: 4/1 is within a limit of 4, 4.1/1 is not."""
     run = module("run")
     ratio = run.Ratio(run.Measured("this", seconds), run.Measured("that", [1.0, 2.0]), 4.0)

@@ -291,7 +291,7 @@ def contents() -> list[tuple[str, str]]:
     return sorted((path.name, path.read_text()) for path in found)
 
 
-def test_what_cannot_be_put_right_is_told_and_kept() -> None:
+def test_what_cannot_be_put_right_is_reported_and_kept() -> None:
     assert killed_at(3).returncode == -signal.SIGKILL
     Path("small/p.txt").mkdir()  # in the way of what comes back
     Path("small/p.txt/x").write_text("")
@@ -370,7 +370,7 @@ def test_files_written_alone_are_whole_too(outcomes: dict[str, Tree]) -> None:
 @pytest.mark.no_coverage
 @pytest.mark.parametrize("most", [0, 1, 200, 1000, 5000, 20_000])
 @pytest.mark.parametrize("place", ["res", "new/res"])
-def test_a_disk_that_is_full_is_told(here: Path, outcomes: dict[str, Tree], place: str, most: int) -> None:
+def test_a_disk_that_is_full_is_reported(here: Path, outcomes: dict[str, Tree], place: str, most: int) -> None:
     """No file may grow beyond so many bytes; the largest of the results has more."""
     assert max(len(kept) for kept in outcomes["new"].values() if kept is not None) > 20_000
 
@@ -665,7 +665,7 @@ def test_streams_that_are_closed_are_nowhere(outcomes: dict[str, Tree], closed: 
 @pytest.mark.parametrize(
     "arguments", [RUN, ["diagnose", "gt.txt", "det.txt"], ["--help"], ["compare", "--help"]], ids=str
 )
-def test_output_that_cannot_be_written_is_told(arguments: list[str], outcomes: dict[str, Tree]) -> None:
+def test_output_that_cannot_be_written_is_reported(arguments: list[str], outcomes: dict[str, Tree]) -> None:
     with Path("/dev/full").open("w") as full:
         status, stderr = run(*arguments, stdout=full)
         assert status == 2

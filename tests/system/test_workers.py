@@ -130,7 +130,7 @@ def test_workers_import_what_decodes_pictures_where_there_are_any(kind: str, mon
     assert ("evaltex_cli.formats.label_images" in preloaded) == (kind == "masks")
 
 
-def test_faults_found_by_workers_are_told_as_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_faults_found_by_workers_are_reported_as_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of them, in the same order, and no more than twenty shown."""
     write_boxes()
     broken = Path("det.txt").read_text().replace('"word"', '"word')
@@ -269,7 +269,7 @@ if __name__ == "__main__":
     ("threads", "files"),
     [(threads, 100) for threads in range(7)] + [(100, files) for files in (8, 14, 15, 16, 17, 18, 20)],
 )
-def test_a_machine_that_starts_no_more_is_told(here: Path, threads: int, files: int) -> None:
+def test_a_machine_that_starts_no_more_is_reported(here: Path, threads: int, files: int) -> None:
     """Nothing waits for a worker that nobody starts, and whatever dies of it does so in silence."""
     write_boxes()
     Path("limited.py").write_text(LIMITED)
@@ -605,7 +605,7 @@ def test_a_scheduler_that_is_lost_is_not_waited_for() -> None:
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tls://127.0.0.1:9", "nowhere"])
-def test_a_cluster_that_is_not_there_is_told(address: str) -> None:
+def test_a_cluster_that_is_not_there_is_reported(address: str) -> None:
     pytest.importorskip("distributed", reason="the extra cluster is not installed")
     write_boxes()
     process = began("gt.txt", "det.txt", "res", "--cluster", address)
@@ -621,6 +621,6 @@ def test_jobs_and_cluster_exclude_each_other() -> None:
     )
 
 
-def test_the_results_do_not_tell_the_jobs() -> None:
+def test_the_results_do_not_depend_on_the_jobs() -> None:
     outcome(*write_boxes(), "res", "--jobs", "2")
     assert "jobs" not in json.loads(Path("res/evaltex.json").read_text())

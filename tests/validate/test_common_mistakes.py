@@ -186,7 +186,7 @@ def test_boxes_and_quadrilaterals_with_transcriptions(tmp_path, shapes, protocol
 def test_detections_without_transcriptions_evaluated_end_to_end(tmp_path):
     """The last column is missing, and that is said; a ground truth of boxes and text is no obstacle."""
     found = evaluate(gt_zip(tmp_path), det_zip(tmp_path), "iou-crw")
-    assert "iou-crw: no detection bears a transcription, so no text can be right" in found.warnings
+    assert "iou-crw: no detection has a transcription, so no text can be right" in found.warnings
     assert found.scores["recall"] == 0
 
 
@@ -393,14 +393,14 @@ def test_which_polygon_is_invalid_and_where(tmp_path):
     assert f"{det}/res_img_1.txt:2:1: image 'img_1', object 2: a polygon that crosses or touches itself" in text
 
 
-def test_both_orientations_count_alike_and_are_told(tmp_path):
+def test_both_orientations_count_alike_and_are_reported(tmp_path):
     reversed_quads = {k: ",".join(line.split(",")[i] for i in (6, 7, 4, 5, 2, 3, 0, 1)) for k, line in QUADS.items()}
     det = det_zip(tmp_path, reversed_quads)
     assert scores(gt_zip(tmp_path), det) == ALL
     assert "1 of 1 quadrilateral is counter-clockwise (object 1)" in validated(gt_zip(tmp_path), det)[1]
 
 
-def test_plain_command_tells_of_names_too(tmp_path):
+def test_plain_command_reports_names_too(tmp_path):
     gt, det = gt_zip(tmp_path), det_zip(tmp_path, name="{}.txt")
     result = CliRunner().invoke(main, [str(gt), str(det), str(tmp_path / "results")])
     assert result.exit_code == 2

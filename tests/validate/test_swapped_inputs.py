@@ -91,7 +91,7 @@ def test_coco_results_as_ground_truth(tmp_path: Path) -> None:
     assert "the ground truth is a list of COCO results" in (signs(det, gt) or "")
 
 
-def test_a_run_that_finds_next_to_nothing_tells_it(tmp_path: Path) -> None:
+def test_a_run_that_finds_next_to_nothing_says_so(tmp_path: Path) -> None:
     """One word of a hundred matches."""
     far = "".join(f"{x},900,{x + 9},900,{x + 9},910,{x},910,0.5\n" for x in range(0, 1000, 10))
     gt = in_folder(tmp_path / "a", {"res_0.txt": far + f"{QUAD},0.9\n"})

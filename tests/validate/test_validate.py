@@ -294,7 +294,7 @@ def test_checks_against_plain_ones(boxes, rings):
     assert [row for kind, row in found if kind == "orientation"] == turned[:1]
 
 
-def test_what_is_counter_clockwise_is_told_image_by_image():
+def test_what_is_counter_clockwise_is_reported_image_by_image():
     clockwise = np.array([[0, 0], [9, 0], [9, 9], [0, 9]])
     images = [
         image_objects(polygons=[clockwise[::-1] if turned else clockwise for turned in drawn])
@@ -326,8 +326,8 @@ def test_dont_care_images():
 
 def as_read(boxes, rings):
     objects = image_objects(np.array(boxes, float).reshape(-1, 4), [np.array(ring, float) for ring in rings])
-    mended = polygons.from_vertices(objects.outlines.vertices, objects.outlines.offsets)[1]
-    return ReadImages(np.zeros((1, 2)), objects, mended)
+    repairs = polygons.from_vertices(objects.outlines.vertices, objects.outlines.offsets)[1]
+    return ReadImages(np.zeros((1, 2)), objects, repairs)
 
 
 @PROPERTY
@@ -344,7 +344,7 @@ def test_policies_against_a_plain_filter(boxes, rings):
     assert nothing == {}
     kept = [len(boxes) + i for i, good in enumerate(valid) if good]
     rows = [*range(len(boxes)), *kept]
-    assert left.mended == GeometryCounts(dropped=valid.count(False))
+    assert left.repairs == GeometryCounts(dropped=valid.count(False))
     assert left.objects.ids.tolist() == read.objects.ids[rows].tolist()
     assert left.objects.boxes.tolist() == read.objects.boxes[rows].tolist()
     assert left.objects.offsets.tolist() == [0, len(rows)]
@@ -371,7 +371,7 @@ def test_dropping_keeps_what_belongs_to_the_others(files):
     assert "ground truth: 1 invalid polygon left out, as if it was not in the file" in found.warnings
 
 
-def test_zero_area_is_told_apart_from_what_was_dropped(tmp_path):
+def test_zero_area_is_distinguished_from_what_was_dropped(tmp_path):
     line = "10,10,50,10,90,10,10,10"
     (tmp_path / "gt").mkdir()
     (tmp_path / "gt" / "1.txt").write_text(f"10,10,50,10,50,30,10,30,a\n{line},###\n")
@@ -458,7 +458,7 @@ def test_pictures_are_found_by_name_then_by_stem(tmp_path):
         sizes_from_pictures(tmp_path / "none", names)
 
 
-def test_pictures_tell_sizes_that_the_ground_truth_lacks_or_has_wrong(files, tmp_path):
+def test_pictures_give_sizes_that_the_ground_truth_has_not_or_has_wrong(files, tmp_path):
     pictures = tmp_path / "pictures"
     pictures.mkdir()
     Image.new("L", (200, 100)).save(pictures / "img_1.png")

@@ -1,4 +1,4 @@
-"""Files that are documents, JSON, XML or .mat: read within bounds, told apart, and made sources of.
+"""Files that are documents, JSON, XML or .mat: read within bounds, recognised, and made sources of.
 
 A document contains all images of a data set (`index_json`), or one image and has its name (`index_each`).
 """

@@ -90,7 +90,7 @@ def columns(images: Sequence[CollectedImage]) -> ReadImages:
     regions = [own if one.region is None else one.region for one, own in zip(objects, ids, strict=True)]
     confidences = np.array([one.confidence for one in objects], np.float64)  # NaN for None
     try:
-        drawn, mended = _outlines(objects)
+        drawn, repairs = _outlines(objects)
     except TangledError as tangled:
         place = [image.place for image in images for _ in image.objects][tangled.ring]
         at = objects[tangled.ring].at
@@ -108,7 +108,7 @@ def columns(images: Sequence[CollectedImage]) -> ReadImages:
         types=_types(objects),
     )
     sizes = np.array([(image.height, image.width) for image in images], np.float64).reshape(-1, 2)
-    return ReadImages(sizes, columns, mended)
+    return ReadImages(sizes, columns, repairs)
 
 
 def _outlines(objects: Sequence[CollectedObject]) -> tuple[Outlines, GeometryCounts]:

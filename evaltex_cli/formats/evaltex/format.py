@@ -92,9 +92,9 @@ class Reader:
 
     def read(self, faults: FaultLog) -> ReadImages:
         """See `base.Content`."""
-        objects, mended = read_lines(self.texts(), _LINES[self.side], faults)
+        objects, repairs = read_lines(self.texts(), _LINES[self.side], faults)
         self._refuse_repeated_ids(objects, faults)
-        return ReadImages(self.sizes.astype(np.float64), objects, mended)
+        return ReadImages(self.sizes.astype(np.float64), objects, repairs)
 
     def places(self) -> Iterator[Place]:
         """See `base.Content`."""
@@ -155,7 +155,7 @@ def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog)
         readable = [unpacked(file).absolute() for file in files]
         log = FaultLog()
         found, hashes = _index_files(files, readable, Index(side, log))
-        if found.names.repeat():  # rare, so only then is it told where
+        if found.names.repeat():  # rare, so only then is it found out where
             log = FaultLog()
             found, hashes = _index_files(files, readable, Index(side, log, {}))
     except OSError as error:

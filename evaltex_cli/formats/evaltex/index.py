@@ -78,7 +78,7 @@ class Index:
     side : {'gt', 'det'}
     faults : FaultLog
     name_line : dict or None
-        Where each name stands, to tell of names that are there again; it takes every line one by one.
+        Where each name stands, to report names that are there again; it takes every line one by one.
     """
 
     side: Side

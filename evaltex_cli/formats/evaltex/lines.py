@@ -91,7 +91,7 @@ def _unquoted_text_stop(fields: list[str], side: Side) -> int:
     if first_number >= 2 and (numbers == 4 or (numbers >= 6 and numbers % 2 == 0)):
         return first_number
     raise FormatError(
-        f"an unquoted transcription that cannot be told from the numbers in {quote(','.join(fields))}",
+        f"an unquoted transcription that cannot be separated from the numbers in {quote(','.join(fields))}",
         'the transcription in double quotes: ID,"transcription",x,y,width,height',
     )
 

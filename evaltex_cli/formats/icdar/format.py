@@ -8,10 +8,10 @@ format    coordinates                 sets
 `POLYGON` ``x1,y1,...,xn,yn``         Total-Text
 ========= =========================== ==========================================================
 
-Some sets have lines of their own form, told by what stands in 95 % of the lines or more:
+Some sets have lines of their own form, detected by what is in 95 % of the lines or more:
 
 ================= ===================================== ==============================================
-format            line                                  told by
+format            line                                  detected by
 ================= ===================================== ==============================================
 `MLT`             ``x1,y1,...,x4,y4,script,text``       a script's name (MLT 2017, 2019)
 `RCTW`            ``x1,y1,...,x4,y4,difficult,"text"``  0 or 1 before a quote, not always 1 (RCTW-17)
@@ -21,7 +21,7 @@ format            line                                  told by
 ================= ===================================== ==============================================
 
 There the transcription is all that follows, as it stands (in `RCTW` without its quotes). A script's name is dropped.
-Don't care is ``###`` and, in `RCTW`, difficult. What `total_text`, `msra_td500` and `segmentation` read is told from
+Don't care is ``###`` and, in `RCTW`, difficult. What `total_text`, `msra_td500` and `segmentation` read is recognised by
 the same pass. The rest of this text is on the usual three.
 
 After the coordinates a ground-truth line has the transcription, a detection optionally a confidence in [0, 1], then
@@ -33,7 +33,7 @@ is UTF-8 (byte order marks at the start of any line are dropped), lines end in L
 Coordinates are continuous and stand as they are. A box's corners are in order, though it may have no area. A polygon
 has three vertices or more; one of text ``###`` may have fewer (Total-Text has two such), and then no area.
 
-What no single line tells is told by all lines of the archive together (`icdar.survey`).
+What no single line shows is inferred from all lines of the archive together (`icdar.survey`).
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ class _Lines:
 
     def read(self, faults: FaultLog) -> ReadImages:
         """See `base.Content`."""
-        objects, mended = read_lines(self.texts(), line_format(self.syntax), faults)
-        return ReadImages(np.zeros((len(self.entries.entries), 2)), objects, mended)
+        objects, repairs = read_lines(self.texts(), line_format(self.syntax), faults)
+        return ReadImages(np.zeros((len(self.entries.entries), 2)), objects, repairs)
 
     def places(self) -> Iterator[Place]:
         """See `base.Content`; an image has the name of its entry."""

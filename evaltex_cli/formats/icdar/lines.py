@@ -1,6 +1,6 @@
 """The exact parser of one line of an ICDAR-style .txt file: slow, and the only one that explains faults.
 
-`icdar.format` tells what the lines mean, and of what `Syntax` those of an archive are.
+`icdar.format` says what the lines mean, and of what `Syntax` those of an archive are.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _ESCAPED = re.compile(r'\\(["\\])')
 class LineShape(NamedTuple):
     """What the survey keeps of a line.
 
-    Its leading `numbers` fields are numbers; `goes_on` tells whether anything follows them. The next three tell of the
+    Its leading `numbers` fields are numbers; `goes_on` says whether anything follows them. The next three are about the
     field where a box's, a quadrilateral's and a polygon's confidence would stand: 0 no number in [0, 1], 1 a whole
     one, 2 one with decimals. `mark` names the one format, if any, that only such lines fit.
     """

@@ -3,8 +3,8 @@
 Ground truth, .gt files: ``index difficult x y width height angle``, x and y the upper left corner before the turn, the
 angle in radians, from the x axis towards the y axis. Difficult ones are don't care. Results, and copies of the ground
 truth, .txt files: ``left,top,right,bottom,angle``, optionally followed by a transcription, ``###`` for don't care.
-Commas and blanks both stand between numbers. The .txt files of five numbers cannot be told from boxes with confidences;
-name this format for them.
+Commas and blanks both stand between numbers. Files of five numbers look like boxes with confidences: name this format
+for them.
 """
 
 from __future__ import annotations

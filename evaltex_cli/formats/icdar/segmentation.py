@@ -187,15 +187,15 @@ def _labels(path: Path, names: list[str], colours: list[dict[int, int]], checksu
 
 
 def _format(name: str, what: str, by_character: bool) -> Format:
-    told = "icdar2013-seg" if not by_character else ""
+    detected = "icdar2013-seg" if not by_character else ""
     title = f"folder or .zip of ICDAR 2013 segmentation, colour pictures with .txt files, by {what}"
     return Format(
         name,
         title,
-        partial(icdar_survey.recognises, told),
+        partial(icdar_survey.recognises, detected),
         partial(_index, name, by_character),
         four_corners=True,
-        recognised_by="lines of three colours, a centre, a box and a character" if told else "",
+        recognised_by="lines of three colours, a centre, a box and a character" if detected else "",
         layout='R G B centre_x centre_y x0 y0 x1 y1 "c"',
         sample=_sample,
     )

@@ -1,4 +1,4 @@
-"""What no single line of ICDAR-style .txt files tells, and all lines of a folder or archive together do, in one pass.
+"""What no single line of ICDAR-style .txt files shows, and all lines of a folder or archive together do, in one pass.
 
 Everything comes of the shapes of the lines (`icdar.lines.LineShape`):
 
@@ -216,7 +216,7 @@ def _survey_plain(buffer: bytes, data: Bytes, plain: PlainLines) -> tuple[Counte
     shapes : Counter
         Of all plain lines but those in `special`.
     special : (s,) int64
-        Positions in `plain` of lines that may be of a format of its own, for `icdar.lines.survey_line` to tell.
+        Positions in `plain` of lines that may be of a format of its own, for `icdar.lines.survey_line` to decide.
     spaced : list of int
         Positions in `plain` of lines whose transcription is ``###`` with blanks around.
     """

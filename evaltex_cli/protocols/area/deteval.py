@@ -1,7 +1,7 @@
 """DetEval (Wolf & Jolion, IJDAR 8(4), 2006): objects found and right, by thresholds on area recall and area precision.
 
 Task: text localisation by boxes (or polygons, masks). Equation, figure and section numbers are the paper's. Three
-programs bear the name; `variant` chooses:
+programs have the name; `variant` chooses:
 
 ``wolf``       the authors' program, evaldetection/readdeteval: ratios are 32 bit floats, centres whole pixels
 ``rrc``        the script of the ICDAR Robust Reading Competition: merges cost nothing, sums are rounded to 4 decimals

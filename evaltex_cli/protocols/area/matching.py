@@ -1,4 +1,4 @@
-"""Matches by area recall and area precision: the one matcher of the DetEval family, its members told apart by `Rules`.
+"""Matches by area recall and area precision: the matcher of the DetEval family, whose members differ in their `Rules`.
 
 Area recall σ = Area(G ∩ D) / Area(G), area precision τ = Area(G ∩ D) / Area(D) (Wolf & Jolion, IJDAR 2006).
 One-to-one matches are looked for first, then one-to-many (splits) object by object, then many-to-one (merges) detection

@@ -1,6 +1,6 @@
 """CLEval (Baek, Nam, Park, Lee, Shin, Baek, Lee, Lee, CVPR workshops 2020): evaluation by characters.
 
-Task: text detection, and end-to-end recognition where detections bear transcriptions. The characters of a ground-truth
+Task: text detection, and end-to-end recognition where detections have transcriptions. The characters of a ground-truth
 object are taken to stand evenly along it; a detection is matched with the objects whose characters it includes, and
 what counts are characters found, lost and found twice, less a penalty for every object in pieces and every detection
 of several objects. Equation and algorithm numbers are the paper's.
@@ -19,7 +19,7 @@ Unlike the official program: coordinates may be fractions; a polygon without tra
 crashes); objects are visited in the ground truth's order (it takes that of a Python set).
 
 Empty cases: 0/0 is 0. An image without objects, or with don't-care objects only, adds its false positives and nothing
-else. End-to-end scores are None where no detection bears a transcription.
+else. End-to-end scores are None if no detection has a transcription.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def needs_sizes(batch: ImageBatch, parameters: Parameters) -> None:
 
 
 def _matches(scene: Scene, counts: Counts, dont_care: Bools, parameters: Parameters) -> Matches:
-    """Per-object results; end-to-end values are undefined in images where no detection bears a transcription."""
+    """Per-object results; end-to-end values are undefined in images in which no detection has a transcription."""
     matched = counts.matching.matched
     end_to_end = per_image(scene.det_length > 0, scene.det_image, scene.images) > 0
     gt_read, det_read = end_to_end[scene.gt_image], end_to_end[scene.det_image]
@@ -233,8 +233,8 @@ def _matches(scene: Scene, counts: Counts, dont_care: Bools, parameters: Paramet
 
 
 def _warnings(batch: ImageBatch, scene: Scene) -> tuple[Remark, ...]:
-    """Name the images where objects bear no transcription; the official program crashes if these are polygons."""
-    what = "cleval: {count} ground-truth object[s] bear[s|] no transcription"
+    """Name the images in which objects have no transcription; the official program crashes if these are polygons."""
+    what = "cleval: {count} ground-truth object[s] [has|have] no transcription"
     text = f"{what}; [it has no characters and matches|they have no characters and match] nothing (in {{images}})"
     return remark(text, batch, scene.gt_length == 0)
 

@@ -166,7 +166,7 @@ def local_scores(batch: ImageBatch, scene: Scene, kept: Kept, parameters: Parame
 def _known_areas(scene: Scene, objects: Any, gt: Ints, det: Ints, area: Floats) -> Floats | None:
     """Areas of pairs whose ground truth has grown or shrunk to `objects`, from those before; None for moved shapes.
 
-    Most masks are too thin to grow: only those that do are measured anew.
+    Most masks are too thin to grow: only those that do are measured again.
     """
     if objects is scene.gt:
         return area

@@ -48,7 +48,7 @@ def convention(parameters: Parameters) -> Convention:
 
 
 def counting(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> tuple[Bools, Bools, tuple[Remark, ...]]:
-    """Tell which objects and detections count.
+    """Find which objects and detections count.
 
     Returns
     -------
@@ -64,13 +64,13 @@ def counting(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> t
     left_out = gt_counts & _crosses_itself(batch.gt)
     text = (
         "{count} object[s] left out because [its polygon crosses itself|their polygons cross themselves] ({images});"
-        " mend [it|them] or set self_crossing=counted"
+        " repair [it|them] or set self_crossing=counted"
     )
     return gt_counts & ~left_out, det_counts, remark(text, batch, left_out)
 
 
 def _crosses_itself(objects: Objects) -> Bools:
-    """(n,) bool: polygons that are not valid as they are drawn, less those without area, which nothing can mend."""
+    """(n,) bool: polygons that are not valid as they are drawn, less those without area, which nothing can repair."""
     result = np.zeros(objects.count, dtype=bool)
     if objects.outlines.all_boxes:
         return result

@@ -4,7 +4,7 @@ Task: text localisation by boxes, polygons or labelled masks. An object and a de
 merged word counts for nothing. The program takes coordinates cut to integers, and pairs first-fit (`first_fit`), so the
 order of an image's detections may change the score.
 
-Average precision, which the program adds where detections bear confidences, ranks the detections of all images
+Average precision, which the program adds where detections have confidences, ranks the detections of all images
 together; it is no sum over images, and left out.
 
 Empty cases: a ratio 0/0 is 0 in the dataset. An image without objects that count has recall 1, and precision 0 if it

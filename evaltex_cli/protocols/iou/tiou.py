@@ -5,7 +5,7 @@ recall times f(share of the object that the detection cuts off), towards precisi
 text of other objects, don't care included); f(x) = 1 - x, but 1 up to a tolerance of 0.01, which the paper lacks.
 
 With ``lines=regions`` (the "word and text-line" ground truth of the authors) a detection may also be of a line: a
-region of several objects, as the ground truth's region column tells. Lines go first. A detection of a line finds those
+region of several objects, as the ground truth's region column says. Lines go first. A detection of a line finds those
 of its words that it covers by more than half. Where we differ from the program there: words belong to the line that the
 ground truth says, not to every line that covers half of them; a line needs a word that is found; don't-care words give
 no credit; and text beside the line is all text beside it, while the program leaves out the word whose number is the
@@ -126,7 +126,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     Raises
     ------
     InputError
-        For lines of label pictures: no pixel tells how far a line reaches between its words.
+        For lines of label pictures: no pixel shows how far a line reaches between its words.
     """
     gt_counts, det_counts, warnings = counting(batch, overlaps, parameters)
     similarity = iou(overlaps)

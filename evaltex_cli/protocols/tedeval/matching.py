@@ -55,7 +55,7 @@ class Scene:
 
 
 def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> Scene:
-    """Tell the detections of don't care, and cut don't care off all detections.
+    """Find the detections of don't care, and cut don't care off all detections.
 
     A don't-care object first loses what it shares with any object that counts. A detection is of don't care when those
     of which it covers more than t_r are t_p of its area or more, or a single one is more than t_p. Every detection
