@@ -605,6 +605,7 @@ def test_names_of_files_that_are_not_unicode() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
 @pytest.mark.parametrize(
     ("command", "form"),

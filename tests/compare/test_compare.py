@@ -84,6 +84,7 @@ def test_stored_results_compare_like_files(folder):
     assert {row["detector"] for row in rows} == {"whole", "less"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", list(tables.FORMATS))
 def test_every_form_is_deterministic_and_names_the_detectors(folder, form):
     first = run("compare", "gt.txt", "whole.txt", "less.txt", "--format", form)

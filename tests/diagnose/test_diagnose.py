@@ -293,6 +293,7 @@ def test_kinds_are_those_of_the_plain_reference(tmp_path_factory, seed):
 # What must hold of any input --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @settings(deadline=None, derandomize=True, max_examples=4)
 @given(seed=st.integers(0, 10_000))

@@ -251,6 +251,7 @@ def as_coco(sides: list[Objects]) -> dict[str, Any]:
     return {"images": names, "annotations": annotations}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @settings(deadline=None, derandomize=True, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seeds=st.lists(st.integers(0, 2**32), min_size=1, max_size=4), polygons=st.booleans())

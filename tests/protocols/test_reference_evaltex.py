@@ -510,6 +510,7 @@ def in_range(scores: dict[str, Any]) -> bool:
     return all(-1e-9 <= value <= 1 + 1e-9 for value in values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("polygons", [False, True])
 def test_scenes_hold_every_case(polygons: bool):
     """Every match of objects and detections occurs, scores stay in range, and the seed decides the texts."""

@@ -94,6 +94,7 @@ def flat(value: Any) -> list[float]:
     return [value] if isinstance(value, int | float) else []
 
 
+@pytest.mark.slow
 @every_protocol
 @pytest.mark.parametrize("scale", SCALES)
 @given(gt=sides, det=sides, mixed=st.booleans())
@@ -204,6 +205,7 @@ def test_polygons_that_cross_themselves_too_often_are_refused(kind: str, monkeyp
         assert image_objects([], [ring]).count == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["evaltex", "polygon", "labelme"])
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_where_such_a_polygon_stands_is_reported(kind: str, jobs: str, tmp_path: Path) -> None:
