@@ -21,8 +21,8 @@ format            line                                  detected by
 ================= ===================================== ==============================================
 
 There the transcription is all that follows, as it stands (in `RCTW` without its quotes). A script's name is dropped.
-Don't care is ``###`` and, in `RCTW`, difficult. What `total_text`, `msra_td500` and `segmentation` read is recognised by
-the same pass. The rest of this text is on the usual three.
+Don't care is ``###`` and, in `RCTW`, difficult. What `total_text`, `msra_td500` and `segmentation` read is recognised
+by the same pass. The rest of this text is on the usual three.
 
 After the coordinates a ground-truth line has the transcription, a detection optionally a confidence in [0, 1], then
 optionally a transcription. The transcription is everything after the comma, blanks and further commas included; double
