@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from reading import folder, read
 
+from evaltex_cli import formats
 from evaltex_cli.convert import Target
 from evaltex_cli.convert.conversion import convert
 from evaltex_cli.errors import FaultLog, FormatError, InputError
@@ -22,7 +24,7 @@ from evaltex_cli.formats import plain_lines
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.documents.parsed_source import columns
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.text_lines import line_ends
+from evaltex_cli.formats.files.text_lines import MAX_OBJECTS, line_ends
 from evaltex_cli.formats.filters import at_least
 from evaltex_cli.formats.icdar import format as icdar_txt
 from evaltex_cli.formats.icdar import survey as icdar_survey
@@ -256,6 +258,23 @@ def test_an_archive_of_pictures_is_listed_once_for_all(tmp_path: Path, monkeypat
     monkeypatch.setattr(archive, "open_entries", counting)
     assert read(tmp_path / "a.zip").images.sizes.tolist() == [[30, 40]] * 5
     assert listed.count(".bmp") == 1
+
+
+def test_segmentation_has_the_limit_of_lines_and_words_end_at_blank_ones(tmp_path: Path) -> None:
+    line = '1 2 3 5 5 0 0 9 9 "x"\n'
+    (tmp_path / "1_GT.txt").write_text(line * (MAX_OBJECTS + 1))
+    faults = FaultLog()
+    formats.open_source(tmp_path, "gt", faults, "icdar2013-seg")
+    assert str(faults.shown[0]).startswith(f"{tmp_path}/1_GT.txt:{MAX_OBJECTS + 1}: more than {MAX_OBJECTS} lines")
+    assert faults.count == 1
+    other = line.replace("1 2 3", "4 5 6").replace('"x"', '"y"')
+    (tmp_path / "1_GT.txt").write_text("\n" + line + line + "\n" * 100_000 + other + " \t\r\n\n")
+    tracemalloc.start()
+    source = formats.open_source(tmp_path, "gt", FaultLog(), "icdar2013-seg")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert list(source.read(np.arange(1), FaultLog()).objects.texts) == ["xx", "y"]
+    assert peak < 8 * 100_000
 
 
 def test_segmentation_faults(tmp_path: Path) -> None:

@@ -7,11 +7,13 @@ import gzip
 import json
 import multiprocessing
 import os
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
 import zipfile
+import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -41,6 +43,8 @@ SHORTEST_LINE = 60
 FIXED = 100 << 20
 LINE_FORMATS = ("evaltex", *COORDINATES)
 """Formats with one object in each line."""
+PER_FILE = 512
+"""Bytes for each file of a folder or archive."""
 LINES_PER_OBJECT, LINES_PER_IMAGE = 3 << 10, 64
 """Bytes more, in these formats, for each object of the image that has the most, and for each image."""
 DOCUMENTS_PER_OBJECT, DOCUMENTS_PER_IMAGE = 3 << 10, 64
@@ -273,6 +277,53 @@ def test_polygons_tangled_below_the_limit_have_a_limit_together() -> None:
     Path("det.txt").write_text(bow_tie)
     assert evaluate("gt.txt", "det.txt").det.repaired == 8998
     assert polygons.FEW_CROSSINGS * 500 == polygons.MAX_CROSSINGS_OF_ALL
+
+
+def test_memory_of_very_many_tiny_files_is_bounded() -> None:
+    count, line = 100_000, b"1,2,30,40,w\n"
+    with zipfile.ZipFile("in.zip", "w") as packed:
+        for k in range(count):
+            packed.writestr(zipfile.ZipInfo(f"img_{k}.txt"), line)
+    status, peak, seconds, said = measured("in.zip", "in.zip", "res")
+    assert status == 0, said
+    assert peak <= FIXED + 2 * count * (8 * len(line) + LINES_PER_IMAGE + PER_FILE), peak >> 20
+    assert seconds < 60, seconds
+
+
+def bomb(kind: str, side: int) -> bytes:
+    """A picture of black pixels, of which nearly nothing is in the file."""
+    packed, stored = zlib.compressobj(9), min(side, 15_000)
+    rows = b"\0" * (stored + (kind == "png"))
+    data = b"".join(packed.compress(rows) for _ in range(stored)) + packed.flush()
+    if kind == "png":
+
+        def chunk(name: bytes, content: bytes) -> bytes:
+            return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+        head = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
+        return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+    values = {256: side, 257: side, 258: 8, 259: 8, 262: 1, 273: 8, 277: 1, 278: side, 279: len(data)}
+    tags = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in values.items())
+    head = b"II*\0" + struct.pack("<I", 8 + len(data))
+    return head + data + struct.pack("<H", len(values)) + tags + bytes(4)
+
+
+@pytest.mark.parametrize("kind", ["png", "tif"])
+@pytest.mark.parametrize("side", [15_000, 2**31 - 1])
+def test_pictures_of_huge_dimensions_are_refused_before_they_are_decoded(kind: str, side: int) -> None:
+    data = bomb(kind, side)
+    for folder in ("gt", "det"):
+        Path(folder).mkdir()
+        Path(f"{folder}/img_1.{kind}").write_bytes(data)
+    Path("gt.txt").write_text(GT.replace("100,100", f"{side},{side}"))
+    Path("det.txt").write_text(DET)
+    status, peak, seconds, said = measured("gt.txt", "det.txt", "res", "gt", "det")
+    assert status == 2
+    assert f"{side**2} pixels" in said or "cannot be read" in said, said
+    status, sizes_peak, sizes_seconds, said = measured("validate", "gt.txt", "det.txt", "--images", "gt")
+    assert status in (0, 2), said
+    assert max(peak, sizes_peak) < FIXED
+    assert max(seconds, sizes_seconds) < 10
 
 
 NAMES = {

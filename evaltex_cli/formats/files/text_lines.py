@@ -71,6 +71,12 @@ def without_blank_lines(text: bytes) -> tuple[bytes, Ints | None]:
     return b"".join(text[line] + b"\n" for _, line in _lines_of(text)), numbers
 
 
+def numbered_lines(text: bytes) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank, decoded, without byte order marks, and their numbers, from 0."""
+    for number, line in _lines_of(text):
+        yield number, text[line].decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r")
+
+
 def _lines_of(text: bytes) -> Iterator[tuple[int, slice]]:
     """Yield the lines that are not blank, and their numbers."""
     number = end = 0

@@ -28,6 +28,7 @@ from evaltex_cli.formats.documents import parsed_source
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.archive import Fingerprint
 from evaltex_cli.formats.files.numbers import parse_number
+from evaltex_cli.formats.files.text_lines import numbered_lines, refuse_excess
 from evaltex_cli.formats.icdar import survey as icdar_survey
 from evaltex_cli.formats.icdar.lines import bare_line, unquoted
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
@@ -49,19 +50,29 @@ class _Character:
     line: int
 
 
-def _words(text: str, place: str, faults: FaultLog) -> Iterator[list[_Character]]:
+def _words(data: bytes, place: str, faults: FaultLog) -> Iterator[list[_Character]]:
     """Yield the characters of each word."""
+    try:
+        refuse_excess(data)
+    except FormatError as error:
+        error.log(faults, place)
+        return
     word: list[_Character] = []
-    for number, line in enumerate([*text.split("\n"), ""], 1):
+    before = -1
+    for number, line in numbered_lines(data):
         bare = bare_line(line)
-        if bare:
-            try:
-                word.append(_character(bare, number))
-            except FormatError as error:
-                faults.add(place, number, error.found, error.expected)
-        elif word:
+        if not bare:
+            continue
+        if word and number != before + 1:  # blank lines between
             yield word
             word = []
+        before = number
+        try:
+            word.append(_character(bare, number + 1))
+        except FormatError as error:
+            faults.add(place, number + 1, error.found, error.expected)
+    if word:
+        yield word
 
 
 def _character(line: str, number: int) -> _Character:
@@ -96,7 +107,7 @@ def _index(name: str, by_character: bool, path: Path, side: Side, faults: FaultL
     for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
         fingerprint.add(entry, data)
         place = entries.place(entry)
-        words: Iterable[list[_Character]] = _words(data.decode("utf-8-sig", "replace"), place, faults)
+        words: Iterable[list[_Character]] = _words(data, place, faults)
         if by_character:
             words = ([one] for word in words for one in word)
         image = CollectedImage(re.sub(r"_GT\Z", "", entry.image, flags=re.IGNORECASE), place)
