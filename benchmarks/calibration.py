@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli.protocols.base import EvidenceRows, Scores, Tally, load
 from evaltex_cli.protocols.config import parameters_of
-from evaltex_cli.results import bootstrap, significance
+from evaltex_cli.results import significance
 
 IMAGES = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100, 200, 500)
 RECALLS = (0.7, 0.9)
@@ -80,7 +80,9 @@ def calibration(images: int, recall: float, trials: int, resamples: int, seed: i
     for trial in range(trials):
         drawn = images_of(rng, images, recall)
         one, equal, worse = (
-            bootstrap.replicates(EvidenceRows(names, detector_on(rng, drawn, share)), scores_of, resamples, seed=trial)
+            significance.replicates(
+                EvidenceRows(names, detector_on(rng, drawn, share)), scores_of, resamples, seed=trial
+            )
             for share in (1.0, 1.0, WORSE)
         )
         for k, name in enumerate(SCORES):

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from evaltex_cli.protocols.base import IGNORED, MATCH_TYPES
+from evaltex_cli.protocols.matches import IGNORED, MATCH_TYPES
 from evaltex_cli.records import Bools, Floats, Ints
 from evaltex_cli.results.image_table import ImageTable, ObjectColumns
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from evaltex_cli.diagnose.corrections import select_images, select_overlaps
 from evaltex_cli.evaluation.tally import Evaluation, Run
-from evaltex_cli.protocols.base import FALSE_POSITIVE, IGNORED, MATCH_TYPES, MISSED, Evidence, ExactSum, Tally, joined
+from evaltex_cli.protocols.base import Evidence, ExactSum, Tally, joined
+from evaltex_cli.protocols.matches import FALSE_POSITIVE, IGNORED, MATCH_TYPES, MISSED
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects, Overlaps
 
 OF_GT = tuple(name for code, name in enumerate(MATCH_TYPES) if code not in (FALSE_POSITIVE, IGNORED))

@@ -11,17 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evaltex_cli.geometry import overlaps
-from evaltex_cli.protocols.base import (
-    MATCH_TYPES,
-    Evidence,
-    EvidenceRows,
-    Protocol,
-    Remark,
-    Scores,
-    SideMatches,
-    Tally,
-    joined,
-)
+from evaltex_cli.protocols.base import Evidence, EvidenceRows, Protocol, Remark, Scores, Tally, joined
+from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
 from evaltex_cli.records import Convention, GeometryCounts, ImageBatch, Ints, Objects, Overlaps, count_texts
 
 NEARLY_ZERO = 0.02

@@ -9,7 +9,7 @@ PROTOCOLS = {
     "evaltex": "evaltex_cli.protocols.evaltex.protocol",
     "deteval": "evaltex_cli.protocols.area.deteval",
     "icdar2013": "evaltex_cli.protocols.area.icdar2013",
-    "icdar2003": "evaltex_cli.protocols.icdar2003",
+    "icdar2003": "evaltex_cli.protocols.area.icdar2003",
     "iou": "evaltex_cli.protocols.iou.iou",
     "iou-crw": "evaltex_cli.protocols.iou.iou_crw",
     "tiou": "evaltex_cli.protocols.iou.tiou",

@@ -13,19 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from evaltex_cli.errors import ConfigError, counted, quote, unknown
 from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.protocols.matches import MISSED, Matches
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps
-
-MATCH_TYPES = (
-    "one-to-one",
-    "one-to-many",
-    "many-to-one",
-    "many-to-many",
-    "missed",
-    "false-positive",
-    "ignored",
-)
-"""Names of `SideMatches.types`; always read from the ground truth to the detections."""
-ONE_TO_ONE, ONE_TO_MANY, MANY_TO_ONE, MANY_TO_MANY, MISSED, FALSE_POSITIVE, IGNORED = range(7)
 
 Count: TypeAlias = Any
 """A whole number that adds up.
@@ -41,32 +30,6 @@ Scores: TypeAlias = dict[str, Any]
 SHOWN_IMAGES = 3
 _SLACK = 1e-9
 """What rounding may add to a sum, as a share of it and at least."""
-
-
-class SideMatches(NamedTuple):
-    """What each object of one side was matched with, and as what.
-
-    Attributes
-    ----------
-    types : (n,) uint8
-        Index into `MATCH_TYPES`.
-    offsets, partners : (n + 1,), (k,) int64
-        Object i's partners are ``partners[offsets[i]:offsets[i + 1]]``, indices into the other side.
-    values : dict of (n,) float64
-        The protocol's own values; NaN where undefined.
-    """
-
-    types: NDArray[np.uint8]
-    offsets: Ints
-    partners: Ints
-    values: Mapping[str, Floats]
-
-
-class Matches(NamedTuple):
-    """Per-object results of a batch."""
-
-    gt: SideMatches
-    det: SideMatches
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,13 +330,13 @@ class Protocol:
 
     name: str
     title: str
-    version: int
     parameters: type[Any]
     tally: type[Tally]
     evidence: Callable[[ImageBatch, Overlaps, Any, bool], Evidence]
     scores: Callable[[Any, Any], Scores]
-    headline: tuple[str, ...]
-    convention: Callable[[Any], Convention]
+    version: int = 1
+    headline: tuple[str, ...] = ("recall", "precision", "hmean")
+    convention: Callable[[Any], Convention] = lambda parameters: Convention()
     image_scores: Callable[[Any, Any], Scores] | None = None
     takes_masks: bool = True
     needs_texts: bool = False

@@ -3,23 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.protocols.base import (
-    FALSE_POSITIVE,
-    IGNORED,
-    MANY_TO_MANY,
-    MANY_TO_ONE,
-    MISSED,
-    ONE_TO_MANY,
-    ONE_TO_ONE,
-    Matches,
-    SideMatches,
-)
 from evaltex_cli.records import Bools, Floats, Ints, offsets_of
+
+MATCH_TYPES = (
+    "one-to-one",
+    "one-to-many",
+    "many-to-one",
+    "many-to-many",
+    "missed",
+    "false-positive",
+    "ignored",
+)
+"""Names of `SideMatches.types`; always read from the ground truth to the detections."""
+ONE_TO_ONE, ONE_TO_MANY, MANY_TO_ONE, MANY_TO_MANY, MISSED, FALSE_POSITIVE, IGNORED = range(7)
+
+
+class SideMatches(NamedTuple):
+    """What each object of one side was matched with, and as what.
+
+    Attributes
+    ----------
+    types : (n,) uint8
+        Index into `MATCH_TYPES`.
+    offsets, partners : (n + 1,), (k,) int64
+        Object i's partners are ``partners[offsets[i]:offsets[i + 1]]``, indices into the other side.
+    values : dict of (n,) float64
+        The protocol's own values; NaN where undefined.
+    """
+
+    types: NDArray[np.uint8]
+    offsets: Ints
+    partners: Ints
+    values: Mapping[str, Floats]
+
+
+class Matches(NamedTuple):
+    """Per-object results of a batch."""
+
+    gt: SideMatches
+    det: SideMatches
 
 
 def matches(

@@ -11,6 +11,17 @@ published program. Objects with an empty transcription have nothing to be found 
 
 Empty cases: a ratio 0/0 is 0 in the dataset; an image without characters in the ground truth has recall 1, and
 precision 0 if its detections have characters, else 1.
+
+Examples
+--------
+Three of four characters are common to the word and its detection:
+
+>>> from evaltex_cli import Accumulator, image_objects
+>>> accumulator = Accumulator("popeval")
+>>> box = [[0, 0, 100, 20]]
+>>> accumulator.update(image_objects(box, texts=["exit"]), image_objects(box, texts=["exat"]))
+>>> accumulator.compute().scores
+{'recall': 0.75, 'precision': 0.75, 'hmean': 0.75, 'removed_characters': 3}
 """
 
 from __future__ import annotations
@@ -367,7 +378,6 @@ PROTOCOL = Protocol(
     tally=Tally,
     evidence=evidence,
     scores=scores,
-    headline=("recall", "precision", "hmean"),
     convention=convention,
     image_scores=image_scores,
     takes_masks=False,

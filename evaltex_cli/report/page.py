@@ -18,7 +18,7 @@ from evaltex_cli.diagnose.breakdown import PROPERTIES
 from evaltex_cli.diagnose.error_types import Thresholds
 from evaltex_cli.errors import InputError, counted
 from evaltex_cli.evaluation.tally import ImageResult
-from evaltex_cli.protocols.base import MATCH_TYPES
+from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.report.inputs import DrawnSide, data_url, link, pictures_of, read_shapes, refuse_too_large
 from evaltex_cli.report.subject import Losses, Result, Subject, image_names
 from evaltex_cli.results import significance

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.evaluation.tally import ImageResult, Run, image_scores
-from evaltex_cli.protocols.base import FALSE_POSITIVE, MATCH_TYPES, Evidence, EvidenceRows, Tally
+from evaltex_cli.protocols.base import Evidence, EvidenceRows, Tally
+from evaltex_cli.protocols.matches import FALSE_POSITIVE, MATCH_TYPES
 from evaltex_cli.records import Floats, ImageBatch, Ints, offsets_of
 
 PENDING_OBJECTS = 4096

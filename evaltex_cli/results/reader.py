@@ -15,7 +15,8 @@ import numpy as np
 from evaltex_cli.errors import ConfigError, InputError, Steps, inside, quote
 from evaltex_cli.evaluation.tally import ImageResult, InputSummary
 from evaltex_cli.protocols import PROTOCOLS, config
-from evaltex_cli.protocols.base import MATCH_TYPES, Scores, Totals, load
+from evaltex_cli.protocols.base import Scores, Totals, load
+from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.results import stored_images
 from evaltex_cli.results.beginnings import is_other_document
 from evaltex_cli.results.image_table import Gatherer, ImageTable

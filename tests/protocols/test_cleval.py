@@ -19,10 +19,11 @@ from evaltex_cli import Accumulator, evaluate, image_objects
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols import config
-from evaltex_cli.protocols.base import MATCH_TYPES, Evidence
-from evaltex_cli.protocols.characters import common_length, common_subsequence, texts_of
+from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.cleval import protocol as cleval
 from evaltex_cli.protocols.cleval.shapes import shorter_sides, side_of
+from evaltex_cli.protocols.cleval.text import common_length, common_subsequence, texts_of
+from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.records import Convention, ImageBatch, Objects, concatenate
 
 SHARED = Path(__file__).parents[3] / "shared"

@@ -18,7 +18,8 @@ from evaltex_cli import Accumulator, ConfigError, evaluate, image_objects
 from evaltex_cli.evaluation.tally import Evaluation
 from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols import config
-from evaltex_cli.protocols.base import Evidence, SideMatches, load
+from evaltex_cli.protocols.base import Evidence, load
+from evaltex_cli.protocols.matches import SideMatches
 from evaltex_cli.records import ImageBatch, concatenate
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

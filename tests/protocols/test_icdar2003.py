@@ -59,7 +59,7 @@ def test_partners_are_the_best_of_either_side() -> None:
 
 def test_an_image_with_nothing_is_right() -> None:
     found = evidence_of([([], [], []), ([WORD], [False], []), ([], [], [WORD])], "icdar2003")
-    from evaltex_cli.protocols import icdar2003
+    from evaltex_cli.protocols.area import icdar2003
 
     scores = [icdar2003.image_scores(found.tally.row(k), icdar2003.Parameters()) for k in range(3)]
     assert [(score["recall"], score["precision"]) for score in scores] == [(1, 1), (0, 0), (0, 0)]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evaltex_cli import Accumulator, evaluate, image_objects
-from evaltex_cli.protocols.iou.first_fit import first_fit
+from evaltex_cli.protocols.iou.iou import first_fit
 
 quick = settings(deadline=None, derandomize=True, max_examples=40)
 images = st.lists(st.integers(0, 2**32), min_size=1, max_size=4)

@@ -19,7 +19,8 @@ from evaltex_cli import evaluate
 from evaltex_cli.evaluation.accumulator import image_objects
 from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols import popeval
-from evaltex_cli.protocols.base import MATCH_TYPES, Evidence
+from evaltex_cli.protocols.base import Evidence
+from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.records import ImageBatch, Objects, concatenate
 
 quick = settings(deadline=None, derandomize=True, max_examples=80)

@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 from evaltex_cli import Accumulator, evaluate, image_objects
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.protocols.base import MATCH_TYPES, Tally, load
+from evaltex_cli.protocols.base import Tally, load
+from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.records import ImageBatch, Objects, concatenate
 
 every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -16,7 +16,8 @@ from evaltex_cli import image_objects
 from evaltex_cli.diagnose import error_types
 from evaltex_cli.geometry import overlaps, rounding, shapes
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.protocols.base import Matches, load
+from evaltex_cli.protocols.base import load
+from evaltex_cli.protocols.matches import Matches
 from evaltex_cli.records import ImageBatch, Objects
 
 FACTORS = ("0.1", "0.01", "0.001", "0.3", "0.7", "1e-6", "1.1", "3.3", "10", "1000", "12345.678", "1e6")

@@ -19,6 +19,18 @@ Where we differ from them:
 5. Of evaldetection's options, `-z` is `zero_rectangles`, `-m` is always on, `-o` (object types to read) does not exist.
 
 Empty cases: 0/0 is 0 in the dataset; in an image scores are as the variant's program prints them (`image_scores`).
+
+Examples
+--------
+One word is found as it is (credit 1), the other in two halves (0.8, and 0.8 for each half):
+
+>>> from evaltex_cli import Accumulator
+>>> accumulator = Accumulator("deteval")
+>>> words = [[0, 0, 99, 19], [120, 0, 219, 19]]
+>>> accumulator.update(words, [[0, 0, 99, 19], [120, 0, 169, 19], [170, 0, 219, 19]])
+>>> scores = accumulator.compute().scores
+>>> round(scores["recall"], 3), round(scores["precision"], 3)
+(0.9, 0.867)
 """
 
 from __future__ import annotations
@@ -26,26 +38,30 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from evaltex_cli import geometry
-from evaltex_cli.geometry import shapes
-from evaltex_cli.geometry.rounding import without_errors
-from evaltex_cli.protocols.area import matching
-from evaltex_cli.protocols.area.evidence import AreaTally, described, empty_image_scores, tally_of
-from evaltex_cli.protocols.area.matching import Rules, Thresholds, Weights
+from evaltex_cli.protocols.area import matching, pairs
+from evaltex_cli.protocols.area.matching import AreaTally, Weights, described, empty_image_scores, tally_of
+from evaltex_cli.protocols.area.pairs import (
+    Rules,
+    Thresholds,
+    with_plain_areas,
+    without_zero_rectangles,
+    zero_rectangles_field,
+)
 from evaltex_cli.protocols.base import Count, Evidence, Plot, Protocol, Scores, Sum, per_image, require
 from evaltex_cli.protocols.matches import mean_of
 from evaltex_cli.protocols.ratios import harmonic_mean, ratio, recall_precision, scores_of
-from evaltex_cli.protocols.zero_rectangles import without_zero_rectangles, zero_rectangles_field
 from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps
 
 RULES = {
     "wolf": Rules(single_precision=True, typed=True),
-    "rrc": Rules(dont_care_rivals=True, lone=matching.LONE_IS_ONE_TO_ONE, sum_decimals=(4,)),
+    "rrc": Rules(dont_care_rivals=True, lone=pairs.LONE_IS_ONE_TO_ONE, sum_decimals=(4,)),
     "totaltext": Rules(lone_overlap=False, separate_tests=True, ratio_decimals=2, dont_care_margin=1.0),
 }
 DEFAULT_CURVE_POINTS = 20
@@ -194,17 +210,17 @@ def steps(parameters: Parameters) -> list[float]:
     return [step / points for step in range(1, points + 1)]
 
 
-def _curve_settings(parameters: Parameters) -> list[Thresholds]:
-    """First the T points of the graph over t_r, then those of the graph over t_p."""
+@lru_cache(maxsize=4)  # scores are made thousands of times for intervals
+def _series(parameters: Parameters) -> dict[str, list[tuple[Scores, Thresholds]]]:
+    """Settings of the graphs and of the grid: their columns in the scores, and the thresholds."""
     t, (t_r, t_p) = steps(parameters), fixed_thresholds(parameters)
-    return [thresholds_at(parameters, value, t_p, ("t_r",)) for value in t] + [
-        thresholds_at(parameters, t_r, value, ("t_p",)) for value in t
-    ]
-
-
-def _grid_settings(parameters: Parameters) -> list[Thresholds]:
-    t = steps(parameters)
-    return [thresholds_at(parameters, t_r, t_p, ("t_r", "t_p")) for t_r in t for t_p in t]
+    points = [("t_r", value, t_p) for value in t] + [("t_p", t_r, value) for value in t]
+    curve: list[tuple[Scores, Thresholds]]
+    curve = [({"varied": v, "t_r": r, "t_p": p}, thresholds_at(parameters, r, p, (v,))) for v, r, p in points]
+    grid: list[tuple[Scores, Thresholds]]
+    grid = [({"t_r": r, "t_p": p}, thresholds_at(parameters, r, p, ("t_r", "t_p"))) for r in t for p in t]
+    series = {"curve": curve, "grid": grid if parameters.grid else []}
+    return {name: settings for name, settings in series.items() if settings}
 
 
 def convention(parameters: Parameters) -> Convention:
@@ -215,8 +231,14 @@ def convention(parameters: Parameters) -> Convention:
 
 
 def _rules(parameters: Parameters) -> Rules:
-    rules = RULES[parameters.variant]
-    return matching.exact_sums(rules) if parameters.shape == "polygon" else rules
+    share = 0.5 if parameters.variant == "totaltext" else _or(parameters.t_p, 0.4)
+    rules = replace(
+        RULES[parameters.variant],
+        dont_care_overlap=_or(parameters.dont_care_overlap, share),
+        center=None if parameters.variant == "totaltext" else parameters.center,
+        border=parameters.border,
+    )
+    return pairs.exact_sums(rules) if parameters.shape == "polygon" else rules
 
 
 def _weights(parameters: Parameters) -> Weights:
@@ -224,33 +246,26 @@ def _weights(parameters: Parameters) -> Weights:
     return Weights(parameters.split_weight, merge, parameters.scatter == "logarithm")
 
 
-def _dont_care_overlap(parameters: Parameters) -> float:
-    if parameters.variant == "totaltext":
-        return _or(parameters.dont_care_overlap, 0.5)
-    return _or(parameters.dont_care_overlap, _or(parameters.t_p, 0.4))
-
-
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
     """Match a batch by the fixed thresholds and by those of the graphs, and sum what its images contribute."""
     rules, weights, images = _rules(parameters), _weights(parameters), len(batch.names)
     taken, left_out = np.ones(images, dtype=bool), np.zeros(batch.gt.count, dtype=bool)
-    center = None if parameters.variant == "totaltext" else parameters.center
     if parameters.variant == "totaltext":
         taken = batch.named_in_detections
         left_out = ~taken[batch.gt.image]
         if not batch.has_masks:
-            overlaps = _with_plain_areas(batch, overlaps)
+            overlaps = with_plain_areas(batch, overlaps)
             left_out[geometry.polygons.self_crossing(batch.gt.outlines)[0]] = True
     overlaps, gt_zero, det_zero = without_zero_rectangles(batch, overlaps, parameters)
     left_out |= gt_zero
-    fixed, series = thresholds_at(parameters, *fixed_thresholds(parameters)), dict(_series(parameters))
-    found = matching.scene(
+    fixed, series = thresholds_at(parameters, *fixed_thresholds(parameters)), _series(parameters)
+    found = pairs.scene(
         batch,
         overlaps,
+        convention(parameters),
         rules,
-        matching.Conditions(convention(parameters), _dont_care_overlap(parameters), center, parameters.border),
         left_out,
-        np.array([fixed, *chain.from_iterable(series.values())]).ravel(),
+        np.array([fixed, *(thresholds for _, thresholds in chain(*series.values()))]).ravel(),
     )
     found = replace(found, det_counts=found.det_counts & ~det_zero)
     credits = matching.credit(found, rules, fixed, weights)
@@ -258,7 +273,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     no_text = taken & (tally.counted_gt_objects == 0)
     swept: dict[str, Floats] = {}
     for name, settings in series.items():
-        at_settings = [matching.credit(found, rules, setting, weights) for setting in settings]
+        at_settings = [matching.credit(found, rules, setting, weights) for _, setting in settings]
         of_gt = [per_image(one.gt, batch.gt.image, images) for one in at_settings]
         of_det = [per_image(one.det, batch.det.image, images) for one in at_settings]
         swept[f"{name}_recall_credit"] = np.stack(of_gt, axis=1)
@@ -273,33 +288,6 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     return Evidence(tally, described(found, credits) if with_matches else None)
 
 
-def _with_plain_areas(batch: ImageBatch, overlaps: Overlaps) -> Overlaps:
-    """Give invalid detections the areas of the script: their own by the signed sum, in pairs those of buffer(0)."""
-    invalid, outlines = geometry.polygons.self_crossing(batch.det.outlines)
-    if not len(invalid):
-        return overlaps
-    det_area, area = overlaps.det_area.copy(), overlaps.area.copy()
-    det_area[invalid] = geometry.shapely.area(outlines)
-    pair = np.flatnonzero(np.isin(overlaps.det, invalid))
-    buffered = geometry.geos.buffer(outlines, 0)[np.searchsorted(invalid, overlaps.det[pair])]
-    gt = shapes.geometries(shapes.of(batch.gt, Convention()), overlaps.gt[pair])
-    common = geometry.shapely.area(geometry.geos.intersection(gt, buffered))
-    if overlaps.gt_boxes is not None and overlaps.det_boxes is not None:
-        boxes = overlaps.gt_boxes[overlaps.gt[pair]], overlaps.det_boxes[overlaps.det[pair]]
-        common = without_errors(common, *boxes)
-    area[pair] = common
-    meet = area > 0
-    found = overlaps._replace(gt=overlaps.gt[meet], det=overlaps.det[meet], area=area[meet])
-    return found._replace(det_area=det_area)
-
-
-def _series(parameters: Parameters) -> Iterator[tuple[str, list[Thresholds]]]:
-    if curve_points(parameters):
-        yield "curve", _curve_settings(parameters)
-        if parameters.grid:
-            yield "grid", _grid_settings(parameters)
-
-
 def scores(tally: Tally, parameters: Parameters) -> Scores:
     """Object recall and precision (Eq. 12), graphs (section 4.4), R_OV, P_OV, Perf_OV (Eq. 13, 14), generality (5)."""
     gt, det = tally.counted_gt_objects, tally.counted_detections
@@ -309,10 +297,10 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
         result = {name: overall[f"{name}_overall"] for name in result}
     result |= overall
     result["generality"] = gt / tally.images if tally.images else None
-    result["curves"] = list(_curve_rows(tally, parameters))
+    result["curves"] = _rows(tally, "curve", parameters)
     result["generality_series"] = list(_generality_rows(tally, parameters))
     if parameters.grid:
-        result["grid"] = list(_grid_rows(tally, parameters))
+        result["grid"] = _rows(tally, "grid", parameters)
     return result
 
 
@@ -330,22 +318,11 @@ def _overall(tally: Tally, parameters: Parameters, gt: float, det: float) -> Sco
     }
 
 
-def _point(tally: Tally, series: str, index: int) -> Scores:
-    recall_credits, precision_credits = tally.credits(series)
-    return scores_of(tally, recall_credits[index], precision_credits[index])
-
-
-def _curve_rows(tally: Tally, parameters: Parameters) -> Iterator[Scores]:
-    t, (t_r, t_p) = steps(parameters), fixed_thresholds(parameters)
-    settings = [("t_r", value, t_p) for value in t] + [("t_p", t_r, value) for value in t]
-    for index, (varied, at_r, at_p) in enumerate(settings):
-        yield {"varied": varied, "t_r": at_r, "t_p": at_p, **_point(tally, "curve", index)}
-
-
-def _grid_rows(tally: Tally, parameters: Parameters) -> Iterator[Scores]:
-    t = steps(parameters)
-    for index, (t_r, t_p) in enumerate((t_r, t_p) for t_r in t for t_p in t):
-        yield {"t_r": t_r, "t_p": t_p, **_point(tally, "grid", index)}
+def _rows(tally: Tally, series: str, parameters: Parameters) -> list[Scores]:
+    """The scores at each setting of ``curve`` or ``grid``."""
+    settings = _series(parameters).get(series, [])
+    credits = zip(*tally.credits(series), strict=True) if settings else ()
+    return [columns | scores_of(tally, *credit) for (columns, _), credit in zip(settings, credits, strict=True)]
 
 
 def _generality_rows(tally: Tally, parameters: Parameters) -> Iterator[Scores]:
@@ -414,7 +391,6 @@ PROTOCOL = Protocol(
     tally=Tally,
     evidence=evidence,
     scores=scores,
-    headline=("recall", "precision", "hmean"),
     convention=convention,
     image_scores=image_scores,
     plots=plots,

@@ -10,23 +10,34 @@ script does without and scores above 1.
 
 Empty cases: 0/0 is 0 in the dataset. An image without an object that counts has recall 1, and precision 1 without
 detections, else 0; both are 0 where the detections do not name the image.
+
+Examples
+--------
+One detection of two words: the first word takes it for a split of one part, so the other is missed:
+
+>>> from evaltex_cli import Accumulator
+>>> accumulator = Accumulator("icdar2013")
+>>> accumulator.update([[0, 0, 99, 19], [100, 0, 199, 19]], [[0, 0, 199, 19]])
+>>> scores = accumulator.compute().scores
+>>> scores["recall"], scores["precision"]
+(0.4, 0.8)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from evaltex_cli.protocols.area import matching
-from evaltex_cli.protocols.area.evidence import AreaTally, described, empty_image_scores, tally_of
-from evaltex_cli.protocols.area.matching import Rules, Thresholds, Weights
+from evaltex_cli.protocols.area import matching, pairs
+from evaltex_cli.protocols.area.matching import AreaTally, Weights, described, empty_image_scores, tally_of
+from evaltex_cli.protocols.area.pairs import Rules, Thresholds
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores
 from evaltex_cli.protocols.matches import mean_of
 from evaltex_cli.protocols.ratios import harmonic_mean, scores_of
 from evaltex_cli.records import Convention, ImageBatch, Overlaps
 
-RULES = Rules(lone_overlap=False, several_overlaps=False, dont_care_rivals=True, lone=matching.LONE_IS_MANY)
+RULES = Rules(lone_overlap=False, several_overlaps=False, dont_care_rivals=True, lone=pairs.LONE_IS_MANY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +76,17 @@ def convention(parameters: Parameters) -> Convention:
 
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
     """Match a batch and sum what its images contribute."""
-    dont_care_overlap = parameters.t_p if parameters.dont_care_overlap < 0 else parameters.dont_care_overlap
     nothing = np.zeros(batch.gt.count, dtype=bool)
-    rules = matching.exact_sums(RULES) if parameters.shape == "polygon" else RULES
+    dont_care_overlap = parameters.t_p if parameters.dont_care_overlap < 0 else parameters.dont_care_overlap
+    rules = replace(RULES, dont_care_overlap=dont_care_overlap, center=parameters.center)
+    rules = pairs.exact_sums(rules) if parameters.shape == "polygon" else rules
     t_r, t_p = parameters.t_r, parameters.t_p
     thresholds = Thresholds(t_r, t_p, t_r, t_p, t_p, t_r)
-    found = matching.scene(
+    found = pairs.scene(
         batch,
         overlaps,
+        convention(parameters),
         rules,
-        matching.Conditions(convention(parameters), dont_care_overlap, parameters.center),
         nothing,
         np.array(thresholds),
     )
@@ -104,7 +116,6 @@ PROTOCOL = Protocol(
     tally=AreaTally,
     evidence=evidence,
     scores=scores,
-    headline=("recall", "precision", "hmean"),
     convention=convention,
     image_scores=image_scores,
     object_credit=mean_of("credit"),

@@ -1,6 +1,5 @@
-"""Matches by area recall and area precision: the matcher of the DetEval family, whose members differ in their `Rules`.
+"""Matches by area recall and area precision: the matcher of the DetEval family, whose members differ by `Rules`.
 
-Area recall σ = Area(G ∩ D) / Area(G), area precision τ = Area(G ∩ D) / Area(D) (Wolf & Jolion, IJDAR 2006).
 One-to-one matches are looked for first, then one-to-many (splits) object by object, then many-to-one (merges) detection
 by detection; what one step has matched is not matched again.
 
@@ -10,78 +9,26 @@ twice and no score exceeds 1, thresholds of 0 included.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.geometry import shapes
-from evaltex_cli.protocols.base import MANY_TO_ONE, MISSED, ONE_TO_MANY, ONE_TO_ONE
-from evaltex_cli.protocols.ratios import ignored_detections, natural_log, quotient, settled
-from evaltex_cli.records import ANY_TYPE, Bools, Convention, Floats, ImageBatch, Ints, Overlaps
-
-LONE_IS_MANY, LONE_IS_ONE_TO_ONE, LONE_IS_RETESTED = range(3)
-"""What a split or merge of one partner is: like any other; a one-to-one match; that, if it passes its thresholds."""
-SLACK, SLACK_DECIMALS = 1e-9, 9
-"""What rounding may add to distances in diagonals, and to sums of ratios, where no program says how to add."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """How a member of the family matches.
-
-    Attributes
-    ----------
-    lone_overlap : bool
-        A one-to-one match overlaps nothing else that counts.
-    several_overlaps : bool
-        The one of a split or merge overlaps two others or more that count.
-    separate_tests : bool
-        One-to-one by Total-Text: σ > t_r and τ > t_p, each by exactly one detection of the row and in its column, not
-        necessarily the same. Otherwise σ >= t_r and τ >= t_p by a single pair of its row and column.
-    dont_care_rivals : bool
-        Objects and detections that do not count are rivals of a one-to-one match; otherwise they are as if not there.
-    lone : int
-        One of `LONE_IS_MANY`, `LONE_IS_ONE_TO_ONE`, `LONE_IS_RETESTED`.
-    sum_decimals : tuple of int
-        Decimals that sums of ratios are rounded to, one after another.
-    ratio_decimals : int or None
-        Decimals that ratios are rounded to.
-    typed : bool
-        Objects and detections of different types never match; they are rivals all the same.
-    single_precision : bool
-        Ratios, their sums and all thresholds are 32 bit floats, centres and their distance whole pixels, as in Wolf's
-        program.
-    dont_care_margin : float
-        Square pixels added to a detection's area before its share on don't care is taken.
-    """
-
-    lone_overlap: bool = True
-    several_overlaps: bool = True
-    separate_tests: bool = False
-    dont_care_rivals: bool = False
-    lone: int = LONE_IS_RETESTED
-    sum_decimals: tuple[int, ...] = ()
-    ratio_decimals: int | None = None
-    typed: bool = False
-    single_precision: bool = False
-    dont_care_margin: float = 0.0
-
-
-class Thresholds(NamedTuple):
-    """Thresholds on σ ("recall") and τ ("precision").
-
-    `one_to_many_recall` and `many_to_one_precision` are what the sum over all partners has to reach,
-    `one_to_many_precision` and `many_to_one_recall` what every partner has to.
-    """
-
-    one_to_one_recall: float
-    one_to_one_precision: float
-    one_to_many_recall: float
-    one_to_many_precision: float
-    many_to_one_precision: float
-    many_to_one_recall: float
+from evaltex_cli.protocols.area.pairs import LONE_IS_MANY, LONE_IS_RETESTED, Pairs, Rules, Scene, Thresholds
+from evaltex_cli.protocols.base import Count, CreditTally, object_counts, per_image, require
+from evaltex_cli.protocols.matches import (
+    FALSE_POSITIVE,
+    IGNORED,
+    MANY_TO_ONE,
+    MISSED,
+    ONE_TO_MANY,
+    ONE_TO_ONE,
+    Matches,
+    side_matches,
+)
+from evaltex_cli.protocols.ratios import natural_log
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,44 +38,6 @@ class Weights:
     split: float
     merge: float
     logarithm: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pairs:
-    """Overlapping pairs of a batch, sorted by (gt, det).
-
-    Attributes
-    ----------
-    gt, det : (p,) int64
-    recall, precision : (p,) float64 or float32
-        σ and τ.
-    counts : (p,) bool
-        Whether both sides count.
-    near : (p,) bool
-        Whether centres, and borders where asked for, agree well enough for a one-to-one match.
-    alike : (p,) bool
-        Whether types allow a match at all.
-    """
-
-    gt: Ints
-    det: Ints
-    recall: NDArray[Any]
-    precision: NDArray[Any]
-    counts: Bools
-    near: Bools
-    alike: Bools
-
-    def __getitem__(self, which: Any) -> Pairs:
-        return Pairs(*(getattr(self, field.name)[which] for field in fields(self)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scene:
-    """Where a batch's matches are looked for: the pairs; (G,), (D,) bool, which objects and detections count."""
-
-    pairs: Pairs
-    gt_counts: Bools
-    det_counts: Bools
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,102 +57,6 @@ class Credits:
     det: Floats
 
 
-class Conditions(NamedTuple):
-    """Which detections count, and which pairs may match one-to-one.
-
-    Attributes
-    ----------
-    convention : Convention
-        By which the overlaps were measured.
-    dont_care_overlap : float
-        A detection with more than this share of its area in a single don't-care object does not count.
-    center : float or None
-        A one-to-one match needs a distance of the bounding boxes' centres below this many mean diagonals; None for no
-        such test.
-    border : bool
-        A one-to-one match may cut at most min(5 % of the width, 8 pixels) of the object on the left and on the right.
-    """
-
-    convention: Convention
-    dont_care_overlap: float
-    center: float | None = None
-    border: bool = False
-
-
-def scene(
-    batch: ImageBatch, overlaps: Overlaps, rules: Rules, conditions: Conditions, left_out: Bools, thresholds: Floats
-) -> Scene:
-    """Prepare a batch for matching.
-
-    Parameters
-    ----------
-    left_out : (G,) bool
-        Objects that are not there: neither counted, nor don't care.
-    thresholds : (k,) float64
-        All that the ratios will be compared with.
-    """
-    convention, dont_care_overlap, center, border = conditions
-    shares = overlaps._replace(det_area=overlaps.det_area + rules.dont_care_margin)
-    gt_counts = ~(batch.gt.dont_care | left_out)
-    det_counts = ~ignored_detections(batch, shares, dont_care_overlap)
-    gt, det = overlaps.gt, overlaps.det
-    recall, precision = quotient(overlaps.area, overlaps.gt_area[gt]), quotient(overlaps.area, overlaps.det_area[det])
-    if rules.ratio_decimals is not None:
-        halves = 2 * 10**rules.ratio_decimals
-        marks = np.arange(halves + 1) / halves
-        recall, precision = (settled(ratio, marks, overlaps) for ratio in (recall, precision))
-        recall, precision = np.round(recall, rules.ratio_decimals), np.round(precision, rules.ratio_decimals)
-    else:
-        recall, precision = (settled(ratio, thresholds, overlaps) for ratio in (recall, precision))
-    ratio_type: Any = np.float32 if rules.single_precision else np.float64
-    gt_boxes, det_boxes = shapes.of(batch.gt, convention).boxes[gt], shapes.of(batch.det, convention).boxes[det]
-    alike = _alike(batch, gt, det) if rules.typed else np.ones(len(gt), dtype=bool)
-    near = alike.copy()
-    if center is not None:
-        distance = _center_distance(gt_boxes, det_boxes, rules.single_precision)
-        # The programs know whole pixels only, and compare what they get.
-        slack = 0.0 if convention.inclusive else SLACK
-        near &= distance < float(ratio_type(center)) - slack
-    if border:
-        near &= _keeps_borders(gt_boxes, det_boxes)
-    counts = gt_counts[gt] & det_counts[det]
-    pairs = Pairs(gt, det, recall.astype(ratio_type), precision.astype(ratio_type), counts, near, alike)
-    return Scene(pairs if rules.dont_care_rivals else pairs[counts], gt_counts, det_counts)
-
-
-def _alike(batch: ImageBatch, gt: Ints, det: Ints) -> Bools:
-    if batch.gt.types is None or batch.det.types is None:
-        return np.ones(len(gt), dtype=bool)
-    a, b = batch.gt.types[gt], batch.det.types[det]
-    return np.asarray((a == b) | (a == ANY_TYPE) | (b == ANY_TYPE))
-
-
-def _center_distance(a: Floats, b: Floats, whole_pixels: bool) -> Floats:
-    """(p,) distances of the boxes' centres, in mean diagonals."""
-    sides_a, sides_b = a[:, 2:] - a[:, :2], b[:, 2:] - b[:, :2]
-    if whole_pixels:
-        whole = (a[:, :2] + np.floor(sides_a / 2) - b[:, :2] - np.floor(sides_b / 2)).astype(np.float32)
-        distance = np.trunc(np.sqrt(whole[:, 0] * whole[:, 0] + whole[:, 1] * whole[:, 1])).astype(np.float64)
-    else:
-        offset = (a[:, :2] + sides_a / 2) - (b[:, :2] + sides_b / 2)
-        distance = np.sqrt((offset * offset).sum(axis=1))
-    diagonals = np.sqrt((sides_a * sides_a).sum(axis=1)) + np.sqrt((sides_b * sides_b).sum(axis=1))
-    return quotient(2 * distance, diagonals)
-
-
-def _keeps_borders(gt: Floats, det: Floats) -> Bools:
-    slack = np.maximum((gt[:, 0] - gt[:, 2]) / 20, -8)
-    return np.asarray((gt[:, 0] - det[:, 0] >= slack) & (det[:, 2] - gt[:, 2] >= slack))
-
-
-def exact_sums(rules: Rules) -> Rules:
-    """Return rules for shapes that their program does not take: a sum that rounding moves off a threshold is at it."""
-    return rules if rules.single_precision else replace(rules, sum_decimals=(SLACK_DECIMALS, *rules.sum_decimals))
-
-
-# One setting ---------------------------------------------------------------------------------------------------------
-
-
 class _Index(NamedTuple):
     """One side of the pairs: which object each is of, and how many objects there are."""
 
@@ -253,6 +66,28 @@ class _Index(NamedTuple):
     def times(self, chosen: NDArray[Any]) -> Ints:
         """(p,) how many chosen pairs the object of each pair has; `chosen` is a mask or indices."""
         return np.bincount(self.of[chosen], minlength=self.objects)[self.of]
+
+
+class _Groups(NamedTuple):
+    """What splits, or merges, are made of.
+
+    Attributes
+    ----------
+    one, many : _Index
+        Of a split the object and its detections, of a merge the detection and its objects.
+    share : (p,)
+        The ratio that is summed over the many of a one.
+    needed : float
+        What that sum must reach.
+    enough_each : (p,) bool
+        Whether the other ratio of a pair reaches what every one of the many must.
+    """
+
+    one: _Index
+    many: _Index
+    share: NDArray[Any]
+    needed: float
+    enough_each: Bools
 
 
 def match(found: Scene, rules: Rules, thresholds: Thresholds) -> NDArray[np.uint8]:
@@ -275,19 +110,18 @@ def match(found: Scene, rules: Rules, thresholds: Thresholds) -> NDArray[np.uint
     relation = np.full(len(pairs.gt), MISSED, np.uint8)
     passes = (pairs.recall >= t.one_to_one_recall) & (pairs.precision >= t.one_to_one_precision)
     relation[_one_to_one(pairs, gt, det, passes, rules, t)] = ONE_TO_ONE
-    one_to_many = (gt, det, pairs.recall, pairs.precision, t.one_to_many_recall, t.one_to_many_precision)
-    many_to_one = (det, gt, pairs.precision, pairs.recall, t.many_to_one_precision, t.many_to_one_recall)
-    for kind, sides in ((ONE_TO_MANY, one_to_many), (MANY_TO_ONE, many_to_one)):
-        one, many, share, each, needed_sum, needed_each = sides
+    splits = _Groups(gt, det, pairs.recall, t.one_to_many_recall, pairs.precision >= t.one_to_many_precision)
+    merges = _Groups(det, gt, pairs.precision, t.many_to_one_precision, pairs.recall >= t.many_to_one_recall)
+    for kind, groups in ((ONE_TO_MANY, splits), (MANY_TO_ONE, merges)):
         taken = relation != MISSED
-        free = (one.times(taken) == 0) & (many.times(taken) == 0)
-        qualified = free & pairs.counts & pairs.alike & (each >= needed_each)
+        free = (groups.one.times(taken) == 0) & (groups.many.times(taken) == 0)
+        qualified = free & pairs.counts & pairs.alike & groups.enough_each
         if rules.several_overlaps:
-            qualified &= one.times(pairs.counts & (share > 0)) > 1
+            qualified &= groups.one.times(pairs.counts & (groups.share > 0)) > 1
         alive = np.flatnonzero(qualified)
-        alive = alive[np.argsort(one.of[alive], kind="stable")]
-        matched = _assemble((one.of, many.of), share, needed_sum, passes, alive, rules)
-        single = (one.times(matched) == 1) & (rules.lone != LONE_IS_MANY)
+        alive = alive[np.argsort(groups.one.of[alive], kind="stable")]
+        matched = _assemble(groups, passes, alive, rules)
+        single = (groups.one.times(matched) == 1) & (rules.lone != LONE_IS_MANY)
         relation[matched] = np.where(single[matched], ONE_TO_ONE, kind)
     return relation
 
@@ -307,19 +141,12 @@ def _is_single(chosen: Bools, gt: _Index, det: _Index) -> Bools:
     return np.asarray(chosen & (gt.times(chosen) == 1) & (det.times(chosen) == 1))
 
 
-def _assemble(
-    sides: tuple[Ints, Ints], share: NDArray[Any], needed: float, lone: Bools, alive: Ints, rules: Rules
-) -> Ints:
+def _assemble(groups: _Groups, lone: Bools, alive: Ints, rules: Rules) -> Ints:
     """Match the "ones" with all the free "many" that qualify for them, in the order of the ones.
 
     Parameters
     ----------
-    sides : (p,) int64, (p,) int64
-        The "one" and the "many" of all pairs.
-    share : (p,)
-        The ratio that is summed over a one's partners.
-    needed : float
-        What the sum must reach.
+    groups : _Groups
     lone : (p,) bool
         Whether a pair passes the one-to-one thresholds.
     alive : (a,) int64
@@ -335,23 +162,22 @@ def _assemble(
     Those that cannot match any more, with however few of their partners taken, go first: sums only fall. A round then
     settles, at once, every one that comes first for each of its partners.
     """
-    one, many = sides
     matched = [np.zeros(0, np.int64)]
     while len(alive):
-        own, partner = one[alive], many[alive]
-        total = np.zeros(int(own.max()) + 1, share.dtype)
+        own, partner = groups.one.of[alive], groups.many.of[alive]
+        total = np.zeros(groups.one.objects, groups.share.dtype)
         # Not a reduction by numpy, which adds in another order: sums that sit on a threshold have to fall as printed.
-        np.add.at(total, own, share[alive])
+        np.add.at(total, own, groups.share[alive])
         for decimals in rules.sum_decimals:
             total = np.round(total, decimals)
-        passes = may_pass = total[own] >= needed
+        passes = may_pass = total[own] >= groups.needed
         if rules.lone == LONE_IS_RETESTED:
             has_lone = np.zeros(len(total), dtype=bool)
             has_lone[own[lone[alive]]] = True
             may_pass = passes | has_lone[own]
             passes = np.where(np.bincount(own)[own] == 1, lone[alive], passes)
         alive, own, partner, passes = alive[may_pass], own[may_pass], partner[may_pass], passes[may_pass]
-        first = np.zeros(int(partner.max(initial=-1)) + 1, np.int64)
+        first = np.zeros(groups.many.objects, np.int64)
         first[partner[::-1]] = own[::-1]
         waits = np.zeros(len(total), dtype=bool)
         waits[own[first[partner] != own]] = True
@@ -384,3 +210,71 @@ def weights_of(pairs: Pairs, relation: NDArray[np.uint8], weights: Weights) -> F
         size = np.bincount(one[of_kind])[one[of_kind]] if of_kind.any() else np.zeros(0, np.int64)
         weight[of_kind] = 1 / (1 + natural_log(size)) if weights.logarithm else constant
     return weight
+
+
+# Evidence and matches -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class AreaTally(CreditTally):
+    """Evidence of every member of the family: objects and detections, credits, matches by their kind."""
+
+    one_to_one: Count
+    one_to_many: Count
+    many_to_one: Count
+    named_in_detections: Count
+
+    def check(self) -> None:
+        super().check()
+        require(self.one_to_one + self.one_to_many <= self.counted_gt_objects, "more matches than objects")
+        require(self.one_to_one + self.many_to_one <= self.counted_detections, "more matches than detections")
+
+
+def tally_of(batch: ImageBatch, found: Scene, credits: Credits) -> AreaTally:
+    """Sum the evidence of a batch by image."""
+    images, gt_image, det_image = len(batch.names), batch.gt.image, batch.det.image
+    relation = credits.relation
+    split, merged = relation == ONE_TO_MANY, relation == MANY_TO_ONE
+    pair_image = gt_image[found.pairs.gt]
+    return AreaTally(
+        *object_counts(batch, found.gt_counts, found.det_counts),
+        recall_credit=per_image(credits.gt, gt_image, images),
+        precision_credit=per_image(credits.det, det_image, images),
+        one_to_one=per_image(relation == ONE_TO_ONE, pair_image, images),
+        one_to_many=per_image(split & _is_first(split, found.pairs.gt), pair_image, images),
+        many_to_one=per_image(merged & _is_first(merged, found.pairs.det), pair_image, images),
+        named_in_detections=batch.named_in_detections.astype(np.int64),
+    )
+
+
+def empty_image_scores(tally: AreaTally) -> tuple[float, float]:
+    """Recall and precision that the competition's scripts print for an image without an object that counts."""
+    if not tally.named_in_detections:
+        return 0.0, 0.0
+    return 1.0, 0.0 if tally.detections else 1.0
+
+
+def _is_first(chosen: Bools, index: Ints) -> Bools:
+    """Where a pair is the first chosen one of its object."""
+    which = np.flatnonzero(chosen)
+    result = np.zeros(len(index), dtype=bool)
+    result[which[np.unique(index[which], return_index=True)[1]]] = True
+    return result
+
+
+def described(found: Scene, credits: Credits) -> Matches:
+    """Per-object results: partners, ``credit``, and σ or τ summed over the partners, at most 1."""
+    pairs, relation = found.pairs, credits.relation
+    matched = relation != MISSED
+    gt, det, kind = pairs.gt[matched], pairs.det[matched], relation[matched]
+    sides = []
+    for own, other, counts, credit_of, none, name, ratio in (
+        (gt, det, found.gt_counts, credits.gt, MISSED, "area_recall", pairs.recall[matched]),
+        (det, gt, found.det_counts, credits.det, FALSE_POSITIVE, "area_precision", pairs.precision[matched]),
+    ):
+        types = np.full(len(counts), none, np.uint8)
+        types[own] = kind
+        types[~counts] = IGNORED
+        share = np.minimum(np.bincount(own, weights=ratio, minlength=len(counts)), 1.0)
+        sides.append(side_matches(types, own, other, counts, {"credit": credit_of, name: share}))
+    return Matches(*sides)

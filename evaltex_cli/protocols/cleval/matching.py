@@ -1,7 +1,8 @@
-"""Instance matching of CLEval (section 3.1): by area precision and the characters that a detection includes."""
+"""Matching of CLEval (section 3.1): what is compared, the matches, and the characters that these count."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +14,20 @@ from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.geometry.shapes import Shapes
-from evaltex_cli.protocols.cleval.shapes import Side
+from evaltex_cli.protocols.cleval.parameters import Parameters, convention
+from evaltex_cli.protocols.cleval.shapes import (
+    Side,
+    aspects,
+    centres,
+    centres_inside,
+    false_positive_lengths,
+    lengths_by_aspect,
+    overlap_areas,
+    side_of,
+)
+from evaltex_cli.protocols.cleval.text import MatchedPairs, Text, credited_characters, texts_of
 from evaltex_cli.protocols.ratios import divide
-from evaltex_cli.records import Bools, Floats, Ints, expanded
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, count_texts, expanded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,3 +181,175 @@ def _intersections(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Shapes:
     cut = geometry.geos.intersection(shapes.geometries(a, i[which]), shapes.geometries(b, j[which]))
     geometries[which] = geometry.polygons.repair(cut)
     return Shapes(boxes, geometries)
+
+
+# What is compared -----------------------------------------------------------------------------------------------------
+
+
+DONT_CARE = "###"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """What of a batch does not depend on which objects are don't care.
+
+    Attributes
+    ----------
+    owner : (c,) int64
+        The object of each character.
+    overlap : (o,) int64, int64, float64
+        Pairs (gt, det) that overlap, and by which area.
+    gt_length, det_length : (G,), (D,) int64
+        Number of characters of each object, and of each detection's transcription.
+    false_positive_length : (D,) int64
+        Characters of each detection, were it a false positive.
+    det_rank : (D,) int64
+        The detections' order: that of the file, or by falling confidence, those without any last.
+    gt_texts, det_texts : sequences of Text
+    """
+
+    gt: Side
+    det: Side
+    gt_image: Ints
+    det_image: Ints
+    images: int
+    owner: Ints
+    found: Inclusions
+    overlap: tuple[Ints, Ints, Floats]
+    gt_length: Ints
+    det_length: Ints
+    false_positive_length: Ints
+    det_rank: Ints
+    gt_texts: Sequence[Text]
+    det_texts: Sequence[Text]
+
+
+def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Scene:
+    """Take a batch as CLEval does: its outlines, the characters of its objects, and what they lie in."""
+    taken = convention(parameters)
+    all_polygons = parameters.annotation == "polygon"
+    gt, det = side_of(batch.gt, taken, all_polygons), side_of(batch.det, taken, all_polygons)
+    gt_aspect, det_aspect = aspects(gt, parameters.official), aspects(det, parameters.official)
+    gt_texts, det_texts = (
+        texts_of(
+            texts,
+            parameters.character,
+            parameters.normalisation,
+            parameters.case_sensitive,
+            parameters.case_mapping,
+        )
+        for texts in (batch.gt.texts, _det_texts(batch, det_aspect))
+    )
+    gt_length, det_length = (np.fromiter(map(len, texts), np.int64, len(texts)) for texts in (gt_texts, det_texts))
+    gt_length = np.where(batch.gt.dont_care, lengths_by_aspect(gt_aspect), gt_length)
+    if parameters.official:
+        vertical = gt_aspect < (parameters.vertical_aspect or 0.5)
+    else:
+        vertical = gt_aspect >= (parameters.vertical_aspect or 1.5)
+    owner, points = centres(gt, gt_length, vertical)
+    centre, within = centres_inside(owner, points, gt.offsets, len(gt_length), det)
+    return Scene(
+        gt=gt,
+        det=det,
+        gt_image=batch.gt.image,
+        det_image=batch.det.image,
+        images=len(batch.names),
+        owner=owner,
+        found=inclusions(centre, within, owner, batch.det.count),
+        overlap=overlap_areas(overlaps, gt, det),
+        gt_length=gt_length,
+        det_length=det_length,
+        false_positive_length=false_positive_lengths(det_aspect),
+        det_rank=_ranks(batch, parameters.order),
+        gt_texts=gt_texts,
+        det_texts=det_texts,
+    )
+
+
+def _det_texts(batch: ImageBatch, aspect: Floats) -> Sequence[str]:
+    """Transcriptions of the detections; ``###`` stands for as many characters as fit in, as in ground truth."""
+    texts = batch.det.texts
+    if not count_texts(texts):
+        return [""] * batch.det.count
+    lengths = lengths_by_aspect(aspect).tolist()
+    return ["#" * length if text == DONT_CARE else text for text, length in zip(texts, lengths, strict=True)]
+
+
+def _ranks(batch: ImageBatch, order: str) -> Ints:
+    ranks = np.arange(batch.det.count)
+    if order == "file" or batch.det.confidences is None:
+        return ranks
+    falling = np.lexsort((ranks, np.nan_to_num(-batch.det.confidences, nan=np.inf), batch.det.image))
+    result = np.empty_like(ranks)
+    result[falling] = ranks
+    return result
+
+
+# Counts ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """What matching gives: of each object (G,) and detection (D,).
+
+    Attributes
+    ----------
+    splits, merges : (G,), (D,) int64
+        Partners.
+    gt_found, gt_included : (G,) int64
+        Characters found, and how often they were.
+    det_correct : (D,) float64
+        Characters right; of one found twice the first detection has it (official), or all have a share (paper).
+    det_included : (D,) int64
+        Characters included.
+    gt_credit, det_credit : (G,), (D,) int64
+        Characters credited end-to-end.
+    """
+
+    matching: Matching
+    splits: Ints
+    merges: Ints
+    gt_found: Ints
+    gt_included: Ints
+    det_correct: Floats
+    det_included: Ints
+    gt_credit: Ints
+    det_credit: Ints
+
+
+def counts_of(scene: Scene, dont_care: Bools, parameters: Parameters) -> Counts:
+    """Match objects and detections and count characters, `dont_care` being left out."""
+    found, objects, detections = scene.found, len(scene.gt_length), len(scene.det_rank)
+    area = without_words(scene.overlap, scene.gt, scene.det, dont_care)
+    overlap = (scene.overlap[0], scene.overlap[1], area)
+    matching = match(found, overlap, scene.det.area, dont_care, parameters.threshold, parameters.official)
+    matched = matching.matched
+    splits = np.bincount(found.pair_gt[matched], minlength=objects)
+    merges = np.bincount(found.pair_det[matched], minlength=detections)
+
+    counted = matched[found.pair]
+    centre, det, pair = found.centre[counted], found.det[counted], found.pair[counted]
+    order = np.lexsort((scene.det_rank[det], centre))
+    centre, det, pair = centre[order], det[order], pair[order]
+    first = np.diff(centre, prepend=-1) > 0
+    times = np.bincount(centre, minlength=len(scene.owner))
+    share = first.astype(np.float64) if parameters.official else 1 / times[centre]
+    gt_credit, det_credit = np.zeros(objects, np.int64), np.zeros(detections, np.int64)
+    if scene.det_length.any():
+        by_rank = np.flatnonzero(matched)
+        by_rank = by_rank[np.lexsort((scene.det_rank[found.pair_det[by_rank]], found.pair_gt[by_rank]))]
+        place = np.zeros(len(matched), np.int64)
+        place[by_rank] = np.arange(len(by_rank))
+        pairs = MatchedPairs(found.pair_gt[by_rank], found.pair_det[by_rank], place[pair], centre, merges)
+        gt_credit, det_credit = credited_characters(pairs, scene.gt_texts, scene.det_texts, parameters.official)
+    return Counts(
+        matching=matching,
+        splits=splits,
+        merges=merges,
+        gt_found=np.bincount(scene.owner[centre[first]], minlength=objects),
+        gt_included=np.bincount(scene.owner[centre], minlength=objects),
+        det_correct=np.bincount(det, weights=share, minlength=detections).astype(np.float64),
+        det_included=np.bincount(det, minlength=detections),
+        gt_credit=gt_credit,
+        det_credit=det_credit,
+    )

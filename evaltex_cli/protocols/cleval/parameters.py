@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from evaltex_cli.errors import ConfigError, quote
-from evaltex_cli.protocols.characters import CASE_MAPPINGS, NORMALISATIONS, UNITS
+from evaltex_cli.protocols.cleval.text import CASE_MAPPINGS, NORMALISATIONS, UNITS
 from evaltex_cli.protocols.detection_order import order_field
 from evaltex_cli.records import Convention
 

@@ -20,6 +20,17 @@ crashes); objects are visited in the ground truth's order (it takes that of a Py
 
 Empty cases: 0/0 is 0. An image without objects, or with don't-care objects only, adds its false positives and nothing
 else. End-to-end scores are None if no detection has a transcription.
+
+Examples
+--------
+A word of four characters is found in two halves: the second half costs one character of recall:
+
+>>> from evaltex_cli import Accumulator, image_objects
+>>> accumulator = Accumulator("cleval")
+>>> accumulator.update(image_objects([[0, 0, 100, 20]], texts=["exit"]), [[0, 0, 50, 20], [50, 0, 100, 20]])
+>>> scores = accumulator.compute().scores
+>>> scores["recall"], scores["precision"], scores["splits"]
+(0.75, 1.0, 1)
 """
 
 from __future__ import annotations
@@ -35,7 +46,6 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.protocols.base import (
     Count,
     Evidence,
-    Matches,
     ObjectTally,
     Protocol,
     Remark,
@@ -47,11 +57,10 @@ from evaltex_cli.protocols.base import (
     remark,
     require,
 )
-from evaltex_cli.protocols.cleval.counts import Counts, counts_of
+from evaltex_cli.protocols.cleval.matching import Counts, Scene, counts_of, scene_of
 from evaltex_cli.protocols.cleval.parameters import Parameters, convention, decided
-from evaltex_cli.protocols.cleval.scene import Scene, scene_of
 from evaltex_cli.protocols.cleval.shapes import shorter_sides
-from evaltex_cli.protocols.matches import defined, matches
+from evaltex_cli.protocols.matches import Matches, defined, matches
 from evaltex_cli.protocols.ratios import quotient, ratio, recall_precision
 from evaltex_cli.records import Bools, Floats, ImageBatch, Overlaps
 
@@ -288,7 +297,6 @@ PROTOCOL = Protocol(
     tally=Tally,
     evidence=evidence,
     scores=scores,
-    headline=("recall", "precision", "hmean"),
     convention=convention,
     takes_masks=False,
     needs=needs_sizes,

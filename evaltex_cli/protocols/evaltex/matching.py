@@ -1,7 +1,8 @@
-"""Matches of EvaLTex: the filter of candidates (Eq. 5), coverage and accuracy of every object (Eq. 6-20)."""
+"""Parameters and matches of EvaLTex: the filter of candidates (Eq. 5), coverage and accuracy of objects (Eq. 6-20)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -9,9 +10,43 @@ import numpy as np
 
 from evaltex_cli.geometry import label_runs, shapes
 from evaltex_cli.geometry.boxes import around
-from evaltex_cli.protocols.evaltex.parameters import Parameters, convention
 from evaltex_cli.protocols.ratios import MOST, divide, natural_log, quotient, ratio_error
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, distinct
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps, distinct
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Parameters of EvaLTex, named as in the tool's evaltex.ini; the last three are ours."""
+
+    region: bool = field(default=True, metadata={"help": "text area of a merge: the regions of its objects (Eq. 20)"})
+    print_level: int = field(default=0, metadata={"help": "detail of the result .txt", "min": 0, "max": 2})
+    min_area: float = field(
+        default=0.0, metadata={"help": "an overlap counts above this many square pixels (Eq. 3, 4)", "min": 0.0}
+    )
+    hist_bin_nb: int = field(
+        default=0,
+        metadata={"help": "histogram bins, for printing and EMD; 0 = 10 printed, 100 for EMD", "min": 0, "max": 10_000},
+    )
+    split: bool = field(default=True, metadata={"help": "coverage is multiplied by the split penalty (Eq. 11)"})
+    det_border: float = field(
+        default=0.01, metadata={"help": "margin, as a share of an object's thickness (Eq. 6)", "min": 0.0, "below": 0.5}
+    )
+    split_function: str = field(
+        default="tool",
+        metadata={"help": "split penalty: tool 0.6/(1+ln²s)+0.4, paper 1/(1+ln s)", "choices": ("tool", "paper")},
+    )
+    overlap_filter: float = field(
+        default=0.1, metadata={"help": "t of the candidate filter (Eq. 5)", "min": 0.0, "max": 1.0}
+    )
+    shape: str = field(
+        default="polygon",
+        metadata={"help": "polygons as they are, or as their bounding boxes", "choices": ("polygon", "box")},
+    )
+
+
+def convention(parameters: Parameters) -> Convention:
+    """Continuous coordinates; polygons as they are, or as their bounding boxes."""
+    return Convention(as_boxes=parameters.shape == "box")
 
 
 class Scene(NamedTuple):
@@ -26,10 +61,38 @@ class Scene(NamedTuple):
     shrunk: Any
 
 
+class Kept(NamedTuple):
+    """The pairs that the filter keeps, and how many partners they give.
+
+    Attributes
+    ----------
+    gt, det : (p,) int64
+    area : (p,) float64
+        Of the pairs' intersections.
+    splits, merges : (G,), (D,) int64
+        Detections of each object, and objects of each detection.
+    """
+
+    gt: Ints
+    det: Ints
+    area: Floats
+    splits: Ints
+    merges: Ints
+
+
 class Local(NamedTuple):
-    """Local scores: (G,) coverage without split, accuracy, split; accuracy is NaN for a missed object."""
+    """Local scores of the objects.
+
+    Attributes
+    ----------
+    coverage, coverage_no_split : (G,) float64
+        With the split penalty, if the parameters ask for it, and without.
+    accuracy, split : (G,) float64
+        Accuracy is NaN for a missed object.
+    """
 
     coverage: Floats
+    coverage_no_split: Floats
     accuracy: Floats
     split: Floats
 
@@ -126,25 +189,11 @@ def split_penalty(splits: Ints, function: str) -> Floats:
     return np.where(splits > 0, np.where(splits == 1, 1.0, penalty), 0.0)
 
 
-class Kept(NamedTuple):
-    """The pairs that were kept, and how many of them each object and each detection has.
-
-    Attributes
-    ----------
-    gt, det, area : (p,) int64, (p,) int64, (p,) float64
-        Of each pair; without a margin its area is that of the grown and of the shrunk object too.
-    splits, merges : (G,), (D,) int64
-    """
-
-    gt: Ints
-    det: Ints
-    area: Floats
-    splits: Ints
-    merges: Ints
-
-
 def local_scores(batch: ImageBatch, scene: Scene, kept: Kept, parameters: Parameters) -> Local:
-    """Coverage (Eq. 10, 12, 15) and accuracy (Eq. 9, 14, 16-20) of every ground-truth object."""
+    """Coverage (Eq. 10, 12, 15) and accuracy (Eq. 9, 14, 16-20) of every ground-truth object.
+
+    The areas of the kept pairs' intersections are those of grown and shrunk objects too where there is no margin.
+    """
     gt, det, area, splits, merges = kept
     measure, objects = scene.measure, batch.gt.count
     in_shrunk = _known_areas(scene, scene.shrunk, gt, det, area)
@@ -160,7 +209,8 @@ def local_scores(batch: ImageBatch, scene: Scene, kept: Kept, parameters: Parame
     shared = ~own
     merged_accuracy = divide(_text_area(batch, scene, gt, det, merges, parameters), scene.det_area)
     accuracy[gt[shared]] = merged_accuracy[det[shared]]
-    return Local(coverage, accuracy, split_penalty(splits, parameters.split_function))
+    split = split_penalty(splits, parameters.split_function)
+    return Local(coverage * split if parameters.split else coverage, coverage, accuracy, split)
 
 
 def _known_areas(scene: Scene, objects: Any, gt: Ints, det: Ints, area: Floats) -> Floats | None:

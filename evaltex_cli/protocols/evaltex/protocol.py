@@ -12,18 +12,38 @@ Equation numbers are the paper's. Where the paper is silent or contradicts the p
    nor wrong.
 
 Empty cases: a ratio 0/0 is 0, in the dataset and in an image without objects alike.
+
+Examples
+--------
+A word is found in two halves. They cover it, and contain nothing else, but the split costs 0.6 - 0.6 / (1 + ln² 2):
+
+>>> from evaltex_cli import Accumulator
+>>> accumulator = Accumulator("evaltex")
+>>> accumulator.update([[0, 0, 100, 20]], [[0, 0, 50, 20], [50, 0, 100, 20]])
+>>> scores = accumulator.compute().scores
+>>> round(scores["recall_no_split"], 3), round(scores["recall"], 3), round(scores["precision"], 3)
+(1.0, 0.805, 1.0)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.protocols import base
-from evaltex_cli.protocols.base import (
+from evaltex_cli.protocols.base import Count, Evidence, Protocol, Scores, Sum, at_most, per_image, require
+from evaltex_cli.protocols.evaltex.matching import (
+    Kept,
+    Local,
+    Parameters,
+    convention,
+    keep_candidates,
+    local_scores,
+    scene_of,
+)
+from evaltex_cli.protocols.matches import (
     IGNORED,
     MANY_TO_MANY,
     MANY_TO_ONE,
@@ -31,19 +51,11 @@ from evaltex_cli.protocols.base import (
     MISSED,
     ONE_TO_MANY,
     ONE_TO_ONE,
-    Count,
-    Evidence,
     Matches,
-    Protocol,
-    Scores,
-    Sum,
-    at_most,
-    per_image,
-    require,
+    matches,
+    mean_of,
+    types,
 )
-from evaltex_cli.protocols.evaltex.matching import Kept, Local, keep_candidates, local_scores, scene_of
-from evaltex_cli.protocols.evaltex.parameters import Parameters, convention
-from evaltex_cli.protocols.matches import matches, mean_of, types
 from evaltex_cli.protocols.ratios import harmonic_mean, ratio, settled
 from evaltex_cli.records import Floats, ImageBatch, Ints, Overlaps
 
@@ -67,34 +79,26 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     candidates = overlaps._replace(gt=overlaps.gt[enough], det=overlaps.det[enough], area=overlaps.area[enough])
     scene = scene_of(batch, overlaps, parameters)
     kept = keep_candidates(candidates, scene, parameters.overlap_filter)
-    gt, det, area = candidates.gt[kept], candidates.det[kept], candidates.area[kept]
-    splits = np.bincount(gt, minlength=batch.gt.count)
-    merges = np.bincount(det, minlength=batch.det.count)
-    local = local_scores(batch, scene, Kept(gt, det, area, splits, merges), parameters)
+    gt, det = candidates.gt[kept], candidates.det[kept]
+    splits, merges = np.bincount(gt, minlength=batch.gt.count), np.bincount(det, minlength=batch.det.count)
+    pairs = Kept(gt, det, candidates.area[kept], splits, merges)
+    local = local_scores(batch, scene, pairs, parameters)
     gt_counts = ~batch.gt.dont_care
     det_counts = merges == 0
     det_counts[det[gt_counts[gt]]] = True
     gt_type, _ = types(gt, det, gt_counts, det_counts)
-    coverage = local.coverage * local.split if parameters.split else local.coverage
-    tally = _tally(batch, _Matched(gt_type, splits, merges, coverage, local), parameters)
+    tally = _tally(batch, splits, merges, local, gt_type, parameters)
     if not with_matches:
         return Evidence(tally)
-    local_values = {
-        "coverage": coverage,
-        "coverage_no_split": local.coverage,
-        "accuracy": local.accuracy,
-        "split": local.split,
-    }
-    return Evidence(tally, matches(gt, det, gt_counts, det_counts, local_values, {}))
+    return Evidence(tally, matches(gt, det, gt_counts, det_counts, local._asdict(), {}))
 
 
 def recount(batch: ImageBatch, matches: Matches, parameters: Parameters) -> Tally:
     """Tally matches after some objects were made don't-care: these match like all others, and only do not count."""
     splits, merges = np.diff(matches.gt.offsets), np.diff(matches.det.offsets)
-    values = matches.gt.values
-    local = Local(values["coverage_no_split"], values["accuracy"], values["split"])
+    local = Local(*(matches.gt.values[name] for name in Local._fields))
     gt_type = np.where(batch.gt.dont_care, np.uint8(IGNORED), matches.gt.types)
-    return _tally(batch, _Matched(gt_type, splits, merges, values["coverage"], local), parameters)
+    return _tally(batch, splits, merges, local, gt_type, parameters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,19 +138,9 @@ class Tally(base.Tally):
         require(at_most(self.accuracy, self.true_positives), "more accuracy than true positives")
 
 
-class _Matched(NamedTuple):
-    """What matching finds: of the objects, (G,) match types, numbers of detections, coverage and local scores; of the
-    detections, (D,) numbers of objects."""
-
-    gt_type: NDArray[np.uint8]
-    splits: Ints
-    merges: Ints
-    coverage: Floats
-    local: Local
-
-
-def _tally(batch: ImageBatch, matched: _Matched, parameters: Parameters) -> Tally:
-    gt_type, splits, merges, coverage, local = matched
+def _tally(
+    batch: ImageBatch, splits: Ints, merges: Ints, local: Local, gt_type: NDArray[np.uint8], parameters: Parameters
+) -> Tally:
     images = len(batch.names)
     cared = ~batch.gt.dont_care
     image, det_image = batch.gt.image[cared], batch.det.image
@@ -166,14 +160,14 @@ def _tally(batch: ImageBatch, matched: _Matched, parameters: Parameters) -> Tall
         detections=np.diff(batch.det.offsets),
         true_positives=per_image(found, image, images),
         false_positives=per_image(false_positive, det_image, images),
-        coverage=per_image(coverage[cared], image, images),
-        coverage_no_split=per_image(local.coverage[cared], image, images),
+        coverage=per_image(local.coverage[cared], image, images),
+        coverage_no_split=per_image(local.coverage_no_split[cared], image, images),
         accuracy=per_image(accuracy, found_image, images),
         split=per_image(local.split[cared], image, images),
-        coverage_bins=_histogram(coverage[cared], image, images, printed),
+        coverage_bins=_histogram(local.coverage[cared], image, images, printed),
         accuracy_bins=_histogram(entries, entry_image, images, printed),
-        coverage_emd_steps=_emd_steps(coverage[cared], image, images, emd),
-        coverage_no_split_emd_steps=_emd_steps(local.coverage[cared], image, images, emd),
+        coverage_emd_steps=_emd_steps(local.coverage[cared], image, images, emd),
+        coverage_no_split_emd_steps=_emd_steps(local.coverage_no_split[cared], image, images, emd),
         accuracy_emd_steps=_emd_steps(entries, entry_image, images, emd),
         **by_type,
     )

@@ -9,20 +9,163 @@ together; it is no sum over images, and left out.
 
 Empty cases: a ratio 0/0 is 0 in the dataset. An image without objects that count has recall 1, and precision 0 if it
 has detections that count, else 1, as in the program.
+
+Examples
+--------
+Two words; of one the detection covers 60 %, of the other 50 %, which is not above the threshold, so half of the words
+are found and half of the detections are right:
+
+>>> from evaltex_cli import Accumulator
+>>> accumulator = Accumulator("iou")
+>>> accumulator.update([[0, 0, 100, 20], [120, 0, 220, 20]], [[0, 0, 100, 12], [120, 0, 220, 10]])
+>>> accumulator.compute().scores
+{'recall': 0.5, 'precision': 0.5, 'hmean': 0.5}
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evaltex_cli.protocols.base import Count, Evidence, ObjectTally, Protocol, Scores, object_counts, require
-from evaltex_cli.protocols.detection_order import in_order, needs_confidences
-from evaltex_cli.protocols.iou.first_fit import Parameters, convention, counting, iou, pair, spread
+from evaltex_cli import geometry
+from evaltex_cli.geometry import outlines
+from evaltex_cli.protocols.base import (
+    Count,
+    Evidence,
+    ObjectTally,
+    Protocol,
+    Remark,
+    Scores,
+    object_counts,
+    remark,
+    require,
+)
+from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
 from evaltex_cli.protocols.matches import matches, mean_of
-from evaltex_cli.protocols.ratios import image_scores_by, scores_of
-from evaltex_cli.records import ImageBatch, Overlaps
+from evaltex_cli.protocols.ratios import divide, ignored_detections, image_scores_by, scores_of, settled
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Parameters of first-fit pairing, with the defaults of the ICDAR 2015 program."""
+
+    iou: float = field(default=0.5, metadata={"help": "a pair has an IoU above this", "min": 0.0, "max": 1.0})
+    dont_care_overlap: float = field(
+        default=0.5,
+        metadata={"help": "a detection with more than this share in don't care is ignored", "min": 0.0, "max": 1.0},
+    )
+    truncate: bool = field(default=True, metadata={"help": "coordinates are cut to integers, towards 0"})
+    self_crossing: str = field(
+        default="ignored",
+        metadata={
+            "help": "objects whose polygon crosses itself, which the programs refuse: left out (ignored), or counted",
+            "choices": ("ignored", "counted"),
+        },
+    )
+    order: str = order_field()
+
+
+def convention(parameters: Parameters) -> Convention:
+    """Boxes and polygons as they are, their coordinates cut to integers unless the user wants them otherwise."""
+    return Convention(truncated=parameters.truncate)
+
+
+def counting(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> tuple[Bools, Bools, tuple[Remark, ...]]:
+    """Find which objects and detections count.
+
+    Returns
+    -------
+    gt_counts, det_counts : (G,), (D,) bool
+        Objects that are not don't care, nor left out; detections that are not in don't care.
+    warnings : tuple of Remark
+        Where objects are left out.
+    """
+    gt_counts = ~batch.gt.dont_care
+    det_counts = ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
+    if parameters.self_crossing == "counted" or batch.has_masks:
+        return gt_counts, det_counts, ()
+    left_out = gt_counts & _crosses_itself(batch.gt)
+    text = (
+        "{count} object[s] left out because [its polygon crosses itself|their polygons cross themselves] ({images});"
+        " repair [it|them] or set self_crossing=counted"
+    )
+    return gt_counts & ~left_out, det_counts, remark(text, batch, left_out)
+
+
+def _crosses_itself(objects: Objects) -> Bools:
+    """(n,) bool: polygons that are not valid as they are drawn, less those without area, which nothing can mend."""
+    result = np.zeros(objects.count, dtype=bool)
+    if objects.outlines.all_boxes:
+        return result
+    crossing, _ = geometry.polygons.self_crossing(objects.outlines)
+    result[crossing] = geometry.polygons.area(outlines.polygons(objects.outlines)[crossing]) > 0
+    return result
+
+
+def pair(overlaps: Overlaps, similarity: Floats, gt_free: Bools, det_free: Bools, parameters: Parameters) -> Ints:
+    """Pair objects and detections first-fit.
+
+    Parameters
+    ----------
+    overlaps : Overlaps
+    similarity : (p,) float64
+        IoU of every overlap.
+    gt_free, det_free : (G,), (D,) bool
+        Objects and detections that may be paired.
+
+    Returns
+    -------
+    (m,) int64
+        Indices of the overlaps that are pairs, in ascending order.
+    """
+    free = gt_free[overlaps.gt] & det_free[overlaps.det]
+    candidates = np.flatnonzero(free & (settled(similarity, parameters.iou, overlaps) > parameters.iou))
+    return candidates[first_fit(overlaps.gt[candidates], overlaps.det[candidates])]
+
+
+def iou(overlaps: Overlaps) -> Floats:
+    """(p,) intersection over union of every overlapping pair."""
+    union = overlaps.gt_area[overlaps.gt] + overlaps.det_area[overlaps.det] - overlaps.area
+    return divide(overlaps.area, union)
+
+
+def first_fit(gt: Ints, det: Ints) -> Bools:
+    """Pair each object, in order, with its first candidate that is still free.
+
+    Parameters
+    ----------
+    gt, det : (p,) int64
+        Candidate pairs in the order in which they are tried.
+
+    Returns
+    -------
+    (p,) bool
+        The chosen pairs; no object and no detection is in two.
+    """
+    contested = (np.bincount(gt)[gt] > 1) | (np.bincount(det)[det] > 1)
+    chosen = ~contested
+    paired_gt, paired_det = set(), set()
+    disputes = np.flatnonzero(contested)
+    for k, i, j in zip(disputes.tolist(), gt[disputes].tolist(), det[disputes].tolist(), strict=True):
+        if i not in paired_gt and j not in paired_det:
+            paired_gt.add(i)
+            paired_det.add(j)
+            chosen[k] = True
+    return chosen
+
+
+def spread(values: Mapping[str, NDArray[Any]], index: Ints, count: int) -> dict[str, NDArray[Any]]:
+    """Per-object columns (count,) from values (m,) of the objects at these indices; 0 elsewhere."""
+    result: dict[str, NDArray[Any]] = {}
+    for name, column in values.items():
+        result[name] = np.zeros(count)
+        result[name][index] = column
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +209,6 @@ PROTOCOL = Protocol(
     tally=Tally,
     evidence=evidence,
     scores=scores,
-    headline=("recall", "precision", "hmean"),
     convention=convention,
     image_scores=image_scores_by(scores),
     needs=needs_confidences,

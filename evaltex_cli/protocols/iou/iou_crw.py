@@ -8,6 +8,17 @@ others are compared without their punctuation, while a detection's text is taken
 An object whose transcription is empty, on which the program fails, is found by a detection without text.
 
 Empty cases: as in `iou`.
+
+Examples
+--------
+Both words are found, but one of them is read wrongly; capitals are no error:
+
+>>> from evaltex_cli import Accumulator, image_objects
+>>> boxes = [[0, 0, 100, 20], [120, 0, 220, 20]]
+>>> accumulator = Accumulator("iou-crw")
+>>> accumulator.update(image_objects(boxes, texts=["Hotel", "Bar"]), image_objects(boxes, texts=["HOTEL", "Bor"]))
+>>> accumulator.compute().scores
+{'recall': 0.5, 'precision': 0.5, 'hmean': 0.5}
 """
 
 from __future__ import annotations
@@ -29,9 +40,8 @@ from evaltex_cli.protocols.base import (
     require,
 )
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences
-from evaltex_cli.protocols.iou import first_fit
 from evaltex_cli.protocols.iou import iou as iou_protocol
-from evaltex_cli.protocols.iou.first_fit import convention, counting, iou, pair, spread
+from evaltex_cli.protocols.iou.iou import convention, counting, iou, pair, spread
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.ratios import image_scores_by, scores_of
 from evaltex_cli.records import Bools, ImageBatch, Ints, Overlaps
@@ -43,7 +53,7 @@ BLANKS = str.maketrans(dict.fromkeys(PUNCTUATION, " "))
 
 
 @dataclass(frozen=True, slots=True)
-class Parameters(first_fit.Parameters):
+class Parameters(iou_protocol.Parameters):
     """Parameters of IoU+CRW, with the program's defaults."""
 
     word_spotting: bool = field(
@@ -161,7 +171,6 @@ PROTOCOL = Protocol(
     tally=Tally,
     evidence=evidence,
     scores=scores,
-    headline=("recall", "precision", "hmean"),
     convention=convention,
     image_scores=image_scores_by(scores),
     needs=needs_confidences,

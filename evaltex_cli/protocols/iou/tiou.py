@@ -12,6 +12,18 @@ no credit; and text beside the line is all text beside it, while the program lea
 line's.
 
 Empty cases: as in `iou`.
+
+Examples
+--------
+The detection covers 60 % of a word and nothing else. Towards recall its IoU counts 0.6 times, because 40 % of the word
+are cut off; towards precision it counts in full:
+
+>>> from evaltex_cli import Accumulator
+>>> accumulator = Accumulator("tiou")
+>>> accumulator.update([[0, 0, 100, 20]], [[0, 0, 60, 20]])
+>>> scores = accumulator.compute().scores
+>>> round(scores["recall"], 9), round(scores["precision"], 9)
+(0.36, 0.6)
 """
 
 from __future__ import annotations
@@ -41,8 +53,8 @@ from evaltex_cli.protocols.base import (
     require,
 )
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences
-from evaltex_cli.protocols.iou import first_fit
-from evaltex_cli.protocols.iou.first_fit import convention, counting, iou, pair, spread
+from evaltex_cli.protocols.iou import iou as iou_protocol
+from evaltex_cli.protocols.iou.iou import convention, counting, iou, pair, spread
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.ratios import divide, image_scores_by, scores_of, settled
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps
@@ -55,7 +67,7 @@ SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Parameters(first_fit.Parameters):
+class Parameters(iou_protocol.Parameters):
     """Parameters of TIoU, with the program's defaults."""
 
     tolerance: float = field(
@@ -241,7 +253,7 @@ def _lines(
     findable = np.flatnonzero((word_line != NO_LINE) & gt_counts[overlaps.gt] & (share > FOUND))
     finds = np.isin(line * batch.det.count + det, word_line[findable] * batch.det.count + word_det[findable])
     candidates = np.flatnonzero(finds & det_counts[det] & passes)
-    chosen = candidates[first_fit.first_fit(line[candidates], det[candidates])]
+    chosen = candidates[iou_protocol.first_fit(line[candidates], det[candidates])]
     line, det = line[chosen], det[chosen]
 
     matched_line = np.full(batch.det.count, NO_LINE)
@@ -299,7 +311,7 @@ def _surplus(overlaps: Overlaps, line_of: Ints, words: Ints, free: Bools, parame
     inside = settled(share, parameters.dont_care_overlap, overlaps) > parameters.dont_care_overlap
     candidates = np.flatnonzero(found[gt] & free[det] & inside)
     candidates = candidates[np.argsort(line_of[gt[candidates]], kind="stable")]
-    chosen = candidates[first_fit.first_fit(gt[candidates], det[candidates])]
+    chosen = candidates[iou_protocol.first_fit(gt[candidates], det[candidates])]
     return _is_in(det[chosen], len(free))
 
 
@@ -325,7 +337,6 @@ PROTOCOL = Protocol(
     tally=Tally,
     evidence=evidence,
     scores=scores,
-    headline=("recall", "precision", "hmean"),
     convention=convention,
     image_scores=image_scores_by(scores),
     needs=needs_confidences,

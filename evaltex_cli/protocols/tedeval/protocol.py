@@ -11,6 +11,16 @@ does not take, have their characters on the line midway between their upper and 
 
 Empty cases: a ratio 0/0 is 0 in the dataset; an image without objects that count has recall 1, and precision 0 if it
 has detections that count, else 1, as in the published script.
+
+Examples
+--------
+The detection contains two of the word's four pseudo character centres:
+
+>>> from evaltex_cli import Accumulator, image_objects
+>>> accumulator = Accumulator("tedeval")
+>>> accumulator.update(image_objects([[0, 0, 100, 20]], texts=["exit"]), [[0, 0, 50, 20]])
+>>> accumulator.compute().scores
+{'recall': 0.5, 'precision': 0.5, 'hmean': 0.5}
 """
 
 from __future__ import annotations
@@ -23,8 +33,16 @@ from evaltex_cli.protocols.base import CreditTally, Evidence, Protocol, Scores, 
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.ratios import divide, image_scores_by, scores_of
-from evaltex_cli.protocols.tedeval.characters import contains, edges, members, outlines_of, pseudo_centres
-from evaltex_cli.protocols.tedeval.matching import TRUNCATED, match, scene_of
+from evaltex_cli.protocols.tedeval.matching import (
+    TRUNCATED,
+    contains,
+    edges,
+    match,
+    members,
+    outlines_of,
+    pseudo_centres,
+    scene_of,
+)
 from evaltex_cli.records import Convention, ImageBatch, Overlaps
 
 
@@ -116,7 +134,6 @@ PROTOCOL = Protocol(
     tally=CreditTally,
     evidence=evidence,
     scores=scores,
-    headline=("recall", "precision", "hmean"),
     convention=convention,
     image_scores=image_scores_by(scores),
     needs=needs_confidences,

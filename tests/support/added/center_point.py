@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from evaltex_cli.protocols.iou.first_fit import first_fit
 
 from evaltex_cli.protocols.base import Count, Evidence, ObjectTally, Protocol, Scores, object_counts, require
-from evaltex_cli.protocols.iou.first_fit import first_fit
 from evaltex_cli.protocols.matches import matches
 from evaltex_cli.protocols.ratios import ignored_detections, scores_of
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Overlaps

@@ -9,6 +9,17 @@ Recall is the mean over objects of their best match, precision that over detecti
 Don't-care objects, and detections on them, are left out: the competition had none.
 
 Empty cases: 0/0 is 0 in the dataset; an image with neither objects nor detections has recall and precision 1.
+
+Examples
+--------
+Of two words one is missed, and of the other one half is found: its match is 2 · 1/2 / (1 + 1/2) = 2/3:
+
+>>> from evaltex_cli import Accumulator
+>>> accumulator = Accumulator("icdar2003")
+>>> accumulator.update([[0, 0, 99, 19], [200, 0, 299, 19]], [[0, 0, 49, 19]])
+>>> scores = accumulator.compute().scores
+>>> round(scores["recall"], 3), round(scores["precision"], 3)
+(0.333, 0.667)
 """
 
 from __future__ import annotations
@@ -18,10 +29,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evaltex_cli.geometry import shapes
+from evaltex_cli.protocols.area.pairs import without_zero_rectangles, zero_rectangles_field
 from evaltex_cli.protocols.base import CreditTally, Evidence, Protocol, Scores, object_counts, per_image
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.ratios import ignored_detections, ratio, ratio_error
-from evaltex_cli.protocols.zero_rectangles import without_zero_rectangles, zero_rectangles_field
 from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps
 
 
@@ -120,7 +131,6 @@ PROTOCOL = Protocol(
     tally=CreditTally,
     evidence=evidence,
     scores=scores,
-    headline=("recall", "precision", "hmean"),
     convention=convention,
     image_scores=image_scores,
     object_credit=mean_of("best_match"),

@@ -1,0 +1,257 @@
+"""Pairs that overlap, with their area recall and area precision: what the DetEval family matches, by its `Rules`.
+
+Area recall σ = Area(G ∩ D) / Area(G), area precision τ = Area(G ∩ D) / Area(D) (Wolf & Jolion, IJDAR 2006).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli import geometry
+from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry.rounding import without_errors
+from evaltex_cli.protocols.ratios import ignored_detections, quotient, settled
+from evaltex_cli.records import ANY_TYPE, Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
+
+LONE_IS_MANY, LONE_IS_ONE_TO_ONE, LONE_IS_RETESTED = range(3)
+"""What a split or merge of one partner is: like any other; a one-to-one match; that, if it passes its thresholds."""
+SLACK, SLACK_DECIMALS = 1e-9, 9
+"""What rounding may add to distances in diagonals, and to sums of ratios, where no program says how to add."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How a member of the family matches.
+
+    Attributes
+    ----------
+    lone_overlap : bool
+        A one-to-one match overlaps nothing else that counts.
+    several_overlaps : bool
+        The one of a split or merge overlaps two others or more that count.
+    separate_tests : bool
+        One-to-one by Total-Text: σ > t_r and τ > t_p, each by exactly one detection of the row and in its column, not
+        necessarily the same. Otherwise σ >= t_r and τ >= t_p by a single pair of its row and column.
+    dont_care_rivals : bool
+        Objects and detections that do not count are rivals of a one-to-one match; otherwise they are as if not there.
+    lone : int
+        One of `LONE_IS_MANY`, `LONE_IS_ONE_TO_ONE`, `LONE_IS_RETESTED`.
+    sum_decimals : tuple of int
+        Decimals that sums of ratios are rounded to, one after another.
+    ratio_decimals : int or None
+        Decimals that ratios are rounded to.
+    typed : bool
+        Objects and detections of different types never match; they are rivals all the same.
+    single_precision : bool
+        Ratios, their sums and all thresholds are 32 bit floats, centres and their distance whole pixels, as in Wolf's
+        program.
+    dont_care_margin : float
+        Square pixels added to a detection's area before its share on don't care is taken.
+    dont_care_overlap : float
+        A detection with more than this share of its area in a single don't-care object does not count.
+    center : float or None
+        A one-to-one match needs a distance of the bounding boxes' centres below this many mean diagonals; None for no
+        such test.
+    border : bool
+        A one-to-one match may cut at most min(5 % of the width, 8 pixels) of the object on the left and on the right.
+    """
+
+    lone_overlap: bool = True
+    several_overlaps: bool = True
+    separate_tests: bool = False
+    dont_care_rivals: bool = False
+    lone: int = LONE_IS_RETESTED
+    sum_decimals: tuple[int, ...] = ()
+    ratio_decimals: int | None = None
+    typed: bool = False
+    single_precision: bool = False
+    dont_care_margin: float = 0.0
+    dont_care_overlap: float = 0.4
+    center: float | None = 1.0
+    border: bool = False
+
+
+class Thresholds(NamedTuple):
+    """Thresholds on σ ("recall") and τ ("precision").
+
+    `one_to_many_recall` and `many_to_one_precision` are what the sum over all partners has to reach,
+    `one_to_many_precision` and `many_to_one_recall` what every partner has to.
+    """
+
+    one_to_one_recall: float
+    one_to_one_precision: float
+    one_to_many_recall: float
+    one_to_many_precision: float
+    many_to_one_precision: float
+    many_to_one_recall: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Overlapping pairs of a batch, sorted by (gt, det).
+
+    Attributes
+    ----------
+    gt, det : (p,) int64
+    recall, precision : (p,) float64 or float32
+        σ and τ.
+    counts : (p,) bool
+        Whether both sides count.
+    near : (p,) bool
+        Whether centres, and borders where asked for, agree well enough for a one-to-one match.
+    alike : (p,) bool
+        Whether types allow a match at all.
+    """
+
+    gt: Ints
+    det: Ints
+    recall: NDArray[Any]
+    precision: NDArray[Any]
+    counts: Bools
+    near: Bools
+    alike: Bools
+
+    def __getitem__(self, which: Any) -> Pairs:
+        return Pairs(*(getattr(self, field.name)[which] for field in fields(self)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """Where a batch's matches are looked for: the pairs; (G,), (D,) bool, which objects and detections count."""
+
+    pairs: Pairs
+    gt_counts: Bools
+    det_counts: Bools
+
+
+def scene(
+    batch: ImageBatch,
+    overlaps: Overlaps,
+    convention: Convention,
+    rules: Rules,
+    left_out: Bools,
+    thresholds: Floats,
+) -> Scene:
+    """Prepare a batch for matching.
+
+    Parameters
+    ----------
+    batch, overlaps, convention
+        The overlaps must have been measured by this convention.
+    rules : Rules
+    left_out : (G,) bool
+        Objects that are not there: neither counted, nor don't care.
+    thresholds : (k,) float64
+        All that the ratios will be compared with.
+    """
+    shares = overlaps._replace(det_area=overlaps.det_area + rules.dont_care_margin)
+    gt_counts = ~(batch.gt.dont_care | left_out)
+    det_counts = ~ignored_detections(batch, shares, rules.dont_care_overlap)
+    gt, det = overlaps.gt, overlaps.det
+    recall, precision = quotient(overlaps.area, overlaps.gt_area[gt]), quotient(overlaps.area, overlaps.det_area[det])
+    if rules.ratio_decimals is not None:
+        halves = 2 * 10**rules.ratio_decimals
+        marks = np.arange(halves + 1) / halves
+        recall, precision = (settled(ratio, marks, overlaps) for ratio in (recall, precision))
+        recall, precision = np.round(recall, rules.ratio_decimals), np.round(precision, rules.ratio_decimals)
+    else:
+        recall, precision = (settled(ratio, thresholds, overlaps) for ratio in (recall, precision))
+    ratio_type: Any = np.float32 if rules.single_precision else np.float64
+    gt_boxes, det_boxes = shapes.of(batch.gt, convention).boxes[gt], shapes.of(batch.det, convention).boxes[det]
+    alike = _alike(batch, gt, det) if rules.typed else np.ones(len(gt), dtype=bool)
+    near = alike.copy()
+    if rules.center is not None:
+        distance = _center_distance(gt_boxes, det_boxes, rules.single_precision)
+        # The programs know whole pixels only, and compare what they get.
+        slack = 0.0 if convention.inclusive else SLACK
+        near &= distance < float(ratio_type(rules.center)) - slack
+    if rules.border:
+        near &= _keeps_borders(gt_boxes, det_boxes)
+    counts = gt_counts[gt] & det_counts[det]
+    pairs = Pairs(gt, det, recall.astype(ratio_type), precision.astype(ratio_type), counts, near, alike)
+    return Scene(pairs if rules.dont_care_rivals else pairs[counts], gt_counts, det_counts)
+
+
+def _alike(batch: ImageBatch, gt: Ints, det: Ints) -> Bools:
+    if batch.gt.types is None or batch.det.types is None:
+        return np.ones(len(gt), dtype=bool)
+    a, b = batch.gt.types[gt], batch.det.types[det]
+    return np.asarray((a == b) | (a == ANY_TYPE) | (b == ANY_TYPE))
+
+
+def _center_distance(a: Floats, b: Floats, whole_pixels: bool) -> Floats:
+    """(p,) distances of the boxes' centres, in mean diagonals."""
+    sides_a, sides_b = a[:, 2:] - a[:, :2], b[:, 2:] - b[:, :2]
+    if whole_pixels:
+        whole = (a[:, :2] + np.floor(sides_a / 2) - b[:, :2] - np.floor(sides_b / 2)).astype(np.float32)
+        distance = np.trunc(np.sqrt(whole[:, 0] * whole[:, 0] + whole[:, 1] * whole[:, 1])).astype(np.float64)
+    else:
+        offset = (a[:, :2] + sides_a / 2) - (b[:, :2] + sides_b / 2)
+        distance = np.sqrt((offset * offset).sum(axis=1))
+    diagonals = np.sqrt((sides_a * sides_a).sum(axis=1)) + np.sqrt((sides_b * sides_b).sum(axis=1))
+    return quotient(2 * distance, diagonals)
+
+
+def _keeps_borders(gt: Floats, det: Floats) -> Bools:
+    slack = np.maximum((gt[:, 0] - gt[:, 2]) / 20, -8)
+    return np.asarray((gt[:, 0] - det[:, 0] >= slack) & (det[:, 2] - gt[:, 2] >= slack))
+
+
+def exact_sums(rules: Rules) -> Rules:
+    """Return rules for shapes that their program does not take: a sum that rounding moves off a threshold is at it."""
+    return rules if rules.single_precision else replace(rules, sum_decimals=(SLACK_DECIMALS, *rules.sum_decimals))
+
+
+# Rectangles of zeros, which some data sets have in images without text ------------------------------------------------
+
+
+def zero_rectangles_field() -> Any:
+    """Return the parameter `zero_rectangles`: option ``-z`` of Wolf's evaldetection."""
+    return field(
+        default="counted",
+        metadata={
+            "help": "rectangles without a column or row beyond 0: counted, or left out (ignored; evaldetection -z)",
+            "choices": ("counted", "ignored"),
+        },
+    )
+
+
+def without_zero_rectangles(batch: ImageBatch, overlaps: Overlaps, parameters: Any) -> tuple[Overlaps, Bools, Bools]:
+    """Return overlaps without rectangles of zeros, and (G,), (D,) bool which these are; none where they count."""
+    if parameters.zero_rectangles == "counted" or batch.has_masks:
+        return overlaps, np.zeros(batch.gt.count, dtype=bool), np.zeros(batch.det.count, dtype=bool)
+    gt, det = _zero(batch.gt), _zero(batch.det)
+    kept = ~(gt[overlaps.gt] | det[overlaps.det])
+    return Overlaps(overlaps.gt[kept], overlaps.det[kept], overlaps.area[kept], *overlaps[3:]), gt, det
+
+
+def _zero(objects: Objects) -> Bools:
+    pixels = objects.boxes if objects.pixels is None else objects.pixels
+    return np.asarray((np.trunc(pixels) <= 0).all(axis=1))
+
+
+# Polygons that cross themselves ---------------------------------------------------------------------------------------
+
+
+def with_plain_areas(batch: ImageBatch, overlaps: Overlaps) -> Overlaps:
+    """Give invalid detections the areas of the script: their own by the signed sum, in pairs those of buffer(0)."""
+    invalid, outlines = geometry.polygons.self_crossing(batch.det.outlines)
+    if not len(invalid):
+        return overlaps
+    det_area, area = overlaps.det_area.copy(), overlaps.area.copy()
+    det_area[invalid] = geometry.shapely.area(outlines)
+    pair = np.flatnonzero(np.isin(overlaps.det, invalid))
+    buffered = geometry.geos.buffer(outlines, 0)[np.searchsorted(invalid, overlaps.det[pair])]
+    gt = shapes.geometries(shapes.of(batch.gt, Convention()), overlaps.gt[pair])
+    common = geometry.shapely.area(geometry.geos.intersection(gt, buffered))
+    if overlaps.gt_boxes is not None and overlaps.det_boxes is not None:
+        boxes = overlaps.gt_boxes[overlaps.gt[pair]], overlaps.det_boxes[overlaps.det[pair]]
+        common = without_errors(common, *boxes)
+    area[pair] = common
+    meet = area > 0
+    found = overlaps._replace(gt=overlaps.gt[meet], det=overlaps.det[meet], area=area[meet])
+    return found._replace(det_area=det_area)
