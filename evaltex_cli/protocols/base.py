@@ -34,7 +34,7 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What the user should know about some objects; those of one `text` add up, so that batches do not show.
+    """What the user should know about some objects; remarks with the same `text` add up over batches.
 
     Attributes
     ----------

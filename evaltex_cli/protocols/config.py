@@ -1,4 +1,4 @@
-"""Parameters of protocols from `evaltex.ini` and `--set`; defaults, types and ranges stand in the protocols."""
+"""Parameters of protocols from `evaltex.ini` and `--set`; defaults, types and ranges are in the protocols."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def read_config(path: Path) -> list[Setting]:
     ------
     ConfigError
         When it cannot be read, a line is neither ``key=value``, section, comment nor blank, a section is no protocol's,
-        or a key stands twice in a section.
+        or a key is given twice in a section.
     """
     try:
         text = read_regular(path, "a parameter file").decode("utf-8-sig")
@@ -156,7 +156,7 @@ def _value(field: Any, setting: Setting) -> Any:
 
 
 def _parsed(kind: str, text: str) -> Any:
-    """Return the value a text stands for, or None."""
+    """Return the value that a text means, or None."""
     try:
         if kind == "bool":
             return _BOOLEANS.get(text.lower())

@@ -117,7 +117,7 @@ def side_matches(
 
 def group_by(key: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
     """Return offsets (groups + 1,) and the values sorted by (key, value)."""
-    order = np.lexsort((values, key))
+    order = np.lexsort((values, key))  # the last key of lexsort is the first to be compared
     offsets = offsets_of(np.bincount(key, minlength=groups))
     return offsets, values[order]
 

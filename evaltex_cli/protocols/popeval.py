@@ -115,14 +115,7 @@ def convention(parameters: Parameters) -> Convention:
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
     """Cross out the characters of a batch and sum what its images contribute.
 
-    Parameters
-    ----------
-    batch : ImageBatch
-    overlaps : Overlaps
-        Not used: pairs are of convex hulls, and may touch without common area.
-    parameters : Parameters
-    with_matches : bool
-        Whether to return each object's match too.
+    `overlaps` are not used: pairs are of convex hulls, and may touch without common area.
     """
     gt_lengths, det_lengths = (
         np.fromiter(map(len, side.texts), np.int64, side.count) for side in (batch.gt, batch.det)
@@ -159,7 +152,7 @@ def _removed(index: Ints, crossed: Ints, lengths: Ints) -> tuple[Floats, Floats]
     return removed, divide(removed, lengths.astype(np.float64))
 
 
-# Who meets whom ------------------------------------------------------------------------------------------------------
+# Candidates ----------------------------------------------------------------------------------------------------------
 
 
 def _scene(batch: ImageBatch, parameters: Parameters, has_text: Bools) -> _Scene:

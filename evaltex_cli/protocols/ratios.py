@@ -39,7 +39,7 @@ def ratio(numerator: float, denominator: float) -> float:
 
 def natural_log(counts: Ints) -> Floats:
     """Natural logarithms of counts above 0, rounded correctly: numpy's last bit depends on its version."""
-    times = np.bincount(counts.ravel())
+    times = np.bincount(counts.ravel())  # each different count is computed once
     logarithms = np.zeros(len(times))
     for count in np.flatnonzero(times).tolist():
         logarithms[count] = float(Decimal(count).ln())
@@ -98,7 +98,7 @@ def settled(ratio: Floats, thresholds: ArrayLike, overlaps: Overlaps, pairs: Int
         The ratios, or the nearest threshold where the error bridges the difference.
     """
     marks = np.sort(np.atleast_1d(np.asarray(thresholds, dtype=np.float64)))
-    between = (marks[1:] + marks[:-1]) / 2
+    between = (marks[1:] + marks[:-1]) / 2  # searching these gives the nearest threshold
     nearest = marks[np.searchsorted(between, ratio)] if len(between) else np.broadcast_to(marks, ratio.shape)
     off = np.abs(ratio - nearest)
     close = np.flatnonzero((off <= MOST) & (off > 0))

@@ -74,7 +74,7 @@ def _threshold(default: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Parameters of DetEval; a number below 0 stands for the default its help begins with."""
+    """Parameters of DetEval; a number below 0 means the default that its help begins with."""
 
     variant: str = field(
         default="wolf", metadata={"help": "whose program is followed", "choices": ("wolf", "rrc", "totaltext")}

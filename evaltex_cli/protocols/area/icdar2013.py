@@ -1,7 +1,7 @@
 """ICDAR 2013 (Karatzas et al.): the competition's adaptation of DetEval for focused scene text.
 
 Task: text localisation by boxes (or polygons, masks). As `deteval` with `variant=rrc`, but one-to-one matches may
-overlap others as long as these do not pass the thresholds, and a split or merge of one partner is a split or merge: a
+overlap other objects that do not pass the thresholds, and a split or merge of one partner is a split or merge: a
 one-to-one match whose centres are too far apart comes back as a split, with 0.8 in place of 1, and of two words merged
 into one detection that both pass the thresholds the first takes the detection for a split, 0.8 of 2.
 

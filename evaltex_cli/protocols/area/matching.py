@@ -177,6 +177,7 @@ def _assemble(groups: _Groups, lone: Bools, alive: Ints, rules: Rules) -> Ints:
             may_pass = passes | has_lone[own]
             passes = np.where(np.bincount(own)[own] == 1, lone[alive], passes)
         alive, own, partner, passes = alive[may_pass], own[may_pass], partner[may_pass], passes[may_pass]
+        # Assigned backwards, so that of several ones the first remains: what they all wait for.
         first = np.zeros(groups.many.objects, np.int64)
         first[partner[::-1]] = own[::-1]
         waits = np.zeros(len(total), dtype=bool)

@@ -32,7 +32,7 @@ class Rules:
     lone_overlap : bool
         A one-to-one match overlaps nothing else that counts.
     several_overlaps : bool
-        The one of a split or merge overlaps two others or more that count.
+        The one of a split or merge overlaps two or more that count.
     separate_tests : bool
         One-to-one by Total-Text: σ > t_r and τ > t_p, each by exactly one detection of the row and in its column, not
         necessarily the same. Otherwise σ >= t_r and τ >= t_p by a single pair of its row and column.
@@ -154,6 +154,7 @@ def scene(
     gt, det = overlaps.gt, overlaps.det
     recall, precision = quotient(overlaps.area, overlaps.gt_area[gt]), quotient(overlaps.area, overlaps.det_area[det])
     if rules.ratio_decimals is not None:
+        # Rounding is itself a comparison, with the halves between the decimals: a tie there must not be left to chance.
         halves = 2 * 10**rules.ratio_decimals
         marks = np.arange(halves + 1) / halves
         recall, precision = (settled(ratio, marks, overlaps) for ratio in (recall, precision))

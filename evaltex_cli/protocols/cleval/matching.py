@@ -75,6 +75,7 @@ class Matching:
 
 def inclusions(centre: Ints, det: Ints, owner: Ints, detections: int) -> Inclusions:
     """Gather the pairs (object, detection) of sorted pairs (centre, detection); `owner` is each centre's object."""
+    # A pair (object, detection) as one number, which unique sorts and numbers; max(…, 1) only avoids dividing by 0.
     key, pair = np.unique(owner[centre] * max(detections, 1) + det, return_inverse=True)
     return Inclusions(centre, det, pair.reshape(-1), key // max(detections, 1), key % max(detections, 1))
 
@@ -136,7 +137,7 @@ def _at(values: NDArray[Any], gt: Ints, det: Ints, i: Ints, j: Ints, detections:
 
 
 def _find(keys: Ints, wanted: Ints) -> tuple[Ints, Bools]:
-    """Return where in sorted keys each wanted one would stand, and whether it does."""
+    """Return the place of each wanted key among sorted ones, and whether it is there."""
     place = np.searchsorted(keys, wanted)
     there = place < len(keys)
     there[there] = keys[place[there]] == wanted[there]
@@ -144,7 +145,7 @@ def _find(keys: Ints, wanted: Ints) -> tuple[Ints, Bools]:
 
 
 def without_words(overlap: tuple[Ints, Ints, Floats], gt: Side, det: Side, dont_care: Bools) -> Floats:
-    """(o,) overlaps of don't-care objects, less what objects that count overlap of them; others as they are."""
+    """(o,) areas: of don't-care objects less what objects that count share with them; of objects that count as they are."""
     of_gt, of_det, area = overlap
     ignored, word = _touching(gt, dont_care)
     if not len(ignored):
@@ -267,7 +268,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
 
 
 def _det_texts(batch: ImageBatch, aspect: Floats) -> Sequence[str]:
-    """Transcriptions of the detections; ``###`` stands for as many characters as fit in, as in ground truth."""
+    """Transcriptions of the detections; ``###`` counts as so many characters as fit in, as in the ground truth."""
     texts = batch.det.texts
     if not count_texts(texts):
         return [""] * batch.det.count
@@ -331,7 +332,7 @@ def counts_of(scene: Scene, dont_care: Bools, parameters: Parameters) -> Counts:
     centre, det, pair = found.centre[counted], found.det[counted], found.pair[counted]
     order = np.lexsort((scene.det_rank[det], centre))
     centre, det, pair = centre[order], det[order], pair[order]
-    first = np.diff(centre, prepend=-1) > 0
+    first = np.diff(centre, prepend=-1) > 0  # sorted by centre: the first detection that includes it
     times = np.bincount(centre, minlength=len(scene.owner))
     share = first.astype(np.float64) if parameters.official else 1 / times[centre]
     gt_credit, det_credit = np.zeros(objects, np.int64), np.zeros(detections, np.int64)

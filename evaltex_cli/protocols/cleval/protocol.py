@@ -1,16 +1,16 @@
 """CLEval (Baek, Nam, Park, Lee, Shin, Baek, Lee, Lee, CVPR workshops 2020): evaluation by characters.
 
-Task: text detection, and end-to-end recognition where detections have transcriptions. The characters of a ground-truth
-object are taken to stand evenly along it; a detection is matched with the objects whose characters it includes, and
-what counts are characters found, lost and found twice, less a penalty for every object in pieces and every detection
-of several objects. Equation and algorithm numbers are the paper's.
+Task: text detection, and end-to-end recognition if detections have transcriptions. The characters of a ground-truth
+object are assumed to be spread evenly along it; a detection is matched with the objects whose characters it includes.
+Characters found, missed and found twice count, less a penalty for every object in pieces and every detection of several
+objects. Equation and algorithm numbers are the paper's.
 
 `reference=official` (default) gives what the authors' program prints (its state of 2023), `reference=paper` the paper's
 figures. Where the official program departs from the paper, and which way that moves the score:
 
 1. A false positive counts as height over width characters, not width over height: precision rises with wide ones and
    falls with narrow ones (vertex order decides which side is which; a polygon always counts as one).
-2. A detection dropped as don't care still stands in the way of one-to-one matches: recall and precision fall.
+2. A detection dropped as don't care still prevents one-to-one matches: recall and precision fall.
 3. Objects higher than twice their width are read from the bottom to the top.
 4. The threshold of area precision is 0.3, and each object has to reach it by itself: Eq. 3 takes the union, and 0.5.
 5. Numerators are clipped at 0 once, for the data set, not for every image.
@@ -67,14 +67,6 @@ from evaltex_cli.records import Bools, Floats, ImageBatch, Overlaps
 
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
     """Match a batch and sum what its images contribute.
-
-    Parameters
-    ----------
-    batch : ImageBatch
-    overlaps : Overlaps
-    parameters : Parameters
-    with_matches : bool
-        Whether to return each object's match too.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 An object is a quadrilateral (a box is one) or a polygon; the official program treats the two differently. Of a
 quadrilateral, areas and containment take its vertices cut to integers, and a centre on its left or top edge is inside,
-one on its right or bottom edge is not. Of a polygon everything stands as it is, and a centre on its edge is outside.
+one on its right or bottom edge is not. Of a polygon everything is taken as it is, and a centre on its edge is outside.
 """
 
 from __future__ import annotations
@@ -230,12 +230,12 @@ def centres_inside(owner: Ints, points: Floats, gt_offsets: Ints, objects: int, 
     """
     counts = np.bincount(owner, minlength=objects)
     starts = offsets_of(counts)
-    bearing = np.flatnonzero(counts > 0)
+    with_centres = np.flatnonzero(counts > 0)
     margin = np.array([-1.0, -1.0, 1.0, 1.0])
-    bounds, boxes = around(points, points, starts[bearing]) + margin, det.shapes.boxes + margin
-    bearing_offsets = np.searchsorted(bearing, gt_offsets)
-    i, j = touching_boxes(bounds, bearing_offsets, boxes, det.offsets)
-    i = bearing[i]
+    bounds, boxes = around(points, points, starts[with_centres]) + margin, det.shapes.boxes + margin
+    owner_offsets = np.searchsorted(with_centres, gt_offsets)
+    i, j = touching_boxes(bounds, owner_offsets, boxes, det.offsets)
+    i = with_centres[i]
     pair, place = expanded(counts[i])
     centre, within = starts[i][pair] + place, j[pair]
     box = det.shapes.boxes[within]

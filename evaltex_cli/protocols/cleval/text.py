@@ -101,7 +101,7 @@ def common_subsequence(rows: Sequence[str], columns: Sequence[str]) -> list[str]
 
 
 def _places(columns: Sequence[str], wanted: Sequence[str]) -> dict[str, int]:
-    """Where each wanted character stands in `columns`, one bit a place."""
+    """The places of each wanted character in `columns`, one bit per place."""
     bits = {character: bytearray(len(columns) // 8 + 1) for character in wanted}
     for j, character in enumerate(columns):
         if character in bits:

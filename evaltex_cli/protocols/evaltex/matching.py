@@ -144,7 +144,7 @@ def keep_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> Boo
     gt, det, area = candidates.gt, candidates.det, candidates.area
     kept = np.ones(len(det), dtype=bool)
     queue = _best_first(candidates, scene)
-    best = np.diff(det[queue], prepend=-1) != 0
+    best = np.diff(det[queue], prepend=-1) != 0  # the queue is sorted by detection: its first candidate is its best
 
     def enough(which: Ints, shared: Floats) -> Bools:
         own_area = scene.gt_area[gt[which]]
@@ -159,6 +159,7 @@ def keep_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> Boo
     queue = queue[kept[queue]]
     while True:
         best = np.diff(det[queue], prepend=-1) != 0
+        # cumsum numbers the detections in the queue: so every other candidate finds the best one of its detection.
         leader = queue[best][np.cumsum(best) - 1][~best]
         queue = queue[~best]
         if not len(queue):
@@ -178,6 +179,7 @@ def _best_first(candidates: Overlaps, scene: Scene) -> Ints:
     close = np.flatnonzero((drop <= 2 * MOST) & ~other)
     lower = np.ones(len(crowded), dtype=bool)
     lower[close] = drop[close] > sum(ratio_error(iou[k], candidates, crowded[k]) for k in (close, close - 1))
+    # Candidates whose IoU only rounding separates are one tier, in which the ground truth's order decides.
     tier = np.cumsum(lower | other)
     return crowded[np.lexsort((gt[crowded], tier))]
 

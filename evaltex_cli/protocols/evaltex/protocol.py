@@ -5,7 +5,7 @@ of it was found) and an accuracy (what of its detections is text), by the kind o
 Equation numbers are the paper's. Where the paper is silent or contradicts the published tool:
 
 1. The filter (Eq. 5) takes a detection's candidates by decreasing IoU; the paper states no order.
-2. Accuracy of a merge is TextArea / Area(D) for each of its objects: Eq. 19 as printed lacks the text's own share.
+2. Accuracy of a merge is TextArea / Area(D) for each of its objects: Eq. 19 as printed leaves out the text's own share.
 3. The split penalty is the tool's, 0.6 / (1 + ln² s) + 0.4; `split_function=paper` takes Eq. 13.
 4. EMD scores use 100 bins while 10 are printed, as the tool's sample does, unless `hist_bin_nb` is set.
 5. Rejected objects match like others and count as text, but enter no mean; a detection on them alone is neither right
@@ -65,16 +65,7 @@ BIN_TOLERANCE = 1e-9
 
 
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
-    """Match a batch and sum what its images contribute.
-
-    Parameters
-    ----------
-    batch : ImageBatch
-    overlaps : Overlaps
-    parameters : Parameters
-    with_matches : bool
-        Whether to return each object's match too.
-    """
+    """Match a batch and sum what its images contribute."""
     enough = settled(overlaps.area, parameters.min_area, overlaps) > parameters.min_area
     candidates = overlaps._replace(gt=overlaps.gt[enough], det=overlaps.det[enough], area=overlaps.area[enough])
     scene = scene_of(batch, overlaps, parameters)

@@ -98,7 +98,7 @@ def counting(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> t
 
 
 def _crosses_itself(objects: Objects) -> Bools:
-    """(n,) bool: polygons that are not valid as they are drawn, less those without area, which nothing can mend."""
+    """(n,) bool: polygons that are not valid as they are drawn, less those without area, which cannot be repaired."""
     result = np.zeros(objects.count, dtype=bool)
     if objects.outlines.all_boxes:
         return result
@@ -147,6 +147,7 @@ def first_fit(gt: Ints, det: Ints) -> Bools:
     (p,) bool
         The chosen pairs; no object and no detection is in two.
     """
+    # Only pairs with a rival need the loop: few, because most objects overlap one detection.
     contested = (np.bincount(gt)[gt] > 1) | (np.bincount(det)[det] > 1)
     chosen = ~contested
     paired_gt, paired_det = set(), set()

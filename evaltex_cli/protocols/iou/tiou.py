@@ -2,13 +2,13 @@
 
 Task: text localisation by boxes, polygons or labelled masks. Pairs are those of `iou`. A pair is worth its IoU, towards
 recall times f(share of the object that the detection cuts off), towards precision times f(share of the detection with
-text of other objects, don't care included); f(x) = 1 - x, but 1 up to a tolerance of 0.01, which the paper lacks.
+text of other objects, don't care included); f(x) = 1 - x, but 1 up to a tolerance of 0.01, which is not in the paper.
 
 With ``lines=regions`` (the "word and text-line" ground truth of the authors) a detection may also be of a line: a
 region of several objects, as the ground truth's region column says. Lines go first. A detection of a line finds those
 of its words that it covers by more than half. Where we differ from the program there: words belong to the line that the
 ground truth says, not to every line that covers half of them; a line needs a word that is found; don't-care words give
-no credit; and text beside the line is all text beside it, while the program leaves out the word whose number is the
+no credit; and text outside the line is all text outside it, while the program leaves out the word whose number is the
 line's.
 
 Empty cases: as in `iou`.
@@ -182,7 +182,7 @@ def _discount(share: Floats, parameters: Parameters) -> Floats:
 
 
 def _is_in(index: Ints, count: int) -> Bools:
-    """(count,) whether the index holds a number."""
+    """(count,) whether a number is in the index."""
     return np.bincount(index, minlength=count) > 0
 
 
@@ -251,6 +251,7 @@ def _lines(
     word_line, word_det = line_of[overlaps.gt], overlaps.det
     share = settled(divide(overlaps.area, overlaps.gt_area[overlaps.gt]), FOUND, overlaps)
     findable = np.flatnonzero((word_line != NO_LINE) & gt_counts[overlaps.gt] & (share > FOUND))
+    # Pairs as single numbers, so that isin compares pairs.
     finds = np.isin(line * batch.det.count + det, word_line[findable] * batch.det.count + word_det[findable])
     candidates = np.flatnonzero(finds & det_counts[det] & passes)
     chosen = candidates[iou_protocol.first_fit(line[candidates], det[candidates])]
@@ -281,7 +282,7 @@ def _outlines(batch: ImageBatch, gt: Shapes) -> tuple[Ints, Shapes, Ints]:
 
 
 def _hulls(gt: Shapes, words: Ints, line: Ints, lines: int) -> Any:
-    """Convex hulls of the lines that have a word which is a polygon, None for the others; None without any."""
+    """Convex hulls of the lines with a word that is a polygon, None for other lines; None if there are none."""
     has_polygon = np.bincount(line[gt.is_polygon[words]], minlength=lines) > 0
     if not has_polygon.any():
         return None
@@ -319,7 +320,7 @@ def _surplus(overlaps: Overlaps, line_of: Ints, words: Ints, free: Bools, parame
 
 
 def scores(tally: Tally, parameters: Parameters) -> Scores:
-    """TIoU's scores; besides, IoU's of the same matches, and SIoU's: without discounts."""
+    """TIoU's scores, IoU's of the same matches, and SIoU's, which have no discounts."""
     matched = tally.one_to_one + tally.lines
     by_prefix = {
         "": scores_of(tally, tally.tiou_recall_credit, tally.tiou_precision_credit),

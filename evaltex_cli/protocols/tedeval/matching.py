@@ -69,7 +69,7 @@ def outlines_of(objects: Objects) -> Outlines:
 def _following(offsets: Ints) -> Ints:
     """(v,) index of the vertex that comes next in its ring."""
     result = np.arange(1, offsets[-1] + 1)
-    result[offsets[1:] - 1] = offsets[:-1]
+    result[offsets[1:] - 1] = offsets[:-1]  # after the last vertex comes the first
     return result
 
 
@@ -118,7 +118,7 @@ def edges(outlines: Outlines, cut: Geometries) -> tuple[Floats, Ints]:
 
 
 def contains(edges: Floats, offsets: Ints, det: Ints, points: Floats) -> Bools:
-    """(n,) whether the outline of detection ``det[k]`` contains ``points[k]``: left and top edges do, others do not."""
+    """(n,) whether detection ``det[k]`` contains ``points[k]``, which it does on its left and top edges."""
     point, k = expanded(np.diff(offsets)[det])
     x0, y0, x1, y1 = edges[offsets[det[point]] + k].T
     x, y = points[point].T
@@ -288,7 +288,7 @@ def _grouped(candidate: Bools, one: Ints, share: Floats, threshold: float, many:
 def _on_several_lines(group: Ints, start: Floats, centre: Floats) -> Bools:
     """(groups,) whether any two members of a group are on different lines.
 
-    Of members in the same place, two stand for all.
+    Of members in the same place, two are enough.
 
     For members x and y, x's direction of reading is that from the middle of its first side to its centre. Seen from y's
     centre, both make an angle; folded to [0, 90] degrees it is below `SEVERAL_LINES` for all of one line.

@@ -70,16 +70,7 @@ def convention(parameters: Parameters) -> Convention:
 
 @in_order
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
-    """Match a batch and sum what its images contribute.
-
-    Parameters
-    ----------
-    batch : ImageBatch
-    overlaps : Overlaps
-    parameters : Parameters
-    with_matches : bool
-        Whether to return each object's match too.
-    """
+    """Match a batch and sum what its images contribute."""
     t_r, t_p, center = parameters.t_r, parameters.t_p, parameters.center
     scene = scene_of(batch, overlaps, t_r, t_p)
     gt_outlines, det_outlines = outlines_of(batch.gt), outlines_of(batch.det)
