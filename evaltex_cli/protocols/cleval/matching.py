@@ -145,7 +145,7 @@ def _find(keys: Ints, wanted: Ints) -> tuple[Ints, Bools]:
 
 
 def without_words(overlap: tuple[Ints, Ints, Floats], gt: Side, det: Side, dont_care: Bools) -> Floats:
-    """(o,) areas: of don't-care objects less what objects that count share with them; of objects that count as they are."""
+    """(o,) areas; those of don't-care objects without what objects that count share with them."""
     of_gt, of_det, area = overlap
     ignored, word = _touching(gt, dont_care)
     if not len(ignored):

@@ -5,9 +5,13 @@ explains and `tests/registry/test_adding.py` adds to a copy of the repository.
 
 Empty cases: a ratio 0/0 is 0.
 
->>> from evaltex_cli.protocols.base import load
->>> load("center-point").headline
-('recall', 'precision', 'hmean')
+Of two words one is found; the centre of the other one is not in its detection:
+
+>>> from evaltex_cli import Accumulator
+>>> accumulator = Accumulator("center-point")
+>>> accumulator.update([[0, 0, 100, 20], [120, 0, 220, 20]], [[0, 0, 90, 20], [160, 0, 165, 20]])
+>>> accumulator.compute().scores
+{'recall': 0.5, 'precision': 0.5, 'hmean': 0.5}
 """
 
 from __future__ import annotations
@@ -15,9 +19,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from evaltex_cli.protocols.iou.first_fit import first_fit
 
 from evaltex_cli.protocols.base import Count, Evidence, ObjectTally, Protocol, Scores, object_counts, require
+from evaltex_cli.protocols.iou.iou import first_fit
 from evaltex_cli.protocols.matches import matches
 from evaltex_cli.protocols.ratios import ignored_detections, scores_of
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Overlaps
@@ -78,11 +82,9 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
 PROTOCOL = Protocol(
     name="center-point",
     title="Centre points",
-    version=1,
     parameters=Parameters,
     tally=Tally,
     evidence=evidence,
     scores=scores,
-    headline=("recall", "precision", "hmean"),
     convention=lambda parameters: Convention(as_boxes=True),
 )
