@@ -96,7 +96,7 @@ diagnose_option = click.option(
     "--diagnose/--no-diagnose",
     default=True,
     show_default=True,
-    help="Show in the report where the score is lost; GT and DET are scored again for it.",
+    help="Include an error breakdown in the report (slower).",
 )
 resamples_option = click.option(
     "--resamples",

@@ -15,7 +15,7 @@ from evaltex_cli.errors import counted
 @click.argument("results", type=RESULTS, nargs=-1, required=True, metavar="RES_DIR [RES_DIR_B ...]")
 @click.option("--gt", type=INPUT, help="Ground truth of the runs; with --det, the objects are drawn.")
 @click.option(
-    "--det", "detections", type=INPUT, multiple=True, help="Detections of a run; one a RES_DIR, in their order."
+    "--det", "detections", type=INPUT, multiple=True, help="Detections of each run, in the order of the RES_DIRs."
 )
 @click.option(
     "--images",
@@ -26,7 +26,12 @@ from evaltex_cli.errors import counted
 )
 @embed_option
 @diagnose_option
-@click.option("--label", "labels", multiple=True, help="Name of a detector, in their order.  [default: of its folder]")
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    help="Name of a detector; repeat in the order of the RES_DIRs.  [default: folder name]",
+)
 @click.option(
     "--output",
     type=OutputFile("report"),
@@ -45,9 +50,9 @@ def command(
     output: Path | None,
     quiet: bool,
 ) -> None:
-    """Make one HTML file of results: scores, where they are lost, histograms, and every image with its objects.
+    """Write an HTML report of results: scores, where they are lost, histograms, and every image with its objects.
 
-    RES_DIR holds results of a run with -a; several are shown side by side. The file needs neither server nor network.
+    RES_DIR contains results of a run with -a; several are shown side by side. The file needs no server and no network.
     """
     with error_exit():
         from evaltex_cli import report

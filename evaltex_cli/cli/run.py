@@ -83,7 +83,7 @@ def run(request: Request) -> list[Verdict]:
     with staged(results.res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
         diagnostician = _diagnostician(request)
         inputs, evaluations = _evaluated(request, runs, writer, diagnostician)
-        evaluations = _explained(_without_texts(request, evaluations, left_out, writer), inputs)
+        evaluations = _with_hints(_without_texts(request, evaluations, left_out, writer), inputs)
         verdicts = [] if gates is None else gates.verdicts(evaluations)
         intervals: dict[str, dict[str, Any]] = {}
         if results.bootstrap["level"] is not None:
@@ -125,7 +125,7 @@ def _without_texts(
     return [one for one in evaluations if one.protocol.name not in left_out]
 
 
-def _explained(evaluations: list[Evaluation], inputs: Inputs) -> list[Evaluation]:
+def _with_hints(evaluations: list[Evaluation], inputs: Inputs) -> list[Evaluation]:
     """Add the probable reason to evaluations that are nearly zero."""
     if inputs.options.masks is not None or not any(evaluation.is_nearly_zero for evaluation in evaluations):
         return evaluations

@@ -19,7 +19,7 @@ OF_GT = tuple(name for code, name in enumerate(MATCH_TYPES) if code not in (FALS
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Inner edges of the bins that objects are sorted in; a bin holds its lower edge."""
+    """Inner edges of the bins that objects are sorted in; a bin contains its lower edge."""
 
     height: tuple[float, ...] = (8, 16, 32, 64, 128)
     aspect_ratio: tuple[float, ...] = (0.5, 1, 2, 4, 8)

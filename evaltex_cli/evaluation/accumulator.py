@@ -183,7 +183,7 @@ class Accumulator:
         self._parameters = config.checked(protocol, parameters)
         self._runs = {False: tally.Run(of, of.decided(self._parameters, lambda: False))}
         among_polygons = of.decided(self._parameters, lambda: True)
-        if among_polygons != self._runs[False].parameters:  # what holds is known at the end; until then both are summed
+        if among_polygons != self._runs[False].parameters:  # which one applies is known at the end
             self._runs[True] = tally.Run(of, among_polygons)
         self._has_polygons = False
         self._waiting: list[tuple[Objects, Objects, Floats]] = []

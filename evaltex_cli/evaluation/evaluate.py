@@ -230,7 +230,7 @@ def _has_polygons(inputs: Inputs, cuts: Sequence[tuple[int, int]], in_order: InO
 
 
 class Journal(typing.Protocol):
-    """What a run has found so far, chunk by chunk, kept for the case that it is killed."""
+    """What a run has found so far, chunk by chunk, saved in case it is interrupted."""
 
     def has(self, start: int, stop: int) -> bool:
         """Whether the images of this range are done."""
@@ -239,10 +239,10 @@ class Journal(typing.Protocol):
         """Return what was found in them."""
 
     def add(self, start: int, stop: int, found: Found) -> None:
-        """Keep what was found in them."""
+        """Save what was found in them."""
 
     def remove(self) -> None:
-        """Keep nothing any more."""
+        """Remove what was saved."""
 
 
 def _found(
@@ -253,7 +253,7 @@ def _found(
     in_order: InOrder,
     journal: Journal | None,
 ) -> Iterator[tuple[tuple[int, int], Found]]:
-    """Yield the range of each chunk, and what is found in it; the journal's part is not searched again."""
+    """Yield the range of each chunk and what is found in it; what the journal has is not measured again."""
     known = {cut for cut in cuts if journal is not None and journal.has(*cut)}
     chunks = (chunk(cut=cut, is_counted=not faults.count) for cut in cuts if cut not in known)
     results = in_order(work, chunks)

@@ -1,4 +1,4 @@
-"""One input looked at as an evaluation would read it: its summary, and everything wrong or suspicious about it."""
+"""Check one input as an evaluation would read it: its summary, and everything wrong or suspicious about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is suspicious about objects though they can be read: outside the picture, twice, drawn the other way round."""
+"""Checks of parsed objects: outside the image, duplicate, counter-clockwise, zero area, invalid."""
 
 from __future__ import annotations
 
