@@ -1,0 +1,28 @@
+"""Boxes of one image that share area, in batches of several images, some of them crowded."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evaltex_cli.geometry import overlaps
+
+
+@pytest.mark.parametrize("dense", [0, 9, 1 << 20])
+def test_boxes_that_touch_are_found_in_every_image(dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever images are crowded; boxes that share an edge only do not touch."""
+    monkeypatch.setattr(overlaps, "DENSE_PAIRS", dense)
+    rng = np.random.default_rng(5)
+    counts = np.array([[4, 2], [0, 3], [5, 6], [2, 0], [3, 4]])
+    offsets = [np.concatenate([[0], np.cumsum(side)]) for side in counts.T]
+    corners = [rng.integers(0, 6, (side.sum(), 2)).astype(np.float64) for side in counts.T]
+    a, b = (np.hstack([low, low + rng.integers(1, 4, low.shape)]) for low in corners)
+    expected = [
+        (i, j)
+        for k in range(len(counts))
+        for i in range(offsets[0][k], offsets[0][k + 1])
+        for j in range(offsets[1][k], offsets[1][k + 1])
+        if (np.maximum(a[i, :2], b[j, :2]) < np.minimum(a[i, 2:], b[j, 2:])).all()
+    ]
+    i, j = overlaps.touching_boxes(a, offsets[0], b, offsets[1])
+    assert expected and list(zip(i.tolist(), j.tolist(), strict=True)) == expected
