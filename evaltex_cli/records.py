@@ -104,12 +104,12 @@ class Objects:
     texts : sequence of n str
         Transcriptions, empty where there are none.
     confidences : (n,) float64 or None
-        Detection confidences; NaN where one has none.
+        Detection confidences; NaN for a detection without.
     pixels : (n, 4) float64 or None
-        First and last column and row, x0, y0, x1, y1, for who counts pixels; x1 = x0 - 1 where there is none. None
-        where they are those of `boxes`.
+        First and last column and row, x0, y0, x1, y1, for protocols that count pixels; x1 = x0 - 1 for no column. None
+        if they are those of `boxes`.
     types : (n,) int64 or None
-        Object types; `ANY_TYPE` where one has none. None where none has.
+        Object types; `ANY_TYPE` for an object without. None if no object has one.
     line : (n,) int64 or None
         Number of each object's line in its file, 0 where it is not known. None where none is.
     """
@@ -194,9 +194,9 @@ class ImageBatch:
         Height and width; 0 where the format does not say.
     gt, det : Objects
     gt_runs, det_runs : LabelRuns or None
-        The labelled masks, where the run has them; areas are then pixel counts of these.
+        The labelled masks, if the run has them; areas are then pixel counts of these.
     in_detections : (images,) bool, or None
-        Whether the detections name the image at all, be it without objects. None where all are named.
+        Whether the detections name the image at all, with objects or without. None if all are named.
     """
 
     names: Sequence[str]
@@ -214,7 +214,7 @@ class ImageBatch:
 
     @property
     def named_in_detections(self) -> Bools:
-        """(images,) `in_detections`, where all are named too."""
+        """(images,) `in_detections`, also if all are named."""
         return np.ones(len(self.names), dtype=bool) if self.in_detections is None else self.in_detections
 
 

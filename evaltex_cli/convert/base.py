@@ -115,7 +115,7 @@ def renumbered(objects: Objects) -> int:
 
 
 def known_or_smallest_size(images: ReadImages, k: int) -> tuple[float, float, bool]:
-    """Height and width of an image, and whether they were known; else the smallest that holds its objects."""
+    """Height and width of an image, and whether they are known; if not, the smallest that contains its objects."""
     height, width = images.sizes[k].tolist()
     if height > 0 and width > 0:
         return height, width, True
