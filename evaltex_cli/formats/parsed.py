@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -16,8 +17,7 @@ class CollectedObject:
     """One object; four coordinates are x0, y0, x1, y1, more are vertices.
 
     `id` None stands for its number in the image, `region` None for its ID, `pixels` None for the coordinates of a box.
-    `at` is where it stands in its file: a
-    position, or what leads to it in JSON; empty where the file is no text.
+    `at` is where it stands in its file: a position, or what leads to it in JSON; empty where the file is no text.
     """
 
     coordinates: Sequence[float]
@@ -29,6 +29,9 @@ class CollectedObject:
     pixels: tuple[float, float, float, float] | None = None
     type: int = ANY_TYPE
     at: Position | Steps = ()
+
+    def __post_init__(self) -> None:
+        self.coordinates = array("d", self.coordinates)  # 8 bytes for each, not the 32 of a list of numbers
 
 
 @dataclass(slots=True)

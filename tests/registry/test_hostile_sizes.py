@@ -47,10 +47,10 @@ PER_FILE = 512
 """Bytes for each file of a folder or archive."""
 LINES_PER_OBJECT, LINES_PER_IMAGE = 3 << 10, 64
 """Bytes more, in these formats, for each object of the image that has the most, and for each image."""
-DOCUMENTS_PER_OBJECT, DOCUMENTS_PER_IMAGE = 3 << 10, 64
+DOCUMENTS_PER_OBJECT, DOCUMENTS_PER_IMAGE = 2 << 10, 64
 """The same for all other formats."""
 JSON_FILES = ("labelme",)
-"""Formats with a JSON document for each image; JSON may take 20 times its size (SECURITY.md)."""
+"""Formats with a JSON document for each image; JSON may take 12 times its size (SECURITY.md)."""
 _MEASURE = """
 import os, subprocess, sys
 process = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -149,7 +149,7 @@ def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", [name for name in FORMATS if name != "totaltext-mat"])  # it unpacks 64 MiB at most
 def test_memory_is_at_most_eight_times_what_is_unpacked(name: str) -> None:
     for k, (label, path, size) in enumerate(inputs(name)):
-        most = (20 if {".json", ".jsonl"} & {*path.suffixes} or name in JSON_FILES else 8) * size + FIXED
+        most = (12 if {".json", ".jsonl"} & {*path.suffixes} or name in JSON_FILES else 8) * size + FIXED
         per_object, per_image = LINES_PER_OBJECT, LINES_PER_IMAGE
         if name not in LINE_FORMATS:
             per_object, per_image = DOCUMENTS_PER_OBJECT, DOCUMENTS_PER_IMAGE

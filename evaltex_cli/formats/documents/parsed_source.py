@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -12,7 +14,16 @@ from evaltex_cli.formats.base import ImageText, Place, Source
 from evaltex_cli.formats.files.image_names import NAME_TOO_LONG, is_too_long, leaves_result_folder
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, _pixels, _types
 from evaltex_cli.geometry import outlines
-from evaltex_cli.records import GeometryCounts, Ints, Objects, Outlines, ReadImages, concatenate_texts, offsets_of
+from evaltex_cli.records import (
+    GeometryCounts,
+    Ints,
+    Objects,
+    Outlines,
+    ReadImages,
+    concatenate_texts,
+    expanded,
+    offsets_of,
+)
 
 BYTES_PER_OBJECT = 64
 """What an object weighs in a batch, about as much as its line in a text file."""
@@ -85,9 +96,12 @@ def places(images: Sequence[CollectedImage]) -> Iterator[Place]:
 def columns(images: Sequence[CollectedImage]) -> ReadImages:
     """Bring collected images into columns, in their order."""
     objects = [one for image in images for one in image.objects]
-    numbers = (k for image in images for k in range(1, len(image.objects) + 1))
-    ids = [number if one.id is None else one.id for one, number in zip(objects, numbers, strict=True)]
-    regions = [own if one.region is None else one.region for one, own in zip(objects, ids, strict=True)]
+    counts = np.array([len(image.objects) for image in images], np.int64)
+    ids, regions = expanded(counts)[1] + 1, np.zeros(len(objects), np.int64)
+    for k, one in enumerate(objects):
+        if one.id is not None:
+            ids[k] = one.id
+        regions[k] = ids[k] if one.region is None else one.region
     confidences = np.array([one.confidence for one in objects], np.float64)  # NaN for None
     try:
         drawn, repairs = _outlines(objects)
@@ -97,10 +111,10 @@ def columns(images: Sequence[CollectedImage]) -> ReadImages:
         where = f"{place}:{at.line}" if isinstance(at, Position) else place
         raise InputError(f"{where}: {tangled}") from tangled
     columns = Objects(
-        offsets=offsets_of([len(image.objects) for image in images]),
-        ids=np.array(ids, np.int64),
+        offsets=offsets_of(counts),
+        ids=ids,
         outlines=drawn,
-        regions=np.array(regions, np.int64),
+        regions=regions,
         dont_care=np.array([one.dont_care for one in objects], dtype=bool),
         texts=concatenate_texts([one.text for one in objects]),
         confidences=None if np.isnan(confidences).all() else confidences,
@@ -112,6 +126,7 @@ def columns(images: Sequence[CollectedImage]) -> ReadImages:
 
 
 def _outlines(objects: Sequence[CollectedObject]) -> tuple[Outlines, GeometryCounts]:
-    numbers = np.array([value for one in objects for value in one.coordinates], np.float64)
+    packed = cast("list[array[float]]", [one.coordinates for one in objects])
+    numbers = np.frombuffer(bytearray().join(packed), np.float64)
     counts = np.array([len(one.coordinates) for one in objects], np.int64)
     return outlines.from_numbers(numbers, counts, counts == 4)
