@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError, counted, inside, quote
@@ -37,9 +38,9 @@ class Inspection:
         All that the reader refuses.
     invalid : {'repair', 'drop', 'error'}
         The policy for invalid polygons.
-    object_counts : (images,) int64
+    object_counts : (images,) int32
         Objects of each image, 0 before it is read.
-    counted : (images,) int64
+    counted : (images,) int32
         Those that are not don't care.
     reason : str
         Why the input is taken for its format.
@@ -49,8 +50,8 @@ class Inspection:
     source: Source
     faults: FaultLog
     invalid: str
-    object_counts: Ints
-    counted: Ints
+    object_counts: NDArray[np.int32]
+    counted: NDArray[np.int32]
     counts: InputCounts = field(default_factory=InputCounts)
     all_dont_care: int = 0
     reason: str = ""
@@ -118,8 +119,8 @@ def open_input(
     except InputError as error:
         problems.append(_unreadable(side, str(path), error))
         return None
-    nothing = np.zeros(len(source.names), np.int64)
-    opened = Inspection(side, source, faults, invalid, nothing, nothing.copy(), reason=reason)
+    objects, counted_objects = (np.zeros(len(source.names), np.int32) for _ in range(2))
+    opened = Inspection(side, source, faults, invalid, objects, counted_objects, reason=reason)
     problems += [
         opened.problem("warning", "input", text.removeprefix(f"{path}: ").removeprefix(f"{path.name}: "), "")
         for text in source.warnings

@@ -79,7 +79,7 @@ def validate(
 def _paired(ours: Inspection | None, theirs: Inspection | None) -> tuple[Ints, Ints]:
     """(images,) partner of each image of the ground truth by name, and by spelling where there is none by name."""
     if ours is None or theirs is None:
-        nothing = np.full(0 if ours is None else len(ours.source.names), pairing.NO_DETECTIONS)
+        nothing = np.broadcast_to(np.int64(pairing.NO_DETECTIONS), 0 if ours is None else len(ours.source.names))
         return nothing, nothing
     gt, det = ours.source.names, theirs.source.names
     position = {name: k for k, name in enumerate(det)}

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from samples import SAMPLES, Sample, in_archive, written
 
+from evaltex_cli import formats
+from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.documents import safe_json
 from evaltex_cli.formats.locations import _coordinate_column
+from evaltex_cli.records import concatenate, take
 from evaltex_cli.validate.findings import Problem
 from evaltex_cli.validate.validation import validate
 
@@ -223,3 +228,14 @@ def _ways(value: Any, here: tuple[Any, ...]) -> Any:
 )
 def test_columns_of_coordinates(line: str, format_name: str, columns: list[int]) -> None:
     assert [_coordinate_column(line, format_name, 4, k) for k in range(4)] == columns
+
+
+def test_objects_keep_their_lines_when_some_are_taken(tmp_path: Path) -> None:
+    (tmp_path / "det").mkdir()
+    (tmp_path / "det/1.txt").write_text("\n0,0,9,9,0.5\n\n0, 0,8,8,0.25\r\n0,0,7,7,+0.75\n")
+    source = formats.open_source(tmp_path / "det", "det", FaultLog())
+    objects = source.read(np.array([0]), FaultLog()).objects
+    some = take(objects, np.array([True, False, True]))
+    unknown = replace(some, line=None)
+    lines = [one.line.tolist() for one in (objects, some, concatenate([some, unknown])) if one.line is not None]
+    assert lines == [[2, 4, 5], [2, 5], [2, 5, 0, 0]]

@@ -45,7 +45,7 @@ LINE_FORMATS = ("evaltex", *COORDINATES)
 """Formats with one object in each line."""
 PER_FILE = 512
 """Bytes for each file of a folder or archive."""
-LINES_PER_OBJECT, LINES_PER_IMAGE = 3 << 10, 64
+LINES_PER_OBJECT, LINES_PER_IMAGE = 0, 24
 """Bytes more, in these formats, for each object of the image that has the most, and for each image."""
 DOCUMENTS_PER_OBJECT, DOCUMENTS_PER_IMAGE = 2 << 10, 64
 """The same for all other formats."""

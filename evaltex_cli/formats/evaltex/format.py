@@ -155,7 +155,8 @@ def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog)
         readable = [unpacked(file).absolute() for file in files]
         log = FaultLog()
         found, hashes = _index_files(files, readable, Index(side, log))
-        if found.names.repeat():  # rare, so only then is it found out where
+        if found.names.repeat():  # rare, so only then each name is looked up
+            del found  # lest two indices are in memory
             log = FaultLog()
             found, hashes = _index_files(files, readable, Index(side, log, {}))
     except OSError as error:
