@@ -82,7 +82,7 @@ def evidence_of(batch: ImageBatch) -> Evidence:
 
 def score(gt: list[Word], det: list[Word]) -> dict[str, Any]:
     found = evidence_of(batch_of([(gt, det)]))
-    return popeval.image_scores(found.tally.row(0), popeval.Parameters())
+    return popeval.image_scores(next(found.tally.rows()), popeval.Parameters())
 
 
 @given(st.lists(seeds, min_size=1, max_size=6))
@@ -228,7 +228,7 @@ def test_only_images_of_both_sides_are_compared() -> None:
     found = evidence_of(batch)
     assert found.tally.gt_characters.tolist() == [1, 0]
     assert found.tally.compared_images.tolist() == [1, 0]
-    assert popeval.image_scores(found.tally.row(1), popeval.Parameters())["recall"] == 0
+    assert popeval.image_scores(list(found.tally.rows())[1], popeval.Parameters())["recall"] == 0
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_thousands_of_words_in_one_image() -> None:
     everything = box(0, 0, 4200, 4200, "".join(found.text for found in gt))
     batch = batch_of([(gt, [*gt, everything])])
     with at_most(calls=2_000_000):
-        scores = popeval.scores(evidence_of(batch).tally.row(0), popeval.Parameters())
+        scores = popeval.scores(next(evidence_of(batch).tally.rows()), popeval.Parameters())
     assert scores["recall"] == 1
 
 
