@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from evaltex_cli.errors import FaultLog, Position
 from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.evaltex import bulk as evaltex_bulk
 from evaltex_cli.formats.evaltex import format as evaltex_txt
 from evaltex_cli.formats.evaltex import index as evaltex_index
-from evaltex_cli.formats.evaltex import index_bulk as evaltex_index_bulk
+from evaltex_cli.formats.evaltex.bulk import PlainImages
 from evaltex_cli.formats.evaltex.index import Index
-from evaltex_cli.formats.evaltex.index_bulk import PlainImages
 from evaltex_cli.formats.files.image_names import leaves_result_folder
 from evaltex_cli.formats.files.text_lines import line_ends
 
@@ -78,7 +78,7 @@ def files(draw: st.DrawFn, side: Side) -> bytes:
 
 
 def one_by_one(*arguments: object, **options: object) -> PlainImages:
-    return evaltex_index_bulk.plain_images(*arguments, **(options | {"in_bulk": False}))  # type: ignore[arg-type]
+    return evaltex_bulk.plain_images(*arguments, **(options | {"in_bulk": False}))  # type: ignore[arg-type]
 
 
 def indexed(paths: list[Path], side: Side) -> tuple[object, ...]:
@@ -165,7 +165,7 @@ def test_files_as_they_are_written_are_indexed_in_bulk(side: Side, newline: byte
         )
     data = np.frombuffer(newline.join(lines) + newline, np.uint8)
     ends = line_ends(data)
-    found = evaltex_index_bulk.plain_images(data, np.append(0, ends[:-1] + 1), ends, side)
+    found = evaltex_bulk.plain_images(data, np.append(0, ends[:-1] + 1), ends, side)
     assert found.names.split(b"\n")[:-1] == names[1:]
     assert found.sizes[:, 1].tolist() == ([2, 3, 4, 5] if side == "gt" else [0] * 4)
     assert found.left.tolist() == ([0, 1, 2] if side == "gt" else [0, 1])
@@ -176,7 +176,7 @@ def test_files_as_they_are_written_are_indexed_in_bulk(side: Side, newline: byte
 def test_names_taken_in_bulk_stay_in_the_result_folder(name: str) -> None:
     data = np.frombuffer(f'1,"",1,2,3,4\n{name}\n'.encode(), np.uint8)
     ends = line_ends(data)
-    found = evaltex_index_bulk.plain_images(data, np.append(0, ends[:-1] + 1), ends, "det")
+    found = evaltex_bulk.plain_images(data, np.append(0, ends[:-1] + 1), ends, "det")
     assert found.names in (b"", name.encode() + b"\n")
     assert not found.names or (not leaves_result_folder(name) and name == name.strip())
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from evaltex_cli import InputError, evaluate, formats
 from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.evaltex import bulk as evaltex_bulk
 from evaltex_cli.formats.evaltex import format as evaltex_txt
-from evaltex_cli.formats.evaltex import lines_bulk as evaltex_bulk
 from evaltex_cli.formats.evaltex.lines import is_object_line, parse_object_line
 from evaltex_cli.formats.files.image_names import leaves_result_folder
 from evaltex_cli.formats.files.text_lines import line_ends

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from evaltex_cli.errors import ChangedError, FaultLog, FormatError, InputError, Position
 from evaltex_cli.formats.base import Format, ImageText, Place, Side, Source
+from evaltex_cli.formats.evaltex.bulk import read_plain
 from evaltex_cli.formats.evaltex.index import Images, Index
 from evaltex_cli.formats.evaltex.lines import parse_object_line
-from evaltex_cli.formats.evaltex.lines_bulk import read_plain
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES
 from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES, refuse_long_line
 from evaltex_cli.formats.lines import LineFormat, read_lines

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli.errors import FaultLog, FormatError, not_utf8, quote
 from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.evaltex.index_bulk import PlainImages, plain_images
+from evaltex_cli.formats.evaltex.bulk import PlainImages, plain_images
 from evaltex_cli.formats.evaltex.lines import LAYOUT, is_object_line, parse_size_line
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES, Names, is_too_long, leaves_result_folder
 from evaltex_cli.formats.files.text_lines import MANY_LINES, line_ends
