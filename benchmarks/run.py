@@ -90,7 +90,7 @@ FULL = Sizes(
     runs=5,
 )
 QUICK = Sizes(images=100, scaling=(10, 100), memory=(10, 100), polygon_images=20, mask_images=2, runs=1)
-OBJECTS, MASK_OBJECTS = 10, 20  # of an image
+OBJECTS = 10  # of an image
 AT_LEAST = 1 / 1.7  # of the time of one job, what two jobs may take
 LABEL_PICTURES: tuple[tuple[str, make_data.MaskKind, float], ...] = (
     ("PNG, 8 bits", make_data.MaskKind(), 1.5),

@@ -106,23 +106,3 @@ def join(pictures: Sequence[tuple[PictureRuns, Ints] | None], shapes: Ints, obje
 def _number_type(pixels: int) -> type[np.signedinteger[Any]]:
     """Return the narrower type if it can number all pixels."""
     return np.int32 if pixels <= np.iinfo(np.int32).max else np.int64
-
-
-def from_pictures(pictures: Sequence[NDArray[Any]], offsets: Ints, ids: Ints) -> LabelRuns:
-    """Encode label pictures.
-
-    Parameters
-    ----------
-    pictures : sequence of (height, width) integer arrays
-        One an image; labels that are no object's ID count as background.
-    offsets, ids : (images + 1,), (n,) int64
-        Image k's objects, as in `Objects`.
-    """
-    encoded = []
-    for picture, start, stop in zip(pictures, offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-        runs = find_runs(picture)
-        owner = object_of(runs.label.astype(np.int64), ids[start:stop])
-        known = owner != NO_OBJECT
-        runs = PictureRuns(runs.label[known], runs.start[known], runs.stop[known], runs.shape)
-        encoded.append((runs, owner[known] + start))
-    return join(encoded, np.array([picture.shape for picture in pictures], np.int64).reshape(-1, 2), len(ids))

@@ -22,7 +22,7 @@ from evaltex_cli.formats.files.listing import stored_files
 from evaltex_cli.runtime.input_files import natural_key
 
 CENTRAL_HEADER = b"PK\x01\x02"
-FLAGS, METHOD, CRC, PACKED_SIZE, SIZE, OFFSET = (8, "<H"), (10, "<H"), (16, "<I"), (20, "<I"), (24, "<I"), (42, "<I")
+FLAGS, METHOD, CRC, SIZE, OFFSET = (8, "<H"), (10, "<H"), (16, "<I"), (24, "<I"), (42, "<I")
 """Where fields of a central directory header stand, and their types (APPNOTE 4.3.12)."""
 
 

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from evaltex_cli.geometry import label_runs
 from evaltex_cli.geometry.label_runs import Masks
-from evaltex_cli.geometry.picture_runs import NO_OBJECT, PictureRuns, find_runs, from_pictures, join, object_of
+from evaltex_cli.geometry.picture_runs import NO_OBJECT, PictureRuns, find_runs, join, object_of
 from evaltex_cli.geometry.shapes import Pairs
 from evaltex_cli.records import LabelRuns
 
@@ -32,6 +32,18 @@ class Side:
     image: np.ndarray
     runs: LabelRuns
     masks: list[np.ndarray]
+
+
+def from_pictures(pictures: list[np.ndarray], offsets: np.ndarray, ids: np.ndarray) -> LabelRuns:
+    """Encode one picture of each image; image k has the objects ``ids[offsets[k]:offsets[k + 1]]``."""
+    encoded = []
+    for picture, start, stop in zip(pictures, offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        runs = find_runs(picture)
+        owner = object_of(runs.label.astype(np.int64), ids[start:stop])
+        known = owner != NO_OBJECT
+        runs = PictureRuns(runs.label[known], runs.start[known], runs.stop[known], runs.shape)
+        encoded.append((runs, owner[known] + start))
+    return join(encoded, np.array([picture.shape for picture in pictures], np.int64).reshape(-1, 2), len(ids))
 
 
 def side_of(pictures: list[np.ndarray]) -> Side:

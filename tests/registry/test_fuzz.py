@@ -42,14 +42,14 @@ values = st.recursive(
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_debug_output(monkeypatch: pytest.MonkeyPatch) -> None:
     """An internal error stays one message, as users have it."""
     monkeypatch.delenv("EVALTEX_DEBUG", raising=False)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
-def test_every_target_has_a_corpus_and_stands_it(name: str) -> None:
+def test_every_target_reads_its_corpus_without_an_internal_error(name: str) -> None:
     stored = corpus(name)
     assert stored, f"fuzz/corpus/{name} is empty"
     for path, data in stored.items():

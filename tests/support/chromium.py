@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import select
@@ -129,14 +128,6 @@ class Chromium:
         self.call(
             "Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": scheme}]
         )
-
-    def screenshot(self, path: Path) -> None:
-        """Write what the window shows, as PNG."""
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
-
-    def print_pdf(self, path: Path) -> None:
-        """Write the page as it prints."""
-        path.write_bytes(base64.b64decode(self.call("Page.printToPDF", printBackground=False)["data"]))
 
     @property
     def complaints(self) -> list[str]:

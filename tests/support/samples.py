@@ -326,7 +326,6 @@ ART_RESULTS = {
     f"res_{k}": [{"points": corners(box), "confidence": confidence} for box, confidence in found]
     for k, found in enumerate(FOUND, 1)
 }
-COLOURS = ["200 0 0", "0 200 0", "0 0 200"]
 
 
 def coloured(k: int, boxes: list[Box], dont_care: list[bool]) -> str:
