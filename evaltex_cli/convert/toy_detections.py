@@ -25,7 +25,7 @@ from __future__ import annotations
 import random
 import re
 import string
-import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -35,12 +35,12 @@ from pathlib import Path
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.convert.base import number, one_line, quoted
+from evaltex_cli.convert.base import Block, Job, Writer, load
 from evaltex_cli.errors import FaultLog, InputError, counted, nearest, quote, unknown
-from evaltex_cli.formats.files.image_names import MOST_BYTES, bytes_of
+from evaltex_cli.formats.documents.parsed_source import columns
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.geometry import rings
 from evaltex_cli.records import Floats, Objects
-from evaltex_cli.runtime import signals
 from evaltex_cli.runtime.atomic_output import staged
 
 CROPS, SPLITS, OVERLAPS, EDITS = (81, 80, 60, 40), (2, 3, 4), (10, 20, 30), (1, 2, 3)
@@ -58,7 +58,7 @@ SETS = (
 SEED = 20200611
 """Of each set with random letters; the generator is Python's `random.Random`, a new one for every set."""
 ALIEN = "¤"
-TIMESTAMP = (1980, 1, 1, 0, 0, 0)
+BLOCK_IMAGES = 1024
 LAYOUTS = ("zip", "txt")
 
 _CROP, _SPLIT, _OVERLAP = (re.compile(rf"{name}([1-9][0-9]{{0,3}})") for name in ("crop", "split", "overlap"))
@@ -163,17 +163,14 @@ def write_toys(
         wanted = [name for name in wanted if name not in textual]
     alien = alien_character(word.text for word in chain.from_iterable(images))
     files = [f"{name}.{layout}" for name in wanted]
-    without_area = 0
+    only_boxes = all(word.is_box for word in chain.from_iterable(images))
+    writer = load("evaltex" if layout == "txt" else "icdar2013" if only_boxes else "icdar2015")
+    lost: Counter[str] = Counter()
     with staged(out_dir, files) as folder:
         for name, file in zip(wanted, files, strict=True):
-            recipe = _recipe(name, alien)
-            if layout == "zip":
-                _write_zip(folder / file, _entry_names(gt, source.names), images, recipe)
-            else:
-                without_area += _write_evaltex(folder / file, source.names, images, recipe)
-    if without_area:
-        left_out = "{count} detection[s] without area left out: an EvaLTex file cannot hold [it|them]"
-        notes.append(counted(without_area, left_out))
+            job = Job(folder / file, "det", list(source.names), str(gt), faults, lost)
+            _write(job, writer, images, _recipe(name, alien))
+    notes += [counted(number, sentence) for sentence, number in lost.items() if number]
     return Toys(tuple(files), len(source.names), words, tuple(notes))
 
 
@@ -260,67 +257,28 @@ def _detections(words: Sequence[Word], recipe: _Recipe) -> Iterator[Word]:
 # Files ---------------------------------------------------------------------------------------------------------------
 
 
-def _entry_names(gt: Path, names: Sequence[str]) -> list[str]:
-    """Names of an archive's entries from which a reader gets these image names.
+def _write(job: Job, writer: Writer, images: Images, recipe: _Recipe) -> None:
+    """Write a set.
 
     Raises
     ------
     InputError
-        For image names with folders, where a reader would not keep the folders, and for names that are too long.
+        For image names that the file cannot hold.
     """
-    paths = [name.rpartition("/") for name in names]
-    stems = {stem for _, _, stem in paths}
-    if len(stems) == len(names) and any(folder for folder, _, _ in paths):
-        raise InputError(
-            f"{gt}: image names with folders do not fit a .zip archive; write EvaLTex .txt files (layout txt)"
-        )
-    entries = [f"{folder}{slash}res_{stem}.txt" for folder, slash, stem in paths]
-    for name, entry in zip(names, entries, strict=True):
-        if max(map(bytes_of, entry.split("/"))) > MOST_BYTES:
-            found = f"image name {quote(name)} makes a file name of more than {MOST_BYTES} bytes"
-            raise InputError(f"{gt}: {found}; shorten it, or write EvaLTex .txt files (layout txt)")
-    return entries
+    try:
+        writer.write(job, _blocks(job, images, recipe))
+    except InputError as error:
+        if job.target.suffix == ".txt" or not job.faults.count:
+            raise
+        raise InputError(f"{error}\n{job.place}: EvaLTex .txt files can hold such names (layout txt)") from error
 
 
-def _write_zip(path: Path, entries: Sequence[str], images: Images, recipe: _Recipe) -> None:
-    only_boxes = all(word.is_box for word in chain.from_iterable(images))
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-        for entry, words in zip(entries, images, strict=True):
-            lines = [_icdar_line(found, only_boxes, recipe) for found in _detections(words, recipe)]
-            information = zipfile.ZipInfo(entry, TIMESTAMP)
-            information.create_system = 3
-            information.external_attr = 0o644 << 16
-            with signals.waiting():  # an archive cannot be closed within an entry
-                archive.writestr(information, "\n".join(lines).encode())
-
-
-def _icdar_line(found: Word, only_boxes: bool, recipe: _Recipe) -> str:
-    points = _corners(found.points) if found.is_box and not only_boxes else found.points
-    line = ",".join(map(number, points.ravel().tolist()))
-    return line if recipe.edit is None else f"{line},{quoted(found.text)}"
-
-
-def _corners(box: Floats) -> Floats:
-    (x0, y0), (x1, y1) = box.tolist()
-    return np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
-
-
-def _write_evaltex(path: Path, names: Sequence[str], images: Images, recipe: _Recipe) -> int:
-    """Write an EvaLTex file of detections; return how many have no area and are left out."""
-    without_area = 0
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        for name, words in zip(names, images, strict=True):
-            file.write(f"{name}\n")
-            written = 0
-            for found in _detections(words, recipe):
-                coordinates = found.points.ravel().tolist()
-                if found.is_box:
-                    x0, y0, x1, y1 = coordinates
-                    coordinates = [x0, y0, x1 - x0, y1 - y0]
-                    if x1 <= x0 or y1 <= y0:
-                        without_area += 1
-                        continue
-                written += 1
-                file.write(f'{written},"{one_line(found.text)}",{",".join(map(number, coordinates))}\n')
-            file.write("\n")
-    return without_area
+def _blocks(job: Job, images: Images, recipe: _Recipe) -> Iterator[Block]:
+    """Yield the detections of some images at a time; at the end, raise what is wrong with any name."""
+    words = iter(images)
+    for start in range(0, len(job.names), BLOCK_IMAGES):
+        names = job.names[start : start + BLOCK_IMAGES]
+        found = (_detections(next(words), recipe) for _ in names)
+        objects = ([CollectedObject(one.points.ravel().tolist(), one.text) for one in image] for image in found)
+        yield Block(names, columns([CollectedImage(name, job.place, objects=next(objects)) for name in names]))
+    job.faults.raise_if_any()

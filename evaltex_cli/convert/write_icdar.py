@@ -70,7 +70,7 @@ def _write(job: Job, blocks: Sequence[Block], as_boxes: bool) -> None:
                 for k, name in enumerate(block.names):
                     lines = "".join(_lines(job, block.images.objects, k, layout))
                     with signals.waiting():  # an archive cannot be closed within an entry
-                        packed.writestr(_entry(f"{PREFIX[job.side]}{name}.txt"), lines.encode("utf-8"))
+                        packed.writestr(_entry(_entry_name(job, name)), lines.encode("utf-8"))
         job.faults.raise_if_any()
     corners = np.concatenate([np.zeros(0, np.int64), *(block.images.objects.outlines.counts for block in blocks)])
     others = job.written - int(np.isin(corners, (0, 4)).sum())
@@ -80,15 +80,21 @@ def _write(job: Job, blocks: Sequence[Block], as_boxes: bool) -> None:
 
 def _refuse_unreadable_names(job: Job) -> None:
     """The reader must find the images' names again."""
-    read_back = image_names([f"{PREFIX[job.side]}{name}.txt" for name in job.names], ".txt")
-    for name, again in zip(job.names, read_back, strict=True):
-        size = bytes_of(f"{PREFIX[job.side]}{name}.txt")
+    entries = [_entry_name(job, name) for name in job.names]
+    for name, entry, again in zip(job.names, entries, image_names(entries, ".txt"), strict=True):
+        size = max(map(bytes_of, entry.split("/")))
         if size > MOST_BYTES:
             found = f"image name {quote(name)} makes a file name of {size} bytes"
             job.faults.add(job.place, None, found, f"at most {MOST_BYTES}; shorten it")
         elif name != again or leaves_result_folder(name):
             expected = "a name without slashes that can be a file's; rename the image"
             job.faults.add(job.place, None, f"image name {quote(name)}", expected)
+
+
+def _entry_name(job: Job, image: str) -> str:
+    """The prefix comes after the folders, which the reader keeps where names repeat without them."""
+    folder, slash, name = image.rpartition("/")
+    return f"{folder}{slash}{PREFIX[job.side]}{name}.txt"
 
 
 def _entry(name: str) -> zipfile.ZipInfo:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import zipfile
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli import evaluate
+from evaltex_cli import evaluate, formats
 from evaltex_cli.convert import toy_detections
+from evaltex_cli.convert.base import vertices_of
 from evaltex_cli.convert.toy_detections import SETS, Word, portion, write_toys
-from evaltex_cli.errors import InputError
+from evaltex_cli.errors import FaultLog, InputError
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -24,7 +26,21 @@ needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets ar
 
 def entries(path: Path) -> dict[str, list[str]]:
     with zipfile.ZipFile(path) as archive:
-        return {name: archive.read(name).decode().split("\n") for name in archive.namelist()}
+        return {name: archive.read(name).decode().splitlines() for name in archive.namelist()}
+
+
+def as_read(path: Path) -> list[tuple[str, list[tuple[list[float], str]]]]:
+    """Every image's name, and its objects' coordinates and transcriptions, in the order of the file."""
+    faults = FaultLog()
+    source = formats.open_source(path, "det", faults)
+    objects = source.read(np.arange(len(source.names)), faults).objects
+    faults.raise_if_any()
+    every = [
+        ((vertices_of(objects, i) or objects.boxes[i].tolist()), str(objects.texts[i])) for i in range(objects.count)
+    ]
+    return [
+        (name, every[start:stop]) for name, (start, stop) in zip(source.names, pairwise(objects.offsets), strict=True)
+    ]
 
 
 def ground_truth(folder: Path, **images: str) -> Path:
@@ -45,7 +61,9 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @needs_data
 @pytest.mark.parametrize("name", SETS)
 def test_the_published_sets(published: Path, name: str) -> None:
-    assert entries(published / f"{name}.zip") == entries(DATA / "icdar2013" / "cleval" / f"{name}.zip")
+    made, theirs = published / f"{name}.zip", DATA / "icdar2013" / "cleval" / f"{name}.zip"
+    assert set(entries(made)) == set(entries(theirs))
+    assert as_read(made) == as_read(theirs)
 
 
 @needs_data
@@ -71,7 +89,7 @@ def test_same_bytes_every_time(tmp_path: Path) -> None:
         assert write_toys(gt, tmp_path / folder).files == tuple(f"{name}.zip" for name in SETS)
     for name in SETS:
         assert (tmp_path / "a" / f"{name}.zip").read_bytes() == (tmp_path / "b" / f"{name}.zip").read_bytes()
-    assert entries(tmp_path / "a" / "orig.zip") == {"res_img_1.txt": ["0,0,9,9"], "res_img_2.txt": [""]}
+    assert entries(tmp_path / "a" / "orig.zip") == {"res_img_1.txt": ["0,0,9,9"], "res_img_2.txt": []}
 
 
 def test_quadrilaterals_are_cut_along_their_first_side(tmp_path: Path) -> None:
@@ -120,25 +138,26 @@ def test_the_whole_portion_is_the_word(points: list[tuple[int, int]]) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("e2e_orig", r"say \"\\\" now"),
-        ("e2e_insert2", r"say \"\\\" now¤¤"),
-        ("e2e_delete2", r"y \"\\\" now"),
-        ("e2e_replace2", r"¤¤y \"\\\" now"),
+        ("e2e_orig", r'say "\" now'),
+        ("e2e_insert2", r'say "\" now¤¤'),
+        ("e2e_delete2", r'y "\" now'),
+        ("e2e_replace2", r'¤¤y "\" now'),
     ],
 )
 def test_edits(name: str, text: str, tmp_path: Path) -> None:
     gt = ground_truth(tmp_path / "gt", img_1='0,0,90,9,"say \\"\\\\\\" now"\n')
     write_toys(gt, tmp_path / "out", [name])
-    assert entries(tmp_path / "out" / f"{name}.zip") == {"res_img_1.txt": [f'0,0,90,9,"{text}"']}
+    assert entries(tmp_path / "out" / f"{name}.zip") == {"res_img_1.txt": [f"0,0,90,9,{text}"]}
+    assert as_read(tmp_path / "out" / f"{name}.zip") == [("img_1", [([0, 0, 90, 9], text)])]
 
 
 def test_edits_stop_at_the_end_of_the_word(tmp_path: Path) -> None:
     gt = ground_truth(tmp_path / "gt", img_1="0,0,90,9,x¤\n")
     write_toys(gt, tmp_path / "out", ["e2e_insert3", "e2e_delete3", "e2e_replace3", "e2e_replace3_rand"])
     lines = {name: entries(tmp_path / "out" / f"e2e_{name}.zip")["res_img_1.txt"] for name in ("insert3", "delete3")}
-    assert lines == {"insert3": ['0,0,90,9,"x¤¥¥"'], "delete3": ['0,0,90,9,""']}
+    assert lines == {"insert3": ["0,0,90,9,x¤¥¥"], "delete3": ["0,0,90,9"]}
     (line,) = entries(tmp_path / "out" / "e2e_replace3_rand.zip")["res_img_1.txt"]
-    text = line.split('"')[1]
+    text = line.split(",")[4]
     assert len(text) == 2 and text.isascii() and text.isalpha() and text[0] != "x"
 
 
@@ -161,7 +180,7 @@ def test_boxes_too_small_to_cut_are_left_out_and_reported(tmp_path: Path) -> Non
     gt = tmp_path / "gt.txt"
     gt.write_text('a\n9,9\n1,1,"x",f,0,0,1,5\n\n', encoding="utf-8")
     (note,) = write_toys(gt, tmp_path / "out", ["split2"]).notes
-    assert note.startswith("1 detection without area left out")
+    assert note.startswith("1 object without area left out")
 
 
 def test_boxes_among_polygons_become_quadrilaterals(tmp_path: Path) -> None:
@@ -195,6 +214,22 @@ def test_image_names_with_folders_need_evaltex_files(tmp_path: Path) -> None:
     gt.write_text(EVALTEX, encoding="utf-8")
     with pytest.raises(InputError, match="layout txt"):
         write_toys(gt, tmp_path / "out", ["orig"], layout="zip")
+
+
+def test_folders_that_distinguish_images_stay(tmp_path: Path) -> None:
+    gt = tmp_path / "gt.txt"
+    gt.write_text(EVALTEX + EVALTEX.replace("b/", "a/"), encoding="utf-8")
+    write_toys(gt, tmp_path / "out", ["orig"], layout="zip")
+    assert list(entries(tmp_path / "out" / "orig.zip")) == ["b/res_img 1.txt", "a/res_img 1.txt"]
+    assert {name for name, _ in as_read(tmp_path / "out" / "orig.zip")} == {"a/img 1", "b/img 1"}
+
+
+def test_blocks_of_images_are_one_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gt = ground_truth(tmp_path / "gt", **{f"img_{k}": f"0,0,9,{k},a\n" for k in range(1, 6)})
+    write_toys(gt, tmp_path / "a", ["split2"])
+    monkeypatch.setattr(toy_detections, "BLOCK_IMAGES", 2)
+    write_toys(gt, tmp_path / "b", ["split2"])
+    assert (tmp_path / "a" / "split2.zip").read_bytes() == (tmp_path / "b" / "split2.zip").read_bytes()
 
 
 def test_ground_truth_without_transcriptions(tmp_path: Path) -> None:
