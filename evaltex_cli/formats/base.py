@@ -145,6 +145,10 @@ Sample: TypeAlias = "str | bytes | Mapping[str, str | bytes]"
 """Content of a file, or the files of a folder by name."""
 
 
+Indexer: TypeAlias = Callable[[Path, Side, FaultLog], Source]
+"""``index(path, side, faults)`` finds the images of an input. Raises `InputError` when nothing can be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """A file format: all that is known of it, so that one file and one line of the registry add one.
@@ -155,8 +159,7 @@ class Format:
         What the user types, and one line about it.
     recognises : callable
         ``recognises(path)`` says by content whether a file or folder is of this format.
-    index : callable
-        ``index(path, side, faults)`` finds the images. Raises `InputError` when nothing can be read.
+    index : Indexer
     four_corners : bool
         Whether every object is a box or has four vertices, whatever the file holds.
     recognised_by : str
@@ -175,7 +178,7 @@ class Format:
     name: str
     title: str
     recognises: Callable[[Path], bool]
-    index: Callable[[Path, Side, FaultLog], Source]
+    index: Indexer
     four_corners: bool = False
     recognised_by: str = ""
     layout: str = ""

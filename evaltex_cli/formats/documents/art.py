@@ -6,7 +6,6 @@ Don't care in ground truth: ``illegibility`` true, or the transcription ``###``.
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +63,7 @@ FORMAT = Format(
     "art",
     "ArT and LSVT: JSON of polygons, ground truth and results",
     recognises,
-    partial(document_files.index_json, "art", _collect),
+    document_files.index_json("art", _collect),
     recognised_by="a JSON object whose values are lists",
     layout='{"gt_1": [{"points": [[x, y], ...], "transcription": "...", "illegibility": false}]}',
     sample='{"gt_1": [{"points": [[10, 10], [60, 10], [60, 30], [10, 30]], "transcription": "word", "illegibility":'

@@ -199,12 +199,11 @@ def recognises_results(path: Path) -> bool:
 
 
 def _annotations(name: str, title: str, by_file: bool) -> Format:
-    index = partial(document_files.index_json, name, partial(_collect, by_file))
     return Format(
         name,
         title,
         (lambda _: False) if by_file else recognises_annotations,
-        index,
+        document_files.index_json(name, partial(_collect, by_file)),
         recognised_by="" if by_file else "a JSON object with the keys images and annotations",
         layout='{"images": [{"id", "file_name", "width", "height"}], "annotations": [{"id", "image_id", "bbox",'
         ' "segmentation", "iscrowd"}]}',
@@ -220,7 +219,7 @@ RESULTS = Format(
     "coco-res",
     "COCO results, images named by ID",
     recognises_results,
-    partial(document_files.index_json, "coco-res", _collect_results),
+    document_files.index_json("coco-res", _collect_results),
     recognised_by="a JSON list with the key image_id",
     layout='[{"image_id", "bbox" or "segmentation", "score"}]',
     sample='[{"image_id": 1, "bbox": [10, 10, 50, 20], "score": 0.5}]',

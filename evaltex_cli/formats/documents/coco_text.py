@@ -127,7 +127,7 @@ def _format(name: str, title: str, make: _MakeObject, wanted: str | None) -> For
         name,
         title,
         recognises,
-        partial(document_files.index_json, name, partial(_collect, make, wanted)),
+        document_files.index_json(name, partial(_collect, make, wanted)),
         recognised_by="" if wanted == "train" else f"a JSON object with the keys imgs and anns, {points} points",
         layout='{"imgs": {id: {...}}, "anns": {id: {"image_id", "bbox", "points" or "mask", "utf8_string"}}}',
         sample=_SAMPLE.replace("val", wanted) if wanted else _SAMPLE.replace("mask", "points"),

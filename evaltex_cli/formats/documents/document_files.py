@@ -14,14 +14,14 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8
-from evaltex_cli.formats.base import Format, ImageText, Place, Side, Source
+from evaltex_cli.formats.base import Format, ImageText, Indexer, Place, Side, Source
 from evaltex_cli.formats.documents import safe_json, safe_xml
 from evaltex_cli.formats.documents.parsed_source import columns, places, refuse_bad_names, source
 from evaltex_cli.formats.files import archive
@@ -147,27 +147,30 @@ def json_text(path: Path, place: str) -> bytes | None:
     return data if place == str(path) and _JSON.match(data.removeprefix(_BOM)) else None
 
 
-def index_json(name: str, collect: Collect, path: Path, side: Side, faults: FaultLog) -> Source:
-    """Index a JSON document of all images: a file, bare or packed by gzip, or the only one of a folder or archive.
+def index_json(name: str, collect: Collect) -> Indexer:
+    """Return what indexes a JSON document of all images.
 
-    Raises
-    ------
-    InputError
-        When there is no such document, it is no JSON, or it is larger than `MAX_BYTES`.
+    It is a file, bare or packed by gzip, or the only one of a folder or archive. `InputError` is raised when there is
+    no such document, it is no JSON, or it is larger than `MAX_BYTES`.
     """
-    document = _json_document(path, archive.state(path))
-    forget()
-    if document.documents > 1:
-        raise InputError(f"{path}: {document.documents} .json files in it; expected one of all images: give that file")
-    images: list[CollectedImage] = []
-    warnings: tuple[str, ...] = ()
-    try:
-        images, warnings = collect(document.value, document.place, side, faults)
-        _refuse_no_images(images, document.place, side, faults)
-    except FormatError as error:
-        error.log(faults, document.place)
-    refuse_bad_names(images, faults)
-    return source(str(path), name, document.sha256, images, warnings)
+
+    def index(path: Path, side: Side, faults: FaultLog) -> Source:
+        document = _json_document(path, archive.state(path))
+        forget()
+        if document.documents > 1:
+            found = f"{document.documents} .json files in it"
+            raise InputError(f"{path}: {found}; expected one of all images: give that file")
+        images: list[CollectedImage] = []
+        warnings: tuple[str, ...] = ()
+        try:
+            images, warnings = collect(document.value, document.place, side, faults)
+            _refuse_no_images(images, document.place, side, faults)
+        except FormatError as error:
+            error.log(faults, document.place)
+        refuse_bad_names(images, faults)
+        return source(str(path), name, document.sha256, images, warnings)
+
+    return index
 
 
 def _refuse_no_images(images: Sequence[object], place: str, side: Side, faults: FaultLog) -> None:
@@ -175,10 +178,12 @@ def _refuse_no_images(images: Sequence[object], place: str, side: Side, faults: 
         faults.add(place, None, "no image", "at least one in ground truth")
 
 
-class Documents(NamedTuple):
-    """A kind of documents of one image each.
+def index_each(name: str, ending: str, parse: Parse, largest: int | None = None) -> Indexer:
+    """Return what indexes documents of one image each, named after it: a file, or those of a folder or archive.
 
-    Attributes
+    It raises `InputError` when they cannot be listed or read, or are too large.
+
+    Parameters
     ----------
     name : str
         Of the format.
@@ -189,53 +194,48 @@ class Documents(NamedTuple):
         Bytes of the largest document; None for `archive.MAX_ENTRY_BYTES`.
     """
 
-    name: str
-    ending: str
-    parse: Parse
-    largest: int | None = None
+    def index(path: Path, side: Side, faults: FaultLog) -> Source:
+        if not archive.is_archive(path):
+            data = read_file(path)
+            if largest is not None and len(data) > largest:
+                raise InputError(f"{path}: larger than {largest} bytes")
+            stem = without_prefix(PurePosixPath(path.name.removesuffix(".gz")).stem)
+            images = [_parsed(parse, unpacked(path, data), str(path), stem, side, faults)]
+            refuse_bad_names(images, faults)
+            return source(str(path), name, hashlib.sha256(data).hexdigest(), images)
+        entries = archive.open_entries(path, ending, largest)
+        _refuse_no_images(entries.entries, str(path), side, faults)
+        entries.refuse_bad_names(faults)
+        fingerprint = Fingerprint(entries)
+        for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
+            fingerprint.add(entry, data)
+        entries = fingerprint.indexed()
+        return Source(
+            path=str(path),
+            format=name,
+            sha256=fingerprint.hexdigest(),
+            names=[entry.image for entry in entries.entries],
+            weights=np.array([min(entry.size, HEAVIEST) for entry in entries.entries], np.int64),
+            content=_Files(entries, parse, side),
+            warnings=entries.warnings,
+        )
+
+    return index
 
 
-def index_each(documents: Documents, path: Path, side: Side, faults: FaultLog) -> Source:
-    """Index documents of one image each, named after it: a file, or those of a folder or archive.
+def index_texts(name: str, ending: str, parse: Parse) -> Indexer:
+    """Return what indexes a folder or archive of one text file for each image; it raises as `index_each` does.
 
-    Raises
-    ------
-    InputError
-        When they cannot be listed or read, or are too large.
+    Ground truth without such files is refused, too.
     """
-    name, ending, parse, largest = documents
-    if not archive.is_archive(path):
-        data = read_file(path)
-        if largest is not None and len(data) > largest:
-            raise InputError(f"{path}: larger than {largest} bytes")
-        stem = without_prefix(PurePosixPath(path.name.removesuffix(".gz")).stem)
-        images = [_parsed(parse, unpacked(path, data), str(path), stem, side, faults)]
-        refuse_bad_names(images, faults)
-        return source(str(path), name, hashlib.sha256(data).hexdigest(), images)
-    entries = archive.open_entries(path, ending, largest)
-    _refuse_no_images(entries.entries, str(path), side, faults)
-    entries.refuse_bad_names(faults)
-    fingerprint = Fingerprint(entries)
-    for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
-        fingerprint.add(entry, data)
-    entries = fingerprint.indexed()
-    return Source(
-        path=str(path),
-        format=name,
-        sha256=fingerprint.hexdigest(),
-        names=[entry.image for entry in entries.entries],
-        weights=np.array([min(entry.size, HEAVIEST) for entry in entries.entries], np.int64),
-        content=_Files(entries, parse, side),
-        warnings=entries.warnings,
-    )
 
+    def index(path: Path, side: Side, faults: FaultLog) -> Source:
+        entries = archive.open_entries(path, ending)
+        if side == "gt" and not entries.entries:
+            raise InputError(f"{path}: no {ending} file in it; expected one for each image")
+        return index_each(name, ending, parse)(path, side, faults)
 
-def index_texts(name: str, ending: str, parse: Parse, path: Path, side: Side, faults: FaultLog) -> Source:
-    """Index a folder or archive of one text file for each image; raises as `index_each`, also without such files."""
-    entries = archive.open_entries(path, ending)
-    if side == "gt" and not entries.entries:
-        raise InputError(f"{path}: no {ending} file in it; expected one for each image")
-    return index_each(Documents(name, ending, parse), path, side, faults)
+    return index
 
 
 def text_of(data: bytes) -> str:
@@ -321,9 +321,8 @@ def has_root(path: Path, name: str) -> bool:
 def xml_format(name: str, title: str, root: str | None, parse: Parse, layout: str, sample: str) -> Format:
     """Return a format of XML, one document an image, recognised by the name of its first element; None: by nothing."""
     recognises = (lambda _: False) if root is None else (lambda path: has_root(path, root))
-    index = partial(index_each, Documents(name, ".xml", parse))
     return Format(
-        *(name, title, recognises, index),
+        *(name, title, recognises, index_each(name, ".xml", parse)),
         recognised_by="" if root is None else f"root {root}",
         layout=layout,
         sample=sample,

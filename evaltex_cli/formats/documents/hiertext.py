@@ -109,12 +109,11 @@ _OUTLINE = '"vertices": [[10, 10], [60, 10], [60, 30], [10, 30]], "legible": tru
 
 
 def _format(name: str, level: Level) -> Format:
-    index = partial(document_files.index_json, name, partial(_collect, level))
     return Format(
         name,
         f"HierText, {level}s",
         recognises if level == "word" else (lambda _: False),
-        index,
+        document_files.index_json(name, partial(_collect, level)),
         recognised_by="annotations with paragraphs, without the key images" if level == "word" else "",
         layout='{"annotations": [{"image_id", "paragraphs": [{"lines": [{"words": [{"vertices", "text",'
         ' "legible"}]}]}]}]}',

@@ -7,7 +7,6 @@ A shape is a polygon, or a rectangle given by two opposite corners. Its transcri
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +76,7 @@ FORMAT = Format(
     "labelme",
     "labelme: JSON, one an image",
     recognises,
-    partial(document_files.index_each, document_files.Documents("labelme", ".json", _parse)),
+    document_files.index_each("labelme", ".json", _parse),
     recognised_by="a JSON object with the key shapes",
     layout='{"shapes": [{"label", "points", "shape_type"}], "imageHeight", "imageWidth"}',
     sample='{"shapes": [{"label": "word", "points": [[10, 10], [60, 30]], "shape_type": "rectangle"}],'

@@ -223,8 +223,7 @@ def _damaged(what: str) -> FormatError:
 def _index(path: Path, side: Side, faults: FaultLog) -> Source:
     if find_spec("scipy") is None:
         raise InputError(f"{path}: .mat files need the package scipy; install it (pip install 'evaltex[mat]')")
-    documents = document_files.Documents("totaltext-mat", ".mat", _parse, MAX_BYTES)
-    return document_files.index_each(documents, path, side, faults)
+    return document_files.index_each("totaltext-mat", ".mat", _parse, MAX_BYTES)(path, side, faults)
 
 
 def recognises(path: Path) -> bool:

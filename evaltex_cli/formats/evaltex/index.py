@@ -7,7 +7,6 @@ import zlib
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -93,12 +92,12 @@ class Index:
     _heads: list[_Head] = field(default_factory=list)
     _images: list[int] = field(default_factory=list)
     _names: bytearray = field(default_factory=bytearray)
-    _sizes: array[Any] = field(default_factory=partial(array, "H"))
-    _start: array[Any] = field(default_factory=partial(array, "i"))
-    _weights: array[Any] = field(default_factory=partial(array, "H"))
-    _line: array[Any] = field(default_factory=partial(array, "i"))
-    _head: array[Any] = field(default_factory=partial(array, "B"))
-    _checksum: array[Any] = field(default_factory=partial(array, "I"))
+    _sizes: array[Any] = field(default_factory=lambda: array("H"))
+    _start: array[Any] = field(default_factory=lambda: array("i"))
+    _weights: array[Any] = field(default_factory=lambda: array("H"))
+    _line: array[Any] = field(default_factory=lambda: array("i"))
+    _head: array[Any] = field(default_factory=lambda: array("B"))
+    _checksum: array[Any] = field(default_factory=lambda: array("I"))
 
     def begin_file(self, path: Path) -> None:
         """What follows stands in this file."""

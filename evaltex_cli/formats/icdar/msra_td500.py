@@ -77,7 +77,7 @@ def _recognises(path: Path) -> bool:
 
 def _index(path: Path, side: Side, faults: FaultLog) -> Source:
     suffix = ".gt" if archive.is_archive(path) and _has_gt_files(path) else ".txt"
-    return index_texts("msra-td500", suffix, _parse, path, side, faults)
+    return index_texts("msra-td500", suffix, _parse)(path, side, faults)
 
 
 FORMAT = Format(

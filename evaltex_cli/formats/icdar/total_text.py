@@ -70,7 +70,7 @@ FORMAT = Format(
     "totaltext",
     "folder or .zip of Total-Text's own .txt files: x: [[...]], y: [[...]], ornt: [...], transcriptions: [...]",
     partial(icdar_survey.recognises, "totaltext"),
-    partial(index_texts, "totaltext", ".txt", _parse),
+    index_texts("totaltext", ".txt", _parse),
     recognised_by="lines that begin with x: [[",
     layout="x: [[...]], y: [[...]], ornt: [u'c'], transcriptions: [u'word']",
     sample={"poly_gt_img1.txt": "x: [[10 60 60 10]], y: [[10 10 30 30]], ornt: [u'h'], transcriptions: [u'word']\n"},

@@ -6,7 +6,6 @@ the repository.
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 from evaltex_cli.errors import FaultLog, FormatError, Position
@@ -49,7 +48,7 @@ FORMAT = Format(
     "tesseract-tsv",
     "Tesseract: TSV, one an image",
     _recognises,
-    partial(document_files.index_each, "tesseract-tsv", ".tsv", _parse),
+    document_files.index_each("tesseract-tsv", ".tsv", _parse),
     four_corners=True,
     recognised_by="a line of the names of its columns",
     layout="level page_num block_num par_num line_num word_num left top width height conf text",
