@@ -10,7 +10,7 @@ from evaltex_cli.formats.base import Side
 Level = Literal["error", "warning"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """One thing that is wrong or suspicious.
 
@@ -37,12 +37,12 @@ class Problem:
     kind: str
     side: Side
     file: str
-    line: int | None
-    column: int | None
-    image: str | None
-    object: int | None
+    line: int | None = None
+    column: int | None = None
+    image: str | None = None
+    object: int | None = None
     found: str
-    advice: str
+    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

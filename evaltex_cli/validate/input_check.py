@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,6 @@ from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.records import Floats, Ints, ReadImages
 from evaltex_cli.validate import object_checks
 from evaltex_cli.validate.findings import Level, Problem, SideSummary
-from evaltex_cli.validate.object_checks import Finding
 
 BLOCK_IMAGES = 8192
 BLOCK_BYTES = 1 << 20
@@ -72,24 +71,11 @@ class Inspection:
                 yield self.problem(level, kind, found, "all are listed once those before are corrected")
         self.found.clear()
 
-    def problem(
-        self, level: Level, kind: str, found: str, advice: str, image: str | None = None, place: str | None = None
-    ) -> Problem:
+    def problem(self, level: Level, kind: str, found: str, advice: str, image: str | None = None) -> Problem:
         """A problem of the input as a whole, or of an image."""
-        return Problem(level, kind, self.side, place or self.source.path, None, None, image, None, found, advice)
-
-    def problem_at(
-        self,
-        place: locations.ImagePlace | locations.ObjectPlace,
-        level: Level,
-        finding: Finding,
-        image: str,
-        object_id: int | None = None,
-    ) -> Problem:
-        """Return the problem of an image, or of an object of it, at its place in the file."""
-        line, column = place.at or (None, None)
-        kind, found, advice = finding.kind, finding.found, finding.advice
-        return Problem(level, kind, self.side, place.file, line, column, image, object_id, found, advice)
+        return Problem(
+            level=level, kind=kind, side=self.side, file=self.source.path, image=image, found=found, advice=advice
+        )
 
     def summary(self) -> SideSummary:
         """What was read."""
@@ -132,10 +118,10 @@ def _unreadable(side: Side, path: str, error: InputError) -> Problem:
     """The problem that an error reports; its text begins with the file, perhaps with the line."""
     parts = re.fullmatch(rf"({re.escape(path)}.*?)(?::([0-9]+))?: (.*)", str(error), re.DOTALL)
     if parts is None:
-        return Problem("error", "input", side, path, None, None, None, None, str(error), "")
-    at = locations.of_format_error(path, parts[1], error.__cause__)
-    line, column = at or (int(parts[2]) if parts[2] else None, None)
-    return Problem("error", "input", side, parts[1], line, column, None, None, parts[3], "")
+        return Problem(level="error", kind="input", side=side, file=path, found=str(error))
+    position = locations.of_format_error(path, parts[1], error.__cause__)
+    line, column = position or (int(parts[2]) if parts[2] else None, None)
+    return Problem(level="error", kind="input", side=side, file=parts[1], line=line, column=column, found=parts[3])
 
 
 def picture_sizes(ours: Inspection, folder: Path | None, problems: list[Problem]) -> Floats:
@@ -151,7 +137,8 @@ def picture_sizes(ours: Inspection, folder: Path | None, problems: list[Problem]
         shown = ", ".join(map(quote, missing[:3])) + (", ..." if len(missing) > 3 else "")
         of_all = f"{{count}} of {counted(len(names), '{count} image[s]')} [has|have] no picture that can be read"
         found = f"{counted(len(missing), of_all)}: {shown}"
-        problems.append(ours.problem("warning", "picture", found, "one of the image's name", place=str(folder)))
+        problem = ours.problem("warning", "picture", found, "one of the image's name")
+        problems.append(replace(problem, file=str(folder)))
     return sizes
 
 
@@ -196,6 +183,12 @@ def _blocks(weights: Ints) -> Iterator[tuple[int, int]]:
         start = stop
 
 
+def at(place: locations.ImagePlace | locations.ObjectPlace, problem: Problem) -> Problem:
+    """Return a problem at its place in the file."""
+    line, column = place.at or (None, None)
+    return replace(problem, file=place.file, line=line, column=column)
+
+
 def listed(one: Inspection, kind: str, positions: Iterable[int]) -> Iterator[int]:
     """Yield the positions of the first `MOST_LISTED` of those that have a problem of this kind; count the others."""
     return (position for position in positions if one.lists(kind))
@@ -220,7 +213,7 @@ def _size_problems(one: Inspection, positions: range, stated: Floats, pictures: 
         name = one.source.names[positions[k]]
         found = f"image {quote(name)}: height,width {height:g},{width:g}"
         advice = f"{picture_height:g},{picture_width:g}, as its picture has{swapped}"
-        yield one.problem_at(found_at[positions[k]], "warning", Finding("picture", k, found, advice), name)
+        yield at(found_at[positions[k]], one.problem("warning", "picture", found, advice, name))
 
 
 def _object_problems(one: Inspection, positions: range, read: ReadImages, sizes: Floats) -> Iterator[Problem]:
@@ -229,18 +222,17 @@ def _object_problems(one: Inspection, positions: range, read: ReadImages, sizes:
     where = locations.of_objects(one.source, positions, read.objects, rows)
     for finding, place in zip(findings, where, strict=True):
         level: Level = "error" if finding.kind == "invalid-polygon" and one.invalid == "error" else "warning"
-        object_id = None if finding.kind == "orientation" else place.id
-        yield one.problem_at(place, level, finding, place.image, object_id)
+        problem = at(place, one.problem(level, finding.kind, finding.found, finding.advice, place.image))
+        yield problem if finding.kind == "orientation" else replace(problem, object=place.id)
 
 
 def _faults(one: Inspection) -> Iterator[Problem]:
     """What the reader refused, and what many such faults together say."""
     faults = one.faults.shown
     one.found["input"] = one.faults.count
-    for fault, at in zip(faults, locations.of_faults(one.source, faults), strict=True):
-        line, column = at or (None, None)
+    for fault, position in zip(faults, locations.of_faults(one.source, faults), strict=True):
         found, expected = inside(fault.where) + fault.found, f"expected {fault.expected}"
-        yield Problem("error", "input", one.side, fault.file, line, column, None, None, found, expected)
+        yield at(locations.ImagePlace(fault.file, position), one.problem("error", "input", found, expected))
     inverted = sum(_INVERTED_BOX.match(fault.found) is not None for fault in faults)
     if 2 * inverted >= inverted + one.object_counts.sum() > 0:
         found = f"{inverted} boxes end left of or above where they begin"

@@ -17,10 +17,9 @@ _LISTED = 5
 
 
 class Finding(NamedTuple):
-    """What is wrong or suspicious, and what to do.
+    """What is wrong or suspicious about an object, and what to do, before it is known where the object is in its file.
 
-    `row` is that of an object of `Objects`, or of an image; `coordinate` is one of the object's: x0, y0, ... or x1, y1,
-    x2, ...
+    `row` is that of `Objects`, `coordinate` one of the object's: x0, y0, ... or x1, y1, x2, ...
     """
 
     kind: str

@@ -16,8 +16,7 @@ from evaltex_cli.formats.options import INVALID_POLYGONS
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.validate import coordinate_mixups, swapped_inputs
 from evaltex_cli.validate.findings import Pair, Problem, Validation
-from evaltex_cli.validate.input_check import Inspection, listed, open_input, picture_sizes, read_all
-from evaltex_cli.validate.object_checks import Finding
+from evaltex_cli.validate.input_check import Inspection, at, listed, open_input, picture_sizes, read_all
 
 
 def validate(
@@ -102,14 +101,14 @@ def _pairing_problems(ours: Inspection, theirs: Inspection, paired: Ints, also: 
     has_counted = {name for name, count in zip(gt, ours.counted.tolist(), strict=True) if count}
     without = np.flatnonzero(theirs.object_counts == 0).tolist()
     empty = list(listed(theirs, "empty-image", (k for k in without if det[k] in known)))
-    at = locations.of_images(theirs.source, [*extra, *empty])
+    places = locations.of_images(theirs.source, [*extra, *empty])
     hints = Hints(missing or gt)
     for position in extra:
         name = det[position]
         advice = f"rename it to {quote(alike[name])}" if name in alike else "only names of the ground truth's images"
         hint = "" if name in alike else hints.nearest(name)
         found = f"image {quote(name)}, which the ground truth lacks{hint}"
-        yield theirs.problem_at(at[position], "error", Finding("extra-image", position, found, advice), name)
+        yield at(places[position], theirs.problem("error", "extra-image", found, advice, name))
     hints = Hints([det[position] for position in extra])
     for name in missing:
         found = f"no image {quote(name)} in the detections{hints.nearest(name)}"
@@ -117,7 +116,7 @@ def _pairing_problems(ours: Inspection, theirs: Inspection, paired: Ints, also: 
     for position in empty:
         name = det[position]
         found, advice = f"image {quote(name)} has no detections", _outcome(name in has_counted)
-        yield theirs.problem_at(at[position], "warning", Finding("empty-image", position, found, advice), name)
+        yield at(places[position], theirs.problem("warning", "empty-image", found, advice, name))
     yield from theirs.not_listed()
 
 
