@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evaltex_cli.errors import ConfigError, InputError, nearest, quote
+from evaltex_cli.evaluation.accumulator import Accumulator
 from evaltex_cli.evaluation.tally import Evaluation, Run
 from evaltex_cli.results import reader
 from evaltex_cli.results.image_table import NO_IMAGES
@@ -128,8 +129,6 @@ def refuse_undecidable(gates: Sequence[Gate], runs: Sequence[Run], baselines: Ma
     """Refuse, before any work, gates that no result of the runs could decide; raises as `verdicts`."""
     if not gates:
         return
-    from evaltex_cli.evaluation.accumulator import Accumulator
-
     nothing = [Accumulator(run.protocol.name, **asdict(run.parameters)).compute() for run in runs]
     verdicts(gates, nothing, baselines)
 

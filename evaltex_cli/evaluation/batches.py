@@ -13,6 +13,7 @@ from evaltex_cli.errors import EvaltexError, FaultLog
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
 from evaltex_cli.evaluation.tally import Gathered, InputCounts, Make, Run, add_batch
+from evaltex_cli.formats import picture_folders
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.options import InputOptions, MaskFolders
 from evaltex_cli.geometry.outlines import settle
@@ -35,8 +36,6 @@ Read: TypeAlias = Callable[[FaultLog], ReadImages]
 
 def picture_stamps(masks: MaskFolders, names: Sequence[str]) -> Ints:
     """(2, images, 2) size and time of the label pictures of both sides."""
-    from evaltex_cli.formats import picture_folders
-
     return np.stack([picture_folders.picture_stamps(masks.base / folder, names) for folder in (masks.gt, masks.det)])
 
 
@@ -207,7 +206,6 @@ def _spread(objects: Objects, present: Bools) -> Objects:
 
 def _with_masks(batch: ImageBatch, masks: MaskFolders, chunk: Chunk, faults: FaultLog) -> ImageBatch:
     from evaltex_cli.formats.label_images import read_runs
-    from evaltex_cli.formats.picture_folders import PictureFolder
 
     for k in np.flatnonzero((batch.sizes <= 0).any(axis=1)).tolist():
         found = f"image {batch.names[k]} without height and width in the ground truth"
@@ -216,7 +214,9 @@ def _with_masks(batch: ImageBatch, masks: MaskFolders, chunk: Chunk, faults: Fau
         )
     everywhere = np.ones(len(batch.names), dtype=bool)
     folders = (
-        PictureFolder(folder, masks.base, None if chunk.stamps is None else chunk.stamps[k], masks.max_pixels)
+        picture_folders.PictureFolder(
+            folder, masks.base, None if chunk.stamps is None else chunk.stamps[k], masks.max_pixels
+        )
         for k, folder in enumerate((masks.gt, masks.det))
     )
     sides = zip(folders, (batch.gt, batch.det), (everywhere, chunk.present), strict=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaltex_cli.errors import FaultLog, InputError, unknown
+from evaltex_cli.runtime import input_files
 
 if TYPE_CHECKING:
     from evaltex_cli.formats.base import Format, Side, Source
@@ -74,8 +75,6 @@ def open_source(path: Path, side: Side, faults: FaultLog, format_name: str | Non
     InputError
         When there is no such file or folder, it cannot be read, or no format fits it.
     """
-    from evaltex_cli.runtime import input_files
-
     files = input_files.files_of(path)
     if files != [path]:
         return _open_shards(path, files, side, faults, format_name)
@@ -125,15 +124,11 @@ def refuse_changed(before: Mapping[Path, tuple[int, int, int]]) -> None:
 
 def is_packed(path: Path) -> bool:
     """Whether a file, or one of a pattern's, is unpacked to a temporary file when it is opened."""
-    from evaltex_cli.runtime import input_files
-
     return any(map(input_files.is_packed, input_files.files_of(path)))
 
 
 def is_text(path: Path, format_name: str | None) -> bool:
     """Whether an input is of EvaLTex files beyond doubt: by the format's name, by a pattern, packed, or plain text."""
-    from evaltex_cli.runtime import input_files
-
     if format_name is not None:
         return format_name == "evaltex"
     return input_files.files_of(path) != [path] or input_files.is_packed(path) or _is_plain_text(path)

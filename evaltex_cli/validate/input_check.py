@@ -16,6 +16,7 @@ from evaltex_cli.errors import FaultLog, InputError, counted, inside, quote
 from evaltex_cli.evaluation.tally import InputCounts
 from evaltex_cli.formats import locations
 from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.image_sizes import sizes_from_pictures
 from evaltex_cli.records import Floats, Ints, ReadImages
 from evaltex_cli.validate import object_checks
 from evaltex_cli.validate.findings import Level, Problem, SideSummary
@@ -129,8 +130,6 @@ def picture_sizes(ours: Inspection, folder: Path | None, problems: list[Problem]
     names = ours.source.names
     if folder is None:
         return np.zeros((len(names), 2))
-    from evaltex_cli.formats.image_sizes import sizes_from_pictures
-
     sizes = sizes_from_pictures(folder, names)
     missing = [name for name, size in zip(names, sizes, strict=True) if not size.all()]
     if missing:
