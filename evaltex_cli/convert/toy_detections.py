@@ -37,8 +37,7 @@ import numpy as np
 from evaltex_cli import formats
 from evaltex_cli.convert.base import Block, Job, Writer, load
 from evaltex_cli.errors import FaultLog, InputError, counted, nearest, quote, unknown
-from evaltex_cli.formats.documents.parsed_source import columns
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, columns
 from evaltex_cli.geometry import rings
 from evaltex_cli.records import Floats, Objects
 from evaltex_cli.runtime.atomic_output import staged

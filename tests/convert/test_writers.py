@@ -19,8 +19,7 @@ from evaltex_cli.convert.base import Block, Job, for_target, load
 from evaltex_cli.convert.conversion import convert
 from evaltex_cli.errors import FaultLog, InputError, counted
 from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.documents.parsed_source import columns
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, columns
 from evaltex_cli.records import ReadImages
 
 SUFFIX = {name: suffix for suffix, name in BY_SUFFIX.items()} | {"icdar2013": ".zip"}

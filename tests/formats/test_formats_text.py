@@ -22,7 +22,6 @@ from evaltex_cli.errors import FaultLog, FormatError, InputError
 from evaltex_cli.formats import lines as line_formats
 from evaltex_cli.formats import plain_lines
 from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.documents.parsed_source import columns
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.text_lines import MAX_OBJECTS, line_ends
 from evaltex_cli.formats.filters import at_least
@@ -30,7 +29,7 @@ from evaltex_cli.formats.icdar import format as icdar_txt
 from evaltex_cli.formats.icdar import survey as icdar_survey
 from evaltex_cli.formats.icdar.lines import LineShape, Syntax, lines_of, parse_line, survey_line
 from evaltex_cli.formats.lines import ParsedLine
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, columns
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import Objects
 

@@ -23,12 +23,11 @@ import numpy as np
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8
 from evaltex_cli.formats.base import Format, ImageText, Indexer, Place, Side, Source
 from evaltex_cli.formats.documents import safe_json, safe_xml
-from evaltex_cli.formats.documents.parsed_source import columns, places, refuse_bad_names, source
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.archive import Fingerprint
 from evaltex_cli.formats.files.image_names import without_prefix
 from evaltex_cli.formats.files.text_lines import refuse_excess
-from evaltex_cli.formats.parsed import CollectedImage
+from evaltex_cli.formats.parsed import CollectedImage, columns, places, refuse_bad_names, source
 from evaltex_cli.records import Ints, ReadImages
 from evaltex_cli.runtime import input_files
 

@@ -15,9 +15,8 @@ from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, coun
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.documents.document_files import head, read_file, unpacked
-from evaltex_cli.formats.documents.parsed_source import refuse_bad_names, source
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT, NUMBER
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, refuse_bad_names, source
 from evaltex_cli.records import ANY_TYPE
 
 
