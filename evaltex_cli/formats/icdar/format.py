@@ -46,7 +46,7 @@ from pathlib import Path
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, InputError, not_utf8
-from evaltex_cli.formats.base import DONT_CARE, Format, ImageText, Place, Side, Source
+from evaltex_cli.formats.base import DONT_CARE, Format, ImageText, Indexer, Place, Side, Source
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.icdar.lines import COORDINATES, Syntax, bare_line, parse_line
 from evaltex_cli.formats.icdar.survey import UTF8_BOM, is_dont_care, numbers_of_lines, recognises, survey
@@ -57,36 +57,37 @@ from evaltex_cli.records import Bools, Ints, ReadImages
 _QUOTE, _COMMA, _BACKSLASH = b'",\\'
 
 
-def index(name: str, path: Path, side: Side, faults: FaultLog) -> Source:
-    """Find the images of a folder or archive, and what their lines hold.
+def index(name: str) -> Indexer:
+    """Return what finds the images of a folder or archive, and what their lines hold.
 
-    Raises
-    ------
-    InputError
-        When it cannot be read, is damaged or too large, or is ground truth without any .txt file.
+    It raises `InputError` when it cannot be read, is damaged or too large, or is ground truth without any .txt file.
     """
-    found = survey(path)
-    entries = found.entries
-    warnings = list(entries.warnings)
-    if not entries.entries:
-        if side == "gt":
-            raise InputError(f"{path}: no .txt file in it; expected one for each image (gt_img_1.txt, say)")
-        warnings.append(f"{path.name}: no .txt file in the detections; every object counts as missed")
-    if side == "gt" and found.spaced_dont_care:
-        warnings.append(
-            f"{path.name}: {found.spaced_dont_care} transcriptions are {DONT_CARE} with blanks around,"
-            " which is not don't care; delete the blanks where it should be"
+
+    def find(path: Path, side: Side, faults: FaultLog) -> Source:
+        found = survey(path)
+        entries = found.entries
+        warnings = list(entries.warnings)
+        if not entries.entries:
+            if side == "gt":
+                raise InputError(f"{path}: no .txt file in it; expected one for each image (gt_img_1.txt, say)")
+            warnings.append(f"{path.name}: no .txt file in the detections; every object counts as missed")
+        if side == "gt" and found.spaced_dont_care:
+            warnings.append(
+                f"{path.name}: {found.spaced_dont_care} transcriptions are {DONT_CARE} with blanks around,"
+                " which is not don't care; delete the blanks where it should be"
+            )
+        entries.refuse_bad_names(faults)
+        return Source(
+            path=str(path),
+            format=name,
+            sha256=found.sha256,
+            names=[entry.image for entry in entries.entries],
+            weights=np.array([entry.size for entry in entries.entries], np.int64),
+            content=_Lines(entries, found.syntax(name, side)),
+            warnings=tuple(warnings),
         )
-    entries.refuse_bad_names(faults)
-    return Source(
-        path=str(path),
-        format=name,
-        sha256=found.sha256,
-        names=[entry.image for entry in entries.entries],
-        weights=np.array([entry.size for entry in entries.entries], np.int64),
-        content=_Lines(entries, found.syntax(name, side)),
-        warnings=tuple(warnings),
-    )
+
+    return find
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,8 +206,8 @@ def _format(name: str, title: str, layout: str, recognised_by: str, line: str) -
     return Format(
         name,
         f"{title}: folder or .zip of .txt files",
-        partial(recognises, name),
-        partial(index, name),
+        recognises(name),
+        index(name),
         four_corners=COORDINATES[name] in (4, 8),
         recognised_by=recognised_by,
         layout=layout,

@@ -72,7 +72,7 @@ def _has_gt_files(path: Path) -> bool:
 def _recognises(path: Path) -> bool:
     if not archive.is_archive(path):
         return False
-    return icdar_survey.recognises("msra-td500", path) or (icdar_survey.is_empty(path) and _has_gt_files(path))
+    return icdar_survey.recognises("msra-td500")(path) or (icdar_survey.is_empty(path) and _has_gt_files(path))
 
 
 def _index(path: Path, side: Side, faults: FaultLog) -> Source:

@@ -202,7 +202,7 @@ def _format(name: str, what: str, by_character: bool) -> Format:
     return Format(
         name,
         title,
-        partial(icdar_survey.recognises, detected),
+        icdar_survey.recognises(detected),
         partial(_index, name, by_character),
         four_corners=True,
         recognised_by="lines of three colours, a centre, a box and a character" if detected else "",

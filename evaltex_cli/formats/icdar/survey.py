@@ -116,15 +116,12 @@ class Survey:
         return Syntax(name, side, confidences, always or 2 * beyond >= total > 0)
 
 
-def recognises(name: str, path: Path) -> bool:
-    """Whether a path is a folder or archive whose lines vote for the format of this name.
+def recognises(name: str) -> Callable[[Path], bool]:
+    """Return what says whether a path is a folder or archive whose lines vote for the format of this name.
 
-    Raises
-    ------
-    InputError
-        When it is an archive that cannot be read, is damaged or too large.
+    It raises `InputError` when it is an archive that cannot be read, is damaged or too large.
     """
-    return archive.is_archive(path) and survey(path).format() == name
+    return lambda path: archive.is_archive(path) and survey(path).format() == name
 
 
 def is_empty(path: Path) -> bool:

@@ -8,7 +8,6 @@ transcription.
 from __future__ import annotations
 
 import re
-from functools import partial
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, quote
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
@@ -69,7 +68,7 @@ def _character(escape: re.Match[str]) -> str:
 FORMAT = Format(
     "totaltext",
     "folder or .zip of Total-Text's own .txt files: x: [[...]], y: [[...]], ornt: [...], transcriptions: [...]",
-    partial(icdar_survey.recognises, "totaltext"),
+    icdar_survey.recognises("totaltext"),
     index_texts("totaltext", ".txt", _parse),
     recognised_by="lines that begin with x: [[",
     layout="x: [[...]], y: [[...]], ornt: [u'c'], transcriptions: [u'word']",
