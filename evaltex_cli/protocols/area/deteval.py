@@ -148,7 +148,7 @@ class Parameters:
 class Tally(AreaTally):
     """Evidence of DetEval: that of the fixed thresholds; images without text; credits at each setting of the graphs.
 
-    Credits of graphs are (images, settings): the settings of `_curve_settings` and of `_grid_settings`.
+    Credits of graphs are (images, settings): the settings of ``curve`` and of ``grid`` in `_series`.
     """
 
     images: Count
