@@ -590,6 +590,15 @@ def test_a_number_of_thousands_of_digits(tmp_path: Path) -> None:
     ]
 
 
+def test_a_number_out_of_range_inside_an_object_of_any_keys(tmp_path: Path) -> None:
+    mask = '[{"image_id": 1, "bbox": [1, 2, 3, 4], "segmentation": {"counts": [1e400]}}]'
+    [fault] = read(written(tmp_path / "det.json", mask), "det").faults
+    assert fault.startswith("[0].segmentation: an object; expected a finite number")
+    flags = '{"shapes": [{"points": [[1, 2], [3, 4]], "flags": {"a": {"b": [1e400]}}}]}'
+    [fault] = read(written(tmp_path / "gt.json", flags)).faults
+    assert fault.startswith("shapes[0].flags: an object; expected a finite number")
+
+
 def test_the_last_value_of_a_repeated_key_counts(tmp_path: Path) -> None:
     word = '{"points": [[0,0],[9,0],[9,9]], "transcription": "one", "transcription": "two"}'
     text = f'{{"gt_1": [], "gt_1": [{word}]}}'

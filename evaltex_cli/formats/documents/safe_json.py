@@ -120,6 +120,7 @@ def _explained(message: str, value: Any, before: Steps) -> FormatError:
     """Return what is wrong with the value of an item, from the message of msgspec and its path to the place."""
     problem, _, path = message.partition(" - at `$")
     problem = problem.partition(", got")[0]
+    path = path.partition("[...]")[0]  # a key of an object that may have any: msgspec does not say which
     where: Steps = tuple(name or int(index) for name, index in _STEP.findall(path)) if path else ()
     for step in where:
         value = value[step]
