@@ -478,7 +478,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(chunks: int) -> None:
 def journal_of_an_unfinished_run(monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> Path:
     """A run that is interrupted after three chunks."""
     monkeypatch.setattr(batches, "BATCH_IMAGES", 10)
-    measure, calls = evaluate.measure, []
+    measure, calls = batches.measure, []
 
     def interrupted(*given: object) -> object:
         calls.append(1)
@@ -486,9 +486,9 @@ def journal_of_an_unfinished_run(monkeypatch: pytest.MonkeyPatch, arguments: lis
             raise KeyboardInterrupt
         return measure(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(evaluate, "measure", interrupted)
+    monkeypatch.setattr(batches, "measure", interrupted)
     outcome(*arguments, expected=130)
-    monkeypatch.setattr(evaluate, "measure", measure)
+    monkeypatch.setattr(batches, "measure", measure)
     (journal,) = Path().glob(".evaltex-resume-*")
     return journal
 
@@ -498,13 +498,13 @@ def test_what_is_done_is_not_done_again(monkeypatch: pytest.MonkeyPatch) -> None
     journal = journal_of_an_unfinished_run(monkeypatch, arguments)
     assert journal.read_bytes().count(b"\n") == 4
     journal.write_bytes(journal.read_bytes() + b'{"chunk": [30, 40], "gt": [1')  # killed within a line
-    measure, starts = evaluate.measure, []
+    measure, starts = batches.measure, []
 
     def counted(*given: object) -> object:
         starts.append(given[-1].names[0])  # type: ignore[attr-defined]
         return measure(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(evaluate, "measure", counted)
+    monkeypatch.setattr(batches, "measure", counted)
     resumed = outcome(*arguments)
     assert starts == ["deep/2/img_30", "deep/0/img_40", "deep/2/img_50"]
     assert outcome(*arguments[:-1]) == resumed
