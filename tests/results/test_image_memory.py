@@ -12,8 +12,8 @@ import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.no_coverage]
 
-SIZES = (2_500, 5_000)
-"""Both of more than one chunk, so that the difference is what an image needs."""
+SIZES = (5_000, 10_000)
+"""Both of several batches, so that the difference is what an image needs, and not what a full batch does."""
 WORDS = 10
 MOST_BYTES = 8_000
 """An image's share; as dictionaries its objects and detections take 23 to 34 kB."""
