@@ -19,7 +19,7 @@ Three of four characters are common to the word and its detection:
 >>> from evaltex_cli import Accumulator, image_objects
 >>> accumulator = Accumulator("popeval")
 >>> box = [[0, 0, 100, 20]]
->>> accumulator.update(image_objects(box, texts=["exit"]), image_objects(box, texts=["exat"]))
+>>> accumulator.update(image_objects(box, texts=["exit"]), image_objects(box, texts=["ex1t"]))
 >>> accumulator.compute().scores
 {'recall': 0.75, 'precision': 0.75, 'hmean': 0.75, 'removed_characters': 3}
 """
