@@ -63,6 +63,10 @@ class CollectedImage:
     width: float = 0.0
     objects: list[CollectedObject] = field(default_factory=list)
 
+    def add(self, one: CollectedObject) -> None:
+        """Add an object, after those that the image has."""
+        self.objects.append(one)
+
     def fault(self, faults: FaultLog, found: str, expected: str) -> None:
         """Add a fault of the image to a log."""
         if isinstance(self.at, Position):

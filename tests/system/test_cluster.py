@@ -256,7 +256,8 @@ def test_without_any_worker_it_says_so_and_ends(workers: Workers, tmp_path: Path
 def test_what_a_frozen_worker_had_is_done_by_another(
     workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_schedule, "ANSWER_SECONDS", 3.0)
+    monkeypatch.setattr(cluster_schedule, "ANSWER_SECONDS", 2.0)  # well before it is lost, after several looks
+    monkeypatch.setattr(cluster_schedule, "LOOK_SECONDS", 0.2)
     processes, told, go = [workers.start(), workers.start()], [], tmp_path / "go"
     with dask_cluster.workers_of(workers.address, timeout=PATIENCE_SECONDS, warn=told.append) as in_order:
         items = [(tmp_path / f"begun{k}", go) for k in range(8)]

@@ -46,7 +46,7 @@ def _parse(level: Level, data: bytes, image: CollectedImage, side: Side, faults:
                 continue
             if level == "word" and side == "gt":
                 one.region = k
-            image.objects.append(one)
+            image.add(one)
 
 
 def _size(page: Element, attribute: str) -> float:

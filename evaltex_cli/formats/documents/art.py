@@ -37,7 +37,7 @@ def _collect(document: Item, place: str, side: Side, faults: FaultLog) -> tuple[
             continue
         for k, word in enumerate(words):
             try:
-                image.objects.append(_object(safe_json.take(word, _Word), side, (key, k)))
+                image.add(_object(safe_json.take(word, _Word), side, (key, k)))
             except FormatError as error:
                 error.log(faults, place, key, k)
     return images, ()

@@ -69,7 +69,7 @@ def _collect(by_file: bool, document: Item, place: str, side: Side, faults: Faul
                 if found.id in seen:
                     raise FormatError(f"ID {found.id} again", "IDs used once", ("id",))
                 seen.add(found.id)
-            image_of(annotation.image_id, images).objects.append(found)
+            image_of(annotation.image_id, images).add(found)
         except FormatError as error:
             error.log(faults, place, "annotations", k)
     return list(images.values()), _warnings(place, boxed)
@@ -135,7 +135,7 @@ def _collect_results(document: Item, place: str, side: Side, faults: FaultLog) -
             name = str(result.image_id)
             if name not in images:
                 images[name] = CollectedImage(name, place, (k,))
-            images[name].objects.append(found)
+            images[name].add(found)
         except FormatError as error:
             error.log(faults, place, k)
             with suppress(FormatError):  # the image counts, even if all its objects are faulty

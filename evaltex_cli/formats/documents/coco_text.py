@@ -57,7 +57,7 @@ def _collect(
         try:
             image_id, found = make(item, side)
             found.id, found.at = int(key) if numbered else None, ("anns", key)
-            image_of(image_id, images).objects.append(found)
+            image_of(image_id, images).add(found)
         except FormatError as error:
             error.log(faults, place, "anns", key)
     chosen = [image for name, image in images.items() if sets[name] == wanted]

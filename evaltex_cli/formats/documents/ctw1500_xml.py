@@ -23,7 +23,7 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     for element in pictures[0]:
         if element.name == "box":
             try:
-                image.objects.append(_object(element, side))
+                image.add(_object(element, side))
             except FormatError as error:
                 error.log(faults, image.place)
 

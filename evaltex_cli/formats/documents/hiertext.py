@@ -69,7 +69,7 @@ def _add_objects(image: CollectedImage, record: Record, level: Level, side: Side
         found.at = where
         if level == "word" and side == "gt":
             found.region = lines.setdefault(where[:-2], len(lines) + 1)
-        image.objects.append(found)
+        image.add(found)
 
 
 def _below(

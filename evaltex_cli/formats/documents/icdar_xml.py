@@ -81,7 +81,7 @@ class _Tagset:
             left, top = float(int(x)), float(int(y))
             pixels = (left, top, left + int(width) - 1, top + int(height) - 1)
             own = None if pixels == found else pixels
-            self.images[-1].objects.append(CollectedObject(found, pixels=own, type=kind, at=self.at))
+            self.images[-1].add(CollectedObject(found, pixels=own, type=kind, at=self.at))
 
     def type_of(self, attributes: dict[str, str]) -> int | None:
         """Return a rectangle's type, `ANY_TYPE` without one; None where it is no number."""

@@ -38,7 +38,7 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     image.width = safe_json.field(root, "imageWidth", Number | None, 0.0)
     for k, item in enumerate(safe_json.items(root, "shapes")):
         try:
-            image.objects.append(_object(safe_json.take(item, _Shape), side, ("shapes", k)))
+            image.add(_object(safe_json.take(item, _Shape), side, ("shapes", k)))
         except FormatError as error:
             error.log(faults, image.place, "shapes", k)
 

@@ -38,7 +38,7 @@ def _parse(level: Level, data: bytes, image: CollectedImage, side: Side, faults:
             continue
         if level == "word" and side == "gt":
             one.region = regions.get(id(element))
-        image.objects.append(one)
+        image.add(one)
 
 
 def _refuse_other_levels(page: Element, wanted: str) -> None:

@@ -60,7 +60,7 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
         raise FormatError(f"{name} of type {cells.dtype}", "a cell array", (name,))
     for k, row in enumerate(cells if cells.size else ()):
         try:
-            image.objects.append(read(row, side))
+            image.add(read(row, side))
         except FormatError as error:
             error.log(faults, image.place, name, k)
 

@@ -25,7 +25,7 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     for element in root:
         if element.name == "object":
             try:
-                image.objects.append(_object(element, side))
+                image.add(_object(element, side))
             except FormatError as error:
                 error.log(faults, image.place)
 

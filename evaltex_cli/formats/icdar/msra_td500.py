@@ -28,7 +28,7 @@ _NO_TEXT = "None"
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     for number, line in lines_of(text_of(data)):
         try:
-            image.objects.append(_object(line, number, side))
+            image.add(_object(line, number, side))
         except FormatError as error:
             faults.add(image.place, number, error.found, error.expected)
 

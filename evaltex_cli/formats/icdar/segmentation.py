@@ -112,7 +112,7 @@ def _index(name: str, by_character: bool, path: Path, side: Side, faults: FaultL
         image = CollectedImage(re.sub(r"_GT\Z", "", entry.image, flags=re.IGNORECASE), place)
         owner: dict[int, int] = {}
         for number, characters in enumerate(words, 1):
-            image.objects.append(_object(characters, side))
+            image.add(_object(characters, side))
             for one in characters:
                 if owner.setdefault(one.colour, number) != number:
                     shown = f"colour {one.colour & 255} {one.colour >> 8 & 255} {one.colour >> 16} of two objects"

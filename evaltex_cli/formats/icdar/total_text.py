@@ -38,7 +38,7 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     for start, record in zip(starts, records, strict=True):
         line += start[0].count("\n")
         try:
-            image.objects.append(_object(record, line, side))
+            image.add(_object(record, line, side))
         except FormatError as error:
             faults.add(image.place, line, error.found, error.expected)
         line += record.count("\n")
