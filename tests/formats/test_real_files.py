@@ -1,0 +1,159 @@
+"""Files as engines write and data sets ship them, against facts that independent parsers found in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evaltex_cli import formats
+from evaltex_cli.errors import EvaltexError, FaultLog
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.files.image_names import stem
+from evaltex_cli.records import Floats, ReadImages
+
+DATA = Path(__file__).parents[3] / "shared" / "data" / "formats"
+FACTS: list[dict[str, Any]] = json.loads((DATA / "facts.json").read_bytes()) if DATA.is_dir() else []
+NOT_YET = {
+    "adelaidet/gt_ctw1500_word.zip",
+    "adelaidet/gt_icdar2015.zip",
+    "adelaidet/gt_totaltext.zip",
+    "adelaidet/gt_vintext.zip",
+    "adelaidet/testr_det.zip",
+    "adelaidet/text_results.json",
+    "alto/ccs_docworks_mm10.xml",
+    "alto/inch1200_float.xml",
+    "alto/no_unit_alto3.xml",
+    "alto/ocrd_page_to_alto_without_HPOS.xml",
+    "azure/Invoice_1.pdf.ocr.json",
+    "coco-text/our_results.json",
+    "cvat/train.xml",
+    "dota/labelTxt",
+    "easyocr/readtext",
+    "google-vision/documentai_vision.json",
+    "hocr/documentai_invoice.xml",
+    "hocr/gcv2hocr_1.hocr",
+    "hocr/tesseract_tess.hocr",
+    "label-studio/rectangles_turned.json",
+    "mmocr/instances_test_0x.jsonl",
+    "mmocr/textdet_test.json",
+    "msra-td500/hust-tr400",
+    "msra-td500/td500_five_det.zip",
+    "msra-td500/td500_five_gt.zip",
+    "object-detection-metrics/abs_xywh",
+    "paddleocr/Label.txt",
+    "paddleocr/det_results.txt",
+    "paddleocr/general_ocr_002_res.json",
+    "paddleocr/system_results.txt",
+    "page/escriptorium_digi-gt",
+    "page/kraken_cPAS-2000.xml",
+    "popeval/ic13",
+    "rapidocr/to_json",
+    "tesseract/hocr",
+    "tesseract/tsv",
+    "textract/detect_document_text.json",
+    "totaltext-mat/t3_gt_img3.mat",
+    "voc/labelme2voc",
+    "voc/rolabelimg_demo3.xml",
+}
+"""Inputs that are not read right yet; what reads one takes it out, or its test fails."""
+FORMATS = {
+    "alto/escriptorium_cremma_lines": "alto-line",
+    "page/ocrd_tesseract_lines_0001.xml": "page-line",
+}
+"""Format of an input that has words and lines, where the facts are of the lines; content decides for all others."""
+PICTURES = {
+    "alto/ccs_docworks_mm10.xml": (1952, 2790),
+    "alto/inch1200_float.xml": (2880, 3854),
+    "azure/Invoice_1.pdf.ocr.json": (850, 1100),
+    "textract/detect_document_text.json": (1000, 2000),
+}
+"""Width and height of the pictures of an input, whose coordinates are no pixels."""
+PAGES = {"textract/detect_document_text.json": (1.0, 1.0)}
+"""Width and height of a page in the unit of its coordinates, where the facts do not have them."""
+NAMES: dict[str, dict[str, str]] = {}
+"""What images are called here, where the facts name them otherwise."""
+TOLERANCE = 1e-4
+"""Facts are rounded to four decimals, sums to two; of a polygon they have the first 30 vertices."""
+
+
+def source_of(path: str, side: Side) -> Source:
+    log = FaultLog()
+    source = formats.open_source(DATA / path, side, log, FORMATS.get(path))
+    log.raise_if_any()
+    return source
+
+
+def first_x(images: ReadImages) -> Floats:
+    """(n,) x of each object's first vertex, or its box's left side."""
+    drawn = images.objects.outlines
+    found = drawn.boxes[:, 0].copy()
+    is_polygon = drawn.counts > 0
+    found[is_polygon] = drawn.vertices[drawn.offsets[:-1][is_polygon], 0]
+    return found
+
+
+def pixels_per_unit(fact: dict[str, Any]) -> Floats:
+    """(2,) what the facts' x and y are multiplied by."""
+    if fact["path"] not in PICTURES:
+        return np.ones(2)
+    sample = next(iter(fact["facts"]["samples"].values()))
+    page = PAGES.get(fact["path"], (sample["width"], sample["height"]))
+    return np.divide(PICTURES[fact["path"]], page)
+
+
+def assert_object(images: ReadImages, i: int, expected: dict[str, Any], scale: Floats, side: Side) -> None:
+    objects = images.objects
+    ring = objects.outlines.ring(i)
+    found = ring if len(ring) else objects.boxes[i].reshape(2, 2)
+    vertices = np.reshape(expected["coordinates"], (-1, 2)) * scale
+    if len(vertices) < 3 and expected["vertices"] != "box":  # repeated up to three here
+        vertices = vertices[np.minimum(np.arange(len(found)), len(vertices) - 1)]
+    assert (len(ring) == 0) == (expected["vertices"] == "box")
+    assert len(ring) == (0 if expected["vertices"] == "box" else max(expected["vertices"], 3))
+    assert np.abs(found[: len(vertices)] - vertices).max() <= TOLERANCE * scale.max()
+    assert objects.texts[i] == expected["text"]
+    if side == "gt":
+        assert objects.dont_care[i] == expected["dont_care"]
+    confidence = float("nan") if objects.confidences is None else objects.confidences[i]
+    assert confidence == pytest.approx(expected["confidence"] or np.nan, abs=TOLERANCE, nan_ok=True)
+
+
+def cases() -> Iterator[Any]:
+    failing = pytest.mark.xfail(strict=True, raises=(AssertionError, EvaltexError), reason="not read right yet")
+    for fact in FACTS:
+        yield pytest.param(fact, id=fact["path"], marks=[failing] if fact["path"] in NOT_YET else [])
+
+
+@pytest.mark.skipif(not FACTS, reason="the shared data sets are not here")
+@pytest.mark.parametrize("fact", list(cases()))
+def test_facts(fact: dict[str, Any]) -> None:
+    path, facts, side = fact["path"], fact["facts"], fact["side"]
+    source = source_of(path, side)
+    log = FaultLog()
+    images = source.read(np.arange(len(source.names)), log)
+    log.raise_if_any()
+    objects = images.objects
+    assert (len(source.names), objects.count) == (facts["images"], facts["objects"])
+    if side == "gt":
+        assert objects.dont_care.sum() == facts["dont_care"]
+    assert sum(map(bool, objects.texts)) == facts["with_text"]
+    confidences = np.full(objects.count, np.nan) if objects.confidences is None else objects.confidences
+    assert (~np.isnan(confidences)).sum() == facts["with_confidence"]
+    scale = pixels_per_unit(fact)
+    assert first_x(images).sum() == pytest.approx(facts["sum_of_first_x"] * scale[0], abs=0.01 * scale[0])
+    positions = {name: k for k, name in enumerate(source.names)} | {
+        stem(name): k for k, name in enumerate(source.names)
+    }
+    for name, sample in facts["samples"].items():
+        k = positions[NAMES.get(path, {}).get(name, name)] if name in positions else positions[stem(name)]
+        start, stop = objects.offsets[k : k + 2].tolist()
+        assert stop - start == sample["objects"]
+        if sample["width"] is not None:
+            assert images.sizes[k].tolist() == [sample["height"] * scale[1], sample["width"] * scale[0]]
+        assert_object(images, start, sample["first"], scale, side)
+        assert_object(images, stop - 1, sample["last"], scale, side)
