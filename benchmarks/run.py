@@ -54,7 +54,7 @@ from evaltex_cli.errors import FaultLog
 faults = FaultLog()
 source = formats.open_source(Path(sys.argv[1]), "gt", faults)
 for start in range(0, len(source.names), 4096):
-    source.read(np.arange(start, min(start + 4096, len(source.names))), faults)
+    faults.extend(source.read(np.arange(start, min(start + 4096, len(source.names)))).faults)
 faults.raise_if_any()
 """
 DECODE = """

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 SHOWN_FAULTS = 20
+MOST_FAULTS = 10_000
+"""Faults of some images that a reader records; the others are counted."""
 LONGEST_HINTED = 255
 """Characters of the longest name that another is suggested for."""
 HINT_WORK = 1_000_000
@@ -126,10 +128,11 @@ class FaultLog:
         if len(self.shown) < self._most:
             self.shown.append(Fault(file, line, found, expected, column, where))
 
-    def extend(self, other: FaultLog) -> None:
-        """Record the faults of another log after one's own."""
-        self.count += other.count
-        self.shown += other.shown[: self._most - len(self.shown)]
+    def extend(self, *others: FaultLog) -> None:
+        """Record the faults of other logs after its own."""
+        for other in others:
+            self.count += other.count
+            self.shown += other.shown[: self._most - len(self.shown)]
 
     def raise_if_any(self) -> None:
         """Raise one `InputError` that lists the faults recorded so far.

@@ -256,19 +256,6 @@ class GeometryCounts:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadImages:
-    """What a reader returns for a list of images: their sizes, their objects, what was repaired.
-
-    `unconfident` counts objects that were left out for their confidence.
-    """
-
-    sizes: Floats
-    objects: Objects
-    repairs: GeometryCounts = field(default_factory=GeometryCounts)
-    unconfident: int = 0
-
-
 def distinct(values: Ints) -> Ints:
     """Return the values sorted, each once, as `np.unique` does, which would import `numpy.ma` for it."""
     ordered = np.sort(values)

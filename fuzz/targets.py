@@ -57,7 +57,9 @@ def _read(path: Path, side: Side, name: str | None) -> None:
 
 
 def _check(source: Source, positions: np.ndarray, faults: FaultLog) -> None:
-    objects = source.read(positions, faults).objects
+    images = source.read(positions)
+    faults.extend(images.faults)
+    objects = images.objects
     count = objects.count
     assert len(objects.offsets) == len(positions) + 1
     assert (np.diff(objects.offsets) >= 0).all()

@@ -13,8 +13,8 @@ import numpy as np
 
 from evaltex_cli.convert import BY_SUFFIX, WRITERS
 from evaltex_cli.errors import FaultLog, InputError, unknown
-from evaltex_cli.formats.base import Side
-from evaltex_cli.records import Objects, ReadImages, expanded
+from evaltex_cli.formats.base import ReadImages, Side
+from evaltex_cli.records import Objects, expanded
 
 
 @dataclass(frozen=True, slots=True, eq=False)

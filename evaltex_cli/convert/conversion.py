@@ -93,7 +93,8 @@ def _blocks(opened: Source, job: Job, how: Target) -> Iterator[Block]:
     """Yield the source's images; at the end, raise what was wrong with any."""
     for start in range(0, len(opened.names), BLOCK_IMAGES):
         names = opened.names[start : start + BLOCK_IMAGES]
-        read = opened.read(np.arange(start, start + len(names)), job.faults)
+        read = opened.read(np.arange(start, start + len(names)))
+        job.faults.extend(read.faults)
         job.lost[f"{{count}} object[s] left out, [its|their] confidence below {opened.min_confidence}"] += (
             read.unconfident
         )

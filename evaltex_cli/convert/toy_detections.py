@@ -140,7 +140,8 @@ def write_toys(
         _recipe(name, ALIEN)
     faults = FaultLog()
     source = formats.open_source(gt, "gt", faults, format_name)
-    read = source.read(np.arange(len(source.names)), faults)
+    read = source.read(np.arange(len(source.names)))
+    faults.extend(read.faults)
     faults.raise_if_any()
     layout = layout or ("txt" if source.format in ("evaltex", "icdar-xml") else "zip")
     if layout not in LAYOUTS:

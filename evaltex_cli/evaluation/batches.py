@@ -14,9 +14,9 @@ from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
 from evaltex_cli.evaluation.tally import Gathered, InputCounts, Make, Run, add_batch
 from evaltex_cli.formats import picture_folders
-from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.base import ReadImages, Side, Source
+from evaltex_cli.formats.filters import treat_invalid
 from evaltex_cli.formats.options import InputOptions, MaskFolders
-from evaltex_cli.geometry.outlines import settle
 from evaltex_cli.records import (
     Bools,
     Convention,
@@ -24,14 +24,13 @@ from evaltex_cli.records import (
     Ints,
     Objects,
     Overlaps,
-    ReadImages,
     offsets_of,
 )
 
 BATCH_BYTES = 1 << 20
 BATCH_IMAGES = 8192
 MASK_BATCH_IMAGES = 8
-Read: TypeAlias = Callable[[FaultLog], ReadImages]
+Read: TypeAlias = Callable[[], ReadImages]
 
 
 def picture_stamps(masks: MaskFolders, names: Sequence[str]) -> Ints:
@@ -107,10 +106,11 @@ def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, chunk
     bare : sequence of Run
         Runs that have summed nothing yet.
     """
-    faults = FaultLog()
     refused: list[Refused] = []
-    gt_read = _settled(chunk.gt(faults), "gt", options.invalid, refused)
-    det_read = _settled(chunk.det(faults), "det", options.invalid, refused)
+    gt_read = _settled(chunk.gt(), "gt", options.invalid, refused)
+    det_read = _settled(chunk.det(), "det", options.invalid, refused)
+    faults = FaultLog()
+    faults.extend(gt_read.faults, det_read.faults)
     batch = ImageBatch(
         chunk.names,
         gt_read.sizes,
@@ -165,7 +165,7 @@ def part_of(source: Source, positions: Ints) -> Part:
 
 def holds_polygons(part: Part) -> bool:
     """Whether an object of some images has other than four vertices."""
-    return are_polygons(part.read(FaultLog()).objects)
+    return are_polygons(part.read().objects)
 
 
 def are_polygons(objects: Objects) -> bool:
@@ -176,7 +176,7 @@ def are_polygons(objects: Objects) -> bool:
 
 def _settled(read: ReadImages, side: Side, invalid: str, refused: list[Refused]) -> ReadImages:
     """Apply the policy for invalid polygons."""
-    settled, reasons = settle(read, invalid)
+    settled, reasons = treat_invalid(read, invalid)
     if reasons:
         refused.append(Refused(side, settled.objects, reasons))
     return settled

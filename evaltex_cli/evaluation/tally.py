@@ -42,7 +42,7 @@ class InputCounts:
 
     @classmethod
     def of(cls, objects: Objects, repairs: GeometryCounts, unconfident: int = 0) -> InputCounts:
-        """Count the objects of some images; see `records.ReadImages` for the other counts."""
+        """Count the objects of some images; see `formats.base.ReadImages` for the other counts."""
         return cls(
             images=len(objects.offsets) - 1,
             objects=objects.count,

@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from evaltex_cli.errors import FaultLog, Position, Steps
-from evaltex_cli.records import Ints, ReadImages
+from evaltex_cli.records import Floats, GeometryCounts, Ints, Objects
 
 Side = Literal["gt", "det"]
 DONT_CARE = "###"
 """The transcription of text that does not count, in many formats."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadImages:
+    """What a reader returns for a list of images.
+
+    Attributes
+    ----------
+    sizes : (images, 2) float64
+        Heights and widths, 0 if not known.
+    objects : Objects
+    repairs : GeometryCounts
+        How many polygons were repaired.
+    unconfident : int
+        How many objects were left out for their confidence.
+    faults : FaultLog
+        What could not be read; the objects are then not complete.
+    """
+
+    sizes: Floats
+    objects: Objects
+    repairs: GeometryCounts = field(default_factory=GeometryCounts)
+    unconfident: int = 0
+    faults: FaultLog = field(default_factory=FaultLog)
 
 
 class ImageText(NamedTuple):
@@ -59,8 +83,8 @@ class Content(Protocol):
     def part(self, positions: Ints) -> Content:
         """Return the images at these positions, in this order."""
 
-    def read(self, faults: FaultLog) -> ReadImages:
-        """Read all images; what is wrong with them is added to the log."""
+    def read(self) -> ReadImages:
+        """Read all images, with what is wrong with them."""
 
     def places(self) -> Iterator[Place]:
         """Yield where each image is."""
@@ -121,9 +145,9 @@ class Source:
         """Return the images at these positions of `names`, to be read here or in another process."""
         return SourcePart(self.content.part(positions), tuple(one.part(positions) for one in self.filters))
 
-    def read(self, positions: Ints, faults: FaultLog) -> ReadImages:
-        """Read the images at these positions, in their order; what is wrong with them is added to the log."""
-        return self.part(positions).read(faults)
+    def read(self, positions: Ints) -> ReadImages:
+        """Read the images at these positions, in their order, with what is wrong with them."""
+        return self.part(positions).read()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,9 +157,9 @@ class SourcePart:
     content: Content
     filters: tuple[Filter, ...] = ()
 
-    def read(self, faults: FaultLog) -> ReadImages:
+    def read(self) -> ReadImages:
         """Read them; see `Source.read`."""
-        images = self.content.read(faults)
+        images = self.content.read()
         for one in self.filters:
             images = one.apply(images)
         return images

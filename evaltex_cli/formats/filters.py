@@ -1,12 +1,15 @@
-"""Detections of low confidence, left out before anything is measured."""
+"""Objects that are left out before anything is measured: of low confidence, or invalid polygons."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from evaltex_cli import geometry
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.formats.base import Source
-from evaltex_cli.records import Ints, Objects, ReadImages, take
+from evaltex_cli.formats.base import ReadImages, Source
+from evaltex_cli.records import GeometryCounts, Ints, Objects, take
 
 
 def only_confident(source: Source, minimum: float) -> Source:
@@ -57,3 +60,32 @@ def at_least(objects: Objects, minimum: float) -> Objects:
         return objects
     keep = ~(objects.confidences < minimum)
     return objects if keep.all() else take(objects, keep)
+
+
+def treat_invalid(read: ReadImages, policy: str) -> tuple[ReadImages, dict[int, str]]:
+    """Apply the policy for invalid polygons to what a reader has repaired.
+
+    Parameters
+    ----------
+    read : ReadImages
+    policy : {'repair', 'drop', 'error'}
+        Keep the repaired polygons; leave these objects out; or refuse them.
+
+    Returns
+    -------
+    ReadImages
+        With `drop` without these objects, which `repairs` counts.
+    dict
+        With `error` why, by object; otherwise empty.
+    """
+    objects, repairs = read.objects, read.repairs
+    if policy == "repair" or objects.outlines.all_boxes or not (repairs.repaired or repairs.zero_area):
+        return read, {}
+    invalid = geometry.polygons.describe_invalid(objects.outlines)
+    if policy == "error" or not invalid:
+        return read, {row: one.why for row, one in invalid.items()}
+    gone = np.zeros(objects.count, dtype=bool)
+    gone[list(invalid)] = True
+    flat = sum(not one.has_area for one in invalid.values())
+    counts = GeometryCounts(0, repairs.dropped + len(invalid), repairs.zero_area - flat)
+    return replace(read, objects=take(objects, ~gone), repairs=counts), {}

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from evaltex_cli.errors import ChangedError, InputError
-from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.base import ReadImages, Source
 from evaltex_cli.formats.decoders import unlimited_and_silent
 from evaltex_cli.formats.files.image_names import stem
 from evaltex_cli.formats.picture_folders import ABSENT, Stamp, stamp_of
-from evaltex_cli.records import Floats, Ints, ReadImages
+from evaltex_cli.records import Floats, Ints
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".jpe", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".jp2", ".ppm", ".pgm")
 _ORIENTATION = 0x0112

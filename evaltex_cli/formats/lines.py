@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, FormatError, InputError, TangledError
-from evaltex_cli.formats.base import ImageText
+from evaltex_cli.errors import MOST_FAULTS, FaultLog, FormatError, InputError, TangledError
+from evaltex_cli.formats.base import ImageText, ReadImages
 from evaltex_cli.formats.files.text_lines import line_ends, refuse_excess, without_blank_lines
 from evaltex_cli.formats.plain_lines import Bytes, stretches
 from evaltex_cli.geometry import outlines
@@ -119,8 +119,8 @@ class _Buffer:
         return self.files[int(np.searchsorted(self.stops, line, side="right"))]
 
 
-def read_lines(images: Iterable[ImageText], form: LineFormat, faults: FaultLog) -> tuple[Objects, GeometryCounts]:
-    """Read the objects of some images.
+def read_lines(images: Iterable[ImageText], form: LineFormat, sizes: Floats) -> ReadImages:
+    """Read the objects of some images of known sizes, (images, 2) heights and widths; 0 if not known.
 
     Raises
     ------
@@ -130,13 +130,15 @@ def read_lines(images: Iterable[ImageText], form: LineFormat, faults: FaultLog) 
     buffer = _joined(images)
     plain = _plain(np.frombuffer(buffer.text, np.uint8), buffer.ends, form)
     texts = [buffer.text]
+    faults = FaultLog(MOST_FAULTS)
     exact = list(_exact(buffer, plain.line, form, texts, faults))
     columns = _merged([plain, *exact]) if exact else plain
     try:
-        return _objects(columns, buffer, b"".join(texts), form)
+        objects, repairs = _objects(columns, buffer, b"".join(texts), form)
     except TangledError as tangled:
         line = int(columns.line[tangled.ring])
         raise InputError(f"{buffer.file(line)}:{buffer.number[line]}: {tangled}") from tangled
+    return ReadImages(sizes, objects, repairs, faults=faults)
 
 
 def whole_lines(text: bytes) -> bytes:

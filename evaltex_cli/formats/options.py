@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evaltex_cli.formats.base import Side
 
 INVALID_POLYGONS = ("repair", "drop", "error")
-"""How invalid polygons can be treated (`geometry.outlines.settle`); the first is the default."""
+"""How invalid polygons can be treated (`formats.filters.treat_invalid`); the first is the default."""
 MAX_PIXELS = 100_000_000
 
 

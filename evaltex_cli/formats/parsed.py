@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, Steps, TangledError, quote
-from evaltex_cli.formats.base import ImageText, Place, Source
+from evaltex_cli.formats.base import ImageText, Place, ReadImages, Source
 from evaltex_cli.formats.files.image_names import NAME_TOO_LONG, is_too_long, leaves_result_folder
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import (
@@ -20,7 +20,6 @@ from evaltex_cli.records import (
     Ints,
     Objects,
     Outlines,
-    ReadImages,
     concatenate_texts,
     expanded,
     offsets_of,
@@ -153,7 +152,7 @@ class _Collected:
         """See `base.Content`."""
         return _Collected([self.images[k] for k in positions.tolist()])
 
-    def read(self, faults: FaultLog) -> ReadImages:
+    def read(self) -> ReadImages:
         """See `base.Content`."""
         return columns(self.images)
 

@@ -5,14 +5,12 @@ Boxes, and quadrilaterals that are convex beyond all doubt, need no shapely here
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from evaltex_cli import geometry
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import rings
-from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, Outlines, ReadImages, offsets_of, take
+from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, Outlines, offsets_of
 
 MOST_MADE_EARLY = 1 << 14
 """Objects of one batch whose polygons are kept when they are read; of more they are made again if anybody asks."""
@@ -75,32 +73,3 @@ def _make_polygons(outlines: Outlines, refuse_tangled: bool) -> GeometryCounts:
     made, counts = geometry.polygons.from_vertices(outlines.vertices, outlines.offsets, refuse_tangled, keep)
     outlines.made[:] = [made] if keep else []
     return counts
-
-
-def settle(read: ReadImages, policy: str) -> tuple[ReadImages, dict[int, str]]:
-    """Apply the policy for invalid polygons to what a reader has repaired.
-
-    Parameters
-    ----------
-    read : ReadImages
-    policy : {'repair', 'drop', 'error'}
-        Keep the repaired polygons; leave these objects out; or refuse them.
-
-    Returns
-    -------
-    ReadImages
-        With `drop` without these objects, which `repairs` counts.
-    dict
-        With `error` why, by object; otherwise empty.
-    """
-    objects, repairs = read.objects, read.repairs
-    if policy == "repair" or objects.outlines.all_boxes or not (repairs.repaired or repairs.zero_area):
-        return read, {}
-    invalid = geometry.polygons.describe_invalid(objects.outlines)
-    if policy == "error" or not invalid:
-        return read, {row: one.why for row, one in invalid.items()}
-    gone = np.zeros(objects.count, dtype=bool)
-    gone[list(invalid)] = True
-    flat = sum(not one.has_area for one in invalid.values())
-    counts = GeometryCounts(0, repairs.dropped + len(invalid), repairs.zero_area - flat)
-    return replace(read, objects=take(objects, ~gone), repairs=counts), {}

@@ -16,11 +16,10 @@ from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
-from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.formats.filters import only_confident
+from evaltex_cli.formats.base import ReadImages, Side, Source
+from evaltex_cli.formats.filters import only_confident, treat_invalid
 from evaltex_cli.formats.image_sizes import find_pictures
-from evaltex_cli.geometry.outlines import settle
-from evaltex_cli.records import Floats, Ints, Objects, ReadImages
+from evaltex_cli.records import Floats, Ints, Objects
 from evaltex_cli.results.result_document import ResultDocument
 
 DECIMALS = 2
@@ -111,14 +110,17 @@ def read_shapes(inputs: Sequence[Inputs], start: int, stop: int) -> list[DrawnIm
         When the input has become faulty since it was evaluated.
     """
     faults = FaultLog()
-    gt = _read(inputs[0].gt, np.arange(start, stop), inputs[0].options.invalid, faults)
+    gt = _read(inputs[0].gt, np.arange(start, stop), inputs[0].options.invalid)
+    faults.extend(gt.faults)
     gt_sides = _sides(gt.objects)
     det_sides = []
     for of_detector in inputs:
         positions = of_detector.paired[start:stop]
         named = positions != NO_DETECTIONS
-        read = iter(_sides(_read(of_detector.det, positions[named], of_detector.options.invalid, faults).objects))
-        det_sides.append([next(read) if present else DrawnSide([], []) for present in named.tolist()])
+        det = _read(of_detector.det, positions[named], of_detector.options.invalid)
+        faults.extend(det.faults)
+        drawn = iter(_sides(det.objects))
+        det_sides.append([next(drawn) if present else DrawnSide([], []) for present in named.tolist()])
     faults.raise_if_any()
     return [
         DrawnImage(
@@ -128,8 +130,8 @@ def read_shapes(inputs: Sequence[Inputs], start: int, stop: int) -> list[DrawnIm
     ]
 
 
-def _read(source: Source, positions: Ints, invalid: str, faults: FaultLog) -> ReadImages:
-    return settle(source.read(positions, faults), invalid)[0]
+def _read(source: Source, positions: Ints, invalid: str) -> ReadImages:
+    return treat_invalid(source.read(positions), invalid)[0]
 
 
 def _sides(objects: Objects) -> list[DrawnSide]:

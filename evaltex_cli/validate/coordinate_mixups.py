@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation import pairing
 from evaltex_cli.formats.base import Source
 from evaltex_cli.geometry import overlaps
@@ -110,7 +109,7 @@ def sample(gt: Source, det: Source, paired: Ints) -> ImageBatch:
     positions = np.flatnonzero(paired != pairing.NO_DETECTIONS)[:SAMPLE_IMAGES]
     weights = gt.weights[positions].astype(np.int64) + det.weights[paired[positions]]
     positions = positions[: swapped_inputs.small_sample(weights)]
-    ours, theirs = gt.read(positions, FaultLog()), det.read(paired[positions], FaultLog())
+    ours, theirs = gt.read(positions), det.read(paired[positions])
     objects, detections = _thinned(ours.objects, SAMPLE_OBJECTS), _thinned(theirs.objects, SAMPLE_DETECTIONS)
     pairs = np.cumsum(np.diff(objects.offsets) * np.diff(detections.offsets))
     images = max(int(np.searchsorted(pairs, SAMPLE_PAIRS, side="right")), 1)

@@ -15,9 +15,9 @@ from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError, counted, inside, quote
 from evaltex_cli.evaluation.tally import InputCounts
 from evaltex_cli.formats import locations
-from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.base import ReadImages, Side, Source
 from evaltex_cli.formats.image_sizes import sizes_from_pictures
-from evaltex_cli.records import Floats, Ints, ReadImages
+from evaltex_cli.records import Floats, Ints
 from evaltex_cli.validate import object_checks
 from evaltex_cli.validate.findings import Level, Problem, SideSummary
 
@@ -158,10 +158,11 @@ def read_all(one: Inspection, sizes: Floats, problems: list[Problem]) -> Floats:
     """
     for start, stop in _blocks(one.source.weights):
         try:
-            read = one.source.read(np.arange(start, stop), one.faults)
+            read = one.source.read(np.arange(start, stop))
         except InputError as error:
             problems.append(_unreadable(one.side, one.source.path, error))
             break
+        one.faults.extend(read.faults)
         problems += _size_problems(one, range(start, stop), read.sizes, sizes[start:stop])
         known = (read.sizes > 0).all(axis=1)
         sizes[start:stop][known] = read.sizes[known]

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, quote
+from evaltex_cli.errors import quote
 from evaltex_cli.formats.base import DONT_CARE, Source
 from evaltex_cli.formats.files import archive
 from evaltex_cli.records import Ints, Objects
@@ -64,7 +64,7 @@ def _of_format(gt: Source, det: Source) -> Iterable[str]:
 
 def _sample(source: Source) -> Objects:
     every = np.arange(min(len(source.names), SAMPLE_IMAGES))
-    return source.read(every[: small_sample(source.weights[every])], FaultLog()).objects
+    return source.read(every[: small_sample(source.weights[every])]).objects
 
 
 def small_sample(weights: Ints) -> int:

@@ -18,9 +18,9 @@ from evaltex_cli.cli import main
 from evaltex_cli.convert import Target
 from evaltex_cli.convert.conversion import convert
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.base import ReadImages, Side
 from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.records import Objects, ReadImages
+from evaltex_cli.records import Objects
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -41,7 +41,8 @@ def folder(path: Path, files: dict[str, str]) -> Path:
 def read(path: Path, side: Side = "gt") -> tuple[list[str], ReadImages]:
     log = FaultLog()
     source = formats.open_source(path, side, log)
-    images = source.read(np.arange(len(source.names)), log)
+    images = source.read(np.arange(len(source.names)))
+    log.extend(images.faults)
     log.raise_if_any()
     return source.names, images
 
@@ -115,7 +116,7 @@ def test_round_trip_of_any_words(tmp_path_factory: pytest.TempPathFactory, image
     convert(source, base / "out.txt", "gt", options=InputOptions("ltrb"))
     log = FaultLog()
     opened = formats.open_source(source, "gt", log, "ltrb")
-    assert_same(read(base / "out.txt")[1].objects, opened.read(np.arange(len(opened.names)), log).objects)
+    assert_same(read(base / "out.txt")[1].objects, opened.read(np.arange(len(opened.names))).objects)
     assert log.count == 0
 
 

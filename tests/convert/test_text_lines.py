@@ -125,7 +125,7 @@ def test_scale_and_place_do_not_matter(boxes: Floats, scale: float, shift: int) 
 def test_real_words() -> None:
     """ICDAR 2013: "A short break" of the first image is a line; regions are as they must be, and fewer than words."""
     source = formats.open_source(DATA / "icdar2013" / "gt.zip", "gt", FaultLog())
-    objects = source.read(np.arange(len(source.names)), FaultLog()).objects
+    objects = source.read(np.arange(len(source.names))).objects
     regions = []
     for start, stop in zip(objects.offsets[:-1], objects.offsets[1:], strict=True):
         regions.append(group_lines(objects.boxes[start:stop]))

@@ -33,7 +33,9 @@ def as_read(path: Path) -> list[tuple[str, list[tuple[list[float], str]]]]:
     """Every image's name, and its objects' coordinates and transcriptions, in the order of the file."""
     faults = FaultLog()
     source = formats.open_source(path, "det", faults)
-    objects = source.read(np.arange(len(source.names)), faults).objects
+    images = source.read(np.arange(len(source.names)))
+    objects = images.objects
+    faults.extend(images.faults)
     faults.raise_if_any()
     every = [
         ((vertices_of(objects, i) or objects.boxes[i].tolist()), str(objects.texts[i])) for i in range(objects.count)

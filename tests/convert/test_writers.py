@@ -18,9 +18,8 @@ from evaltex_cli.convert import BY_SUFFIX, WRITERS, Target
 from evaltex_cli.convert.base import Block, Job, for_target, load
 from evaltex_cli.convert.conversion import convert
 from evaltex_cli.errors import FaultLog, InputError, counted
-from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.base import ReadImages, Side
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, columns
-from evaltex_cli.records import ReadImages
 
 SUFFIX = {name: suffix for suffix, name in BY_SUFFIX.items()} | {"icdar2013": ".zip"}
 
@@ -36,7 +35,8 @@ def write(path: Path, name: str, side: Side, images: list[CollectedImage]) -> Co
 def read(path: Path, side: Side, format_name: str | None = None) -> tuple[list[str], ReadImages]:
     log = FaultLog()
     source = formats.open_source(path, side, log, format_name)
-    found = source.read(np.arange(len(source.names)), log)
+    found = source.read(np.arange(len(source.names)))
+    log.extend(found.faults)
     log.raise_if_any()
     return source.names, found
 

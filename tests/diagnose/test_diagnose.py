@@ -152,8 +152,9 @@ def test_identical_objects_have_a_detection_each(tmp_path):
 
 def batch_of(folder, gt, det):
     faults = FaultLog()
-    gt = open_source(write(folder, "gt.txt", {"img": gt}, True), "gt", faults).read(np.array([0]), faults)
-    det = open_source(write(folder, "det.txt", {"img": det}, False), "det", faults).read(np.array([0]), faults)
+    gt = open_source(write(folder, "gt.txt", {"img": gt}, True), "gt", faults).read(np.array([0]))
+    det = open_source(write(folder, "det.txt", {"img": det}, False), "det", faults).read(np.array([0]))
+    faults.extend(gt.faults, det.faults)
     faults.raise_if_any()
     return ImageBatch(["img"], gt.sizes, gt.objects, det.objects)
 
@@ -211,7 +212,8 @@ def scene_batch(folder, seed):
     one = open_source(folder / "gt.txt", "gt", faults)
     other = open_source(folder / "det.txt", "det", faults)
     names = [name for name in one.names if name in other.names]
-    sides = [side.read(np.array([side.names.index(name) for name in names], np.int64), faults) for side in (one, other)]
+    sides = [side.read(np.array([side.names.index(name) for name in names], np.int64)) for side in (one, other)]
+    faults.extend(*(side.faults for side in sides))
     faults.raise_if_any()
     return ImageBatch(names, sides[0].sizes, sides[0].objects, sides[1].objects)
 

@@ -47,7 +47,9 @@ def images_of(folder: Path, seed: int, polygons: bool = False) -> list[Image]:
     (folder / "det.txt").write_text(det, encoding="utf-8", newline="")
     log = FaultLog()
     sides = [formats.open_source(folder / f"{side}.txt", side, log) for side in ("gt", "det")]  # type: ignore[arg-type]
-    gt_read, det_read = (source.read(np.arange(len(source.names)), log).objects for source in sides)
+    images = [source.read(np.arange(len(source.names))) for source in sides]
+    log.extend(*(one.faults for one in images))
+    gt_read, det_read = (one.objects for one in images)
     log.raise_if_any()
     at = {name: k for k, name in enumerate(sides[1].names)}
     nothing = image_objects()

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from evaltex_cli import InputError, evaluate, formats
 from evaltex_cli.errors import FaultLog, FormatError
-from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.base import ReadImages, Side
 from evaltex_cli.formats.evaltex import bulk as evaltex_bulk
 from evaltex_cli.formats.evaltex import format as evaltex_txt
 from evaltex_cli.formats.evaltex.lines import is_object_line, parse_object_line
 from evaltex_cli.formats.files.image_names import leaves_result_folder
 from evaltex_cli.formats.files.text_lines import line_ends
 from evaltex_cli.formats.lines import ParsedLine
-from evaltex_cli.records import ReadImages, offsets_of
+from evaltex_cli.records import offsets_of
 
 GT = 'img_1\n100,200\n1,7,"Tiredness",f,10,20,30,40\n2,7,"",t,50,60,5,5\n'
 DET = 'img_1\n1,"",10,20,30,40\n'
@@ -33,7 +33,8 @@ def read(path: Path, side: Side) -> tuple[list[str], ReadImages]:
     """All images of a file; raises its faults."""
     log = FaultLog()
     source = formats.open_source(path, side, log, "evaltex")
-    images = source.read(np.arange(len(source.names)), log)
+    images = source.read(np.arange(len(source.names)))
+    log.extend(images.faults)
     log.raise_if_any()
     return source.names, images
 
@@ -188,11 +189,11 @@ def test_images_can_be_read_in_any_order(tmp_path: Path) -> None:
     path = tmp_path / "gt.txt"
     path.write_bytes(LONG.encode())
     source = formats.open_source(path, "gt", FaultLog(), "evaltex")
-    found = source.read(np.array([5, 0, 8, 0]), FaultLog())
+    found = source.read(np.array([5, 0, 8, 0]))
     assert found.sizes[:, 0].tolist() == [105, 100, 108, 100]
     assert found.objects.offsets.tolist() == [0, 3, 6, 9, 12]
     assert found.objects.boxes[::3, 0].tolist() == [5, 0, 8, 0]
-    assert source.read(np.zeros(0, np.int64), FaultLog()).objects.count == 0
+    assert source.read(np.zeros(0, np.int64)).objects.count == 0
 
 
 @pytest.mark.parametrize(
@@ -500,7 +501,7 @@ def test_a_ground_truth_line_is_no_detection(tmp_path: Path) -> None:
     (tmp_path / "det.txt").write_text('img\n1,1,"x",f,0,0,10,10\n')
     faults = FaultLog()
     source = evaltex_txt.FORMAT.index(tmp_path / "det.txt", "det", faults)
-    source.read(np.array([0]), faults)
+    faults.extend(source.read(np.array([0])).faults)
     (fault,) = faults.shown
     assert fault.line == 2
     assert fault.found.startswith("a ground-truth line")

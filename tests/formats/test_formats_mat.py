@@ -12,9 +12,8 @@ import pytest
 from evaltex_cli import InputError, evaluate, formats
 from evaltex_cli.convert.conversion import convert
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.base import ReadImages, Source
 from evaltex_cli.formats.documents import total_text_mat
-from evaltex_cli.records import ReadImages
 
 CURVE = [[10, 30, 50, 50, 30, 10], [10, 5, 10, 30, 25, 30]]
 SHORT = [[100, 120], [10, 10]]
@@ -47,7 +46,9 @@ def gt_of(path: Path) -> Path:
 def read(path: Path, side: Any = "gt") -> tuple[Source, ReadImages, list[str]]:
     log = FaultLog()
     source = formats.open_source(path, side, log)
-    return source, source.read(np.arange(len(source.names)), log), [str(fault) for fault in log.shown]
+    images = source.read(np.arange(len(source.names)))
+    log.extend(images.faults)
+    return source, images, [str(fault) for fault in log.shown]
 
 
 def test_ground_truth(tmp_path: Path) -> None:

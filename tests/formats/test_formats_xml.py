@@ -106,7 +106,8 @@ class Read:
     def __init__(self, path: Path, side: Side = "gt", format_name: str | None = None) -> None:
         log = FaultLog()
         self.source: Source = formats.open_source(path, side, log, format_name)
-        self.images = self.source.read(np.arange(len(self.source.names)), log)
+        self.images = self.source.read(np.arange(len(self.source.names)))
+        log.extend(self.images.faults)
         self.objects: Objects = self.images.objects
         self.texts = list(self.objects.texts)
         self.faults = [str(fault).removeprefix(str(path)) for fault in log.shown]

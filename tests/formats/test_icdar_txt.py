@@ -133,11 +133,11 @@ def test_byte_order_marks_line_ends_and_blank_lines(tmp_path: Path) -> None:
 
 def test_images_are_read_in_any_order(tmp_path: Path) -> None:
     source = formats.open_source(folder(tmp_path / "a", f"{LTRB},a\n{LTRB},b", f"{LTRB},c"), "gt", FaultLog())
-    images = source.read(np.array([1, 0]), FaultLog())
+    images = source.read(np.array([1, 0]))
     assert list(images.objects.texts) == ["c", "a", "b"]
     assert images.objects.offsets.tolist() == [0, 1, 3] and images.objects.ids.tolist() == [1, 1, 2]
     assert images.sizes.tolist() == [[0, 0], [0, 0]]
-    none = source.read(np.zeros(0, np.int64), FaultLog())
+    none = source.read(np.zeros(0, np.int64))
     assert none.objects.offsets.tolist() == [0] and none.objects.boxes.shape == (0, 4)
 
 

@@ -41,7 +41,7 @@ def test_reads_images_rectangles_and_words(tmp_path):
     path = write(tmp_path, DOCUMENT)
     assert FORMAT.recognises(path)
     source = FORMAT.index(path, "gt", faults)
-    read = source.read(np.array([1, 0]), faults)
+    read = source.read(np.array([1, 0]))
     faults.raise_if_any()
     assert source.names == ["day_1/IMG_1.JPG", "empty"]
     assert read.sizes.tolist() == [[0, 0], [960, 1280]]
@@ -56,12 +56,12 @@ def test_reads_images_rectangles_and_words(tmp_path):
 def test_sizes_of_street_view_text(tmp_path):
     """Its element has a capital letter."""
     path = write(tmp_path, DOCUMENT.replace("<resolution", "<Resolution"))
-    assert FORMAT.index(path, "gt", FaultLog()).read(np.array([0]), FaultLog()).sizes.tolist() == [[960, 1280]]
+    assert FORMAT.index(path, "gt", FaultLog()).read(np.array([0])).sizes.tolist() == [[960, 1280]]
 
 
 def test_whole_numbers_and_no_types_need_no_columns(tmp_path):
     path = write(tmp_path, DOCUMENT.replace("20.5", "20.0").replace('width="0" height="0"', 'width="1" height="1"'))
-    objects = FORMAT.index(path, "gt", FaultLog()).read(np.array([0, 1]), FaultLog()).objects
+    objects = FORMAT.index(path, "gt", FaultLog()).read(np.array([0, 1])).objects
     assert objects.pixels is None
     assert objects.types is None
 

@@ -234,7 +234,7 @@ def test_objects_keep_their_lines_when_some_are_taken(tmp_path: Path) -> None:
     (tmp_path / "det").mkdir()
     (tmp_path / "det/1.txt").write_text("\n0,0,9,9,0.5\n\n0, 0,8,8,0.25\r\n0,0,7,7,+0.75\n")
     source = formats.open_source(tmp_path / "det", "det", FaultLog())
-    objects = source.read(np.array([0]), FaultLog()).objects
+    objects = source.read(np.array([0])).objects
     some = take(objects, np.array([True, False, True]))
     unknown = replace(some, line=None)
     lines = [one.line.tolist() for one in (objects, some, concatenate([some, unknown])) if one.line is not None]

@@ -144,7 +144,7 @@ def test_boxes_of_quadrilaterals_need_no_polygons(tmp_path: Path) -> None:
         "from evaltex_cli.geometry import outlines\n"
         f"source = formats.open_source(Path({str(tmp_path)!r}), 'gt', FaultLog())\n"
         "assert source.format == 'quad'\n"
-        "objects = source.read(np.arange(1), FaultLog()).objects\n"
+        "objects = source.read(np.arange(1)).objects\n"
         "assert objects.boxes.tolist() == [[0, 0, 4, 4]] and 'shapely' not in sys.modules\n"
         "assert outlines.polygons(objects.outlines)[0].area == 16\n"
     )

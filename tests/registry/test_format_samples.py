@@ -31,7 +31,9 @@ def sample_of(name: str, folder: Path) -> Path:
 def boxes_of(path: Path, name: str | None) -> list[list[float]]:
     faults = FaultLog()
     source = formats.open_source(path, "gt", faults, name)
-    boxes: list[list[float]] = source.read(np.arange(len(source.names)), faults).objects.boxes.tolist()
+    images = source.read(np.arange(len(source.names)))
+    boxes: list[list[float]] = images.objects.boxes.tolist()
+    faults.extend(images.faults)
     faults.raise_if_any()
     return boxes
 

@@ -27,7 +27,8 @@ def sample_of(name: str) -> Sample:
 def objects_of(path: Path, side: str, format_name: str | None) -> Objects:
     log = FaultLog()
     source = formats.open_source(path, side, log, format_name)  # type: ignore[arg-type]
-    read = source.read(np.arange(len(source.names)), log)
+    read = source.read(np.arange(len(source.names)))
+    log.extend(read.faults)
     log.raise_if_any()
     assert list(source.names) == ["1", "2"]
     return read.objects

@@ -9,8 +9,8 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.records import Objects, ReadImages
+from evaltex_cli.formats.base import ReadImages, Side, Source
+from evaltex_cli.records import Objects
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ class Read:
 def read(path: Path, side: Side = "gt", format_name: str | None = None) -> Read:
     log = FaultLog()
     source = formats.open_source(path, side, log, format_name)
-    images = source.read(np.arange(len(source.names)), log)
+    images = source.read(np.arange(len(source.names)))
+    log.extend(images.faults)
     faults = [str(fault).removeprefix(f"{path}: ").removeprefix(f"{path}/") for fault in log.shown]
     return Read(source, images, faults, log.count)
 

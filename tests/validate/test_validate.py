@@ -22,11 +22,13 @@ from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.evaluation import pairing
 from evaltex_cli.evaluation.accumulator import image_objects
 from evaltex_cli.evaluation.inputs import open_inputs
+from evaltex_cli.formats.base import ReadImages
 from evaltex_cli.formats.files import image_names
+from evaltex_cli.formats.filters import treat_invalid
 from evaltex_cli.formats.image_sizes import find_pictures, picture_size, sizes_from_pictures
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.geometry import outlines, polygons
-from evaltex_cli.records import GeometryCounts, ImageBatch, Outlines, ReadImages, concatenate
+from evaltex_cli.records import GeometryCounts, ImageBatch, Outlines, concatenate
 from evaltex_cli.validate import coordinate_mixups, object_checks
 from evaltex_cli.validate.validation import validate
 
@@ -335,12 +337,12 @@ def as_read(boxes, rings):
 def test_policies_against_a_plain_filter(boxes, rings):
     read = as_read(boxes, rings)
     valid = [shapely.Polygon(ring).is_valid for ring in rings]
-    same, nothing = outlines.settle(read, "repair")
+    same, nothing = treat_invalid(read, "repair")
     assert same is read
     assert nothing == {}
-    _, refused = outlines.settle(read, "error")
+    _, refused = treat_invalid(read, "error")
     assert list(refused) == [len(boxes) + i for i, good in enumerate(valid) if not good]
-    left, nothing = outlines.settle(read, "drop")
+    left, nothing = treat_invalid(read, "drop")
     assert nothing == {}
     kept = [len(boxes) + i for i, good in enumerate(valid) if good]
     rows = [*range(len(boxes)), *kept]

@@ -13,22 +13,22 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8
-from evaltex_cli.formats.base import Format, ImageText, Indexer, Place, Side, Source
+from evaltex_cli.errors import MOST_FAULTS, FaultLog, FormatError, InputError, Position, not_utf8
+from evaltex_cli.formats.base import Format, ImageText, Indexer, Place, ReadImages, Side, Source
 from evaltex_cli.formats.documents import safe_json, safe_xml
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.archive import Fingerprint
 from evaltex_cli.formats.files.image_names import without_prefix
 from evaltex_cli.formats.files.text_lines import refuse_excess
 from evaltex_cli.formats.parsed import CollectedImage, columns, places, refuse_bad_names, source
-from evaltex_cli.records import Ints, ReadImages
+from evaltex_cli.records import Ints
 from evaltex_cli.runtime import input_files
 
 MAX_BYTES = 1 << 30
@@ -259,9 +259,10 @@ class _Files:
         """See `base.Content`."""
         return _Files(self.entries.only(positions), self.parse, self.side)
 
-    def read(self, faults: FaultLog) -> ReadImages:
+    def read(self) -> ReadImages:
         """See `base.Content`."""
-        return columns(self._collected(faults))
+        faults = FaultLog(MOST_FAULTS)
+        return replace(columns(self._collected(faults)), faults=faults)
 
     def places(self) -> Iterator[Place]:
         """See `base.Content`."""

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.errors import ChangedError, FaultLog, FormatError, InputError, Position
-from evaltex_cli.formats.base import Format, ImageText, Place, Side, Source
+from evaltex_cli.formats.base import Format, ImageText, Place, ReadImages, Side, Source
 from evaltex_cli.formats.evaltex.bulk import read_plain
 from evaltex_cli.formats.evaltex.index import Images, Index
 from evaltex_cli.formats.evaltex.lines import parse_object_line
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES
 from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES, refuse_long_line
 from evaltex_cli.formats.lines import LineFormat, read_lines
-from evaltex_cli.records import Floats, Ints, Objects, ReadImages, distinct
+from evaltex_cli.records import Floats, Ints, Objects, distinct
 from evaltex_cli.runtime.input_files import beginning, unpacked
 
 BLOCK_BYTES = 1 << 22
@@ -90,11 +90,11 @@ class Reader:
             self.checksum[positions],
         )
 
-    def read(self, faults: FaultLog) -> ReadImages:
+    def read(self) -> ReadImages:
         """See `base.Content`."""
-        objects, repairs = read_lines(self.texts(), _LINES[self.side], faults)
-        self._refuse_repeated_ids(objects, faults)
-        return ReadImages(self.sizes.astype(np.float64), objects, repairs)
+        images = read_lines(self.texts(), _LINES[self.side], self.sizes.astype(np.float64))
+        self._refuse_repeated_ids(images.objects, images.faults)
+        return images
 
     def places(self) -> Iterator[Place]:
         """See `base.Content`."""

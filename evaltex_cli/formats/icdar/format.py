@@ -46,13 +46,13 @@ from pathlib import Path
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, InputError, not_utf8
-from evaltex_cli.formats.base import DONT_CARE, Format, ImageText, Indexer, Place, Side, Source
+from evaltex_cli.formats.base import DONT_CARE, Format, ImageText, Indexer, Place, ReadImages, Side, Source
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.icdar.lines import COORDINATES, Syntax, bare_line, parse_line
 from evaltex_cli.formats.icdar.survey import UTF8_BOM, is_dont_care, numbers_of_lines, recognises, survey
 from evaltex_cli.formats.lines import LineColumns, LineFormat, read_lines
 from evaltex_cli.formats.plain_lines import Bytes, PlainLines, are_blanks, plain_lines
-from evaltex_cli.records import Bools, Ints, ReadImages
+from evaltex_cli.records import Bools, Ints
 
 _QUOTE, _COMMA, _BACKSLASH = b'",\\'
 
@@ -101,10 +101,9 @@ class _Lines:
         """See `base.Content`."""
         return _Lines(self.entries.only(positions), self.syntax)
 
-    def read(self, faults: FaultLog) -> ReadImages:
+    def read(self) -> ReadImages:
         """See `base.Content`."""
-        objects, repairs = read_lines(self.texts(), line_format(self.syntax), faults)
-        return ReadImages(np.zeros((len(self.entries.entries), 2)), objects, repairs)
+        return read_lines(self.texts(), line_format(self.syntax), np.zeros((len(self.entries.entries), 2)))
 
     def places(self) -> Iterator[Place]:
         """See `base.Content`; an image has the name of its entry."""
