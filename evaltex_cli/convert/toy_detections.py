@@ -280,5 +280,5 @@ def _blocks(job: Job, images: Images, recipe: _Recipe) -> Iterator[Block]:
         names = job.names[start : start + BLOCK_IMAGES]
         found = (_detections(next(words), recipe) for _ in names)
         objects = ([CollectedObject(one.points.ravel().tolist(), one.text) for one in image] for image in found)
-        yield Block(names, columns([CollectedImage(name, job.place, objects=next(objects)) for name in names]))
+        yield Block(names, columns([CollectedImage(name, job.place).with_objects(next(objects)) for name in names]))
     job.faults.raise_if_any()

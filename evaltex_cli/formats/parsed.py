@@ -1,13 +1,19 @@
-"""Objects collected one by one from documents that are parsed as a whole (XML, JSON, .mat), as an indexed source."""
+"""Objects collected one by one from documents that are parsed as a whole (XML, JSON, .mat), as an indexed source.
+
+An image takes each object apart: it keeps numbers and text in buffers, not records, so that a document of many objects
+takes little more memory than its text. `columns` reads the buffers of many images in bulk.
+"""
 
 from __future__ import annotations
 
+import json
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from struct import Struct
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, Steps, TangledError, quote
 from evaltex_cli.formats.base import ImageText, Place, ReadImages, Source
@@ -15,18 +21,42 @@ from evaltex_cli.formats.files.image_names import NAME_TOO_LONG, is_too_long, le
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import (
     ANY_TYPE,
+    Bools,
     Floats,
-    GeometryCounts,
     Ints,
     Objects,
-    Outlines,
-    concatenate_texts,
+    Texts,
     expanded,
     offsets_of,
+    stretches,
 )
 
 BYTES_PER_OBJECT = 64
 """What an object weighs in a batch, about as much as its line in a text file."""
+_ROW = np.dtype(
+    [
+        ("id", "i8"),
+        ("region", "i8"),
+        ("confidence", "f8"),
+        ("type", "i8"),
+        ("coordinates", "i4"),
+        ("text", "i4"),
+        ("steps", "i4"),
+        ("line", "i4"),
+        ("column", "i4"),
+        ("dont_care", "?"),
+        ("has_id", "?"),
+        ("has_region", "?"),
+        ("has_pixels", "?"),
+    ]
+)
+"""An object among the rows of its image: how many coordinates it has, and bytes of its text and of its steps in JSON.
+
+`line` is 0 without a position, `column` 0 where it is not known; `has_pixels` says that four pixels come after its
+coordinates.
+"""
+_PACK = Struct("=qqdqiiiii????")
+assert _PACK.size == _ROW.itemsize
 
 
 @dataclass(slots=True)
@@ -47,24 +77,67 @@ class CollectedObject:
     type: int = ANY_TYPE
     at: Position | Steps = ()
 
-    def __post_init__(self) -> None:
-        self.coordinates = array("d", self.coordinates)  # 8 bytes for each, not the 32 of a list of numbers
+
+_NO_BYTES, _NO_NUMBERS = bytearray(), array("d")
 
 
 @dataclass(slots=True)
 class CollectedImage:
-    """One image and its objects; `place` and `at` are where messages find it, height and width 0 where unknown."""
+    """One image and its objects; `place` and `at` are where messages find it, height and width 0 where unknown.
+
+    Attributes
+    ----------
+    rows : bytearray
+        A `_ROW` for each object.
+    numbers : array of float64
+        Their coordinates and pixels, one object after the other.
+    strings : bytearray
+        Their texts in UTF-8, each with the steps to the object as JSON after it.
+    """
 
     name: str
     place: str
     at: Position | Steps = ()
     height: float = 0.0
     width: float = 0.0
-    objects: list[CollectedObject] = field(default_factory=list)
+    rows: bytearray = field(init=False, default_factory=lambda: _NO_BYTES)
+    numbers: array[float] = field(init=False, default_factory=lambda: _NO_NUMBERS)
+    strings: bytearray = field(init=False, default_factory=lambda: _NO_BYTES)
+
+    @property
+    def count(self) -> int:
+        """Number of objects."""
+        return len(self.rows) // _PACK.size
 
     def add(self, one: CollectedObject) -> None:
         """Add an object, after those that the image has."""
-        self.objects.append(one)
+        if not self.rows:  # most documents have images without objects, which share the empty buffers
+            self.rows, self.numbers, self.strings = bytearray(), array("d"), bytearray()
+        text = one.text.encode("utf-8", "surrogatepass")
+        steps, line, column = b"", 0, 0
+        if isinstance(one.at, Position):
+            line, column = one.at.line, one.at.column or 0
+        elif one.at:
+            steps = json.dumps(one.at, separators=(",", ":")).encode()
+        self.rows += _PACK.pack(
+            one.id or 0,
+            one.region or 0,
+            float("nan") if one.confidence is None else one.confidence,
+            one.type,
+            *(len(one.coordinates), len(text), len(steps), line, column),
+            *(one.dont_care, one.id is not None, one.region is not None, one.pixels is not None),
+        )
+        self.numbers.extend(one.coordinates)
+        if one.pixels is not None:
+            self.numbers.extend(one.pixels)
+        self.strings += text
+        self.strings += steps
+
+    def with_objects(self, objects: Iterable[CollectedObject]) -> CollectedImage:
+        """Add objects, and return the image."""
+        for one in objects:
+            self.add(one)
+        return self
 
     def fault(self, faults: FaultLog, found: str, expected: str) -> None:
         """Add a fault of the image to a log."""
@@ -136,7 +209,7 @@ def source(
         format=format_name,
         sha256=sha256,
         names=[image.name for image in images],
-        weights=np.array([BYTES_PER_OBJECT * len(image.objects) for image in images], np.int64),
+        weights=np.array([BYTES_PER_OBJECT * image.count for image in images], np.int64),
         content=_Collected(images),
         warnings=warnings,
     )
@@ -167,57 +240,67 @@ class _Collected:
 
 def places(images: Sequence[CollectedImage]) -> Iterator[Place]:
     """Yield where collected images and their objects are."""
-    return (Place(image.place, image.at, [one.at for one in image.objects]) for image in images)
+    return (Place(image.place, image.at, list(_objects_at(image))) for image in images)
+
+
+def _objects_at(image: CollectedImage) -> Iterator[Position | Steps]:
+    rows = np.frombuffer(image.rows, _ROW)
+    stops = np.cumsum(rows["text"] + rows["steps"], dtype=np.int64)
+    for stop, size, line, column in zip(
+        *(values.tolist() for values in (stops, rows["steps"], rows["line"], rows["column"])), strict=True
+    ):
+        if line:
+            yield Position(line, column or None)
+        else:
+            yield tuple(json.loads(image.strings[stop - size : stop])) if size else ()
 
 
 def columns(images: Sequence[CollectedImage]) -> ReadImages:
     """Bring collected images into columns, in their order."""
-    objects = [one for image in images for one in image.objects]
-    counts = np.array([len(image.objects) for image in images], np.int64)
-    ids, regions = expanded(counts)[1] + 1, np.zeros(len(objects), np.int64)
-    for k, one in enumerate(objects):
-        if one.id is not None:
-            ids[k] = one.id
-        regions[k] = ids[k] if one.region is None else one.region
-    confidences = np.array([one.confidence for one in objects], np.float64)  # NaN for None
+    rows = np.frombuffer(bytearray().join([image.rows for image in images]), _ROW)
+    counts = np.array([image.count for image in images], np.int64)
+    numbers, pixels = _coordinates(images, rows)
     try:
-        drawn, repairs = _outlines(objects)
+        drawn, repairs = outlines.from_numbers(numbers, rows["coordinates"].astype(np.int64), rows["coordinates"] == 4)
     except TangledError as tangled:
-        place = [image.place for image in images for _ in image.objects][tangled.ring]
-        at = objects[tangled.ring].at
-        where = f"{place}:{at.line}" if isinstance(at, Position) else place
-        raise InputError(f"{where}: {tangled}") from tangled
-    columns = Objects(
+        raise InputError(f"{_place(images, counts, tangled.ring)}: {tangled}") from tangled
+    ids = np.where(rows["has_id"], rows["id"], expanded(counts)[1] + 1)
+    own = Objects(
         offsets=offsets_of(counts),
         ids=ids,
         outlines=drawn,
-        regions=regions,
-        dont_care=np.array([one.dont_care for one in objects], dtype=bool),
-        texts=concatenate_texts([one.text for one in objects]),
-        confidences=None if np.isnan(confidences).all() else confidences,
-        pixels=_pixels(objects, drawn.boxes),
-        types=_types(objects),
+        regions=np.where(rows["has_region"], rows["region"], ids),
+        dont_care=rows["dont_care"].copy(),
+        texts=_texts(images, rows),
+        confidences=None if np.isnan(rows["confidence"]).all() else rows["confidence"].copy(),
+        pixels=None if pixels is None else np.where(rows["has_pixels"][:, None], pixels, drawn.boxes),
+        types=None if (rows["type"] == ANY_TYPE).all() else rows["type"].copy(),
     )
     sizes = np.array([(image.height, image.width) for image in images], np.float64).reshape(-1, 2)
-    return ReadImages(sizes, columns, repairs)
+    return ReadImages(sizes, own, repairs)
 
 
-def _outlines(objects: Sequence[CollectedObject]) -> tuple[Outlines, GeometryCounts]:
-    packed = cast("list[array[float]]", [one.coordinates for one in objects])
-    numbers = np.frombuffer(bytearray().join(packed), np.float64)
-    counts = np.array([len(one.coordinates) for one in objects], np.int64)
-    return outlines.from_numbers(numbers, counts, counts == 4)
+def _coordinates(images: Sequence[CollectedImage], rows: NDArray[np.void]) -> tuple[Floats, Floats | None]:
+    """Return the coordinates of all objects, and (n, 4) pixels of those that have them; None if no object has."""
+    numbers = np.frombuffer(bytearray().join([image.numbers for image in images]), np.float64)
+    has_pixels: Bools = rows["has_pixels"]
+    if not has_pixels.any():
+        return numbers, None
+    counts = rows["coordinates"].astype(np.int64)
+    starts = offsets_of(counts + 4 * has_pixels)[:-1]
+    pixels = np.zeros((len(rows), 4))
+    pixels[has_pixels] = numbers[(starts + counts)[has_pixels, None] + np.arange(4)]
+    return numbers[stretches(starts, counts)], pixels
 
 
-def _pixels(objects: Sequence[CollectedObject], boxes: Floats) -> Floats | None:
-    some = [k for k, one in enumerate(objects) if one.pixels is not None]
-    if not some:
-        return None
-    result = boxes.copy()
-    result[some] = [one.pixels for one in objects if one.pixels is not None]
-    return result
+def _texts(images: Sequence[CollectedImage], rows: NDArray[np.void]) -> Texts:
+    starts = offsets_of(rows["text"].astype(np.int64) + rows["steps"])[:-1]
+    return Texts(b"".join([image.strings for image in images]), starts, starts + rows["text"])
 
 
-def _types(objects: Sequence[CollectedObject]) -> Ints | None:
-    types = np.array([one.type for one in objects], np.int64)
-    return None if (types == ANY_TYPE).all() else types
+def _place(images: Sequence[CollectedImage], counts: Ints, row: int) -> str:
+    """Return where an object of some images is, as messages begin with it."""
+    image = int(np.searchsorted(np.cumsum(counts), row, side="right"))
+    place = next(places([images[image]]))
+    at = place.objects[row - int(counts[:image].sum())]
+    return f"{place.file}:{at.line}" if isinstance(at, Position) else place.file

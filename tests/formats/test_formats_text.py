@@ -489,7 +489,7 @@ def test_detections_below_a_confidence_are_left_out(images: list[list[tuple[floa
                 shape = [k, 1, 9, 9] if is_box else [k, 0, 9, 0, 9, k]
                 if keep_all or not confidence < minimum:
                     objects.append(CollectedObject(shape, f"t{k}", id=10 * k, region=k, confidence=confidence))
-            made.append(CollectedImage("", "", objects=objects))
+            made.append(CollectedImage("", "").with_objects(objects))
         return columns(made).objects
 
     found, expected = at_least(collected(True), minimum), collected(False)

@@ -26,8 +26,10 @@ class _Tagset:
     def __init__(self, path: str, faults: FaultLog) -> None:
         self.path, self.faults = path, faults
         self.images: list[CollectedImage] = []
-        self.zeros = 0
+        self.zeros = self.mixed = 0
         self.text: list[str] | None = None
+        self.rectangle: CollectedObject | None = None  # the last one, whose tag may follow
+        self.typed: set[bool] = set()
         self.parser = safe_xml.new_parser()
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
@@ -43,13 +45,14 @@ class _Tagset:
 
     def start(self, element: str, attributes: dict[str, str]) -> None:
         if element == "image":
+            self.finish_image()
             self.images.append(CollectedImage("", self.path, self.at))
         elif element in ("imageName", "tag"):
             self.text = []
         elif element in ("resolution", "Resolution") and self.images:  # of ICDAR, of SVT
             self.images[-1].width, self.images[-1].height = self.numbers(attributes, ("x", "y")) or (0.0, 0.0)
         elif element == "taggedRectangle":
-            self.rectangle(attributes)
+            self.start_rectangle(attributes)
 
     def end(self, element: str) -> None:
         if element not in ("imageName", "tag") or self.text is None or not self.images:
@@ -58,14 +61,24 @@ class _Tagset:
         self.text = None
         if element == "imageName":
             self.images[-1].name = text.strip()
-        elif self.images[-1].objects:
-            self.images[-1].objects[-1].text = text
+        elif self.rectangle:
+            self.rectangle.text = text
+
+    def finish_rectangle(self) -> None:
+        if self.rectangle:
+            self.images[-1].add(self.rectangle)
+        self.rectangle = None
+
+    def finish_image(self) -> None:
+        self.finish_rectangle()
+        self.mixed += len(self.typed) == 2
+        self.typed.clear()
 
     def characters(self, text: str) -> None:
         if self.text is not None:
             self.text.append(text)
 
-    def rectangle(self, attributes: dict[str, str]) -> None:
+    def start_rectangle(self, attributes: dict[str, str]) -> None:
         numbers, kind = self.numbers(attributes, ("x", "y", "width", "height")), self.type_of(attributes)
         if numbers is None or kind is None:
             return
@@ -81,7 +94,9 @@ class _Tagset:
             left, top = float(int(x)), float(int(y))
             pixels = (left, top, left + int(width) - 1, top + int(height) - 1)
             own = None if pixels == found else pixels
-            self.images[-1].add(CollectedObject(found, pixels=own, type=kind, at=self.at))
+            self.finish_rectangle()
+            self.rectangle = CollectedObject(found, pixels=own, type=kind, at=self.at)
+            self.typed.add(kind == ANY_TYPE)
 
     def type_of(self, attributes: dict[str, str]) -> int | None:
         """Return a rectangle's type, `ANY_TYPE` without one; None where it is no number."""
@@ -93,7 +108,6 @@ class _Tagset:
 
     def warnings(self, name: str) -> tuple[str, ...]:
         """What the user should know of the rectangles."""
-        mixed = sum(len({one.type == ANY_TYPE for one in image.objects}) == 2 for image in self.images)
         zeros = (
             "{count} rectangle[s] of four zeros [is an object|are objects] without area; zero_rectangles=ignored of"
             " deteval and icdar2003 leaves [it|them] out"
@@ -102,7 +116,7 @@ class _Tagset:
             "{count} image[s] [has|have] rectangles with and without a modelType; those without match any"
             " (evaldetection needs its option -m for that)"
         )
-        counts = ((self.zeros, zeros), (mixed, types))
+        counts = ((self.zeros, zeros), (self.mixed, types))
         return tuple(f"{name}: {counted(count, text)}" for count, text in counts if count)
 
     def numbers(self, attributes: dict[str, str], names: tuple[str, ...]) -> list[float] | None:
@@ -130,6 +144,7 @@ def index(path: Path, side: Side, faults: FaultLog) -> Source:
     tagset = _Tagset(str(path), faults)
     try:
         safe_xml.parse(tagset.parser, unpacked(path, data))
+        tagset.finish_image()
     except FormatError as error:
         raise InputError(str(error.fault(str(path)))) from error
     if side == "gt" and not tagset.images:
