@@ -65,7 +65,7 @@ def command(
         first = results[0] if results[0].is_dir() else results[0].parent
         page = output or first / (report.NAME if len(results) == 1 else report.COMPARISON_NAME)
         refuse_file(page, is_of("report"))
-        subject = report.read(results, labels or None, gt, detections)
+        subject = report.read(results, labels or None, gt, detections, pictures)
         if diagnose:
             with progress_bar(quiet) as progress:
                 subject = subject.with_losses(progress)

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.options import gt_format_option, quiet_option
+from evaltex_cli.cli.options import gt_format_option, images_option, quiet_option
 from evaltex_cli.cli.output import error_exit, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, force_option
 from evaltex_cli.errors import counted
+from evaltex_cli.formats.options import InputOptions
 
 
 @click.argument("gt", type=INPUT)
@@ -28,10 +29,17 @@ from evaltex_cli.errors import counted
     help=".zip archives of ICDAR-style .txt files, or EvaLTex .txt files.  [default: what GT is]",
 )
 @gt_format_option
+@images_option("Folder of the images' pictures, for coordinates that are fractions of the page.")
 @force_option
 @quiet_option
 def command(
-    gt: Path, out_dir: Path, sets: tuple[str, ...], layout: str | None, gt_format: str | None, quiet: bool
+    gt: Path,
+    out_dir: Path,
+    sets: tuple[str, ...],
+    layout: str | None,
+    gt_format: str | None,
+    images: Path | None,
+    quiet: bool,
 ) -> None:
     """Write toy detections of the ground truth GT to OUT_DIR.
 
@@ -41,7 +49,7 @@ def command(
     with error_exit():
         from evaltex_cli.convert.toy_detections import write_toys
 
-        made = write_toys(gt, out_dir, sets, layout, gt_format)
+        made = write_toys(gt, out_dir, sets, layout, InputOptions(gt_format, images=images))
         warn(made.notes)
         if not quiet:
             sets_of = counted(len(made.files), "{count} set[s] of ")

@@ -37,6 +37,8 @@ import numpy as np
 from evaltex_cli import formats
 from evaltex_cli.convert.base import Block, Job, Writer, load
 from evaltex_cli.errors import FaultLog, InputError, counted, nearest, quote, unknown
+from evaltex_cli.formats.image_sizes import with_sizes
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, columns
 from evaltex_cli.geometry import rings
 from evaltex_cli.records import Floats, Objects
@@ -114,7 +116,7 @@ def write_toys(
     out_dir: Path,
     sets: Sequence[str] = (),
     layout: str | None = None,
-    format_name: str | None = None,
+    options: InputOptions | None = None,
 ) -> Toys:
     """Write toy detections of a ground truth.
 
@@ -128,8 +130,8 @@ def write_toys(
         Names of sets; all of `SETS` if empty, without those that need transcriptions where the ground truth has none.
     layout : {"zip", "txt"}, optional
         A .zip archive of ICDAR-style .txt files, or an EvaLTex .txt file; by default what the ground truth is.
-    format_name : str, optional
-        The ground truth's format, where content should not decide.
+    options : InputOptions, optional
+        The ground truth's format, where content should not decide, and the folder of pictures for sizes.
 
     Raises
     ------
@@ -139,7 +141,10 @@ def write_toys(
     for name in sets:
         _recipe(name, ALIEN)
     faults = FaultLog()
-    source = formats.open_source(gt, "gt", faults, format_name)
+    options = options or InputOptions()
+    source = formats.open_source(gt, "gt", faults, options.gt_format)
+    if options.images is not None:
+        source = with_sizes(source, options.images)
     read = source.read(np.arange(len(source.names)))
     faults.extend(read.faults)
     faults.raise_if_any()

@@ -62,7 +62,16 @@ def open_inputs(gt: Path, det: Path, options: InputOptions, in_order: InOrder = 
         from evaltex_cli.formats.image_sizes import with_sizes
 
         gt_source = with_sizes(gt_source, options.images)
-    return Inputs(gt_source, det_source, faults, options)
+    return Inputs(*in_pixels(gt_source, det_source), faults, options)
+
+
+def in_pixels(gt: Source, det: Source) -> tuple[Source, Source]:
+    """Return both sides with coordinates that are fractions of the page made pixels by the other side's image sizes."""
+    if not any(formats.load(source.format).fractions for source in (gt, det)):
+        return gt, det
+    from evaltex_cli.formats.image_sizes import with_sizes_of_each_other
+
+    return with_sizes_of_each_other(gt, det, pair_images(gt, det, FaultLog()))
 
 
 def _opened(side_input: tuple[Path, Side, str | None]) -> tuple[Source, FaultLog]:

@@ -7,12 +7,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
+import numpy as np
+
 from evaltex_cli.errors import FaultLog, Position, Steps
-from evaltex_cli.records import Floats, GeometryCounts, Ints, Objects
+from evaltex_cli.records import Bools, Floats, GeometryCounts, Ints, Objects
 
 Side = Literal["gt", "det"]
 DONT_CARE = "###"
 """The transcription of text that does not count, in many formats."""
+IN_FRACTIONS = (
+    "coordinates that are fractions of the page, whose size in pixels is not known",
+    "the size of its picture: give the pictures by --images FOLDER",
+)
+"""What is found, and expected, if `ReadImages.in_fractions` is left at the end."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +37,8 @@ class ReadImages:
         How many objects were left out for their confidence.
     faults : FaultLog
         What could not be read; the objects are then not complete.
+    in_fractions : (images,) bool, or None
+        The images with coordinates that are fractions of the page's width and height; None if all are in pixels.
     """
 
     sizes: Floats
@@ -37,6 +46,7 @@ class ReadImages:
     repairs: GeometryCounts = field(default_factory=GeometryCounts)
     unconfident: int = 0
     faults: FaultLog = field(default_factory=FaultLog)
+    in_fractions: Bools | None = None
 
 
 class ImageText(NamedTuple):
@@ -143,7 +153,7 @@ class Source:
 
     def part(self, positions: Ints) -> SourcePart:
         """Return the images at these positions of `names`, to be read here or in another process."""
-        return SourcePart(self.content.part(positions), tuple(one.part(positions) for one in self.filters))
+        return SourcePart(self.content, self.filters).part(positions)
 
     def read(self, positions: Ints) -> ReadImages:
         """Read the images at these positions, in their order, with what is wrong with them."""
@@ -157,12 +167,34 @@ class SourcePart:
     content: Content
     filters: tuple[Filter, ...] = ()
 
+    def part(self, positions: Ints) -> SourcePart:
+        """Return the images at these positions of this part."""
+        return SourcePart(self.content.part(positions), tuple(one.part(positions) for one in self.filters))
+
     def read(self) -> ReadImages:
-        """Read them; see `Source.read`."""
+        """Read them; see `Source.read`. Coordinates that are not in pixels are a fault."""
+        images = self.read_in_any_unit()
+        remain = _with_fractions(images)
+        if len(remain):
+            place = next(self.content.part(remain[:1]).places())
+            line, column = place.at if isinstance(place.at, Position) else (None, None)
+            where = () if isinstance(place.at, Position) else place.at
+            images.faults.add(place.file, line, *IN_FRACTIONS, column, where)
+        return images
+
+    def read_in_any_unit(self) -> ReadImages:
+        """Read them as `read` does, but leave coordinates that are fractions of the page."""
         images = self.content.read()
         for one in self.filters:
             images = one.apply(images)
         return images
+
+
+def _with_fractions(images: ReadImages) -> Ints:
+    """Return which images have objects whose coordinates are fractions of the page."""
+    if images.in_fractions is None:
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(images.in_fractions & (np.diff(images.objects.offsets) > 0))
 
 
 Sample: TypeAlias = "str | bytes | Mapping[str, str | bytes]"
@@ -197,6 +229,8 @@ class Format:
         ending as of any other format's, and more than .txt. Empty where `recognises` decides alone.
     why : callable or None
         ``why(path)`` says what a recognised input has, where `recognised_by` does not say all.
+    fractions : bool
+        Whether coordinates may be fractions of the page (`ReadImages.in_fractions`).
     """
 
     name: str
@@ -209,6 +243,7 @@ class Format:
     sample: Sample | Callable[[], Sample] = ""
     ending: str = ""
     why: Callable[[Path], str] | None = None
+    fractions: bool = False
 
     def reason(self, path: Path) -> str:
         """Return why an input was recognised, as a phrase."""

@@ -1,4 +1,4 @@
-"""Sizes of the images' pictures, read from the pictures' headers alone."""
+"""Sizes of the images' pictures, read from the pictures' headers alone; fractions of the page become pixels."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from evaltex_cli.errors import ChangedError, InputError
-from evaltex_cli.formats.base import ReadImages, Source
+from evaltex_cli.formats.base import ReadImages, Source, SourcePart
 from evaltex_cli.formats.decoders import unlimited_and_silent
 from evaltex_cli.formats.files.image_names import stem
 from evaltex_cli.formats.picture_folders import ABSENT, Stamp, stamp_of
+from evaltex_cli.geometry.outlines import from_numbers
 from evaltex_cli.records import Floats, Ints
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".jpe", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".jp2", ".ppm", ".pgm")
@@ -112,7 +113,7 @@ def with_sizes(source: Source, folder: Path) -> Source:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sizes:
-    """A `base.Filter` that gives images without a size that of their picture.
+    """A `base.Filter` that gives images without a size that of their picture, and makes fractions pixels by it.
 
     Attributes
     ----------
@@ -138,4 +139,89 @@ class _Sizes:
                 sizes[k] = picture_size(self.base / picture) or (0, 0)
                 if stamp_of(self.base / picture) != Stamp(*self.stamps[k].tolist()):
                     raise ChangedError(str(picture))
-        return replace(images, sizes=sizes)
+        return replace(in_pixels(images, sizes), sizes=sizes)
+
+
+def with_sizes_of_each_other(gt: Source, det: Source, paired: Ints) -> tuple[Source, Source]:
+    """Return both sides with coordinates that are fractions of the page made pixels by the size on the other side.
+
+    The other side's images have the size that it states, or that of the picture (`with_sizes`).
+
+    Parameters
+    ----------
+    paired : (images,) int64
+        Position in `det` of each image of `gt`; below 0 where it has none.
+    """
+    back = np.full(len(det.names), -1, np.int64)
+    back[paired[paired >= 0]] = np.flatnonzero(paired >= 0)
+    ours, theirs = SourcePart(gt.content, gt.filters), SourcePart(det.content, det.filters)
+    return (
+        replace(gt, filters=(*gt.filters, _SizesOfPartners(theirs, paired))),
+        replace(det, filters=(*det.filters, _SizesOfPartners(ours, back))),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _SizesOfPartners:
+    """A `base.Filter` that makes fractions pixels by the sizes of the same images on the other side.
+
+    Attributes
+    ----------
+    others : SourcePart
+    partners : (images,) int64
+        Positions in `others`, below 0 for an image that is not there.
+    """
+
+    others: SourcePart
+    partners: Ints
+
+    def part(self, positions: Ints) -> _SizesOfPartners:
+        partners = self.partners[positions]
+        present = partners >= 0
+        return _SizesOfPartners(self.others.part(partners[present]), np.where(present, np.cumsum(present) - 1, -1))
+
+    def apply(self, images: ReadImages) -> ReadImages:
+        if images.in_fractions is None:
+            return images
+        present = self.partners >= 0
+        sizes = np.zeros((len(self.partners), 2))
+        sizes[present] = self.others.read_in_any_unit().sizes[self.partners[present]]
+        return in_pixels(images, sizes)
+
+
+def in_pixels(images: ReadImages, sizes: Floats) -> ReadImages:
+    """Multiply coordinates that are fractions of the page by its size in pixels, where it is known.
+
+    Polygons are made again, so whether they are valid, and their repair, are those of pixels.
+
+    Parameters
+    ----------
+    sizes : (images, 2) float64
+        Heights and widths, 0 where unknown.
+
+    Returns
+    -------
+    ReadImages
+        `in_fractions` has the images that are left; the others have these sizes.
+    """
+    if images.in_fractions is None:
+        return images
+    known = images.in_fractions & (sizes > 0).all(axis=1)
+    if not known.any():
+        return images
+    scale = np.where(known[:, None], sizes[:, ::-1], 1.0)[images.objects.image]
+    old = images.objects.outlines
+    is_box = old.counts == 0
+    counts = np.where(is_box, 4, 2 * old.counts)
+    numbers, of_box = np.empty(counts.sum()), np.repeat(is_box, counts)
+    numbers[of_box] = (old.boxes * np.tile(scale, 2))[is_box].ravel()
+    numbers[~of_box] = (old.vertices * np.repeat(scale, old.counts, axis=0)).ravel()
+    outlines, repairs = from_numbers(numbers, counts, is_box)
+    left = images.in_fractions & ~known
+    return replace(
+        images,
+        sizes=np.where(known[:, None], sizes, images.sizes),
+        objects=replace(images.objects, outlines=outlines),
+        repairs=repairs,
+        in_fractions=left if left.any() else None,
+    )

@@ -87,6 +87,8 @@ class CollectedImage:
 
     Attributes
     ----------
+    in_fractions : bool
+        Coordinates are fractions of the page's width and height, whose size in pixels is not known.
     rows : bytearray
         A `_ROW` for each object.
     numbers : array of float64
@@ -100,6 +102,7 @@ class CollectedImage:
     at: Position | Steps = ()
     height: float = 0.0
     width: float = 0.0
+    in_fractions: bool = False
     rows: bytearray = field(init=False, default_factory=lambda: _NO_BYTES)
     numbers: array[float] = field(init=False, default_factory=lambda: _NO_NUMBERS)
     strings: bytearray = field(init=False, default_factory=lambda: _NO_BYTES)
@@ -277,7 +280,8 @@ def columns(images: Sequence[CollectedImage]) -> ReadImages:
         types=None if (rows["type"] == ANY_TYPE).all() else rows["type"].copy(),
     )
     sizes = np.array([(image.height, image.width) for image in images], np.float64).reshape(-1, 2)
-    return ReadImages(sizes, own, repairs)
+    in_fractions = np.array([image.in_fractions for image in images], dtype=bool)
+    return ReadImages(sizes, own, repairs, in_fractions=in_fractions if in_fractions.any() else None)
 
 
 def _coordinates(images: Sequence[CollectedImage], rows: NDArray[np.void]) -> tuple[Floats, Floats | None]:

@@ -14,11 +14,11 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError, quote
-from evaltex_cli.evaluation.inputs import Inputs
+from evaltex_cli.evaluation.inputs import Inputs, in_pixels
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
 from evaltex_cli.formats.base import ReadImages, Side, Source
 from evaltex_cli.formats.filters import only_confident, treat_invalid
-from evaltex_cli.formats.image_sizes import find_pictures
+from evaltex_cli.formats.image_sizes import find_pictures, with_sizes
 from evaltex_cli.records import Floats, Ints, Objects
 from evaltex_cli.results.result_document import ResultDocument
 
@@ -38,8 +38,15 @@ MEDIA_TYPES = {
 MOST_EMBEDDED_BYTES = 500_000_000
 
 
-def open_evaluated(gt: Path, det: Sequence[Path], results: Sequence[ResultDocument]) -> list[Inputs]:
+def open_evaluated(
+    gt: Path, det: Sequence[Path], results: Sequence[ResultDocument], pictures: Path | None = None
+) -> list[Inputs]:
     """Index the inputs of results again, one detector each.
+
+    Parameters
+    ----------
+    pictures : Path, optional
+        Their folder, for coordinates that are fractions of the page.
 
     Raises
     ------
@@ -48,10 +55,12 @@ def open_evaluated(gt: Path, det: Sequence[Path], results: Sequence[ResultDocume
     """
     faults = FaultLog()
     of_gt = _same_source(gt, "gt", results[0], faults)
-    inputs = [
-        Inputs(of_gt, _same_source(path, "det", result, faults), faults, replace(result.options, masks=None))
-        for path, result in zip(det, results, strict=True)
-    ]
+    inputs = []
+    for path, result in zip(det, results, strict=True):
+        of_det = _same_source(path, "det", result, faults)
+        has_fractions = any(formats.load(source.format).fractions for source in (of_gt, of_det))
+        sized = with_sizes(of_gt, pictures) if pictures is not None and has_fractions else of_gt
+        inputs.append(Inputs(*in_pixels(sized, of_det), faults, replace(result.options, masks=None)))
     for of_detector in inputs:
         _ = of_detector.paired  # logs what does not pair
     faults.raise_if_any()

@@ -88,7 +88,11 @@ class Subject:
 
 
 def read(
-    results: Sequence[Path], labels: Sequence[str] | None = None, gt: Path | None = None, det: Sequence[Path] = ()
+    results: Sequence[Path],
+    labels: Sequence[str] | None = None,
+    gt: Path | None = None,
+    det: Sequence[Path] = (),
+    pictures: Path | None = None,
 ) -> Subject:
     """Read what a report shows of one detector, or of several side by side.
 
@@ -100,6 +104,8 @@ def read(
         The detectors' names; the folders' names by default.
     gt, det : Path, sequence of Path
         The inputs of these runs, one of `det` per detector; without them objects are listed but not drawn.
+    pictures : Path, optional
+        As for `open_evaluated`.
 
     Raises
     ------
@@ -117,7 +123,7 @@ def read(
         raise InputError(f"give --gt and one --det for each result folder ({len(results)}), or neither")
     if gt is None:
         return Subject(results, rows)
-    inputs = open_evaluated(gt, det, documents)
+    inputs = open_evaluated(gt, det, documents, pictures)
     if inputs[0].gt.names != names:
         raise InputError(f"{gt}: has other images than {results[0]}; evaluate again")
     return Subject(results, rows, inputs)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import pairing
-from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.base import IN_FRACTIONS, Source
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Outlines, take
 from evaltex_cli.validate import swapped_inputs
@@ -105,11 +106,18 @@ def sample(gt: Source, det: Source, paired: Ints) -> ImageBatch:
     ----------
     paired : (images,) int64
         Position in `det` of each image of `gt`; `pairing.NO_DETECTIONS` where it has none.
+
+    Raises
+    ------
+    InputError
+        When coordinates are fractions of the page.
     """
     positions = np.flatnonzero(paired != pairing.NO_DETECTIONS)[:SAMPLE_IMAGES]
     weights = gt.weights[positions].astype(np.int64) + det.weights[paired[positions]]
     positions = positions[: swapped_inputs.small_sample(weights)]
     ours, theirs = gt.read(positions), det.read(paired[positions])
+    if ours.in_fractions is not None or theirs.in_fractions is not None:
+        raise InputError(" instead of ".join(reversed(IN_FRACTIONS)))
     objects, detections = _thinned(ours.objects, SAMPLE_OBJECTS), _thinned(theirs.objects, SAMPLE_DETECTIONS)
     pairs = np.cumsum(np.diff(objects.offsets) * np.diff(detections.offsets))
     images = max(int(np.searchsorted(pairs, SAMPLE_PAIRS, side="right")), 1)

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from evaltex_cli import formats
 from evaltex_cli.errors import Hints, InputError, quote
 from evaltex_cli.evaluation import pairing
 from evaltex_cli.formats import locations
 from evaltex_cli.formats.files import image_names
+from evaltex_cli.formats.image_sizes import with_sizes, with_sizes_of_each_other
 from evaltex_cli.formats.options import INVALID_POLYGONS
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.validate import coordinate_mixups, swapped_inputs
@@ -51,6 +53,7 @@ def validate(
     theirs = open_input("det", det, det_format, invalid, problems) if det is not None else None
     paired, also = _paired(ours, theirs)
     partners = np.where(paired == pairing.NO_DETECTIONS, also, paired)
+    _make_pixels(ours, theirs, partners, images)
     if ours is not None:
         names = ours.source.names
         sizes = read_all(ours, picture_sizes(ours, images, problems), problems)
@@ -73,6 +76,19 @@ def validate(
         list(_pairs(ours, theirs, paired, also)) if ours and theirs else [],
         sorted(problems, key=lambda problem: (problem.level, problem.side != "gt")),
     )
+
+
+def _make_pixels(ours: Inspection | None, theirs: Inspection | None, partners: Ints, images: Path | None) -> None:
+    """Make fractions of the page pixels as an evaluation does, by the pictures or the other side's sizes."""
+    opened = [one for one in (ours, theirs) if one is not None]
+    if not any(formats.load(one.source.format).fractions for one in opened):
+        return
+    if ours is not None and images is not None:
+        ours.source = with_sizes(ours.source, images)
+    if ours is not None and theirs is not None:
+        ours.source, theirs.source = with_sizes_of_each_other(ours.source, theirs.source, partners)
+    if theirs is not None and images is not None:
+        theirs.source = with_sizes(theirs.source, images)
 
 
 def _paired(ours: Inspection | None, theirs: Inspection | None) -> tuple[Ints, Ints]:
