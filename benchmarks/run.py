@@ -25,7 +25,7 @@ from measure import Measured, Ratio, can_measure_memory, peak_memory, process, t
 
 from evaltex_cli import evaluate
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.runtime.workers import cores
+from evaltex_cli.runtime import cores
 
 TABLE_FILE = Path(__file__).parents[1] / "docs" / "performance.md"
 TABLE_MARKS = ("<!-- benchmarks/run.py writes from here -->\n", "<!-- to here -->\n")

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from evaltex_cli.version import __version__
@@ -41,7 +42,5 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     # Loaded on use: `evaltex --help` imports this package and must not load numpy.
     if name in _HOMES:
-        from importlib import import_module
-
         return getattr(import_module(f"evaltex_cli.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'evaltex_cli' has no attribute {name!r}")

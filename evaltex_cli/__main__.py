@@ -5,6 +5,8 @@ import signal
 import sys
 from pathlib import Path
 
+from evaltex_cli.runtime import signals
+
 
 def run() -> None:
     """Run the command line.
@@ -17,14 +19,12 @@ def run() -> None:
             setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from evaltex_cli.cli import main
-    from evaltex_cli.cli.output import stop
-    from evaltex_cli.runtime import signals
+    from evaltex_cli import cli
 
     try:
-        main(prog_name="evaltex")
+        cli.main(prog_name="evaltex")
     except OSError as error:  # at help or the version: what happens in a command is reported there
-        stop(str(error))
+        cli.stop(str(error))
     finally:
         for each in signals.ENDING:
             signal.signal(each, signal.SIG_IGN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -246,8 +247,6 @@ class Hints:
 
     def nearest(self, name: str) -> str:
         """Return ` (did you mean 'x'?)`, or nothing, as when `HINT_WORK` is used up."""
-        import difflib
-
         if len(name) > LONGEST_HINTED or self._work < 0 or not self._candidates:
             return ""
         close = difflib.get_close_matches(name, self._affordable(name), n=1, cutoff=0.6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import click
 
 from evaltex_cli.cli.options import HELP_OPTIONS
+from evaltex_cli.cli.output import stop
 
+__all__ = ["main", "stop"]
 EVALUATE = "evaluate"
 COMMANDS = ("compare", "convert", "diagnose", "merge", "report", "toys", "validate")
 """Beside the plain form; each is the module of its name."""
@@ -38,8 +41,6 @@ class Entry(click.Group):
         """A command's name with a slip in it is no ground truth; nor is one after options."""
         word = next((word for word in args if not word.startswith("-")), "")
         if word and not Path(word).exists():
-            import difflib
-
             close = difflib.get_close_matches(word, COMMANDS, n=1, cutoff=0.75)
             if close:
                 raise click.UsageError(f"no file {word!r}; did you mean: evaltex {close[0]} ... (the command first)?")

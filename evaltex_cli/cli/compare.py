@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -23,9 +22,6 @@ from evaltex_cli.cli.output import error_exit, stop, warn, write_output
 from evaltex_cli.cli.paths import INPUT, force_option
 from evaltex_cli.errors import counted
 from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions
-
-if TYPE_CHECKING:
-    from evaltex_cli.compare.comparison import System
 
 
 @click.argument(
@@ -74,18 +70,25 @@ def command(
     """
     with error_exit():
         from evaltex_cli.compare import comparison, tables
-        from evaltex_cli.results import significance
 
         stored = [comparison.is_result(path) for path in paths]
         detectors = paths if stored[0] else paths[1:]
         if len(detectors) < 2:
             stop("nothing to compare; give GT DET_A DET_B, or two results of runs with -a")
         if labels and len(labels) != len(detectors):
-            named = counted(len(labels), "{count} label[s]")
-            stop(f"{named} for {len(detectors)} detectors; give one a detector, or none")
-        if all(stored[-len(detectors) :]):
+            given = counted(len(labels), "{count} label[s]")
+            stop(f"{given} for {len(detectors)} detectors; give one a detector, or none")
+        are_all_stored = all(stored[-len(detectors) :])
+        if are_all_stored:
             _refuse_for_results(chosen, options)
-        systems = _systems(paths, list(labels) or _labels(detectors), chosen, options, work)
+        else:
+            work.prepare("evaltex_cli.compare.comparison")
+        named = zip(detectors, labels or _labels(detectors), strict=True)
+        parameters = chosen.parameters()
+        with Work().workers() if are_all_stored else work.workers(*paths, options.images) as in_order:
+            systems = [
+                comparison.systems_of(path, label, paths[0], options, parameters, in_order) for path, label in named
+            ]
         if not stored[0]:
             comparison.refuse_other_ground_truth(paths[0], options.gt_format, systems)
         if chosen.protocols:
@@ -95,8 +98,7 @@ def command(
         warn([f"{system.label}: {text}" for group in groups for system in group for text in system.document.warnings])
         warn([f"left out: {name} ({reason})" for name, reason in left_out.items()])
         comparisons = [comparison.compare(group, resamples=resamples, seed=seed, level=confidence) for group in groups]
-        few = [significance.few_images(one.compared_images) for one in comparisons]
-        warn([warning for warning in few if warning])
+        warn([warning for one in comparisons if (warning := one.warning)])
         write_output(tables.FORMATS[form](comparisons, worst, confidence), output)
 
 
@@ -109,27 +111,6 @@ def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:
         )
     if options.images is not None or options.invalid != INVALID_POLYGONS[0]:
         stop("results were evaluated before; leave out --images and --invalid, or give the detections themselves")
-
-
-def _systems(
-    paths: tuple[Path, ...], labels: list[str], chosen: Chosen, options: InputOptions, work: Work
-) -> list[list[System]]:
-    """Evaluate detections, and read results."""
-    from evaltex_cli.compare import comparison
-    from evaltex_cli.evaluation.inputs import open_inputs
-
-    parameters = chosen.parameters()
-    detectors = paths[-len(labels) :]
-    if all(map(comparison.is_result, detectors)):
-        return [comparison.stored(path, label) for path, label in zip(detectors, labels, strict=True)]
-    work.prepare("evaltex_cli.compare.comparison")
-    with work.workers(*paths, options.images) as in_order:
-        return [
-            comparison.stored(path, label)
-            if comparison.is_result(path)
-            else comparison.evaluated(open_inputs(paths[0], path, options, in_order), label, parameters, in_order)
-            for path, label in zip(detectors, labels, strict=True)
-        ]
 
 
 def _labels(paths: tuple[Path, ...]) -> list[str]:

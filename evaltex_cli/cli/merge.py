@@ -9,6 +9,8 @@ import click
 from evaltex_cli.cli.options import quiet_option
 from evaltex_cli.cli.output import echo_err, echo_lines, error_exit, warn
 from evaltex_cli.cli.paths import OUTPUT_FOLDER, RESULTS, force_option
+from evaltex_cli.results.beginnings import is_result
+from evaltex_cli.runtime.outputs import without
 
 
 @click.argument("results", type=RESULTS, nargs=-1, required=True, metavar="RESULT RESULT ...")
@@ -23,16 +25,16 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
     repeated.
     """
     with error_exit():
-        from evaltex_cli.results import beginnings, merge, result_document, text_tables, writer
-        from evaltex_cli.runtime import atomic_output, outputs
+        from evaltex_cli.results import merge, result_document, text_tables, writer
+        from evaltex_cli.runtime import atomic_output
 
         merged = merge.merge(results, res_dir)
         earlier = merge.results_in(results, res_dir)
         evaluations = [one.evaluation for one in merged]
         owned = [file for evaluation in evaluations for file in writer.result_names(evaluation.protocol)]
         with (
-            outputs.without(earlier),
-            atomic_output.staged(res_dir, owned, beginnings.is_result) as folder,
+            without(earlier),
+            atomic_output.staged(res_dir, owned, is_result) as folder,
             writer.ResultWriter(folder) as into,
         ):
             for one in merged:

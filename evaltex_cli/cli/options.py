@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from evaltex_cli import formats
 from evaltex_cli.cli.output import warn
 from evaltex_cli.cli.paths import CONFIG, PICTURES, OutputFile
-from evaltex_cli.formats import FORMATS
 from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions
 from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.runtime import cores, input_files
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from evaltex_cli.runtime.workers import InOrder
+    from evaltex_cli.runtime import InOrder
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
@@ -66,7 +67,7 @@ set_option = click.option(
 def format_option(name: str, what: str) -> Decorator:
     """Return the option of an input's format; `what` is the input."""
     return click.option(
-        name, type=click.Choice(list(FORMATS)), help=f"Format of {what}.  [default: detected from the content]"
+        name, type=click.Choice(list(formats.FORMATS)), help=f"Format of {what}.  [default: detected from the content]"
     )
 
 
@@ -214,19 +215,16 @@ class Work:
 
     def prepare(self, *modules: str) -> None:
         """Have processes started that will find these modules imported."""
-        if self.cluster is None:
+        if self.cluster is None and (self.jobs or cores()) > 1:
             from evaltex_cli.runtime import workers
 
-            workers.prepare(self.jobs, modules)
+            workers.prepare(modules)
 
     @contextmanager
     def workers(self, *paths: Path | None) -> Iterator[InOrder]:
         """Yield an `InOrder`; workers must find these inputs, which must not change while the block runs."""
-        from evaltex_cli import formats
-        from evaltex_cli.runtime.input_files import files_of
-
         given = [path for path in paths if path is not None]
-        files = [file for path in given for file in files_of(path)]
+        files = [file for path in given for file in input_files.files_of(path)]
         if self.cluster is not None:
             formats.refuse_packed(given)
         with self._in_order(files) as in_order:
@@ -235,13 +233,16 @@ class Work:
             formats.refuse_changed(before)
 
     def _in_order(self, files: Sequence[Path]) -> AbstractContextManager[InOrder]:
-        if self.cluster is None:
-            from evaltex_cli.runtime import workers
+        if self.cluster is not None:
+            from evaltex_cli.runtime import dask_cluster
 
-            return workers.processes(self.jobs)
-        from evaltex_cli.runtime import dask_cluster
+            return dask_cluster.workers_of(self.cluster, files, self.cluster_timeout, lambda line: warn([line]))
+        jobs = self.jobs or cores()
+        if jobs == 1:
+            return nullcontext(map)
+        from evaltex_cli.runtime import workers
 
-        return dask_cluster.workers_of(self.cluster, files, self.cluster_timeout, lambda line: warn([line]))
+        return workers.processes(jobs)
 
 
 work_options = group(

@@ -17,6 +17,7 @@ import click
 from evaltex_cli.cli.paths import rules
 from evaltex_cli.errors import EvaltexError
 from evaltex_cli.runtime import signals
+from evaltex_cli.runtime.outputs import guarded
 
 BAR_AFTER_SECONDS = 1.0
 
@@ -55,11 +56,8 @@ def error_exit() -> Iterator[None]:
         if handler is not signal.SIG_IGN:
             signal.signal(number, _end)
     try:
-        with _reported():
-            from evaltex_cli.runtime.outputs import guarded
-
-            with guarded(rules()):
-                yield
+        with _reported(), guarded(rules()):
+            yield
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)

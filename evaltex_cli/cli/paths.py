@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    from evaltex_cli.runtime.outputs import Rules
+from evaltex_cli.results.beginnings import is_of, is_output, is_result
+from evaltex_cli.runtime.outputs import Rules
 
 _FORCE = "evaltex.force"
 
@@ -73,9 +73,6 @@ force_option = click.option(
 
 def rules() -> Rules:
     """Return what the running command reads and writes."""
-    from evaltex_cli.results.beginnings import is_of, is_output, is_result
-    from evaltex_cli.runtime.outputs import Rules
-
     context = click.get_current_context()
     given = [(param.type, path) for param in context.command.params for path in _paths(param, context)]
     return Rules(

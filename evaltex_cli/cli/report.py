@@ -10,6 +10,8 @@ from evaltex_cli.cli.options import diagnose_option, embed_option, quiet_option
 from evaltex_cli.cli.output import error_exit, progress_bar, stop, warn
 from evaltex_cli.cli.paths import INPUT, PICTURES, RESULTS, OutputFile, force_option
 from evaltex_cli.errors import counted
+from evaltex_cli.results.beginnings import is_of
+from evaltex_cli.runtime.outputs import refuse_file
 
 
 @click.argument("results", type=RESULTS, nargs=-1, required=True, metavar="RES_DIR [RES_DIR_B ...]")
@@ -56,8 +58,6 @@ def command(
     """
     with error_exit():
         from evaltex_cli import report
-        from evaltex_cli.results.beginnings import is_of
-        from evaltex_cli.runtime.outputs import refuse_file
 
         if labels and len(labels) != len(results):
             given = counted(len(labels), "{count} label[s]")

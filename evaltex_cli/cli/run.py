@@ -13,6 +13,7 @@ import click
 
 from evaltex_cli.cli.options import ALL, Chosen, Work
 from evaltex_cli.cli.output import echo_lines, progress_bar, warn
+from evaltex_cli.evaluation import resume
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.evaluation.tally import Evaluation, Run, Sink
@@ -20,6 +21,7 @@ from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
 from evaltex_cli.results.beginnings import is_result
 from evaltex_cli.results.result_document import Bootstrap, Extras, Verdict
+from evaltex_cli.results.significance import with_intervals
 from evaltex_cli.results.text_tables import score_table
 from evaltex_cli.results.writer import ResultWriter, image_files, log_unfit_names, result_names
 from evaltex_cli.runtime.atomic_output import staged, write_file
@@ -87,8 +89,6 @@ def run(request: Request) -> list[Verdict]:
         verdicts = [] if gates is None else gates.verdicts(evaluations)
         intervals: dict[str, dict[str, Any]] = {}
         if results.bootstrap["level"] is not None:
-            from evaltex_cli.results.significance import with_intervals
-
             evaluations, intervals = with_intervals(evaluations, **results.bootstrap)
         _write(writer, results, evaluations, intervals, verdicts)
         if results.report:
@@ -99,8 +99,6 @@ def run(request: Request) -> list[Verdict]:
 
             write_file(results.junit, gate.junit(verdicts))
     if results.resume:
-        from evaltex_cli.evaluation import resume
-
         resume.place(results.res_dir).unlink(missing_ok=True)
     warn([warning for evaluation in evaluations for warning in evaluation.warnings])
     lines = [f"Gate {verdict}" for verdict in verdicts if not (results.quiet and verdict.passed)]
@@ -157,8 +155,6 @@ def _evaluated(
             log_unfit_names(writer.folder, runs, inputs.gt, inputs.faults)
         journal = None
         if results.resume:
-            from evaltex_cli.evaluation import resume
-
             key = resume.key(inputs, runs, results.per_image)
             journal = stack.enter_context(resume.opened(resume.place(results.res_dir), key, runs))
         is_seen = request.work.cluster is None and not results.resume

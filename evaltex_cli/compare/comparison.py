@@ -13,14 +13,15 @@ from evaltex_cli import formats
 from evaltex_cli.compare.changes import Changes, ImageChange, ObjectChange, image_changes, object_changes
 from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
-from evaltex_cli.evaluation.inputs import Inputs
+from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.evaluation.tally import Sink
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores, Tally, load
 from evaltex_cli.results import reader, significance
 from evaltex_cli.results.image_table import Gatherer, ImageTable, first_difference, table_of
 from evaltex_cli.results.result_document import ResultDocument, differences, of_evaluation
-from evaltex_cli.runtime.workers import InOrder
+from evaltex_cli.runtime import InOrder
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +99,11 @@ class Comparison:
     scores: list[ScoreComparison]
     images: Changes[ImageChange]
     objects: Changes[ObjectChange]
+
+    @property
+    def warning(self) -> str | None:
+        """What limits the comparison: too few images."""
+        return significance.few_images(self.compared_images)
 
 
 def compare(
@@ -265,6 +271,15 @@ def evaluated(
         _system(label, of_evaluation(result, tables.pop(result.protocol.name).table()))
         for result in evaluate_inputs(inputs, runs, sink, in_order=in_order)
     ]
+
+
+def systems_of(
+    path: Path, label: str, gt: Path, options: InputOptions, protocols: Mapping[str, Any], in_order: InOrder
+) -> list[System]:
+    """Read the results of a detector, or evaluate its detections; raises as `stored` and `evaluated`."""
+    if is_result(path):
+        return stored(path, label)
+    return evaluated(open_inputs(gt, path, options, in_order), label, protocols, in_order)
 
 
 def is_result(path: Path) -> bool:

@@ -111,7 +111,7 @@ def footer(comparison: Comparison, level: float) -> list[str]:
     if len(comparison.systems) > 2:
         others = len(comparison.systems) - 1
         lines.append(f"p is of one difference, as its interval; p (Holm) is corrected for {others} detectors compared.")
-    warning = significance.few_images(comparison.compared_images)
+    warning = comparison.warning
     lines += [f"Warning: {warning}."] if warning else []
     found = (reason for score in comparison.scores for reason in [*score.reasons, *score.interval_reasons])
     lines += [f"-: {reason}." for reason in dict.fromkeys(found) if reason]

@@ -30,7 +30,7 @@ from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import Evidence, Tally
 from evaltex_cli.records import Convention, ImageBatch, Ints, Overlaps
-from evaltex_cli.runtime.workers import InOrder
+from evaltex_cli.runtime import InOrder
 
 ALL_KINDS = "all"
 

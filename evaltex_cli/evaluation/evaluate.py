@@ -34,7 +34,7 @@ from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.options import INVALID_POLYGONS, MAX_PIXELS, InputOptions, MaskFolders
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import SHOWN_IMAGES, load
-from evaltex_cli.runtime.workers import FailedError, InOrder
+from evaltex_cli.runtime import FailedError, InOrder
 
 _CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 Progress: TypeAlias = Callable[[int, int], None]

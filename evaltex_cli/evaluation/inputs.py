@@ -13,7 +13,7 @@ from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_confident
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Ints
-from evaltex_cli.runtime.workers import FailedError, InOrder, in_threads
+from evaltex_cli.runtime import FailedError, InOrder
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +46,8 @@ def open_inputs(gt: Path, det: Path, options: InputOptions, in_order: InOrder = 
     """
     sides: list[tuple[Path, Side, str | None]] = [(gt, "gt", options.gt_format), (det, "det", options.det_format)]
     if in_order is not map and all(formats.is_text(path, name) for path, _, name in sides):
+        from evaltex_cli.runtime.workers import in_threads
+
         in_order = in_threads
     elif any(formats.is_packed(path) for path in (gt, det)):
         in_order = map  # what is unpacked must outlive the workers

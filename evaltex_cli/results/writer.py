@@ -20,6 +20,7 @@ from evaltex_cli.protocols.base import Evidence, Protocol
 from evaltex_cli.records import ImageBatch
 from evaltex_cli.results import result_text
 from evaltex_cli.results.result_document import SCHEMA, Extras
+from evaltex_cli.runtime.atomic_output import remove_tree
 from evaltex_cli.version import __version__
 
 ImageFiles: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
@@ -163,14 +164,12 @@ class ResultWriter:
 
     def drop(self, names: Iterable[str]) -> None:
         """Remove what was written for protocols whose results mean nothing after all."""
-        import shutil
-
         for name in names:
             file = self._images.pop(name, None)
             if file is not None:
                 file.close()
                 self._part(name).unlink()
-            shutil.rmtree(self.folder / name, ignore_errors=True)
+            remove_tree(self.folder / name)
 
     def _part(self, name: str) -> Path:
         return self.folder / f".{name}.images"

@@ -1,1 +1,46 @@
-"""Signals, processes and files. Nothing here knows what text detection is."""
+"""Signals, processes and files. Nothing here knows what text detection is.
+
+Code that has work to do calls ``in_order(function, items)``, which returns what `map` does: that is the only difference
+between one process, several (`workers`) and a cluster (`dask_cluster`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol, TypeVar
+
+ATTEMPTS = 3
+"""How often a piece of work is tried when workers die at it."""
+AHEAD = 2
+"""Pieces under way for each worker."""
+MACHINE_FAULTS = (OSError, MemoryError)
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class InOrder(Protocol):
+    """What `map` is: results of a function, in the order of the items."""
+
+    def __call__(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]: ...
+
+
+class FailedError(Exception):
+    """A piece of work at which workers died, or failed as only machines fail, `ATTEMPTS` times.
+
+    Attributes
+    ----------
+    item : object
+        What was to be worked on.
+    reason : str
+    """
+
+    def __init__(self, item: Any, reason: str) -> None:
+        super().__init__(item, reason)
+        self.item, self.reason = item, reason
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

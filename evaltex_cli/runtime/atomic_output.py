@@ -258,14 +258,17 @@ def _clear(folder: Path) -> None:
 
 def _discard(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
-        _remove_tree(path)
+        remove_tree(path)
     else:
         path.unlink()
 
 
-def _remove_tree(folder: Path) -> None:
+def remove_tree(folder: Path) -> None:
+    """Remove a folder, if it is there, with all that is in it."""
     try:
         folder.rmdir()  # enough for most, and without an import
+    except FileNotFoundError:
+        return
     except OSError:
         import shutil
 

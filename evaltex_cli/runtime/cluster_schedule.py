@@ -19,9 +19,8 @@ from functools import partial
 from typing import Any
 
 from evaltex_cli.errors import InputError, listed
-from evaltex_cli.runtime import cluster_worker
+from evaltex_cli.runtime import AHEAD, ATTEMPTS, FailedError, Item, Result, cluster_worker
 from evaltex_cli.runtime.cluster_worker import State
-from evaltex_cli.runtime.workers import AHEAD, ATTEMPTS, FailedError, Item, Result
 
 CONNECT_SECONDS = 10
 LOOK_SECONDS = 1.0

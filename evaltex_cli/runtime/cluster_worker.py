@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evaltex_cli.errors import InputError, TangledError
-from evaltex_cli.runtime.workers import MACHINE_FAULTS
+from evaltex_cli.runtime import MACHINE_FAULTS
 from evaltex_cli.version import __version__
 
 Versions = Mapping[str, str]

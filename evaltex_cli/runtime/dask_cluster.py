@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from evaltex_cli.errors import InputError
+from evaltex_cli.runtime import InOrder
 from evaltex_cli.runtime.cluster_schedule import ANSWER_SECONDS, CONNECT_SECONDS, TIMEOUT, Cluster, Warn
-from evaltex_cli.runtime.workers import InOrder
 
 PROBE_SECONDS = 7
 """For a scheduler to say that it is one; together with what it takes to import Dask, well below 15."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import gzip
 import os
 import re
 import stat
@@ -73,7 +74,6 @@ def unpacked(path: Path) -> Path:
     """
     if not is_packed(path):
         return path
-    import gzip
     import tempfile
 
     descriptor, name = tempfile.mkstemp(prefix="evaltex-", suffix=".txt")

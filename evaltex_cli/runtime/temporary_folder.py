@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 
 LONGEST_PATH = 60
@@ -21,9 +24,6 @@ _locked_here: dict[str, int] = {}
 
 def hold_folder() -> None:
     """Make the folder of this process and lock it, if that has not been done; remove those that killed runs left."""
-    import tempfile
-    from multiprocessing.util import get_temp_dir
-
     configured = tempfile.gettempdir()
     try:
         if len(os.fsencode(configured)) > LONGEST_PATH:
@@ -44,8 +44,6 @@ def hold_folder() -> None:
 
 def remove_folder() -> None:
     """Remove the folder of the process that started this one; to be called when that process has been killed."""
-    from multiprocessing.util import get_temp_dir
-
     _remove(Path(get_temp_dir()))
 
 
@@ -66,6 +64,4 @@ def _stale_folders(place: Path) -> Iterator[Path]:
 
 
 def _remove(folder: Path) -> None:
-    import shutil
-
     shutil.rmtree(folder, ignore_errors=True)

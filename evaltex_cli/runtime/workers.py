@@ -1,8 +1,7 @@
-"""Work cut into pieces, done in this process or in several (on a cluster: `dask_cluster`), with results in order.
+"""Work cut into pieces, done in this process or in several, with results in order.
 
-Whoever has work to do calls ``in_order(function, items)``, which returns what `map` does: that is the only difference
-between one process and a cluster. Only so many pieces are under way at once, and results come in the order of the
-items, so that sums do not depend on who does the work.
+Only so many pieces are under way at once, and results come in the order of the items, so that sums do not depend on
+which process does the work.
 
 Every worker process has a pipe of its own to a thread of this process. If it dies, that pipe ends, so it is known which
 item it had, and no other worker is disturbed. (The workers of a `ProcessPoolExecutor` share their pipes: one that dies
@@ -11,53 +10,37 @@ breaks the pool, nobody knows at which item, and before Python 3.14 none can be 
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
 import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from multiprocessing import forkserver, resource_tracker
+from typing import TYPE_CHECKING, Any
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.runtime import signals, temporary_folder
+from evaltex_cli.runtime import (
+    AHEAD,
+    ATTEMPTS,
+    MACHINE_FAULTS,
+    FailedError,
+    InOrder,
+    Item,
+    Result,
+    signals,
+    temporary_folder,
+)
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
-ATTEMPTS = 3
-AHEAD = 2
-"""Pieces under way for each worker."""
-MACHINE_FAULTS = (OSError, MemoryError)
 _IMPORTED = ("multiprocessing.connection", "multiprocessing.popen_forkserver", "runpy")
 _END = b""
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-
-class InOrder(Protocol):
-    """What `map` is: results of a function, in the order of the items."""
-
-    def __call__(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]: ...
-
-
-class FailedError(Exception):
-    """A piece of work at which workers died, or failed as only machines fail, three times.
-
-    Attributes
-    ----------
-    item : object
-        What was to be worked on.
-    reason : str
-    """
-
-    def __init__(self, item: Any, reason: str) -> None:
-        super().__init__(item, reason)
-        self.item, self.reason = item, reason
 
 
 # Threads -------------------------------------------------------------------------------------------------------------
@@ -68,7 +51,6 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item], /) -> 
 
     For few items, and work that mostly leaves the interpreter to others. An interrupt does not wait for it.
     """
-    from concurrent.futures import Future
 
     def work(item: Item, future: Future[Result]) -> None:
         try:
@@ -90,42 +72,15 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item], /) -> 
 # Processes -----------------------------------------------------------------------------------------------------------
 
 
-def cores() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def prepare(jobs: int, modules: Sequence[str]) -> None:
-    """Import modules for the workers that `processes` will start, while this process does something else.
-
-    Parameters
-    ----------
-    jobs : int
-        As for `processes`.
-    modules : sequence of str
-        What workers find imported.
-    """
-    if (jobs or cores()) == 1:
-        return
-    from multiprocessing import forkserver
-
+def prepare(modules: Sequence[str]) -> None:
+    """Import modules for the workers that `processes` will start, while this process does something else."""
     forkserver.set_forkserver_preload([*_IMPORTED, *modules])
     _start_servers()
 
 
 @contextmanager
 def processes(jobs: int) -> Iterator[InOrder]:
-    """Give an `InOrder` over worker processes; none of them is left when the block ends, however it does.
-
-    Parameters
-    ----------
-    jobs : int
-        Number of processes; 1 works in this one, 0 takes all processors.
-    """
-    jobs = jobs or cores()
-    if jobs == 1:
-        yield map
-        return
+    """Give an `InOrder` over so many worker processes; none of them is left when the block ends, however it does."""
     _start_servers()
     workers = _Workers(jobs)
     try:
@@ -140,13 +95,11 @@ class _Workers:
     """Worker processes, and a thread for each of them; those that die are replaced."""
 
     def __init__(self, jobs: int) -> None:
-        from concurrent.futures import ThreadPoolExecutor
-
         self._threads, self._ahead = ThreadPoolExecutor(jobs), AHEAD * jobs
         self._processes: list[BaseProcess] = []
         self._idle: list[Connection] = []
         self._start_lock, self._is_ended = threading.Lock(), False
-        with suppress(RuntimeError):  # whoever submits work reports it
+        with suppress(RuntimeError):  # `in_order` reports it
             for _ in range(jobs):  # they start while this process does something else
                 self._threads.submit(lambda: self._idle.append(self._start()))
 
@@ -208,8 +161,6 @@ class _Workers:
 
     def _start(self) -> Connection:
         """Start a worker and return the pipe to it."""
-        import multiprocessing
-
         context = multiprocessing.get_context("forkserver")
         with self._start_lock, _starting():
             if self._is_ended:
@@ -224,8 +175,6 @@ class _Workers:
 
 def _start_servers() -> None:
     """Start the two processes that start workers, with signals blocked: a terminal's would end them before workers."""
-    from multiprocessing import forkserver, resource_tracker
-
     with _starting(), _silent_children():
         for start in (temporary_folder.hold_folder, resource_tracker.ensure_running, forkserver.ensure_running):
             with signals.waiting():  # once for each: the second unblocks them
@@ -286,9 +235,7 @@ def _answer(task: bytes) -> bytes:
 
 
 def _end_with_parent() -> None:
-    from multiprocessing import parent_process
-
-    if parent := parent_process():
+    if parent := multiprocessing.parent_process():
         parent.join()
         temporary_folder.remove_folder()
         os._exit(1)

@@ -13,7 +13,7 @@ from PIL import Image
 
 from evaltex_cli import evaluate
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.runtime.workers import cores
+from evaltex_cli.runtime import cores
 
 ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"

@@ -20,8 +20,7 @@ import pytest
 import test_changed
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.runtime import cluster_schedule, cluster_worker, dask_cluster
-from evaltex_cli.runtime import workers as jobs
+from evaltex_cli.runtime import FailedError, cluster_schedule, cluster_worker, dask_cluster
 
 distributed = pytest.importorskip("distributed", reason="the extra cluster is not installed")
 # What is given up while it connects is left to the garbage collector, by Dask too, and that may be in any later test.
@@ -276,7 +275,7 @@ def test_a_worker_that_is_restarted_again_and_again_is_bounded(workers: Workers)
     with dask_cluster.workers_of(workers.address, warn=told.append) as in_order:
         results = in_order(die, range(10))
         assert [next(results) for _ in range(3)] == [0, 1, 2]
-        with pytest.raises(jobs.FailedError) as failed:
+        with pytest.raises(FailedError) as failed:
             next(results)
     assert failed.value.item == 3
     assert 2 <= len(told) <= 8, told

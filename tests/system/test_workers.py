@@ -23,7 +23,7 @@ from evaltex_cli.cli import main
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import batches, evaluate, inputs, tally
 from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.runtime import dask_cluster, workers
+from evaltex_cli.runtime import AHEAD, ATTEMPTS, FailedError, dask_cluster, workers
 
 IMAGES = 60
 
@@ -125,8 +125,8 @@ def test_any_number_of_jobs_gives_the_same_bytes(kind: str, count: int, monkeypa
 @pytest.mark.parametrize("kind", ["boxes", "masks"])
 def test_workers_import_what_decodes_pictures_where_there_are_any(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     preloaded: list[str] = []
-    monkeypatch.setattr(workers, "prepare", lambda _, modules: preloaded.extend(modules))
-    outcome(*arguments_for(kind))
+    monkeypatch.setattr(workers, "prepare", preloaded.extend)
+    outcome(*arguments_for(kind), "--jobs", "2")
     assert ("evaltex_cli.formats.label_images" in preloaded) == (kind == "masks")
 
 
@@ -211,12 +211,12 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
         assert (tmp_path / "mark").exists()
         found = in_order(always_die, range(10))
         assert [next(found) for _ in range(3)] == [0, 1, 4]
-        with pytest.raises(workers.FailedError, match="a worker died") as failed:
+        with pytest.raises(FailedError, match="a worker died") as failed:
             next(found)
         assert failed.value.item == 3
-        with pytest.raises(workers.FailedError, match="Input/output error"):
+        with pytest.raises(FailedError, match="Input/output error"):
             list(in_order(failing_disk, range(10)))
-        with pytest.raises(workers.FailedError, match="out of memory"):
+        with pytest.raises(FailedError, match="out of memory"):
             list(in_order(without_memory, range(10)))
         with pytest.raises(InputError, match="0 is wrong"):
             list(in_order(fail, range(10)))
@@ -228,12 +228,12 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
 def test_a_worker_that_dies_disturbs_no_other(tmp_path: Path) -> None:
     """Its item is tried three times; what other workers do meanwhile is done once."""
     mark = tmp_path / "mark"
-    with pytest.raises(workers.FailedError, match="a worker died") as failed, workers.processes(2) as in_order:
+    with pytest.raises(FailedError, match="a worker died") as failed, workers.processes(2) as in_order:
         list(in_order(counted, [(number, str(mark)) for number in range(8)]))
     assert failed.value.item == (3, str(mark))
     calls = mark.read_text().split()
-    assert calls.count("3") == workers.ATTEMPTS
-    assert len(calls) - workers.ATTEMPTS == len({*calls} - {"3"}) >= 3
+    assert calls.count("3") == ATTEMPTS
+    assert len(calls) - ATTEMPTS == len({*calls} - {"3"}) >= 3
 
 
 def test_results_and_items_may_be_larger_than_a_pipe_holds() -> None:
@@ -326,7 +326,7 @@ def test_only_so_much_is_under_way() -> None:
     with workers.processes(2) as in_order:
         results = in_order(square, items())
         next(results)
-        assert len(taken) <= 2 * workers.AHEAD
+        assert len(taken) <= 2 * AHEAD
         assert [next(results) for _ in range(3)] == [1, 4, 9]
 
 
@@ -341,7 +341,7 @@ def test_images_that_kill_workers_are_named(monkeypatch: pytest.MonkeyPatch) -> 
     write_boxes()
 
     def gives_up(function: object, items: object) -> Iterator[object]:
-        raise workers.FailedError(next(iter(items)), "a worker died")  # type: ignore[call-overload]
+        raise FailedError(next(iter(items)), "a worker died")  # type: ignore[call-overload]
         yield
 
     opened = inputs.open_inputs(Path("gt.txt"), Path("det.txt"), InputOptions())
