@@ -41,7 +41,7 @@ from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.protocols import base
 from evaltex_cli.protocols.base import Count, Evidence, Protocol, Scores, object_counts, per_image, require
 from evaltex_cli.protocols.matches import matches, mean_of
-from evaltex_cli.protocols.ratios import divide, harmonic_mean, quotient, recall_precision
+from evaltex_cli.protocols.ratios import divide, harmonic_mean, quotient, ratio_error, recall_precision, settled
 from evaltex_cli.records import Bools, Convention, Floats, Geometries, ImageBatch, Ints, Objects, Overlaps, expanded
 
 TRUNCATED = Convention(truncated=True)
@@ -94,7 +94,7 @@ class _Scene:
     gt, det : (p,) int64
         Pairs of these that meet, be it in one point, sorted by (gt, det).
     share : (p,) float64
-        Share of the object's area that the detection covers, as it comes: ties are exact ones.
+        Share of the object's area that the detection covers; equal ones are exactly equal.
     distance : (G,) float64
         Distance from the origin to a point in the object.
     """
@@ -160,14 +160,29 @@ def _scene(batch: ImageBatch, parameters: Parameters, has_text: Bools) -> _Scene
     gt_area, det_area = shapes.area(gt_hulls), shapes.area(det_hulls)
     gt, det = _meeting(gt_hulls, batch.gt.offsets, det_hulls, batch.det.offsets)
     dc_gt, dc_det = gt[batch.gt.dont_care[gt]], det[batch.gt.dont_care[gt]]
-    precision = divide(shapes.pair_area(gt_hulls, dc_gt, det_hulls, dc_det), det_area[dc_det])
+    common = shapes.pair_area(gt_hulls, dc_gt, det_hulls, dc_det)
+    pairs = Overlaps(dc_gt, dc_det, common, gt_area, det_area, gt_hulls.boxes, det_hulls.boxes)
+    precision = settled(divide(common, det_area[dc_det]), parameters.dont_care_overlap, pairs)
     det_counts = np.ones(batch.det.count, dtype=bool)
     det_counts[dc_det[precision > parameters.dont_care_overlap]] = False
     gt_counts = ~batch.gt.dont_care & has_text & batch.named_in_detections[batch.gt.image]
     kept = gt_counts[gt] & det_counts[det]
     gt, det = gt[kept], det[kept]
-    share = quotient(shapes.pair_area(det_hulls, det, gt_hulls, gt), gt_area[gt])
+    common = shapes.pair_area(det_hulls, det, gt_hulls, gt)
+    share = _equalised(quotient(common, gt_area[gt]), pairs._replace(gt=gt, det=det, area=common))
     return _Scene(gt_counts, det_counts, gt, det, share, _distance(gt_hulls))
+
+
+def _equalised(share: Floats, pairs: Overlaps) -> Floats:
+    """(p,) shares of objects; of one object's, those that only rounding makes different are the largest of them."""
+    order = np.lexsort((-share, pairs.gt))
+    gt, share = pairs.gt[order], share[order]
+    error = ratio_error(share, pairs, order)
+    is_less = np.ones(len(share), dtype=bool)
+    is_less[1:] = (gt[1:] != gt[:-1]) | (share[:-1] - share[1:] > error[:-1] + error[1:])
+    result = np.empty_like(share)
+    result[order] = share[np.flatnonzero(is_less)[np.cumsum(is_less) - 1]]
+    return result
 
 
 def _hulls(objects: Objects) -> shapes.Shapes:

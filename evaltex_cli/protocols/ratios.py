@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from evaltex_cli.geometry.rounding import area_error
 from evaltex_cli.protocols.base import ObjectTally, Scores
@@ -20,6 +20,8 @@ from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps
 
 LEAST, MOST = 1e-12, 1e-6
 """Bounds of the error of a ratio: the first as a share of it, for the arithmetic; the second of whatever size."""
+SLACK = 1e-9
+"""What rounding may change in a sum of ratios, or in a distance in diagonals, where no program says how to add."""
 
 
 def quotient(numerator: Floats, denominator: Floats) -> Floats:
@@ -108,6 +110,20 @@ def settled(ratio: Floats, thresholds: ArrayLike, overlaps: Overlaps, pairs: Int
     result = ratio.copy()
     result[close] = nearest[close]
     return result
+
+
+def settled_sums(total: NDArray[Any], threshold: float, inexact: Bools | bool) -> NDArray[Any]:
+    """Put sums of ratios that rounding may have moved off a threshold back on it.
+
+    Parameters
+    ----------
+    total : (n,) float64 or float32
+    threshold : float
+        What the sums are compared with.
+    inexact : bool or (n,) bool
+        The sums that may be moved; others remain as a program adds them.
+    """
+    return np.where(inexact & (np.abs(total - threshold) <= SLACK), threshold, total)
 
 
 def ignored_detections(batch: ImageBatch, overlaps: Overlaps, threshold: float) -> Bools:

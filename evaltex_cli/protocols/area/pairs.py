@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from evaltex_cli import geometry
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.rounding import without_errors
-from evaltex_cli.protocols.ratios import ignored_detections, quotient, settled
+from evaltex_cli.protocols.ratios import SLACK, ignored_detections, quotient, settled
 from evaltex_cli.records import ANY_TYPE, Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
 
 LONE_IS_MANY, LONE_IS_ONE_TO_ONE, LONE_IS_RETESTED = range(3)
 """What a split or merge of one partner is: like any other; a one-to-one match; that, if it passes its thresholds."""
-SLACK, SLACK_DECIMALS = 1e-9, 9
-"""What rounding may add to distances in diagonals, and to sums of ratios, where no program says how to add."""
+SLACK_DECIMALS = 9
+"""As `SLACK`: sums of ratios are rounded to so many decimals where no program says how to add."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from evaltex_cli.protocols.cleval.shapes import (
     side_of,
 )
 from evaltex_cli.protocols.cleval.text import MatchedPairs, Text, credited_characters, texts_of
-from evaltex_cli.protocols.ratios import divide
+from evaltex_cli.protocols.ratios import divide, settled, settled_sums
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, count_texts, expanded
 
 
@@ -80,38 +80,35 @@ def inclusions(centre: Ints, det: Ints, owner: Ints, detections: int) -> Inclusi
     return Inclusions(centre, det, pair.reshape(-1), key // max(detections, 1), key % max(detections, 1))
 
 
-def match(
-    found: Inclusions,
-    overlap: tuple[Ints, Ints, Floats],
-    det_area: Floats,
-    dont_care: Bools,
-    threshold: float,
-    official: bool,
-) -> Matching:
+def match(found: Inclusions, overlaps: Overlaps, dont_care: Bools, threshold: float, official: bool) -> Matching:
     """Match objects and detections.
 
     Parameters
     ----------
     found : Inclusions
-    overlap : (o,) int64, int64, float64
-        Pairs (gt, det), sorted, that overlap, and by which area; of don't-care objects without what is a word's.
-    det_area : (D,) float64
+    overlaps : Overlaps
+        Those of don't-care objects without what is a word's.
     dont_care : (G,) bool
     threshold : float
         Least area precision.
     official : bool
-        Area precision in single precision, and at least the threshold where don't-care objects take detections; in
-        double precision, and above the threshold, if not. (Sums over a merge are of doubles in either case.)
+        Area precision in single precision, and at least the threshold where don't-care objects take detections. If
+        not: in double precision, above the threshold, and both at it if only rounding moved them off it. (Sums over a
+        merge are of doubles in either case.)
     """
-    gt, det, area = overlap
+    gt, det = overlaps.gt, overlaps.det
     single = np.float32 if official else np.float64
-    precision, limit = divide(area, det_area[det]).astype(single), single(threshold)
-    detections, i, j = len(det_area), found.pair_gt, found.pair_det
+    limit = single(threshold)
+    precision = divide(overlaps.area, overlaps.det_area[det])
+    # Single precision hides the rounding of areas by itself, and is what the program compares.
+    precision = precision.astype(single) if official else settled(precision, threshold, overlaps)
+    detections, i, j = len(overlaps.det_area), found.pair_gt, found.pair_det
     shared = _at(precision, gt, det, i, j, detections)
 
     ignores, on_ignored = dont_care[gt], dont_care[i]
     total = np.zeros(detections, single)
     np.add.at(total, j[on_ignored], shared[on_ignored])
+    total = settled_sums(total, threshold, inexact=not official)
     exceeds = np.greater_equal if official else np.greater
     dropped: Bools = exceeds(total, limit)
     dropped[det[ignores & exceeds(precision, limit)]] = True
@@ -124,7 +121,8 @@ def match(
     one_to_many = split & (np.bincount(i[split], minlength=len(dont_care))[i] >= 2)
     objects = np.bincount(j[counted], minlength=detections)
     total = np.bincount(j[counted], weights=shared[counted], minlength=detections)
-    many_to_one = counted & (objects[j] >= 2) & (total[j] >= threshold)
+    reached: Bools = settled_sums(total, threshold, inexact=not official) >= np.float64(threshold)
+    many_to_one = counted & (objects[j] >= 2) & reached[j]
     return Matching(one_to_one, one_to_many, many_to_one, dropped)
 
 
@@ -322,8 +320,9 @@ def counts_of(scene: Scene, dont_care: Bools, parameters: Parameters) -> Counts:
     """Match objects and detections and count characters, `dont_care` being left out."""
     found, objects, detections = scene.found, len(scene.gt_length), len(scene.det_rank)
     area = without_words(scene.overlap, scene.gt, scene.det, dont_care)
-    overlap = (scene.overlap[0], scene.overlap[1], area)
-    matching = match(found, overlap, scene.det.area, dont_care, parameters.threshold, parameters.official)
+    boxes = scene.gt.shapes.boxes, scene.det.shapes.boxes
+    overlaps = Overlaps(*scene.overlap[:2], area, scene.gt.area, scene.det.area, *boxes)
+    matching = match(found, overlaps, dont_care, parameters.threshold, parameters.official)
     matched = matching.matched
     splits = np.bincount(found.pair_gt[matched], minlength=objects)
     merges = np.bincount(found.pair_det[matched], minlength=detections)

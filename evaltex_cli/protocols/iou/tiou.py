@@ -56,14 +56,12 @@ from evaltex_cli.protocols.detection_order import in_order, needs_confidences
 from evaltex_cli.protocols.iou import iou as iou_protocol
 from evaltex_cli.protocols.iou.iou import convention, counting, iou, pair, spread
 from evaltex_cli.protocols.matches import matches, mean_of
-from evaltex_cli.protocols.ratios import divide, image_scores_by, scores_of, settled
+from evaltex_cli.protocols.ratios import SLACK, divide, image_scores_by, scores_of, settled
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps
 
 FOUND = 0.5
 """A detection of a line finds the words of which it covers more than this share."""
 NO_LINE = -1
-SLACK = 1e-9
-"""A share this little above the tolerance is at it, but for rounding."""
 
 
 @dataclass(frozen=True, slots=True)

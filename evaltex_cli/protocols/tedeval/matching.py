@@ -14,7 +14,7 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import rings, shapes
 from evaltex_cli.geometry.boxes import around
 from evaltex_cli.geometry.overlaps import touching_boxes
-from evaltex_cli.protocols.ratios import divide, quotient
+from evaltex_cli.protocols.ratios import divide, quotient, settled, settled_sums
 from evaltex_cli.records import Bools, Convention, Floats, Geometries, ImageBatch, Ints, Objects, Overlaps, expanded
 
 VERTICAL = 1.5
@@ -159,6 +159,8 @@ class Scene:
         Overlapping pairs of an object that counts and a detection, sorted by (gt, det).
     recall, precision : (p,) float64
         Common area as a share of the object's, and of what remains of the detection's.
+    slanted : (p,) bool
+        Pairs of which a polygon is one side.
     ignored : (D,) bool
         Detections of don't care.
     cut : (D,) array of geometries
@@ -169,6 +171,7 @@ class Scene:
     det: Ints
     recall: Floats
     precision: Floats
+    slanted: Bools
     ignored: Bools
     cut: Geometries
 
@@ -186,6 +189,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
     gt, det, area, det_area = overlaps.gt, overlaps.det, overlaps.area, overlaps.det_area
     ignored = np.zeros(batch.det.count, dtype=bool)
     cut: Geometries = np.full(batch.det.count, None, dtype=object)
+    gt_slanted, det_slanted = batch.gt.outlines.counts > 0, batch.det.outlines.counts > 0
     on_dont_care = batch.gt.dont_care[gt]
     if on_dont_care.any():
         gt_shapes, det_shapes = (shapes.of(side, TRUNCATED) for side in (batch.gt, batch.det))
@@ -193,10 +197,13 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
         dc = np.searchsorted(np.unique(gt[on_dont_care]), gt[on_dont_care])
         dc_det = det[on_dont_care]
         shared = geometry.polygons.intersection_area(remains[dc], shapes.geometries(det_shapes, dc_det))
-        recall, precision = divide(shared, own_area[dc]), divide(shared, det_area[dc_det])
+        pairs = overlaps._replace(gt=gt[on_dont_care], det=dc_det, area=shared)
+        recall = settled(divide(shared, own_area[dc]), t_r, pairs)
+        precision = settled(divide(shared, det_area[dc_det]), t_p, pairs)
         covered = recall > t_r
         covered_det, count = dc_det[covered], batch.det.count
-        total = np.bincount(covered_det, weights=precision[covered], minlength=count)
+        slanted = (gt_slanted[pairs.gt] | det_slanted[dc_det])[covered]
+        total = _sums(covered_det, precision[covered], slanted, count, t_p)
         ignored = (total >= t_p) & (np.bincount(covered_det, minlength=count) > 0)
         ignored[dc_det[precision > t_p]] = True
 
@@ -209,7 +216,10 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
         again = np.flatnonzero(shapes.has_geometry(cut)[det])
         area[again] = geometry.polygons.intersection_area(shapes.geometries(gt_shapes, gt[again]), cut[det[again]])
         gt, det, area = gt[area > 0], det[area > 0], area[area > 0]
-    return Scene(gt, det, divide(area, overlaps.gt_area[gt]), divide(area, det_area[det]), ignored, cut)
+    pairs = overlaps._replace(gt=gt, det=det, area=area)
+    recall = settled(divide(area, overlaps.gt_area[gt]), t_r, pairs)
+    precision = settled(divide(area, det_area[det]), t_p, pairs)
+    return Scene(gt, det, recall, precision, gt_slanted[gt] | det_slanted[det], ignored, cut)
 
 
 def _uncovered_dont_care(objects: Objects, gt_shapes: shapes.Shapes, dont_care: Ints) -> tuple[Geometries, Floats]:
@@ -256,8 +266,10 @@ def match(scene: Scene, gt_outlines: Outlines, det_outlines: Outlines, t_r: floa
     )
     one_to_one = both & alone & counts
     one_to_one[one_to_one] = _near(gt[one_to_one], det[one_to_one], scene, gt_outlines, det_outlines, center)
-    merged = _grouped(enough_recall & counts, det, scene.precision, t_p, gt, gt_outlines)
-    split = _grouped(enough_precision & counts, gt, scene.recall, t_r, det, det_outlines)
+    merges = _large_enough(enough_recall & counts, det, scene.precision, t_p, scene.slanted)
+    splits = _large_enough(enough_precision & counts, gt, scene.recall, t_r, scene.slanted)
+    merged = _on_one_line(merges, det, gt, gt_outlines)
+    split = _on_one_line(splits, gt, det, det_outlines)
     return np.asarray(one_to_one | merged | split)
 
 
@@ -272,12 +284,23 @@ def _near(gt: Ints, det: Ints, scene: Scene, gt_outlines: Outlines, det_outlines
     return np.asarray(apart * 2 < center)
 
 
-def _grouped(candidate: Bools, one: Ints, share: Floats, threshold: float, many: Ints, outlines: Outlines) -> Bools:
-    """(p,) whether a pair is of a group: candidates of one object or detection, two or more, together large enough."""
+def _sums(one: Ints, share: Floats, slanted: Bools, objects: int, threshold: float) -> Floats:
+    """(objects,) sums of the shares of pairs; those with a polygon are at the threshold if only rounding is between."""
+    has_polygon = np.bincount(one[slanted], minlength=objects) > 0
+    return settled_sums(np.bincount(one, weights=share, minlength=objects), threshold, has_polygon)
+
+
+def _large_enough(candidate: Bools, one: Ints, share: Floats, threshold: float, slanted: Bools) -> Bools:
+    """(p,) whether a pair is one of two or more candidates of one object or detection that reach the threshold."""
     objects = int(one.max(initial=-1)) + 1
-    total = np.bincount(one[candidate], weights=share[candidate], minlength=objects)
+    total = _sums(one[candidate], share[candidate], slanted[candidate], objects, threshold)
     is_group = (np.bincount(one[candidate], minlength=objects) >= 2) & (total >= threshold)
-    members = np.flatnonzero(candidate & is_group[one])
+    return np.asarray(candidate & is_group[one])
+
+
+def _on_one_line(chosen: Bools, one: Ints, many: Ints, outlines: Outlines) -> Bools:
+    """(p,) the chosen pairs of those groups whose members, of which these are the outlines, are on one line."""
+    members = np.flatnonzero(chosen)
     group = np.unique(one[members], return_inverse=True)[1]
     several = _on_several_lines(group, outlines.start_of_line[many[members]], outlines.centre[many[members]])
     result = np.zeros(len(one), dtype=bool)
