@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from evaltex_cli.diagnose.corrections import select_images, select_overlaps
+from evaltex_cli.diagnose.selection import select_images, select_overlaps
 from evaltex_cli.evaluation.tally import Evaluation, Run
+from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols.base import Evidence, ExactSum, Tally, joined
 from evaltex_cli.protocols.matches import FALSE_POSITIVE, IGNORED, MATCH_TYPES, MISSED
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects, Overlaps
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects
 
 OF_GT = tuple(name for code, name in enumerate(MATCH_TYPES) if code not in (FALSE_POSITIVE, IGNORED))
 
@@ -87,12 +88,10 @@ def properties(objects: Objects) -> dict[str, Floats]:
     return {"height": height, "aspect_ratio": ratio, "length": lengths}
 
 
-def add_bin(
-    held: BinSums, run: Run, batch: ImageBatch, overlaps: Callable[[], Overlaps], evidence: Evidence, inside: Bools
-) -> None:
+def add_bin(held: BinSums, run: Run, batch: ImageBatch, evidence: Evidence, inside: Bools) -> None:
     """Add the objects of a batch that are in a bin, `inside` (G,) bool; the others are made don't-care.
 
-    Where don't-care objects change matches, the images are evaluated again, with the batch's `overlaps`.
+    If don't-care objects change matches, the images are evaluated again, with the batch's overlaps.
     """
     matches = evidence.matches
     if matches is None:
@@ -110,7 +109,8 @@ def add_bin(
         if run.protocol.recount is not None:
             tally = run.protocol.recount(only, matches, run.parameters).each(lambda column: column[images])
         else:
-            chosen = select_images(only, images), select_overlaps(overlaps(), batch, images)
+            measured = overlaps.of(batch, run.protocol.convention(run.parameters))
+            chosen = select_images(only, images), select_overlaps(measured, batch, images)
             tally = run.protocol.evidence(*chosen, run.parameters, False).tally
         held.evidence = joined(held.evidence, tally.sum())
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from evaltex_cli import geometry
 from evaltex_cli.diagnose.error_types import Mistakes
+from evaltex_cli.diagnose.selection import Repaired
 from evaltex_cli.geometry import outlines, rings, shapes
 from evaltex_cli.records import (
     Bools,
@@ -19,7 +20,6 @@ from evaltex_cli.records import (
     ImageBatch,
     Ints,
     Objects,
-    Overlaps,
     concatenate,
     concatenate_texts,
     offsets_of,
@@ -71,9 +71,7 @@ class _Outlines:
         return shapes.geometries(self.shapes, index)
 
 
-def repaired(
-    batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], as_boxes: bool = False
-) -> tuple[ImageBatch, Bools]:
+def repaired(batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], as_boxes: bool = False) -> Repaired:
     """Repair some kinds of mistakes.
 
     Parameters
@@ -85,13 +83,6 @@ def repaired(
         Of `error_types.KINDS`.
     as_boxes : bool
         Whether polygons are repaired as their bounding boxes, for a protocol that takes them so.
-
-    Returns
-    -------
-    ImageBatch
-        Don't-care objects, and detections without a mistake of these kinds, are untouched.
-    (images,) bool
-        Images whose detections changed.
 
     Notes
     -----
@@ -125,8 +116,8 @@ def repaired(
     changed[batch.det.image[gone]] = True
     changed[made.image] = True
     in_detections = None if batch.in_detections is None else batch.in_detections | changed
-    detections = _assembled(batch.det, np.flatnonzero(~gone), made)
-    return replace(batch, det=detections, in_detections=in_detections), changed
+    detections, rows = _assembled(batch.det, np.flatnonzero(~gone), made)
+    return Repaired(replace(batch, det=detections, in_detections=in_detections), changed, rows)
 
 
 def _repair_relations(
@@ -304,11 +295,11 @@ def _reading_order(boxes: Floats, around: Floats) -> list[int]:
     return order
 
 
-def _assembled(det: Objects, kept: Ints, made: _Made) -> Objects:
-    """Join detections that stay and those made, each in its place."""
+def _assembled(det: Objects, kept: Ints, made: _Made) -> tuple[Objects, Ints]:
+    """Join detections that stay and those made, each in its place; return their rows too (`Repaired`)."""
     count = len(made.image)
     if not count and len(kept) == det.count:
-        return det
+        return det, kept
     image = np.concatenate([det.image[kept], np.array(made.image, np.int64)])
     place = np.concatenate([kept, np.array(made.place, np.int64)])
     numbers = np.concatenate([np.zeros(0), *(outline.ravel() for outline in made.outlines)])
@@ -327,42 +318,4 @@ def _assembled(det: Objects, kept: Ints, made: _Made) -> Objects:
     )
     order = np.lexsort((place, image))
     rows = np.concatenate([kept, det.count + np.arange(count)])[order]
-    return take(concatenate([det, new]), rows, offsets_of(np.bincount(image, minlength=len(det.offsets) - 1)))
-
-
-def select_images(batch: ImageBatch, which: Bools) -> ImageBatch:
-    """Return the batch of some images, boxes and polygons only.
-
-    Parameters
-    ----------
-    which : (images,) bool
-    """
-    if which.all():
-        return batch
-    return replace(
-        batch,
-        names=[batch.names[k] for k in np.flatnonzero(which).tolist()],
-        sizes=batch.sizes[which],
-        gt=_of_images(batch.gt, which),
-        det=_of_images(batch.det, which),
-        in_detections=None if batch.in_detections is None else batch.in_detections[which],
-    )
-
-
-def _of_images(objects: Objects, which: Bools) -> Objects:
-    return take(objects, which[objects.image], offsets_of(np.diff(objects.offsets)[which]))
-
-
-def select_overlaps(overlaps: Overlaps, batch: ImageBatch, which: Bools) -> Overlaps:
-    """Return the overlaps of a batch that are those of `select_images`."""
-    gt, det = which[batch.gt.image], which[batch.det.image]
-    pairs = gt[overlaps.gt]
-    return Overlaps(
-        (np.cumsum(gt) - 1)[overlaps.gt[pairs]],
-        (np.cumsum(det) - 1)[overlaps.det[pairs]],
-        overlaps.area[pairs],
-        overlaps.gt_area[gt],
-        overlaps.det_area[det],
-        None if overlaps.gt_boxes is None else overlaps.gt_boxes[gt],
-        None if overlaps.det_boxes is None else overlaps.det_boxes[det],
-    )
+    return take(concatenate([det, new]), rows, offsets_of(np.bincount(image, minlength=len(det.offsets) - 1))), rows

@@ -19,17 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.diagnose.breakdown import PROPERTIES, Bin, BinSums, Edges, add_bin, bins, properties
-from evaltex_cli.diagnose.corrections import repaired, select_images
+from evaltex_cli.diagnose.corrections import repaired
 from evaltex_cli.diagnose.error_types import KINDS, OF_OBJECTS, Mistakes, Thresholds, find
+from evaltex_cli.diagnose.selection import Repaired, overlaps_after
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.evaluation.evaluate import Progress, evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.evaluation.tally import Evaluation, InputSummary, Run, Sink
 from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import Evidence, Tally
-from evaltex_cli.records import Convention, ImageBatch, Ints, Overlaps
+from evaltex_cli.records import ImageBatch, Ints
 from evaltex_cli.runtime import InOrder
 
 ALL_KINDS = "all"
@@ -120,21 +120,14 @@ class _Sums:
 class _Prepared:
     """One batch's mistakes, and what of their repair is shared by protocols.
 
-    `repairs` holds, for polygons taken as boxes or as they are and for each kind, the images that change and these
-    images repaired.
+    `repairs` contains, for polygons taken as boxes or as they are, the repair of each kind in the images that have it,
+    and of all kinds together in the images that have several.
     """
 
     batch: ImageBatch
     mistakes: Mistakes
     bins: dict[str, Ints]
-    repairs: dict[bool, dict[str, tuple[Ints, ImageBatch]]] = field(default_factory=dict)
-    measured: dict[Convention, Overlaps] = field(default_factory=dict)
-
-    def overlaps(self, convention: Convention) -> Overlaps:
-        """Return the batch's overlaps, measured when they are first asked for."""
-        if convention not in self.measured:
-            self.measured[convention] = measure(self.batch, convention)
-        return self.measured[convention]
+    repairs: dict[bool, dict[str, Repaired]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -155,17 +148,20 @@ class _BatchSums:
         as_boxes = convention.as_boxes or convention.inclusive
         if as_boxes not in prepared.repairs:
             prepared.repairs[as_boxes] = _repairs(batch, prepared.mistakes, as_boxes)
-        for kind, (images, corrected) in prepared.repairs[as_boxes].items():
-            tally = evidence.tally
-            if len(images):
-                found = run.protocol.evidence(corrected, measure(corrected, convention), run.parameters, False)
-                tally = _with_rows(tally, images, found.tally)
-            sums.repaired[kind] = sums.repaired[kind] + tally.sum() if kind in sums.repaired else tally.sum()
+        combined = evidence.tally  # in images with mistakes of one kind, the repair of all kinds is that of this kind
+        for kind, repair in prepared.repairs[as_boxes].items():
+            tally = combined if kind == ALL_KINDS else evidence.tally
+            if repair.changed.any():
+                overlaps = overlaps_after(batch, repair, convention)
+                found = run.protocol.evidence(repair.batch, overlaps, run.parameters, False)
+                images = np.flatnonzero(repair.changed)
+                tally, combined = _with_rows(tally, images, found.tally), _with_rows(combined, images, found.tally)
+            sums.repaired[kind] = tally.sum()
         for name, bin_of in prepared.bins.items():
             sums.bins[name] = [BinSums() for _ in range(len(getattr(self.edges, name)) + 1)]
             for k, inside in enumerate(sums.bins[name]):
                 members = (bin_of == k) & ~batch.gt.dont_care
-                add_bin(inside, run, batch, lambda: prepared.overlaps(convention), evidence, members)
+                add_bin(inside, run, batch, evidence, members)
         return sums
 
     def _prepare(self, batch: ImageBatch) -> _Prepared:
@@ -300,11 +296,11 @@ def diagnosed(
     return [diagnostician.diagnosis(evaluation) for evaluation in evaluations]
 
 
-def _repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> dict[str, tuple[Ints, ImageBatch]]:
-    repairs = {}
-    for kind in (*KINDS, ALL_KINDS):
-        corrected, changed = repaired(batch, mistakes, KINDS if kind == ALL_KINDS else (kind,), as_boxes)
-        repairs[kind] = np.flatnonzero(changed), select_images(corrected, changed)
+def _repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> dict[str, Repaired]:
+    repairs = {kind: repaired(batch, mistakes, (kind,), as_boxes).of_changed_images() for kind in KINDS}
+    has_several = np.sum([repair.changed for repair in repairs.values()], axis=0) > 1
+    of_all = repaired(batch, mistakes, KINDS, as_boxes)
+    repairs[ALL_KINDS] = of_all._replace(changed=has_several).of_changed_images()
     return repairs
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaltex_cli.geometry import shapes
-from evaltex_cli.geometry.overlaps import CONTINUOUS, measure
+from evaltex_cli.geometry import overlaps, shapes
+from evaltex_cli.geometry.overlaps import CONTINUOUS
 from evaltex_cli.protocols.ratios import divide
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
 
@@ -84,9 +84,9 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     so objects that overlap are no mistake of a detection that equals one of them.
     """
     gt_shapes, det_shapes = shapes.of(batch.gt, CONTINUOUS), shapes.of(batch.det, CONTINUOUS)
-    overlaps = measure(batch)
-    gt, det, area = overlaps.gt, overlaps.det, overlaps.area
-    gt_area, det_area = overlaps.gt_area, overlaps.det_area
+    measured = overlaps.of(batch)
+    gt, det, area = measured.gt, measured.det, measured.area
+    gt_area, det_area = measured.gt_area, measured.det_area
     near = area >= (thresholds.overlap - SLACK) * np.minimum(gt_area[gt], det_area[det])
     gt, det, area = gt[near], det[near], area[near]
     order = _best_first(batch, gt, det, area / (gt_area[gt] + det_area[det] - area))

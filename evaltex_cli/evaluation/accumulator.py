@@ -17,13 +17,11 @@ from evaltex_cli.geometry import outlines
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import (
-    Convention,
     Floats,
     GeometryCounts,
     ImageBatch,
     Objects,
     Outlines,
-    Overlaps,
     Texts,
     concatenate,
     concatenate_texts,
@@ -245,11 +243,10 @@ class Accumulator:
             return
         batch = _batch(self._waiting)
         gt, det = batch.gt, batch.det
-        measured: dict[Convention, Overlaps] = {}
         self._has_polygons |= True in self._runs and (are_polygons(gt) or are_polygons(det))
         for has_polygons, run in self._runs.items():
             if has_polygons or not self._has_polygons:
-                tally.add_batch(run, batch, measured, None)
+                tally.add_batch(run, batch, None)
         self._counts = [
             counts + tally.InputCounts.of(side, GeometryCounts())
             for counts, side in zip(self._counts, (gt, det), strict=True)

@@ -19,11 +19,9 @@ from evaltex_cli.formats.filters import treat_invalid
 from evaltex_cli.formats.options import InputOptions, MaskFolders
 from evaltex_cli.records import (
     Bools,
-    Convention,
     ImageBatch,
     Ints,
     Objects,
-    Overlaps,
     offsets_of,
 )
 
@@ -124,9 +122,8 @@ def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, chunk
     if faults.count or refused or not chunk.is_counted:
         return found
     runs = [run.empty() for run in bare]
-    measured: dict[Convention, Overlaps] = {}
     try:
-        kept = [add_batch(run, batch, measured, make) for run in runs]
+        kept = [add_batch(run, batch, make) for run in runs]
         return replace(found, gathered=[run.gathered for run in runs], kept=kept)
     except EvaltexError as refusal:
         return replace(found, refusal=refusal)

@@ -13,7 +13,7 @@ import numpy as np
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols.base import Evidence, EvidenceRows, Protocol, Remark, Scores, Tally, joined
 from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
-from evaltex_cli.records import Convention, GeometryCounts, ImageBatch, Ints, Objects, Overlaps, count_texts
+from evaltex_cli.records import GeometryCounts, ImageBatch, Ints, Objects, count_texts
 
 NEARLY_ZERO = 0.02
 Make: TypeAlias = "Callable[[Run, ImageBatch, Evidence], Any]"
@@ -229,20 +229,16 @@ def _make_both(one: Make, other: Make, run: Run, batch: ImageBatch, evidence: Ev
     return one(run, batch, evidence), other(run, batch, evidence)
 
 
-def add_batch(run: Run, batch: ImageBatch, measured: dict[Convention, Overlaps], make: Make | None) -> Any:
-    """Add a batch's evidence to a run; `measured` keeps its overlaps, by convention, for the other runs.
-
-    Masks are measured once: to them all conventions are the same.
+def add_batch(run: Run, batch: ImageBatch, make: Make | None) -> Any:
+    """Add a batch's evidence to a run.
 
     Returns
     -------
     object
         What `make` returned (`Sink`).
     """
-    convention = Convention() if batch.has_masks else run.protocol.convention(run.parameters)
-    if convention not in measured:
-        measured[convention] = overlaps.measure(batch, convention)
-    found = run.protocol.evidence(batch, measured[convention], run.parameters, make is not None)
+    measured = overlaps.of(batch, run.protocol.convention(run.parameters))
+    found = run.protocol.evidence(batch, measured, run.parameters, make is not None)
     run.gathered.sums = joined(run.gathered.sums, found.tally.sum())
     run.gathered.remark(found.warnings)
     if run.keep_rows:

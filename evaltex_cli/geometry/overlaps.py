@@ -23,6 +23,14 @@ BOXES_OF_TREE = 1 << 16
 """Boxes of which one tree is made; each takes 300 bytes in it."""
 
 
+def of(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
+    """Return all overlaps of a batch (`measure`), which are measured once; of masks for all conventions together."""
+    convention = CONTINUOUS if batch.has_masks else convention
+    if convention not in batch.measured:
+        batch.measured[convention] = measure(batch, convention)
+    return batch.measured[convention]
+
+
 def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
     """Measure all overlaps of a batch.
 

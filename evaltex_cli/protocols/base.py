@@ -171,7 +171,10 @@ class Tally:
     def rows(self) -> Iterator[Self]:
         """Yield the evidence of each image."""
         columns = {name: column.tolist() for name, column in self.as_dict().items()}
-        return (type(self)(**dict(zip(columns, values, strict=True))) for values in zip(*columns.values(), strict=True))
+        for values in zip(*columns.values(), strict=True):
+            row = object.__new__(type(self))  # without `check`, which the columns have passed
+            row.__dict__.update(zip(columns, values, strict=True))
+            yield row
 
     def sum(self) -> Self:
         """Return the sums of all images, exactly: in whatever order they come."""

@@ -23,6 +23,7 @@ from evaltex_cli.diagnose.breakdown import Edges
 from evaltex_cli.diagnose.corrections import repaired
 from evaltex_cli.diagnose.diagnosis import diagnose
 from evaltex_cli.diagnose.error_types import KINDS, Thresholds, find
+from evaltex_cli.diagnose.selection import overlaps_after
 from evaltex_cli.errors import ConfigError, FaultLog, InputError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import open_inputs
@@ -34,7 +35,7 @@ from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.geometry.polygons import from_vertices
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
-from evaltex_cli.records import ImageBatch
+from evaltex_cli.records import Convention, ImageBatch
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 A, B, C = (100, 100, 200, 40), (100, 200, 200, 40), (320, 100, 200, 40)
@@ -172,7 +173,7 @@ def batch_of(folder, gt, det):
 )
 def test_repairs_carry_transcriptions(tmp_path, gt, det, expected):
     batch = batch_of(tmp_path, gt, det)
-    corrected, changed = repaired(batch, find(batch, Thresholds()), KINDS)
+    corrected, changed, _ = repaired(batch, find(batch, Thresholds()), KINDS)
     assert list(corrected.det.texts) == expected
     assert changed.tolist() == [True]
 
@@ -182,7 +183,7 @@ def test_repairs_carry_transcriptions(tmp_path, gt, det, expected):
 def test_repaired_objects_are_consistent(tmp_path_factory, seed, kinds):
     batch = scene_batch(tmp_path_factory.mktemp("scene"), seed)
     mistakes = find(batch, Thresholds())
-    corrected, changed = repaired(batch, mistakes, kinds)
+    corrected, changed, _ = repaired(batch, mistakes, kinds)
     det = corrected.det
     assert det.offsets[-1] == det.count == len(det.texts) == len(det.boxes)
     assert (det.boxes[:, 2:] >= det.boxes[:, :2]).all()
@@ -202,6 +203,34 @@ def test_repaired_objects_are_consistent(tmp_path_factory, seed, kinds):
     if not kinds & {"split", "merged"}:
         change = {"missed": 1, "false": -1, "duplicate": -1}
         assert det.count - batch.det.count == sum(change.get(kind, 0) * mistakes.count(kind) for kind in kinds)
+
+
+@settings(deadline=None, derandomize=True, max_examples=25)
+@given(st.integers(0, 10_000), st.sampled_from([(kind,) for kind in KINDS] + [KINDS]), st.booleans())
+def test_overlaps_after_a_repair_are_those_measured(tmp_path_factory, seed, kinds, as_boxes):
+    batch = scene_batch(tmp_path_factory.mktemp("scene"), seed)
+    repair = repaired(batch, find(batch, Thresholds()), kinds, as_boxes).of_changed_images()
+    convention = Convention(as_boxes=as_boxes)
+    found, expected = overlaps_after(batch, repair, convention), measure(repair.batch, convention)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert ours.tolist() == theirs.tolist()
+
+
+@settings(deadline=None, derandomize=True, max_examples=25)
+@given(st.integers(0, 10_000))
+def test_one_kind_of_mistake_is_repaired_alike_alone_and_among_all(tmp_path_factory, seed):
+    batch = scene_batch(tmp_path_factory.mktemp("scene"), seed)
+    mistakes = find(batch, Thresholds())
+    alone = [repaired(batch, mistakes, (kind,)) for kind in KINDS]
+    together = repaired(batch, mistakes, KINDS)
+    kinds = np.sum([repair.changed for repair in alone], axis=0)
+    assert (together.changed == (kinds > 0)).all()
+    for repair in alone:
+        only = repair.changed & (kinds == 1)
+        ours, theirs = (one._replace(changed=only).of_changed_images().batch.det for one in (repair, together))
+        assert ours.boxes.tolist() == theirs.boxes.tolist()
+        assert ours.outlines.vertices.tolist() == theirs.outlines.vertices.tolist()
+        assert list(ours.texts) == list(theirs.texts)
 
 
 def scene_batch(folder, seed):

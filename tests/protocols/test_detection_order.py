@@ -48,7 +48,7 @@ def confidences_of(det: Objects, numbers: list[int], values: tuple[float, ...]) 
 def found(protocol: str, batch: ImageBatch, **parameters: Any) -> tuple[Any, list[ImageResult]]:
     run = Run(load(protocol), checked(protocol, parameters))
     images: list[ImageResult] = []
-    add_batch(run, batch, {}, lambda run, batch, evidence: images.extend(image_results(run, batch, evidence)))
+    add_batch(run, batch, lambda run, batch, evidence: images.extend(image_results(run, batch, evidence)))
     return run.sums.as_dict(), images
 
 

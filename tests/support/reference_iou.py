@@ -366,7 +366,7 @@ def assert_agrees(protocol: str, seeds: list[int], polygons: bool, **parameters:
     batch = ImageBatch(names, np.zeros((len(images), 2)), gt, det)
     run = Run(load(protocol), checked(protocol, parameters))
     found: list[ImageResult] = []
-    add_batch(run, batch, {}, lambda run, batch, evidence: found.extend(image_results(run, batch, evidence)))
+    add_batch(run, batch, lambda run, batch, evidence: found.extend(image_results(run, batch, evidence)))
     for image, totals in zip(found, expected, strict=True):
         assert {name: image.totals[name] for name in totals} == pytest.approx(totals, abs=1e-9)
         assert image.scores == pytest.approx(scores(protocol, totals, True), abs=1e-9)
