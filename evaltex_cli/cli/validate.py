@@ -52,11 +52,11 @@ def command(
     with status 2 where an evaluation would refuse them, with 0 where there are warnings at most.
     """
     with error_exit():
-        from evaltex_cli.validate import tables
+        from evaltex_cli.validate.findings import FORMATS
         from evaltex_cli.validate.validation import validate
 
         found = validate(gt, det, gt_format=gt_format, det_format=det_format, images=images, invalid=invalid)
-        text = tables.FORMATS[form](found, limit, pairs)
+        text = FORMATS[form](found, limit, pairs)
         write_output(text, output)
         if not found.passed:
             sys.exit(NOT_VALID)

@@ -17,9 +17,8 @@ from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError, counted, listed
 from evaltex_cli.evaluation import batches
 from evaltex_cli.evaluation.batches import Chunk, Found, Refused, cut
-from evaltex_cli.evaluation.inputs import Inputs, open_inputs
+from evaltex_cli.evaluation.inputs import Inputs, open_inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
-from evaltex_cli.evaluation.signature import signature
 from evaltex_cli.evaluation.tally import (
     Evaluation,
     ImageResult,

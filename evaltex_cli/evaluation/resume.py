@@ -21,8 +21,7 @@ import numpy as np
 
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.evaluation.batches import Found
-from evaltex_cli.evaluation.inputs import Inputs
-from evaltex_cli.evaluation.signature import signature
+from evaltex_cli.evaluation.inputs import Inputs, signature
 from evaltex_cli.evaluation.tally import Gathered, InputCounts, Run
 from evaltex_cli.protocols.base import ExactSum, Remark, Tally
 from evaltex_cli.version import __version__

@@ -6,7 +6,7 @@ Modules are named, not imported: `evaltex --help` lists protocols without loadin
 from __future__ import annotations
 
 PROTOCOLS = {
-    "evaltex": "evaltex_cli.protocols.evaltex.protocol",
+    "evaltex": "evaltex_cli.protocols.evaltex",
     "deteval": "evaltex_cli.protocols.area.deteval",
     "icdar2013": "evaltex_cli.protocols.area.icdar2013",
     "icdar2003": "evaltex_cli.protocols.area.icdar2003",
@@ -14,6 +14,6 @@ PROTOCOLS = {
     "iou-crw": "evaltex_cli.protocols.iou.iou_crw",
     "tiou": "evaltex_cli.protocols.iou.tiou",
     "cleval": "evaltex_cli.protocols.cleval.protocol",
-    "tedeval": "evaltex_cli.protocols.tedeval.protocol",
+    "tedeval": "evaltex_cli.protocols.tedeval",
     "popeval": "evaltex_cli.protocols.popeval",
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
-from evaltex_cli.evaluation.signature import options_of, parts_of
+from evaltex_cli.evaluation.inputs import options_of, parts_of
 from evaltex_cli.evaluation.tally import Evaluation, ImageResult, InputSummary
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import Scores, Totals

@@ -10,16 +10,21 @@ breaks the pool, nobody knows at which item, and before Python 3.14 none can be 
 
 from __future__ import annotations
 
+import fcntl
 import multiprocessing
 import os
 import pickle
+import shutil
 import signal
+import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from multiprocessing import forkserver, resource_tracker
+from multiprocessing.util import get_temp_dir
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaltex_cli.errors import InputError
@@ -32,7 +37,6 @@ from evaltex_cli.runtime import (
     Item,
     Result,
     signals,
-    temporary_folder,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +45,11 @@ if TYPE_CHECKING:
 
 _IMPORTED = ("multiprocessing.connection", "multiprocessing.popen_forkserver", "runpy")
 _END = b""
+LONGEST_PATH = 60
+"""Bytes; systems allow about a hundred for the name of a socket, of which Python adds thirty."""
+_FOLDER_LOCK = "evaltex.lock"
+_locked_here: dict[str, int] = {}
+"""The folder of this process, and its open lock file: to close it would give up the lock."""
 
 
 # Threads -------------------------------------------------------------------------------------------------------------
@@ -176,7 +185,7 @@ class _Workers:
 def _start_servers() -> None:
     """Start the two processes that start workers, with signals blocked: a terminal's would end them before workers."""
     with _starting(), _silent_children():
-        for start in (temporary_folder.hold_folder, resource_tracker.ensure_running, forkserver.ensure_running):
+        for start in (hold_temporary_folder, resource_tracker.ensure_running, forkserver.ensure_running):
             with signals.waiting():  # once for each: the second unblocks them
                 start()
 
@@ -237,5 +246,57 @@ def _answer(task: bytes) -> bytes:
 def _end_with_parent() -> None:
     if parent := multiprocessing.parent_process():
         parent.join()
-        temporary_folder.remove_folder()
+        remove_temporary_folder()
         os._exit(1)
+
+
+# The temporary folder -------------------------------------------------------------------------------------------------
+#
+# Processes meet in it. multiprocessing makes it (pymp-* in TMPDIR) and removes it when its process ends. If that is
+# killed, a worker removes the folder, or the next run does. A file in the folder that is locked as long as its process
+# lives shows which of these folders are still in use.
+
+
+def hold_temporary_folder() -> None:
+    """Make the folder of this process and lock it, if that has not been done; remove those that killed runs left."""
+    configured = tempfile.gettempdir()
+    try:
+        if len(os.fsencode(configured)) > LONGEST_PATH:
+            tempfile.tempdir = "/tmp"
+        folder = get_temp_dir()
+    finally:
+        tempfile.tempdir = configured
+    if folder in _locked_here:
+        return
+    with suppress(OSError):  # where there are no locks, nothing is removed
+        for stale in _stale_folders(Path(folder).parent):
+            _remove_folder(stale)
+        lock = os.open(f"{folder}/{_FOLDER_LOCK}.new", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        _locked_here[folder] = lock
+        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.replace(f"{folder}/{_FOLDER_LOCK}.new", f"{folder}/{_FOLDER_LOCK}")  # noqa: PTH105
+
+
+def remove_temporary_folder() -> None:
+    """Remove the folder of the process that started this one; to be called when that process has been killed."""
+    _remove_folder(Path(get_temp_dir()))
+
+
+def _stale_folders(place: Path) -> Iterator[Path]:
+    """Yield the folders of this user that no process holds any more."""
+    for folder in place.glob("pymp-*"):
+        if str(folder) in _locked_here:
+            continue
+        with suppress(OSError):
+            if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
+                continue
+            lock = os.open(folder / _FOLDER_LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                yield folder
+            finally:
+                os.close(lock)
+
+
+def _remove_folder(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)

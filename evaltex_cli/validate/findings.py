@@ -1,13 +1,19 @@
-"""What a validation reports: the problems found, what each side holds, which images pair."""
+"""What a validation reports, as text or JSON: the problems, what each side contains, which images pair."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Literal
 
+from evaltex_cli.errors import counted, quote
 from evaltex_cli.formats.base import Side
+from evaltex_cli.results.text_tables import aligned, json_document, printable
 
 Level = Literal["error", "warning"]
+FEW_PAIRS = 20
+"""A pairing table of no more rows is printed as a whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,3 +106,109 @@ class Validation:
     def passed(self) -> bool:
         """Whether an evaluation would run: there is no error."""
         return self.count("error") == 0
+
+
+# As text or JSON ------------------------------------------------------------------------------------------------------
+
+
+def text(validation: Validation, limit: int | None, all_pairs: bool) -> str:
+    """Plain text: the sides, the pairing, every problem, and last the counts.
+
+    Parameters
+    ----------
+    limit : int or None
+        Errors, and warnings, that are shown; None for all.
+    all_pairs : bool
+        Whether to list also the images that pair by name, where there are many.
+    """
+    lines: list[str] = []
+    for title, side in (("ground truth", validation.gt), ("detections", validation.det)):
+        lines += _side(title, side) if side else []
+    if validation.pairs:
+        lines += ["", *_pairing(validation.pairs, all_pairs)]
+    for level in ("error", "warning"):
+        problems = [problem for problem in validation.problems if problem.level == level]
+        if problems:
+            lines += ["", f"{level}s", *(f"  {_problem(problem)}" for problem in problems[:limit])]
+            if limit is not None and len(problems) > limit:
+                lines.append(counted(len(problems) - limit, f"  ... and {{count}} more {level}[s]"))
+    lines += ["", *_counts(validation)]
+    return "\n".join(lines) + "\n"
+
+
+def document(validation: Validation, limit: int | None, all_pairs: bool) -> str:
+    """JSON of everything, whatever the limit."""
+    content = {
+        "passed": validation.passed,
+        "errors": validation.count("error"),
+        "warnings": validation.count("warning"),
+        **asdict(validation),
+    }
+    document = json_document("validation", content)
+    return document.encode("utf-8", "replace").decode("utf-8")  # names of files need not be Unicode
+
+
+FORMATS: dict[str, Callable[[Validation, int | None, bool], str]] = {"text": text, "json": document}
+
+
+def _side(title: str, side: SideSummary) -> Iterator[str]:
+    yield f"{title}: {printable(side.file)}"
+    yield f"  format {side.format} ({side.reason})"
+    counts = {
+        "{count} image[s]": side.images,
+        "{count} object[s]": side.objects,
+        "{count} don't care": side.dont_care,
+        "{count} transcription[s]": side.transcriptions,
+        "{count} image[s] without objects": side.empty,
+        "{count} image[s] of don't care only": side.all_dont_care,
+        "{count} invalid polygon[s]": side.invalid_polygons,
+        "{count} object[s] without area": side.zero_area,
+    }
+    always = ("{count} image[s]", "{count} object[s]")
+    yield "  " + ", ".join(counted(count, what) for what, count in counts.items() if count or what in always)
+
+
+def _pairing(pairs: Sequence[Pair], all_pairs: bool) -> Iterator[str]:
+    named = sum(pair.by == "name" for pair in pairs)
+    other = sum(pair.by in ("stem", "number") for pair in pairs)
+    missing = sum(pair.det is None for pair in pairs)
+    extra = sum(pair.gt is None for pair in pairs)
+    counts = {
+        "by name": named,
+        "that would if spelled alike": other,
+        "without detections": missing,
+        "only in the detections": extra,
+    }
+    yield "pairing: " + ", ".join(f"{count} {what}" for what, count in counts.items() if count or what == "by name")
+    everything = all_pairs or len(pairs) <= FEW_PAIRS
+    shown = [pair for pair in pairs if everything or pair.by != "name"]
+    if shown:
+        head = ["ground truth", "detections", "paired by", "objects", "detected"]
+        yield from (f"  {row}" for row in aligned([head, *(_pair_cells(pair) for pair in shown)]))
+    if len(shown) < len(pairs):
+        left_out = "({count} image[s] that pair[s|] by name [is|are] not listed; --pairs does)"
+        yield f"  {counted(len(pairs) - len(shown), left_out)}"
+
+
+def _pair_cells(pair: Pair) -> list[str]:
+    by = {"name": "name", "stem": "(stem)", "number": "(number)", None: "-"}[pair.by]
+    names = [printable(name) if name is not None else "-" for name in (pair.gt, pair.det)]
+    return [*names, by, *("-" if count is None else str(count) for count in (pair.objects, pair.detections))]
+
+
+def _problem(problem: Problem) -> str:
+    place = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
+    text = problem.found
+    if problem.object is not None and problem.image is not None:
+        text = f"image {quote(problem.image)}, object {problem.object}: {text}"
+    elif problem.image is not None and quote(problem.image) not in text:
+        text = f"image {quote(problem.image)}: {text}"
+    return printable(f"{place}: {text}{f'; {problem.advice}' if problem.advice else ''}")
+
+
+def _counts(validation: Validation) -> Iterator[str]:
+    kinds = Counter((problem.level, problem.kind) for problem in validation.problems)
+    for level in ("error", "warning"):
+        listed = ", ".join(f"{count} {kind}" for (of, kind), count in kinds.items() if of == level)
+        total = sum(count for (of, _), count in kinds.items() if of == level)
+        yield counted(total, f"{{count}} {level}[s]") + (f": {listed}" if listed else "")

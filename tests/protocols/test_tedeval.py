@@ -17,9 +17,9 @@ from reference_tedeval import Word
 from evaltex_cli import evaluate
 from evaltex_cli.evaluation.accumulator import Accumulator, image_objects
 from evaltex_cli.geometry.overlaps import measure
+from evaltex_cli.protocols import tedeval
 from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.matches import MATCH_TYPES
-from evaltex_cli.protocols.tedeval import protocol as tedeval
 from evaltex_cli.records import ImageBatch, Objects, concatenate
 
 quick = settings(deadline=None, derandomize=True, max_examples=60)

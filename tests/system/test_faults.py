@@ -198,8 +198,8 @@ def test_a_run_that_is_killed_leaves_no_temporary_folder_for_ever(
         kill(process.pid, signal.SIGKILL)
         process.communicate(timeout=HANG_SECONDS)
     holder = subprocess.Popen(
-        [sys.executable, "-c", "from evaltex_cli.runtime import temporary_folder as folder\n"
-         "folder.hold_folder(); print(1); input()"],
+        [sys.executable, "-c", "from evaltex_cli.runtime import workers\n"
+         "workers.hold_temporary_folder(); print(1); input()"],
         env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     assert holder.stdout is not None

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli.protocols import base
 from evaltex_cli.protocols.base import Count, Evidence, Protocol, Scores, Sum, at_most, per_image, require
-from evaltex_cli.protocols.evaltex.matching import (
+from evaltex_cli.protocols.evaltex_matching import (
     Kept,
     Local,
     Parameters,

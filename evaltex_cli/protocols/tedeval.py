@@ -33,7 +33,7 @@ from evaltex_cli.protocols.base import CreditTally, Evidence, Protocol, Scores, 
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.ratios import divide, image_scores_by, scores_of
-from evaltex_cli.protocols.tedeval.matching import (
+from evaltex_cli.protocols.tedeval_matching import (
     TRUNCATED,
     contains,
     edges,
