@@ -7,6 +7,7 @@ takes little more memory than its text. `columns` reads the buffers of many imag
 from __future__ import annotations
 
 import json
+import math
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -180,6 +181,28 @@ def box(x: float, y: float, width: float, height: float, *, where: Steps = ()) -
     if width < 0 or height < 0:
         raise FormatError(f"width {width:g}, height {height:g}", "both at least 0", where)
     return x, y, x + width, y + height
+
+
+def turned(values: Sequence[float], angle: float, pivot: tuple[float, float] | None = None) -> list[float]:
+    """Return the corners of a box that is turned, from its own upper left one on.
+
+    Parameters
+    ----------
+    values : (4,) float
+        x0, y0, x1, y1 before it is turned.
+    angle : float
+        In radians, clockwise as seen, since y points down.
+    pivot : (float, float) or None
+        What it is turned about; None for its centre.
+    """
+    x0, y0, x1, y1 = values
+    centre_x, centre_y = pivot or ((x0 + x1) / 2, (y0 + y1) / 2)
+    cosine, sine = math.cos(angle), math.sin(angle)
+    corners = []
+    for x, y in ((x0, y0), (x1, y0), (x1, y1), (x0, y1)):
+        right, down = x - centre_x, y - centre_y
+        corners += [centre_x + right * cosine - down * sine, centre_y + right * sine + down * cosine]
+    return corners
 
 
 def refuse_bad_names(images: Sequence[CollectedImage], faults: FaultLog) -> None:

@@ -72,6 +72,15 @@ def test_detections(tmp_path: Path) -> None:
     assert read(none, "det")[1].objects.count == 0
 
 
+def test_ground_truth_of_the_annotation_tool_and_given_as_detections(tmp_path: Path) -> None:
+    rows = cells(row(CURVE, "a"), row(SHORT, "#"))
+    path = saved(tmp_path / "img1.mat", gt=rows)
+    assert read(path)[1].objects.dont_care.tolist() == [False, True]
+    _, images, faults = read(path, "det")
+    assert (faults, images.objects.dont_care.tolist()) == ([], [False, False])
+    assert evaluate(path, path, "iou").scores["recall"] == 1
+
+
 def test_folder_evaluated_against_itself_and_converted(tmp_path: Path) -> None:
     folder = tmp_path / "gt"
     folder.mkdir()

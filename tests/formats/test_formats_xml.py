@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import gzip
+import math
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from evaltex_cli import InputError, evaluate, formats
 from evaltex_cli.convert.conversion import convert
 from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.documents import safe_xml
+from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Objects
+from evaltex_cli.validate.validation import validate
 
 PAGE = """<?xml version="1.0" encoding="UTF-8"?>
 <PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">
@@ -110,6 +114,7 @@ class Read:
         log.extend(self.images.faults)
         self.objects: Objects = self.images.objects
         self.texts = list(self.objects.texts)
+        self.warnings = [warning.removeprefix(str(path)) for warning in self.source.warnings]
         self.faults = [str(fault).removeprefix(str(path)) for fault in log.shown]
 
 
@@ -143,14 +148,49 @@ def test_page_lines_and_regions(tmp_path: Path) -> None:
     assert regions.objects.boxes.tolist() == [[0, 0, 300, 90]]
 
 
-def test_a_page_of_another_level_is_no_empty_page(tmp_path: Path) -> None:
-    text = PAGE.replace("Word", "Sentence")
-    found = Read(written(tmp_path / "p.xml", text))
-    assert found.faults == [":4: no Word, but 2 TextLine; expected Word elements, or the format page-line"]
-    found = Read(written(tmp_path / "p.xml", text.replace("TextLine", "Other")))
-    assert found.faults == [":4: no Word, but 1 TextRegion; expected Word elements, or the format page-region"]
-    found = Read(written(tmp_path / "p.xml", text.replace("TextLine", "Other").replace("TextRegion", "Other")))
-    assert (found.faults, found.objects.count) == ([], 0)
+def test_lines_or_regions_are_read_if_no_page_has_words(tmp_path: Path) -> None:
+    lines, regions = PAGE.replace("Word", "Sentence"), PAGE.replace("Word", "Sentence").replace("TextLine", "Other")
+    found = Read(written(tmp_path / "p.xml", f"{lines}<!-- <Word> -->"))
+    assert (found.source.format, found.texts, found.faults) == ("page-line", ["Two words", ""], [])
+    assert found.warnings == [": no file has words, so lines are read (format page-line)"]
+    assert validate(tmp_path / "p.xml").gt.reason == "recognised by root PcGts; no file has words"
+    found = Read(written(tmp_path / "p.xml", regions))
+    assert (found.source.format, found.objects.count) == ("page-region", 1)
+    assert found.warnings == [": no file has words, so regions are read (format page-region)"]
+    found = Read(written(tmp_path / "p.xml", regions.replace("TextRegion", "Other")))
+    assert (found.source.format, found.objects.count, found.warnings) == ("page", 0, [])
+
+
+def test_the_level_is_that_of_the_whole_input(tmp_path: Path) -> None:
+    lines, regions = PAGE.replace("Word", "Sentence"), PAGE.replace("Word", "Sentence").replace("TextLine", "Other")
+    folder = tmp_path / "gt"
+    folder.mkdir()
+    for name, text in (("a", regions), ("b", lines), ("c", lines)):
+        written(folder / f"{name}.xml", text)
+    found = Read(folder)
+    assert (found.source.format, found.faults) == ("page-line", [])
+    assert np.diff(found.objects.offsets).tolist() == [0, 2, 2]
+    assert found.warnings == [
+        ": no file has words, so lines are read (format page-line)",
+        ": 1 file has regions but no lines, so no objects (format page-region reads regions)",
+    ]
+    written(folder / "d.xml", PAGE)
+    found = Read(folder)
+    assert (found.source.format, np.diff(found.objects.offsets).tolist()) == ("page", [0, 0, 0, 3])
+    assert found.warnings == [": 2 files have lines but no words, so no objects (format page-line reads lines)"]
+
+
+def test_a_level_that_was_named_and_is_not_there(tmp_path: Path) -> None:
+    text = ALTO.replace("TextLine", "Line")
+    found = Read(written(tmp_path / "p.xml", text), "gt", "alto-line")
+    assert found.warnings == [": no file has lines, so there are no objects (format alto reads words)"]
+
+
+def test_levels_are_found_in_utf_16(tmp_path: Path) -> None:
+    path = tmp_path / "p.xml"
+    path.write_bytes(PAGE.replace("UTF-8", "UTF-16").replace("Word", "Sentence").encode("utf-16"))
+    found = Read(path, "gt", "page")
+    assert (found.source.format, found.texts, found.faults) == ("page-line", ["Two words", ""], [])
 
 
 @pytest.mark.parametrize("namespace", ["http://www.loc.gov/standards/alto/ns-v2#", "http://schema.ccs-gmbh.com/ALTO"])
@@ -187,11 +227,9 @@ def test_alto_units_become_pixels(tmp_path: Path, unit: str, per_inch: int, sett
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (">pixel<", ">mm10<", ":4: MeasurementUnit mm10 and no resolution of the scan; expected coordinates in pixels"),
         (">pixel<", ">inch<", ":4: MeasurementUnit 'inch'; expected pixel, mm10 or inch1200"),
-        ("<MeasurementUnit>pixel</MeasurementUnit>", "", ":2: no MeasurementUnit; expected pixel, mm10 or inch1200"),
-        ("<Page ", "<Page/><Page ", ":9: 2 Page elements; expected one page in each file"),
-        ('HPOS="0" VPOS="50" WIDTH="300" HEIGHT="40" CONTENT', "CONTENT", ":17: String without attribute HPOS"),
+        ('"s3" HPOS="0" VPOS="50"', '"s3" VPOS="50"', ":17: String without attribute HPOS"),
+        ("Page ", "Seite ", ":2: no Page element; expected one or more"),
         ('WC="1"', 'WC="1.5"', ":17: WC = '1.5'; expected a confidence in [0, 1]"),
         ("110,0 300,0 300,40 110,38.5", "110,0 300,0", ":12: 2 vertices; expected three or more"),
         ("110,0 300,0 300,40 110,38.5", "110,0 300,0 300", ":12: 5 coordinates; expected an even count"),
@@ -201,14 +239,56 @@ def test_alto_units_become_pixels(tmp_path: Path, unit: str, per_inch: int, sett
 )
 def test_alto_faults(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in ALTO
-    (fault,) = Read(written(tmp_path / "p.xml", ALTO.replace(old, new))).faults
+    text = ALTO.replace(old, new).replace("</Page>", "</Seite>" if "Seite" in new else "</Page>")
+    (fault,) = Read(written(tmp_path / "p.xml", text)).faults
     assert fault.startswith(message)
 
 
-def test_alto_resolutions_that_differ_are_a_fault(tmp_path: Path) -> None:
-    text = ALTO.replace(">pixel<", ">mm10<").replace(">none<", ">300 dpi, binarised at 200 dpi<")
-    (fault,) = Read(written(tmp_path / "p.xml", text)).faults
-    assert "MeasurementUnit mm10 and more than one resolution; expected coordinates in pixels, or one" in fault
+@pytest.mark.parametrize("settings", ["none", "300 dpi, binarised at 200 dpi"])
+def test_alto_without_one_resolution_is_in_fractions_of_the_page(tmp_path: Path, settings: str) -> None:
+    text = ALTO.replace(">pixel<", ">mm10<").replace(">none<", f">{settings}<")
+    path = written(tmp_path / "p.xml", text)
+    (fault,) = Read(path).faults
+    assert fault.startswith(": coordinates that are fractions of the page, whose size in pixels is not known")
+    Image.new("L", (1280, 1920)).save(tmp_path / "p.png")
+    images = with_sizes(Read(path).source, tmp_path).read(np.arange(1))
+    assert images.objects.boxes.tolist() == pytest.approx(np.array(WORD_BOXES) * [2, 4, 2, 4])
+    assert images.sizes.tolist() == [[1920, 1280]]
+    (fault,) = Read(written(path, text.replace('WIDTH="640" HEIGHT="480"', ""))).faults
+    assert fault.startswith(":9: a MeasurementUnit other than pixel, no resolution of the scan, and a Page without")
+
+
+def test_alto_without_unit_is_in_pixels(tmp_path: Path) -> None:
+    found = Read(written(tmp_path / "p.xml", ALTO.replace("<MeasurementUnit>pixel</MeasurementUnit>", "")))
+    assert (found.objects.boxes.tolist(), found.faults) == (WORD_BOXES, [])
+    assert found.warnings == [": 1 file without MeasurementUnit is taken for pixels"]
+
+
+def test_alto_strings_without_any_place_are_left_out(tmp_path: Path) -> None:
+    text = ALTO.replace('HPOS="0" VPOS="50" WIDTH="300" HEIGHT="40" CONTENT="three"', 'CONTENT="HPOS = 3"')
+    found = Read(written(tmp_path / "p.xml", text))
+    assert (found.texts, found.faults) == (["Two", "words"], [])
+    assert found.warnings == [": 1 String element without a place was left out"]
+
+
+def test_alto_pages_are_images(tmp_path: Path) -> None:
+    first, end = ALTO.index("<Page "), ALTO.index("</Layout>")
+    second = ALTO[first:end].replace("Two", "Three").replace("640", "1280")
+    text = f"{ALTO[:end]}<!-- <Page> -->{second}{ALTO[end:]}"
+    folder = tmp_path / "gt"
+    folder.mkdir()
+    written(folder / "a.xml", ALTO)
+    path = written(folder / "b.xml", text)
+    found = [Read(folder), Read(path)]
+    assert [one.source.names for one in found] == [["a", "b-1", "b-2"], ["b-1", "b-2"]]
+    for one in found:
+        assert one.faults == []
+        assert one.images.sizes.tolist()[-2:] == [[480, 640], [480, 1280]]
+        assert one.texts[-6:] == ["Two", "words", "three", "Three", "words", "three"]
+    part = found[0].source.read(np.array([2, 1]))
+    assert list(part.objects.texts)[::3] == ["Three", "Two"]
+    written(folder / "b-1.xml", ALTO)
+    assert "image name 'b-1' again" in Read(folder).faults[0]
 
 
 def test_voc(tmp_path: Path) -> None:
@@ -218,6 +298,19 @@ def test_voc(tmp_path: Path) -> None:
     assert found.objects.boxes.tolist() == [[10, 20.5, 110, 50], [200, 5, 230, 9], [1, 100, 9, 150]]
     assert found.objects.dont_care.tolist() == [False, True, False]
     assert found.texts == ["", "", ""]
+
+
+def test_voc_with_empty_flags_and_turned_boxes(tmp_path: Path) -> None:
+    text = VOC.replace("<difficult>0</difficult>", "<difficult/>").replace(
+        "<bndbox><xmin>1</xmin><ymin>100</ymin><xmax>9</xmax><ymax>150</ymax></bndbox>",
+        f"<robndbox><cx>100</cx><cy>50</cy><w>40</w><h>20</h><angle>{math.pi / 2}</angle></robndbox>",
+    )
+    found = Read(written(tmp_path / "1.xml", text))
+    assert (found.faults, found.objects.dont_care.tolist()) == ([], [False, True, False])
+    assert found.objects.boxes[2].tolist() == pytest.approx([90, 30, 110, 70])
+    assert found.objects.outlines.ring(2)[0].tolist() == pytest.approx([110, 30])  # its own upper left corner
+    (fault,) = Read(written(tmp_path / "1.xml", text.replace("<w>40</w>", "<w>-4</w>"))).faults
+    assert fault == ":15: width -4, height 20; expected both at least 0"
 
 
 def test_ctw1500(tmp_path: Path) -> None:

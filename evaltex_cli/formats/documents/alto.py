@@ -1,44 +1,61 @@
-"""ALTO: one page a file, named after it; ``alto / Layout / Page / ... / TextLine / String``, in any namespace.
+"""ALTO: ``alto / Layout / Page / ... / TextLine / String``, in any namespace; images are named after the files.
 
-Words (``String``) or lines (``TextLine``) are the objects; a word's region is its line. The shape is ``Shape /
-Polygon``, else ``HPOS, VPOS, WIDTH, HEIGHT``; the transcription ``CONTENT``, the confidence ``WC``.
+Words (``String``) or lines (``TextLine``) are the objects; a word's region is its line. If no file of an input has
+words, its lines are read. The shape is ``Shape / Polygon``, else ``HPOS, VPOS, WIDTH, HEIGHT``; the transcription
+``CONTENT``, the confidence ``WC``. Writers that make ALTO of lines without words give each line a ``String`` without
+any place, which is left out.
 
-`MeasurementUnit` is pixel, or 1/10 mm (mm10) or 1/1200 inch (inch1200), which are made pixels by the scan's
-resolution. ALTO has no field for that; it is taken from a ``processingStepSettings`` that states it (``300 dpi``,
-``resolution: 300``), and where none does, that is a fault.
+`MeasurementUnit` is pixel, also if it is missing, or 1/10 mm (mm10) or 1/1200 inch (inch1200), which are made pixels by
+the scan's resolution. ALTO has no field for that; it is taken from a ``processingStepSettings`` that states it (``300
+dpi``, ``resolution: 300``). If none does, the coordinates are fractions of the page.
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from evaltex_cli.errors import FaultLog, FormatError, quote
-from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.documents import safe_xml
-from evaltex_cli.formats.documents.document_files import xml_format
+from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.documents import levels, safe_xml
+from evaltex_cli.formats.documents.document_files import index_each, indexed_xml
+from evaltex_cli.formats.documents.each_file import Pages
 from evaltex_cli.formats.documents.safe_xml import Element
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon
 
 Level = Literal["word", "line"]
+_SIDES = ("WIDTH", "HEIGHT")
+_BOX = ("HPOS", "VPOS", *_SIDES)
 _PER_INCH = {"mm10": 254.0, "inch1200": 1200.0}
-_NUMBER = r"([0-9]{2,5}(?:\.[0-9]{1,3})?)"
+_NUMBER = r"([0-9]{2,5}(?:\.[0-9]{1,3})?)(?![0-9.])"
 _RESOLUTION = re.compile(
-    rf"\b{_NUMBER}\s?(?:dpi|ppi)\b|\b(?:dpi|ppi|[xy]?[ _-]?resolution)\s?[:=]?\s?{_NUMBER}\b", re.IGNORECASE
+    rf"\b{_NUMBER}\s?(?:dpi|ppi)\b|(?:\b|[xy])(?:dpi|ppi|[xy]?[ _-]?resolution)\"?\s?[:=]?\s?\"?{_NUMBER}",
+    re.IGNORECASE,
 )
+_PAGE = re.compile(rb"<(?:[\w.-]+:)?Page[\s/>]")
+_MAY_BE_NOWHERE = re.compile(rb"<(?:[\w.-]+:)?String\b(?![^>]*\bHPOS\s*=\s*[\"'])")
 
 
-def _parse(level: Level, data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
-    root = safe_xml.tree(data)
-    pages = list(root.all("Page"))
-    if len(pages) != 1:
-        at = pages[1].at if pages else root.at
-        raise FormatError(f"{len(pages)} Page elements", "one page in each file", at=at)
-    scale = _pixels_per_unit(root)
-    image.width, image.height = (_size(pages[0], side_of) * scale for side_of in ("WIDTH", "HEIGHT"))
-    for k, line_element in enumerate(pages[0].all("TextLine"), 1):
+class _Page(NamedTuple):
+    """A page, and what its coordinates are multiplied by."""
+
+    element: Element
+    scale: tuple[float, float]
+    in_fractions: bool = False
+
+
+def _parse(level: Level, opened: _Page, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    page, scale = opened.element, opened.scale
+    image.in_fractions = opened.in_fractions
+    if not opened.in_fractions:
+        image.width, image.height = (_size(page, name) * by for name, by in zip(_SIDES, scale, strict=True))
+    for k, line_element in enumerate(page.all("TextLine"), 1):
         for element in [line_element] if level == "line" else line_element.all("String"):
+            if level == "word" and _is_nowhere(element):
+                continue
             try:
                 one = _object(element, scale)
             except FormatError as error:
@@ -49,30 +66,47 @@ def _parse(level: Level, data: bytes, image: CollectedImage, side: Side, faults:
             image.add(one)
 
 
+def _is_nowhere(string: Element) -> bool:
+    """Whether a String has no attribute and no Shape that says where it is."""
+    return not any(name in string.attributes for name in _BOX) and string.child("Shape") is None
+
+
 def _size(page: Element, attribute: str) -> float:
     """Width or height of a page; some writers leave them empty."""
     return page.number(attribute) if page.attributes.get(attribute) else 0.0
 
 
-def _pixels_per_unit(root: Element) -> float:
+def _open(data: bytes) -> list[_Page]:
+    root = safe_xml.tree(data)
+    pages = list(root.all("Page"))
+    if not pages:
+        raise FormatError("no Page element", "one or more", at=root.at)
+    scale = _pixels_per_unit(root)
+    return [_Page(page, (scale, scale)) if scale else _in_fractions(page) for page in pages]
+
+
+def _in_fractions(page: Element) -> _Page:
+    width, height = (_size(page, name) for name in _SIDES)
+    if width <= 0 or height <= 0:
+        found = "a MeasurementUnit other than pixel, no resolution of the scan, and a Page without WIDTH and HEIGHT"
+        raise FormatError(found, "one resolution in a processingStepSettings (300 dpi, say)", at=page.at)
+    return _Page(page, (1 / width, 1 / height), in_fractions=True)
+
+
+def _pixels_per_unit(root: Element) -> float | None:
+    """Return how many pixels the document's unit has; None if it does not say so."""
     element = next(root.all("MeasurementUnit"), None)
-    unit = element.text.strip() if element else ""
+    unit = element.text.strip() if element else "pixel"
     if unit == "pixel":
         return 1.0
-    at = (element or root).at
     if unit not in _PER_INCH:
-        found = f"MeasurementUnit {quote(unit)}" if element else "no MeasurementUnit"
-        raise FormatError(found, "pixel, mm10 or inch1200", at=at)
+        raise FormatError(f"MeasurementUnit {quote(unit)}", "pixel, mm10 or inch1200", at=(element or root).at)
     settings = " ".join(step.text for step in root.all("processingStepSettings"))
     stated = {float(first or second) for first, second in _RESOLUTION.findall(settings)}
-    if len(stated) != 1:
-        found = f"MeasurementUnit {unit} and " + ("more than one resolution" if stated else "no resolution of the scan")
-        expected = "coordinates in pixels, or one resolution in a processingStepSettings (300 dpi, say)"
-        raise FormatError(found, expected, at=at)
-    return stated.pop() / _PER_INCH[unit]
+    return stated.pop() / _PER_INCH[unit] if len(stated) == 1 else None
 
 
-def _object(element: Element, scale: float) -> CollectedObject:
+def _object(element: Element, scale: tuple[float, float]) -> CollectedObject:
     text = element.attributes.get("CONTENT")
     if text is None:
         text = " ".join(string.attributes.get("CONTENT", "") for string in element.all("String"))
@@ -82,9 +116,19 @@ def _object(element: Element, scale: float) -> CollectedObject:
         if outline:
             coordinates = polygon(safe_xml.points(outline, "POINTS"), dont_care=False)
         else:
-            coordinates = box(*(element.number(name) for name in ("HPOS", "VPOS", "WIDTH", "HEIGHT")))
+            coordinates = box(*(element.number(name) for name in _BOX))
     confidence = element.confidence("WC") if "WC" in element.attributes else float("nan")
-    return CollectedObject([value * scale for value in coordinates], text, confidence=confidence, at=element.at)
+    scaled = [value * scale[k % 2] for k, value in enumerate(coordinates)]
+    return CollectedObject(scaled, text, confidence=confidence, at=element.at)
+
+
+def _notes(data: bytes) -> tuple[int, int]:
+    """Count, in a document without comments, a missing MeasurementUnit, and strings that are nowhere."""
+    nowhere = 0
+    if _MAY_BE_NOWHERE.search(data):
+        with suppress(FormatError):
+            nowhere = sum(map(_is_nowhere, safe_xml.tree(data).all("String")))
+    return not levels.has_element(data, "MeasurementUnit"), nowhere
 
 
 _PLACE = 'HPOS="10" VPOS="10" WIDTH="50" HEIGHT="20"'
@@ -94,5 +138,27 @@ _SAMPLE = (
     '<Page WIDTH="640" HEIGHT="480"><PrintSpace><TextBlock>'
     f'<TextLine {_PLACE}><String {_PLACE} CONTENT="word"/></TextLine></TextBlock></PrintSpace></Page></Layout></alto>'
 )
-WORDS = xml_format("alto", "ALTO, words", "alto", partial(_parse, "word"), _LAYOUT, _SAMPLE)
-LINES = xml_format("alto-line", "ALTO, lines", None, partial(_parse, "line"), _LAYOUT, _SAMPLE)
+_LEVELS = [
+    levels.Level("alto", "String", "words", partial(_parse, "word")),
+    levels.Level("alto-line", "TextLine", "lines", partial(_parse, "line")),
+]
+_SENTENCES = (
+    "{count} file[s] without MeasurementUnit[ is| are] taken for pixels",
+    "{count} String element[s] without a place [was|were] left out",
+)
+
+
+def _count(data: bytes) -> int:
+    return len(_PAGE.findall(levels.without_comments(data)))
+
+
+def _format(wanted: int, root: str | None = None) -> Format:
+    name, _, objects, parse = _LEVELS[wanted]
+    survey = levels.survey(_LEVELS, wanted, _notes, *_SENTENCES)
+    index = index_each(name, ".xml", parse, survey=survey, pages=Pages(_count, _open))
+    form = indexed_xml(name, f"ALTO, {objects}", root, index, _LAYOUT, _SAMPLE)
+    return replace(form, fractions=True, why=None if root else levels.why(_LEVELS, wanted, "alto"))
+
+
+WORDS = _format(0, "alto")
+LINES = _format(1)

@@ -12,23 +12,22 @@ import os
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.errors import MOST_FAULTS, FaultLog, FormatError, InputError, Position, not_utf8
-from evaltex_cli.formats.base import Format, ImageText, Indexer, Place, ReadImages, Side, Source
+from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8
+from evaltex_cli.formats.base import Format, Indexer, Side, Source
 from evaltex_cli.formats.documents import safe_json, safe_xml
+from evaltex_cli.formats.documents.each_file import Files, Pages, Parse, Reader, Reading, Survey, divided, page_names
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.archive import Fingerprint
 from evaltex_cli.formats.files.image_names import without_prefix
 from evaltex_cli.formats.files.text_lines import refuse_excess
-from evaltex_cli.formats.parsed import CollectedImage, columns, places, refuse_bad_names, source
-from evaltex_cli.records import Ints
+from evaltex_cli.formats.parsed import CollectedImage, refuse_bad_names, source
 from evaltex_cli.runtime import input_files
 
 MAX_BYTES = 1 << 30
@@ -42,8 +41,6 @@ _JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[{\]])')
 
 Collect: TypeAlias = Callable[[Any, str, Side, FaultLog], tuple[list[CollectedImage], tuple[str, ...]]]
 """``collect(document, place, side, faults)`` returns the images of a JSON document, and warnings."""
-Parse: TypeAlias = Callable[[bytes, CollectedImage, Side, FaultLog], None]
-"""``parse(data, image, side, faults)`` gives an image the objects of its document; raises `FormatError`."""
 
 
 class JsonDocument(NamedTuple):
@@ -177,7 +174,15 @@ def _refuse_no_images(images: Sequence[object], place: str, side: Side, faults: 
         faults.add(place, None, "no image", "at least one in ground truth")
 
 
-def index_each(name: str, ending: str, parse: Parse, largest: int | None = None) -> Indexer:
+def index_each(
+    name: str,
+    ending: str,
+    parse: Parse,
+    largest: int | None = None,
+    *,
+    survey: Survey | None = None,
+    pages: Pages | None = None,
+) -> Indexer:
     """Return what indexes documents of one image each, named after it: a file, or those of a folder or archive.
 
     It raises `InputError` when they cannot be listed or read, or are too large.
@@ -191,35 +196,57 @@ def index_each(name: str, ending: str, parse: Parse, largest: int | None = None)
     parse : callable
     largest : int or None
         Bytes of the largest document; None for `archive.MAX_ENTRY_BYTES`.
+    survey : Survey or None
+        What decides over all documents how each is read, in the place of `name` and `parse`.
+    pages : Pages or None
+        How documents of several images are divided; these are named after their document and their number, from 1.
     """
+    plain = Survey(lambda _: None, lambda _: Reading(name, parse))
 
     def index(path: Path, side: Side, faults: FaultLog) -> Source:
+        look, settle = survey or plain
         if not archive.is_archive(path):
             data = read_file(path)
             if largest is not None and len(data) > largest:
                 raise InputError(f"{path}: larger than {largest} bytes")
+            document = unpacked(path, data)
+            reading = settle([look(document)])
             stem = without_prefix(PurePosixPath(path.name.removesuffix(".gz")).stem)
-            images = [_parsed(parse, unpacked(path, data), str(path), stem, side, faults)]
+            names = [stem] if pages is None else page_names(stem, pages.count(document))
+            reader = Reader(reading.parse, pages, side)
+            images = list(reader.collected([(one, str(path), document) for one in names], range(len(names)), faults))
             refuse_bad_names(images, faults)
-            return source(str(path), name, hashlib.sha256(data).hexdigest(), images)
+            digest = hashlib.sha256(data).hexdigest()
+            return source(str(path), reading.format, digest, images, _about(path, reading))
         entries = archive.open_entries(path, ending, largest)
         _refuse_no_images(entries.entries, str(path), side, faults)
         entries.refuse_bad_names(faults)
         fingerprint = Fingerprint(entries)
+        looks, counts = [], []
         for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
             fingerprint.add(entry, data)
-        entries = fingerprint.indexed()
+            looks.append(look(data))
+            counts.append(1 if pages is None else pages.count(data))
+        reading = settle(looks)
+        files = Files(*divided(fingerprint.indexed(), counts), Reader(reading.parse, pages, side))
+        if max(counts, default=1) > 1:
+            all_pages = [CollectedImage(entry.image, entries.place(entry)) for entry in files.entries.entries]
+            refuse_bad_names(all_pages, faults)
         return Source(
             path=str(path),
-            format=name,
+            format=reading.format,
             sha256=fingerprint.hexdigest(),
-            names=[entry.image for entry in entries.entries],
-            weights=np.array([min(entry.size, HEAVIEST) for entry in entries.entries], np.int64),
-            content=_Files(entries, parse, side),
-            warnings=entries.warnings,
+            names=[entry.image for entry in files.entries.entries],
+            weights=np.array([min(entry.size, HEAVIEST) for entry in files.entries.entries], np.int64),
+            content=files,
+            warnings=entries.warnings + _about(path, reading),
         )
 
     return index
+
+
+def _about(path: Path, reading: Reading) -> tuple[str, ...]:
+    return tuple(f"{path}: {warning}" for warning in reading.warnings)
 
 
 def index_texts(name: str, ending: str, parse: Parse) -> Indexer:
@@ -245,48 +272,6 @@ def text_of(data: bytes) -> str:
     except UnicodeDecodeError as error:
         line, found, expected = not_utf8(error)
         raise FormatError(found, expected, at=Position(line)) from error
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Files:
-    """Documents of one image each; a `base.Content`."""
-
-    entries: archive.Entries
-    parse: Parse
-    side: Side
-
-    def part(self, positions: Ints) -> _Files:
-        """See `base.Content`."""
-        return _Files(self.entries.only(positions), self.parse, self.side)
-
-    def read(self) -> ReadImages:
-        """See `base.Content`."""
-        faults = FaultLog(MOST_FAULTS)
-        return replace(columns(self._collected(faults)), faults=faults)
-
-    def places(self) -> Iterator[Place]:
-        """See `base.Content`."""
-        return places(self._collected(FaultLog()))
-
-    def texts(self) -> Iterator[ImageText]:
-        """See `base.Content`."""
-        return iter(())
-
-    def _collected(self, faults: FaultLog) -> list[CollectedImage]:
-        every = np.arange(len(self.entries.entries))
-        return [
-            _parsed(self.parse, data, self.entries.place(entry), entry.image, self.side, faults)
-            for entry, data in self.entries.read_indexed(every)
-        ]
-
-
-def _parsed(parse: Parse, data: bytes, place: str, name: str, side: Side, faults: FaultLog) -> CollectedImage:
-    image = CollectedImage(name, place)
-    try:
-        parse(data, image, side, faults)
-    except FormatError as error:
-        error.log(faults, place)
-    return image
 
 
 def endings(path: Path) -> Counter[str]:
@@ -320,9 +305,14 @@ def has_root(path: Path, name: str) -> bool:
 
 def xml_format(name: str, title: str, root: str | None, parse: Parse, layout: str, sample: str) -> Format:
     """Return a format of XML, one document an image, recognised by the name of its first element; None: by nothing."""
+    return indexed_xml(name, title, root, index_each(name, ".xml", parse), layout, sample)
+
+
+def indexed_xml(name: str, title: str, root: str | None, index: Indexer, layout: str, sample: str) -> Format:
+    """Return the same of what indexes the documents."""
     recognises = (lambda _: False) if root is None else (lambda path: has_root(path, root))
     return Format(
-        *(name, title, recognises, index_each(name, ".xml", parse)),
+        *(name, title, recognises, index),
         recognised_by="" if root is None else f"root {root}",
         layout=layout,
         sample=sample,

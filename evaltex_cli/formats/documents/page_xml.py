@@ -1,36 +1,33 @@
 """PAGE XML: one page a file, named after it; ``PcGts / Page / TextRegion / TextLine / Word``, in any namespace year.
 
-Words, lines or text regions are the objects; a word's region is its line. Coordinates are pixels, in ``Coords
+Words, lines or text regions are the objects; a word's region is its line. If no file of an input has words, its lines
+are read, and if none has lines, its regions. Coordinates are pixels, in ``Coords
 points="x,y x,y ..."`` or, in old files, in ``Point`` elements. Transcriptions are the first ``TextEquiv / Unicode``, by
 ``index``; confidences ``conf`` of Coords, or else of that TextEquiv.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
 from evaltex_cli.errors import FaultLog, FormatError
-from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.documents import safe_xml
-from evaltex_cli.formats.documents.document_files import xml_format
+from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.documents import levels, safe_xml
+from evaltex_cli.formats.documents.document_files import index_each, indexed_xml
 from evaltex_cli.formats.documents.safe_xml import Element
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
 Level = Literal["word", "line", "region"]
 _ELEMENT = {"word": "Word", "line": "TextLine", "region": "TextRegion"}
-_OTHER_LEVELS = {"Word": "page", "TextLine": "page-line", "TextRegion": "page-region"}
 
 
 def _parse(level: Level, data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     page = safe_xml.tree(data).needed("Page")
     image.width, image.height = page.number("imageWidth", 0.0), page.number("imageHeight", 0.0)
-    wanted = _ELEMENT[level]
-    found = list(page.all(wanted))
-    if not found:
-        _refuse_other_levels(page, wanted)
     regions = {id(word): k for k, line in enumerate(page.all("TextLine"), 1) for word in line.all("Word")}
-    for element in found:
+    for element in page.all(_ELEMENT[level]):
         try:
             one = _object(element)
         except FormatError as error:
@@ -39,16 +36,6 @@ def _parse(level: Level, data: bytes, image: CollectedImage, side: Side, faults:
         if level == "word" and side == "gt":
             one.region = regions.get(id(element))
         image.add(one)
-
-
-def _refuse_other_levels(page: Element, wanted: str) -> None:
-    """A page annotated on another level only would else pass for an empty one."""
-    for other, format_name in _OTHER_LEVELS.items():
-        count = sum(1 for _ in page.all(other))
-        if count:
-            raise FormatError(
-                f"no {wanted}, but {count} {other}", f"{wanted} elements, or the format {format_name}", at=page.at
-            )
 
 
 def _object(element: Element) -> CollectedObject:
@@ -85,6 +72,20 @@ _SAMPLE = (
     f'<TextRegion id="r">{_COORDS}<TextLine id="l">{_COORDS}<Word id="w">{_COORDS}</Word></TextLine></TextRegion>'
     "</Page></PcGts>"
 )
-WORDS = xml_format("page", "PAGE XML, words", "PcGts", partial(_parse, "word"), _LAYOUT, _SAMPLE)
-LINES = xml_format("page-line", "PAGE XML, lines", None, partial(_parse, "line"), _LAYOUT, _SAMPLE)
-REGIONS = xml_format("page-region", "PAGE XML, regions", None, partial(_parse, "region"), _LAYOUT, _SAMPLE)
+_LEVELS = [
+    levels.Level("page", "Word", "words", partial(_parse, "word")),
+    levels.Level("page-line", "TextLine", "lines", partial(_parse, "line")),
+    levels.Level("page-region", "TextRegion", "regions", partial(_parse, "region")),
+]
+
+
+def _format(wanted: int, root: str | None = None) -> Format:
+    name, _, objects, parse = _LEVELS[wanted]
+    index = index_each(name, ".xml", parse, survey=levels.survey(_LEVELS, wanted))
+    form = indexed_xml(name, f"PAGE XML, {objects}", root, index, _LAYOUT, _SAMPLE)
+    return form if root else replace(form, why=levels.why(_LEVELS, wanted, "PcGts"))
+
+
+WORDS = _format(0, "PcGts")
+LINES = _format(1)
+REGIONS = _format(2)

@@ -1,8 +1,9 @@
 """Total-Text's .mat files: one image a file, named after it (``poly_gt_img1.mat`` is of ``img1``).
 
-Ground truth is the cell array ``polygt``, rows of ``'x:', xs, 'y:', ys, transcription, orientation``; the transcription
-or orientation ``#`` is don't care. Detections are the cell array ``accuInf``, cells of rows ``x, y``. Both are MATLAB 5
-files, which scipy reads (extra ``mat``).
+Ground truth is the cell array ``polygt``, or ``gt`` as its annotation tool has it, rows of ``'x:', xs, 'y:', ys,
+transcription, orientation``; the transcription or orientation ``#`` is don't care, and may have fewer than three
+vertices, also where the file is given as detections. Detections are the cell array ``accuInf``, cells of rows ``x,
+y``. Both are MATLAB 5 files, which scipy reads (extra ``mat``).
 
 A MATLAB 5 file is a header of 128 bytes and elements: a tag of type and length, and data padded to eight bytes. Arrays
 are elements of elements: flags, dimensions, name, then numbers or characters or, in a cell array, more arrays. scipy
@@ -38,7 +39,8 @@ MAX_CELLS = 1 << 17
 MAX_DEPTH = 20
 """Deepest nesting of cell arrays."""
 _MAGIC = b"MATLAB 5.0 MAT-file"
-_VARIABLE = {"gt": "polygt", "det": "accuInf"}
+_ANNOTATED, _DETECTED = ("polygt", "gt"), ("accuInf",)
+"""Names of the variables, of the data set and of its annotation tool; of detections."""
 _HEADER_BYTES = 128
 _HEADERS = {b"IM": ("<", b"\0\1IM"), b"MI": (">", b"\1\0MI")}
 _MATRIX, _COMPRESSED = 14, 15
@@ -50,11 +52,12 @@ _KIND = 0x8FF
 
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     order, variables = _variables(data)
-    name = next((name for name in (_VARIABLE[side], *_VARIABLE.values()) if name in variables), None)
+    known = _ANNOTATED + _DETECTED if side == "gt" else _DETECTED + _ANNOTATED
+    name = next((name for name in known if name in variables), None)
     if name is None:
         others = ", ".join(quote(other) for other in variables) or "none"
-        raise FormatError(f"the variables {others}", _VARIABLE[side])
-    read = _annotated if name == "polygt" else _detected
+        raise FormatError(f"the variables {others}", known[0])
+    read = _annotated if name in _ANNOTATED else _detected
     cells = _array(variables[name], name, order)
     if cells.size and (cells.dtype != object or cells.ndim != 2):
         raise FormatError(f"{name} of type {cells.dtype}", "a cell array", (name,))
@@ -72,9 +75,9 @@ def _annotated(row: Any, side: Side) -> CollectedObject:
     if len(xs) != len(ys):
         raise FormatError(f"{len(xs)} x and {len(ys)} y", "as many x as y")
     text = _text(row[4])
-    dont_care = side == "gt" and "#" in (text, _text(row[5]) if len(row) > 5 else "")
+    is_marked = "#" in (text, _text(row[5]) if len(row) > 5 else "")
     vertices = [value for point in zip(xs, ys, strict=True) for value in point]
-    return CollectedObject(polygon(vertices, dont_care), text, dont_care)
+    return CollectedObject(polygon(vertices, is_marked), text, side == "gt" and is_marked)
 
 
 def _detected(row: Any, side: Side) -> CollectedObject:
@@ -248,7 +251,7 @@ FORMAT = Format(
     recognises,
     _index,
     recognised_by="the first bytes of MATLAB 5 files",
-    layout="polygt: rows 'x:', xs, 'y:', ys, text, orientation; detections accuInf: cells of rows x, y",
+    layout="polygt or gt: rows 'x:', xs, 'y:', ys, text, orientation; detections accuInf: cells of rows x, y",
     sample=_sample,
     ending=".mat",
 )

@@ -1,6 +1,7 @@
 """The XML of Pascal VOC: one image a file, named after it; ``annotation / object / bndbox / xmin, ymin, xmax, ymax``.
 
 Corners stand as they are, without VOC's + 1; ``name`` is a class, not a transcription. ``difficult`` 1 is don't care.
+roLabelImg has turned boxes besides, ``robndbox / cx, cy, w, h, angle``, with the angle in radians, clockwise as seen.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.documents.document_files import xml_format
 from evaltex_cli.formats.documents.safe_xml import Element
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, turned
 
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
@@ -31,16 +32,27 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
 
 
 def _object(element: Element, side: Side) -> CollectedObject:
-    corners = element.needed("bndbox")
+    corners, turned_box = element.child("bndbox"), element.child("robndbox")
+    coordinates = _turned(turned_box) if turned_box and not corners else _box(element.needed("bndbox"))
+    difficult = element.child("difficult")
+    flag = (difficult.text.strip() if difficult else "") or "0"
+    if difficult and flag not in ("0", "1"):
+        raise FormatError(f"difficult {quote(flag)}", "0 or 1", at=difficult.at)
+    return CollectedObject(coordinates, dont_care=side == "gt" and flag == "1", at=element.at)
+
+
+def _box(corners: Element) -> tuple[float, float, float, float]:
     x0, y0, x1, y1 = (_number(corners.needed(name)) for name in _CORNERS)
     if x1 < x0 or y1 < y0:
         found = f"a box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g})"
         raise FormatError(found, "xmin <= xmax and ymin <= ymax", at=corners.at)
-    difficult = element.child("difficult")
-    flag = difficult.text.strip() if difficult else "0"
-    if difficult and flag not in ("0", "1"):
-        raise FormatError(f"difficult {quote(flag)}", "0 or 1", at=difficult.at)
-    return CollectedObject((x0, y0, x1, y1), dont_care=side == "gt" and flag == "1", at=element.at)
+    return x0, y0, x1, y1
+
+
+def _turned(element: Element) -> list[float]:
+    x, y, width, height, angle = (_number(element.needed(name)) for name in ("cx", "cy", "w", "h", "angle"))
+    with safe_xml.about(element):
+        return turned(box(x - width / 2, y - height / 2, width, height), angle)
 
 
 def _number(element: Element) -> float:
@@ -50,10 +62,10 @@ def _number(element: Element) -> float:
 FORMAT = replace(
     xml_format(
         "voc",
-        "Pascal VOC: XML, one an image",
+        "Pascal VOC and roLabelImg: XML, one an image",
         "annotation",
         _parse,
-        layout="annotation / object / bndbox / xmin ymin xmax ymax",
+        layout="annotation / object / bndbox / xmin ymin xmax ymax, or robndbox / cx cy w h angle",
         sample="<annotation><object><name>text</name><bndbox><xmin>10</xmin><ymin>10</ymin><xmax>60</xmax>"
         "<ymax>30</ymax></bndbox></object></annotation>",
     ),

@@ -1,0 +1,137 @@
+"""Files of one image each, or of several pages, read when they are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from evaltex_cli.errors import MOST_FAULTS, FaultLog, FormatError
+from evaltex_cli.formats.base import ImageText, Place, ReadImages, Side
+from evaltex_cli.formats.files.archive import Entries
+from evaltex_cli.formats.parsed import CollectedImage, columns, places
+from evaltex_cli.records import Ints, expanded
+
+Parse: TypeAlias = Callable[[Any, CollectedImage, Side, FaultLog], None]
+"""``parse(data, image, side, faults)`` gives an image the objects of its document; raises `FormatError`.
+
+Of a format with `Pages` it gets the page, opened, in the place of the bytes."""
+
+
+class Reading(NamedTuple):
+    """How the files of an input are read: the format's name, what parses them, and what the user should know."""
+
+    format: str
+    parse: Parse
+    warnings: tuple[str, ...] = ()
+
+
+class Survey(NamedTuple):
+    """What is decided over all files of an input before any is parsed.
+
+    Attributes
+    ----------
+    look : callable
+        ``look(data)`` returns what counts of one file; it never raises.
+    settle : callable
+        ``settle(looks)`` returns how the files are read.
+    """
+
+    look: Callable[[bytes], Any]
+    settle: Callable[[Sequence[Any]], Reading]
+
+
+class Pages(NamedTuple):
+    """How a file of several images is divided.
+
+    Attributes
+    ----------
+    count : callable
+        ``count(data)`` returns how many pages a file has; it never raises.
+    open : callable
+        ``open(data)`` returns the pages, each of which `Parse` gets; raises `FormatError`.
+    """
+
+    count: Callable[[bytes], int]
+    open: Callable[[bytes], Sequence[Any]]
+
+
+def page_names(name: str, count: int) -> list[str]:
+    """Return the names of a document's pages: its own if there is one page, or none that can be found."""
+    return [name] if count < 2 else [f"{name}-{k}" for k in range(1, count + 1)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reader:
+    """How documents are made images."""
+
+    parse: Parse
+    pages: Pages | None
+    side: Side
+
+    def collected(
+        self, documents: Iterable[tuple[str, str, bytes]], numbers: Iterable[int], faults: FaultLog
+    ) -> Iterator[CollectedImage]:
+        """Yield the images of documents, each given by its name, the document's place and bytes, and its page."""
+        opened: tuple[str, Sequence[Any]] = ("", ())
+        for (name, place, data), number in zip(documents, numbers, strict=True):
+            image = CollectedImage(name, place)
+            try:
+                if self.pages is None:
+                    self.parse(data, image, self.side, faults)
+                else:
+                    if opened[0] != place:
+                        opened = (place, ())
+                        opened = (place, self.pages.open(data))
+                    for page in opened[1][number : number + 1]:
+                        self.parse(page, image, self.side, faults)
+            except FormatError as error:
+                error.log(faults, place)
+            yield image
+
+
+def divided(entries: Entries, counts: Sequence[int]) -> tuple[Entries, Ints]:
+    """Return an entry for each page of documents of these many pages, and the page that it is."""
+    if max(counts, default=1) < 2:
+        return entries, np.zeros(len(counts), np.int64)
+    names = [
+        name for entry, count in zip(entries.entries, counts, strict=True) for name in page_names(entry.image, count)
+    ]
+    which, numbers = expanded(np.maximum(counts, 1))
+    repeated = entries.only(which)
+    renamed = (entry._replace(image=name) for entry, name in zip(repeated.entries, names, strict=True))
+    return replace(repeated, entries=tuple(renamed)), numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Files:
+    """Documents of one image each, or pages of such of several; a `base.Content`."""
+
+    entries: Entries
+    numbers: Ints
+    reader: Reader
+
+    def part(self, positions: Ints) -> Files:
+        """See `base.Content`."""
+        return Files(self.entries.only(positions), self.numbers[positions], self.reader)
+
+    def read(self) -> ReadImages:
+        """See `base.Content`."""
+        faults = FaultLog(MOST_FAULTS)
+        return replace(columns(self._collected(faults)), faults=faults)
+
+    def places(self) -> Iterator[Place]:
+        """See `base.Content`."""
+        return places(self._collected(FaultLog()))
+
+    def texts(self) -> Iterator[ImageText]:
+        """See `base.Content`."""
+        return iter(())
+
+    def _collected(self, faults: FaultLog) -> list[CollectedImage]:
+        every = np.arange(len(self.entries.entries))
+        read = self.entries.read_indexed(every)
+        documents = ((entry.image, self.entries.place(entry), data) for entry, data in read)
+        return list(self.reader.collected(documents, self.numbers.tolist(), faults))

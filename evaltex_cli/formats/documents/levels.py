@@ -1,0 +1,111 @@
+"""The level, words or lines or regions, at which the files of an input are annotated, decided over all of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from evaltex_cli.errors import counted
+from evaltex_cli.formats.documents.each_file import Parse, Reading, Survey
+
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+
+
+class Level(NamedTuple):
+    """A format that reads one level of a document.
+
+    Attributes
+    ----------
+    format : str
+    element : str
+        Name of the objects' elements in XML.
+    objects : str
+        What they are, in the plural.
+    parse : Parse
+    """
+
+    format: str
+    element: str
+    objects: str
+    parse: Parse
+
+
+class Look(NamedTuple):
+    """What is looked for in each file before any is read: which levels it has, and how many of the notes apply to it.
+
+    `notes` has a count for each sentence of the survey.
+    """
+
+    has: tuple[bool, ...]
+    notes: tuple[int, ...] = ()
+
+
+def without_comments(data: bytes) -> bytes:
+    """Return a document in UTF-8 without comments, in which elements can be looked for without parsing it."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        data = data.decode("utf-16", "replace").encode("utf-8", "replace")
+    return _COMMENT.sub(b"", data) if b"<!--" in data else data
+
+
+def has_element(data: bytes, name: str) -> bool:
+    """Whether a document without comments has an element of a name, in whatever namespace."""
+    return re.search(rb"<(?:[\w.-]+:)?" + name.encode() + rb"[\s/>]", data) is not None
+
+
+def survey(
+    levels: Sequence[Level], wanted: int, notes: Callable[[bytes], tuple[int, ...]] = lambda _: (), *sentences: str
+) -> Survey:
+    """Return what decides which of some levels is read, from all files.
+
+    It is the wanted one, or where no file has it the next one that any has, of which a warning is given.
+
+    Parameters
+    ----------
+    levels : sequence of Level
+        From the finest to the coarsest.
+    wanted : int
+        Index of a level.
+    notes : callable
+        ``notes(data)`` counts what each of the sentences is about in a document without comments.
+    *sentences : str
+        Warnings, for `counted`.
+    """
+    return Survey(partial(_look, levels, notes), partial(_settle, levels, wanted, sentences))
+
+
+def why(levels: Sequence[Level], wanted: int, root: str) -> Callable[[Path], str]:
+    """Return what says why a level is read that was not named (`Format.why`)."""
+    return lambda _: f"recognised by root {root}; no file has {levels[wanted - 1].objects}"
+
+
+def _look(levels: Sequence[Level], notes: Callable[[bytes], tuple[int, ...]], data: bytes) -> Look:
+    text = without_comments(data)
+    return Look(tuple(has_element(text, level.element) for level in levels), notes(text))
+
+
+def _settle(levels: Sequence[Level], wanted: int, sentences: Sequence[str], looks: Sequence[Look]) -> Reading:
+    here = [[look.has[k] for look in looks] for k in range(len(levels))]
+    found = next((k for k in range(wanted, len(levels)) if any(here[k])), wanted)
+    warnings = [*_on_others(levels, wanted, found, here)]
+    totals = [sum(look.notes[k] for look in looks) for k in range(len(sentences))]
+    warnings += [counted(total, sentence) for total, sentence in zip(totals, sentences, strict=True) if total]
+    return Reading(levels[found].format, levels[found].parse, tuple(warnings))
+
+
+def _on_others(levels: Sequence[Level], wanted: int, found: int, here: Sequence[Sequence[bool]]) -> Iterator[str]:
+    """Say what is not read, or not as it was wanted; `here` has for each level which files have it."""
+    level = levels[found]
+    if found != wanted:
+        yield f"no file has {levels[wanted].objects}, so {level.objects} are read (format {level.format})"
+    finer = next((one for one, has in zip(levels[:wanted], here, strict=False) if any(has)), None)
+    if finer and not any(here[found]):
+        yield f"no file has {level.objects}, so there are no objects (format {finer.format} reads {finer.objects})"
+    for coarser, has in zip(levels[found + 1 :], here[found + 1 :], strict=True):
+        empty = sum(other and not own for own, other in zip(here[found], has, strict=True))
+        if empty:
+            sentence = f"{{count}} file[s] [has|have] {coarser.objects} but no {level.objects}, so no objects"
+            yield f"{counted(empty, sentence)} (format {coarser.format} reads {coarser.objects})"
+            return
