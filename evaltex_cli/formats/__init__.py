@@ -16,6 +16,17 @@ if TYPE_CHECKING:
 
 FORMATS = {
     "icdar-xml": ("evaltex_cli.formats.documents.icdar_xml", "FORMAT"),
+    "mmocr-lines": ("evaltex_cli.formats.engines.mmocr", "LINES"),
+    "paddleocr": ("evaltex_cli.formats.engines.paddleocr", "LINES"),
+    "paddleocr-json": ("evaltex_cli.formats.engines.paddleocr", "JSON"),
+    "mmocr": ("evaltex_cli.formats.engines.mmocr", "ANNOTATION"),
+    "mmocr-result": ("evaltex_cli.formats.engines.mmocr", "RESULT"),
+    "easyocr": ("evaltex_cli.formats.engines.reading_lists", "LISTS"),
+    "rapidocr": ("evaltex_cli.formats.engines.reading_lists", "OBJECTS"),
+    "doctr": ("evaltex_cli.formats.engines.doctr", "WORDS"),
+    "doctr-line": ("evaltex_cli.formats.engines.doctr", "LINES"),
+    "surya": ("evaltex_cli.formats.engines.surya", "WORDS"),
+    "surya-line": ("evaltex_cli.formats.engines.surya", "LINES"),
     "art": ("evaltex_cli.formats.documents.art", "FORMAT"),
     "coco": ("evaltex_cli.formats.documents.coco", "COCO"),
     "coco-file": ("evaltex_cli.formats.documents.coco", "COCO_FILE"),
@@ -166,6 +177,7 @@ def _is_plain_text(path: Path) -> bool:
     return (
         beginning.isascii()
         and b"\0" not in beginning
+        and b"\t" not in beginning.partition(b"\n")[0]  # a name has no tab; tables and lists of labels do
         and beginning[:1].isalnum()
         and not beginning.startswith((b"PK", b"MATLAB"))
     )

@@ -51,8 +51,10 @@ def test_the_kind_is_recognised_by_content(tmp_path: Path, side: Side, lines: st
 
 
 def test_an_archive_is_passed_over_once_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from evaltex_cli.formats.engines import json_lines
     from evaltex_cli.formats.files import archive
 
+    monkeypatch.setattr(json_lines, "FEW_FILES", 0)
     opened: list[Path] = []
     inner = archive.open_entries
     monkeypatch.setattr(archive, "open_entries", lambda path: opened.append(path) or inner(path))

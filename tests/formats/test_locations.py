@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,9 @@ AT_OBJECT = {
     "alto-mm10": '<String HPOS="70"',
     "alto-line": '<TextLine HPOS="70"',
 }
-JSON = [name for name in SAMPLES if name not in AT_COORDINATE and name not in AT_OBJECT]
+FRACTIONS = ("doctr", "doctr-line")
+"""Of the page, whose size is stated: no object is beyond it."""
+JSON = [name for name in SAMPLES if name not in AT_COORDINATE and name not in AT_OBJECT and name not in FRACTIONS]
 
 
 def narrow(sample: Sample) -> Sample:
@@ -76,7 +79,7 @@ def images(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name not in FRACTIONS])
 def test_an_object_beyond_the_picture(tmp_path: Path, images: Path, name: str) -> None:
     """In text the coordinate, else the object; the same in an archive."""
     sample = narrow(SAMPLES[name])
@@ -85,8 +88,7 @@ def test_an_object_beyond_the_picture(tmp_path: Path, images: Path, name: str) -
     lines = Path(problem.file).read_text("utf-8-sig").split("\n")
     rest = "\n".join([lines[problem.line - 1].lstrip("\ufeff")[problem.column - 1 :], *lines[problem.line :]])
     if name in JSON:
-        (x, *_), _ = _first_numbers(json.JSONDecoder().raw_decode(rest)[0])
-        assert x == 70
+        assert _first_number(json.JSONDecoder().raw_decode(rest)[0]) == 70
     else:
         assert rest.startswith(AT_COORDINATE.get(name) or AT_OBJECT[name])
     if not sample.many_in_one:
@@ -96,11 +98,12 @@ def test_an_object_beyond_the_picture(tmp_path: Path, images: Path, name: str) -
         assert (again.line, again.column) == (problem.line, problem.column)
 
 
-def _first_numbers(record: dict[str, Any]) -> tuple[list[float], str]:
-    """An object's coordinates, flat, and their key."""
-    key = next(key for key in ("points", "bbox", "mask", "vertices") if key in record)
-    values = record[key]
-    return (values if not isinstance(values[0], list) else [v for point in values for v in point]), key
+def _first_number(value: Any) -> float:
+    """The first coordinate of an object."""
+    while not isinstance(value, int | float):
+        keys = ("polygon", "points", "box", "segmentation", "bbox", "mask", "vertices")
+        value = value[next(key for key in keys if key in value)] if isinstance(value, dict) else value[0]
+    return value
 
 
 @pytest.mark.parametrize("name", JSON)
@@ -114,7 +117,7 @@ def test_a_fault_in_json(tmp_path: Path, name: str) -> None:
     assert problem.line is not None and problem.column is not None
     line = Path(problem.file).read_text().split("\n")[problem.line - 1]
     assert line[problem.column - 1 :].startswith('"x"')
-    assert ": 'x'" in problem.found and problem.found[0] in "agis"
+    assert re.match(r"(\w|\[\d)\S*: 'x'", problem.found)
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,10 @@ HEAVIEST = 1 << 16
 """What one document weighs at most in a batch: a picture inside a document is no object."""
 
 _HEAD_BYTES = 1 << 14
+_EMPTY = 16
+"""Bytes of a JSON document that says nothing of its format: that of an image without text, ``[]`` or ``[null]``."""
 _BOM = b"\xef\xbb\xbf"
-_JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[{\]])')
+_JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*(?:[{\]]|null\s*\]|\[\s*[\["]))')
 
 Collect: TypeAlias = Callable[[Any, str, Side, FaultLog], tuple[list[CollectedImage], tuple[str, ...]]]
 """``collect(document, place, side, faults)`` returns the images of a JSON document, and warnings."""
@@ -108,9 +110,10 @@ def _json_document(path: Path, state: int) -> JsonDocument:
         count = len(entries.entries)
         if not count:
             raise InputError(f"{path}: no .json file in it; expected one")
-        place, data = entries.place(entries.entries[0]), entries.read(entries.entries[0])
+        first = next((entry for entry in entries.entries if entry.size > _EMPTY), entries.entries[0])
+        place, data = entries.place(first), entries.read(first)
         fingerprint = Fingerprint(entries)
-        fingerprint.add(entries.entries[0], data)
+        fingerprint.add(first, data)
         sha256 = fingerprint.hexdigest()
     else:
         packed = read_file(path)

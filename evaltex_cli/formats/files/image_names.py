@@ -54,6 +54,11 @@ def image_names(names: list[str], suffix: str) -> list[str]:
     return ["/".join([*path[shared:-1], stem]) for path, stem in zip(paths, stems, strict=True)]
 
 
+def names_of_pictures(names: Sequence[str]) -> list[str]:
+    """Name images by the files of their pictures: without ending, as `image_names` says otherwise."""
+    return image_names([_SUFFIX.sub("", name) for name in names], "")
+
+
 def parts_of(name: str) -> list[str]:
     """Return folders and file name of an entry's name, whatever slash is between them."""
     return [part for part in _SLASH.split(name) if part != "."]

@@ -1,0 +1,1 @@
+"""What OCR engines and their tools write, one file per family."""

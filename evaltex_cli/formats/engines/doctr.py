@@ -1,0 +1,105 @@
+"""docTR: the JSON of ``export()``, one file per image; words or lines.
+
+``{"pages": [{"dimensions": [height, width], "blocks": [{"lines": [{"geometry", "words": [{"value", "confidence",
+"geometry"}]}]}]}]}``. A geometry has two corners or four vertices, as fractions of the page, whose ``dimensions`` are
+in pixels. A word's region is its line. The KIE predictor has ``predictions`` by class instead of blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from evaltex_cli.errors import FaultLog, FormatError, Steps
+from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.safe_json import Item, Number, Record
+from evaltex_cli.formats.engines import values
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+
+Level = Literal["word", "line"]
+
+
+def _parse(level: Level, data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    pages = safe_json.items(safe_json.record(safe_json.parse(data)), "pages")
+    page = safe_json.record(values.only_page(pages, "pages"))
+    for at, item, line in _items(page, level):
+        where = ("pages", 0, *at)
+        try:
+            if not image.width:
+                _read_size(page, image)
+            found = _object(safe_json.record(item), image, where)
+        except FormatError as error:
+            error.log(faults, image.place, *where)
+            continue
+        found.region = line if side == "gt" else None
+        image.add(found)
+
+
+def _read_size(page: Record, image: CollectedImage) -> None:
+    height, width = safe_json.take(safe_json.needed(page, "dimensions"), tuple[Number, Number], "dimensions")
+    if min(height, width) <= 0:
+        found = f"dimensions {height:g}, {width:g}"
+        raise FormatError(found, "height and width of the page in pixels", ("dimensions",))
+    image.height, image.width = height, width
+
+
+def _items(page: Record, level: Level) -> Iterator[tuple[Steps, Item, int | None]]:
+    """Yield words or lines, what leads to them in the page, and the number of a word's line."""
+    if "predictions" in page:
+        classes = safe_json.records(page, "predictions")
+        for name in classes:
+            items = enumerate(safe_json.items(classes, name))
+            yield from ((("predictions", name, k), item, None) for k, item in items)
+        return
+    number = 0
+    for b, block in enumerate(safe_json.items(page, "blocks")):
+        for k, line in enumerate(safe_json.items(safe_json.record(block), "lines")):
+            where, number = ("blocks", b, "lines", k), number + 1
+            if level == "line":
+                yield where, line, None
+                continue
+            words = safe_json.items(safe_json.record(line), "words")
+            yield from (((*where, "words", w), word, number) for w, word in enumerate(words))
+
+
+def _object(record: Record, image: CollectedImage, at: Steps) -> CollectedObject:
+    """Return a word, or a line, whose words have its transcription."""
+    words = map(safe_json.record, safe_json.items(record, "words")) if "words" in record else [record]
+    text = " ".join(safe_json.field(word, "value", str | None, "") for word in words)
+    numbers = values.polygon_or_box(safe_json.needed(record, "geometry"), "geometry")
+    coordinates = [value * (image.height if k % 2 else image.width) for k, value in enumerate(numbers)]
+    confidence = values.confidence(record["confidence"], "confidence") if "confidence" in record else None
+    return CollectedObject(coordinates, text, confidence=confidence, at=at)
+
+
+def _recognises(path: Path) -> bool:
+    value = document_files.json_value(path)
+    pages = safe_json.opened(value.get("pages")) if isinstance(value, dict) else None
+    page = safe_json.opened(pages[0]) if isinstance(pages, list) and pages else None
+    return isinstance(page, dict) and "dimensions" in page and ("blocks" in page or "predictions" in page)
+
+
+_GEOMETRY = '"geometry": [[0.0625, 0.125], [0.375, 0.375]]'
+
+
+def _format(name: str, level: Level) -> Format:
+    is_first = level == "word"
+    return Format(
+        name,
+        f"docTR: export(), one JSON file per image; {level}s",
+        _recognises if is_first else (lambda _: False),
+        document_files.index_each(name, ".json", partial(_parse, level)),
+        recognised_by="a JSON object with pages that have dimensions and blocks" if is_first else "",
+        layout='{"pages": [{"dimensions": [height, width], "blocks": [{"lines": [{"geometry", "words": [{"value",'
+        ' "confidence", "geometry": [[x0, y0], [x1, y1]]}]}]}]}]}',
+        sample=f'{{"pages": [{{"page_idx": 0, "dimensions": [80, 160], "blocks": [{{"lines": [{{{_GEOMETRY}, "words":'
+        f' [{{"value": "word", "confidence": 0.9, {_GEOMETRY}}}]}}]}}]}}]}}',
+        ending=".json",
+    )
+
+
+WORDS = _format("doctr", "word")
+LINES = _format("doctr-line", "line")

@@ -1,0 +1,182 @@
+"""MMOCR: annotations of 1.x, results of its inferencers (one file per image), and the JSON lines of 0.x.
+
+1.x: ``{"metainfo", "data_list": [{"img_path", "height", "width", "instances": [{"polygon" or "bbox", "text",
+"ignore"}]}]}``; ``bbox`` has two corners. 0.x: a record of an image in each line, with annotations as COCO has them.
+``ignore`` and ``iscrowd`` are don't care.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from evaltex_cli.errors import FaultLog, FormatError, Position, Steps
+from evaltex_cli.formats.base import DONT_CARE, Format, Side
+from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number, Record
+from evaltex_cli.formats.engines import json_lines, values
+from evaltex_cli.formats.files.image_names import names_of_pictures
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box
+
+_FIRST_KEYS = re.compile(rb'\s*\{\s*"(?:file_name|filename|height|width)"')
+
+
+class _Instance(msgspec.Struct, gc=False):
+    """An instance of 1.x, or an annotation of 0.x."""
+
+    polygon: list[Any] | None = None
+    segmentation: list[Any] | None = None
+    box: list[Any] | None = None
+    bbox: list[Any] | None = None
+    text: str | None = None
+    ignore: Any = None
+    iscrowd: Any = None
+    score: Confidence = None
+
+
+class _Columns(NamedTuple):
+    """The keys of a result's shapes, confidences and transcriptions, which are lists of equal length."""
+
+    shapes: str
+    scores: str
+    texts: str
+
+
+_RESULTS = (
+    _Columns("det_polygons", "det_scores", "rec_texts"),
+    _Columns("polygons", "scores", "texts"),
+    _Columns("bboxes", "scores", "texts"),
+)
+
+
+def _size(image: CollectedImage, record: Record) -> None:
+    image.height = safe_json.field(record, "height", Number | None, 0.0)
+    image.width = safe_json.field(record, "width", Number | None, 0.0)
+
+
+def _collect(document: Item, place: str, side: Side, faults: FaultLog) -> tuple[list[CollectedImage], tuple[str, ...]]:
+    images = []
+    for i, item in enumerate(safe_json.items(safe_json.record(document), "data_list")):
+        where = ("data_list", i)
+        try:
+            record = safe_json.record(item)
+            image = CollectedImage(safe_json.take(safe_json.needed(record, "img_path"), str, "img_path"), place, where)
+            _size(image, record)
+            images.append(image)
+            instances = safe_json.items(record, "instances")
+        except FormatError as error:
+            error.log(faults, place, *where)
+            continue
+        for k, instance in enumerate(instances):
+            at = (*where, "instances", k)
+            try:
+                image.add(_object(instance, side, at))
+            except FormatError as error:
+                error.log(faults, place, *at)
+    for image, name in zip(images, names_of_pictures([image.name for image in images]), strict=True):
+        image.name = name
+    return images, ()
+
+
+def _object(item: Item, side: Side, at: Position | Steps) -> CollectedObject:
+    found = safe_json.take(item, _Instance)
+    text = found.text or ""
+    flagged = safe_json.flag(found.ignore, "ignore") or safe_json.flag(found.iscrowd, "iscrowd")
+    dont_care = side == "gt" and (flagged or text == DONT_CARE)
+    return CollectedObject(_coordinates(found), text, dont_care, confidence=found.score, at=at)
+
+
+def _coordinates(found: _Instance) -> list[float]:
+    for key in ("polygon", "segmentation", "box"):
+        points = getattr(found, key)
+        if points:
+            return values.polygon_or_box(points, key)
+    if found.bbox is None:
+        raise FormatError("no polygon and no bbox", "one of them: this may be an annotation of recognition only")
+    numbers = values.shape(found.bbox, "bbox")
+    if len(numbers) != 4:
+        return values.polygon_or_box(found.bbox, "bbox")
+    if found.iscrowd is not None:  # 0.x: x, y, width, height
+        return list(box(*numbers, where=("bbox",)))
+    return values.polygon_or_box(numbers, "bbox")
+
+
+def _begins(data: bytes) -> bool:
+    return _FIRST_KEYS.match(data) is not None and b'"annotations"' in data.partition(b"\n")[0]
+
+
+def _open_line(line: bytes, image: CollectedImage) -> tuple[list[Item], Steps]:
+    record = safe_json.record(safe_json.parse(line))
+    name = "file_name" if "file_name" in record else "filename"
+    image.name = safe_json.take(safe_json.needed(record, name), str, name)
+    _size(image, record)
+    return safe_json.items(record, "annotations"), ("annotations",)
+
+
+def _parse_result(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    record = safe_json.record(safe_json.parse(data))
+    keys = _columns(record)
+    if keys is None:
+        raise safe_json.no_key(record, _RESULTS[0].shapes)
+    shapes = safe_json.items(record, keys.shapes)
+    scores, texts = (values.column(record, key, len(shapes)) for key in (keys.scores, keys.texts))
+    for k, (item, score, text) in enumerate(zip(shapes, scores, texts, strict=True)):
+        try:
+            coordinates = values.polygon_or_box(item, keys.shapes, k)
+            confidence = values.confidence(score, keys.scores, k)
+            read = values.text(text, keys.texts, k)
+            image.add(CollectedObject(coordinates, read, confidence=confidence, at=(keys.shapes, k)))
+        except FormatError as error:
+            error.log(faults, image.place)
+
+
+def _columns(record: Any) -> _Columns | None:
+    return next((keys for keys in _RESULTS if keys.shapes in record), None)
+
+
+def _recognises_result(path: Path) -> bool:
+    value = document_files.json_value(path)
+    if not isinstance(value, dict):
+        return False
+    keys = _columns(value)
+    return keys is not None and keys.scores in value
+
+
+_FORM = json_lines.LineFormat(_begins, _open_line, _object)
+ANNOTATION = Format(
+    "mmocr",
+    "MMOCR 1.x: annotations for detection and spotting",
+    lambda path: safe_json.has_key(document_files.json_value(path), "data_list"),
+    document_files.index_json("mmocr", _collect),
+    recognised_by="a JSON object with the key data_list",
+    layout='{"data_list": [{"img_path", "height", "width", "instances": [{"polygon", "bbox", "text", "ignore"}]}]}',
+    sample='{"metainfo": {"task_name": "textspotting"}, "data_list": [{"img_path": "img_1.jpg", "height": 480, "width":'
+    ' 640, "instances": [{"polygon": [10, 10, 60, 10, 60, 30, 10, 30], "bbox": [10, 10, 60, 30], "text": "word",'
+    ' "ignore": false}]}]}',
+    ending=".json",
+)
+LINES = Format(
+    "mmocr-lines",
+    "MMOCR 0.x: JSON lines, one image per line",
+    lambda path: json_lines.recognises(path, _FORM),
+    json_lines.index_lines("mmocr-lines", _FORM),
+    recognised_by="lines of JSON objects with file_name and annotations",
+    layout='{"file_name", "height", "width", "annotations": [{"iscrowd", "bbox", "segmentation"}]}',
+    sample='{"file_name": "img_1.jpg", "height": 480, "width": 640, "annotations": [{"iscrowd": 0, "category_id": 1,'
+    ' "bbox": [10, 10, 50, 20], "segmentation": [[10, 10, 60, 10, 60, 30, 10, 30]]}]}\n',
+    ending=".txt",
+)
+RESULT = Format(
+    "mmocr-result",
+    "MMOCR 1.x: results of the inferencers, one file per image",
+    _recognises_result,
+    document_files.index_each("mmocr-result", ".json", _parse_result),
+    recognised_by="a JSON object with det_polygons and det_scores, or polygons and scores",
+    layout='{"det_polygons": [[x1, y1, ...]], "det_scores": [...], "rec_texts": [...], "rec_scores": [...]}',
+    sample='{"rec_texts": ["word"], "rec_scores": [0.9], "det_polygons": [[10, 10, 60, 10, 60, 30, 10, 30]],'
+    ' "det_scores": [0.9]}',
+    ending=".json",
+)

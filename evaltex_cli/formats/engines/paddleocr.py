@@ -1,0 +1,141 @@
+"""PaddleOCR: lines of an image and its objects, ``image TAB JSON``, and the JSON of version 3, one file per image.
+
+Lines are ground truth (``Label.txt`` of PPOCRLabel, label files of data sets) or results (``det_results.txt``,
+``system_results.txt``, ``predicts_db.txt``). An object is ``{"transcription", "points", "difficult"}``, or its points
+alone. Don't care in ground truth: ``difficult`` or ``illegibility`` true, or the transcription ``###`` or ``*``, as
+PaddleOCR trains. Version 3 writes ``dt_polys``, and after recognition ``rec_polys``, ``rec_texts`` and ``rec_scores``.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from evaltex_cli.errors import FaultLog, FormatError, Position, Steps, quote
+from evaltex_cli.formats.base import DONT_CARE, Format, Side
+from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.safe_json import Item, Record
+from evaltex_cli.formats.engines import json_lines, values
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
+
+_NOT_READ = (DONT_CARE, "*")
+_BEGINNING = re.compile(rb"\s*[^\t\n]+\t(?:\[\s*(?:[\[{\]]|$)|\{\s*\")")
+_SCORES = ("score", "confidence", "rec_score", "recscore")
+_RESULTS = ("dt_polys", "rec_polys")
+_NESTED = ("res", "overall_ocr_res")
+"""Keys under which versions 3.x and pipelines of documents have the result."""
+
+
+class _Word(msgspec.Struct, gc=False):
+    points: list[Any]
+    transcription: str | None = None
+    difficult: Any = None
+    illegibility: Any = None
+    score: Any = None
+    confidence: Any = None
+    rec_score: Any = None
+    recscore: Any = None
+
+
+def _begins(data: bytes) -> bool:
+    return _BEGINNING.match(data[: 1 << 14]) is not None
+
+
+def _open_line(line: bytes, image: CollectedImage) -> tuple[list[Item], Steps]:
+    name, tab, document = line.partition(b"\t")
+    try:
+        image.name = name.decode()
+    except UnicodeDecodeError as error:
+        raise FormatError("a name that is not UTF-8", "text in UTF-8 (save the file in that encoding)") from error
+    if not tab:
+        raise FormatError(f"{quote(image.name)} without a tab", "image, tab, and a JSON list of its objects")
+    try:
+        value = safe_json.opened(safe_json.parse(document))
+    except FormatError as error:
+        column = error.at and error.at.column
+        error.at = Position(1, len(image.name) + 1 + (column or 1))
+        raise
+    if isinstance(value, dict):
+        return safe_json.items(value, "ocr_info"), ("ocr_info",)
+    if not isinstance(value, list):
+        raise FormatError(safe_json.shown(value), "a list [...] of the image's objects")
+    return value, ()
+
+
+def _object(item: Item, side: Side, at: Position) -> CollectedObject:
+    if not isinstance(safe_json.opened(item), dict):
+        return CollectedObject(polygon(values.shape(item), False), at=at)
+    word = safe_json.take(item, _Word)
+    text = word.transcription or ""
+    flagged = safe_json.flag(word.difficult, "difficult") or safe_json.flag(word.illegibility, "illegibility")
+    dont_care = side == "gt" and (flagged or text in _NOT_READ)
+    score = next((key for key in _SCORES if getattr(word, key) is not None), _SCORES[0])
+    confidence = values.confidence(getattr(word, score), score)
+    coordinates = polygon(values.shape(word.points, "points"), dont_care, ("points",))
+    return CollectedObject(coordinates, text, dont_care, confidence=confidence, at=at)
+
+
+def _parse_json(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    record, where = _result(safe_json.record(safe_json.parse(data)))
+    with safe_json.under(*where):
+        key = "rec_polys" if "rec_polys" in record else "dt_polys"
+        shapes = safe_json.items(record, key)
+        is_read = key == "rec_polys"
+        texts = values.column(record, "rec_texts" if is_read else "dt_texts", len(shapes))
+        scores = values.column(record, "rec_scores" if is_read else "dt_scores", len(shapes))
+    for k, (item, text, score) in enumerate(zip(shapes, texts, scores, strict=True)):
+        try:
+            coordinates = polygon(values.shape(item, key, k), False, (key, k))
+            confidence = values.confidence(score, key.replace("polys", "scores"), k)
+            at: Steps = (*where, key, k)
+            image.add(CollectedObject(coordinates, values.text(text, "rec_texts", k), confidence=confidence, at=at))
+        except FormatError as error:
+            error.log(faults, image.place, *where)
+
+
+def _result(record: Record) -> tuple[Record, tuple[str, ...]]:
+    """Return the object that has the polygons, and the keys that lead to it."""
+    where: tuple[str, ...] = ()
+    while not any(key in record for key in _RESULTS):
+        inner = next((key for key in _NESTED if key in record), None)
+        if inner is None:
+            raise safe_json.no_key(record, _RESULTS[0])
+        record, where = safe_json.records(record, inner), (*where, inner)
+    return record, where
+
+
+def _recognises_json(path: Path) -> bool:
+    value = document_files.json_value(path)
+    for _ in _NESTED:
+        if not isinstance(value, dict) or any(key in value for key in _RESULTS):
+            break
+        value = safe_json.opened(next((value[key] for key in _NESTED if key in value), None))
+    return isinstance(value, dict) and any(key in value for key in _RESULTS)
+
+
+_FORM = json_lines.LineFormat(_begins, _open_line, _object)
+LINES = Format(
+    "paddleocr",
+    "PaddleOCR: Label.txt, det_results.txt, system_results.txt, one image per line",
+    lambda path: json_lines.recognises(path, _FORM),
+    json_lines.index_lines("paddleocr", _FORM),
+    recognised_by="lines of an image, a tab and a JSON list",
+    layout='img_1.jpg TAB [{"transcription", "points": [[x, y], ...], "difficult"}] or [[[x, y], ...], ...]',
+    sample='img_1.jpg\t[{"transcription": "word", "points": [[10, 10], [60, 10], [60, 30], [10, 30]], "difficult":'
+    " false}]\n",
+    ending=".txt",
+)
+JSON = Format(
+    "paddleocr-json",
+    "PaddleOCR 3: save_to_json, one file per image",
+    _recognises_json,
+    document_files.index_each("paddleocr-json", ".json", _parse_json),
+    recognised_by="a JSON object with the key dt_polys or rec_polys",
+    layout='{"dt_polys": [[[x, y], ...]], "rec_polys": [[[x, y], ...]], "rec_texts": [...], "rec_scores": [...]}',
+    sample='{"input_path": "img_1.jpg", "rec_polys": [[[10, 10], [60, 10], [60, 30], [10, 30]]], "rec_texts":'
+    ' ["word"], "rec_scores": [0.9]}',
+    ending=".json",
+)

@@ -1,0 +1,143 @@
+"""Lists of what was read in an image, one JSON file per image: EasyOCR, RapidOCR and PaddleOCR 2.x.
+
+EasyOCR and RapidOCR 1.x return ``[[box, text, confidence], ...]``, PaddleOCR 2.x the same as
+``[[[box, [text, confidence]], ...]]``: a list of pages. RapidOCR 2 and later, and its web API, write objects
+``{"box", "txt", "score"}`` and ``{"dt_boxes", "rec_txt", "score"}``; EasyOCR can write ``{"boxes", "text",
+"confident"}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from evaltex_cli.errors import FaultLog, FormatError, Steps
+from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.safe_json import Item, Record
+from evaltex_cli.formats.engines import values
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
+
+_KEYS = (("box", "txt", "score"), ("dt_boxes", "rec_txt", "score"), ("boxes", "text", "confident"))
+"""What programs call the shape, the transcription and the confidence of an object."""
+
+
+def _parse_lists(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    value = safe_json.parse(data)
+    if not isinstance(value, list):
+        raise FormatError(safe_json.shown(value), "a list [[box, text, confidence], ...]")
+    for where, item in _readings(value):
+        try:
+            image.add(_reading(item, where))
+        except FormatError as error:
+            error.log(faults, image.place, *where)
+
+
+def _readings(value: list[Item]) -> Iterator[tuple[Steps, Item]]:
+    """Yield what leads to each object, and the object; of a list of pages, those of its only page."""
+    if not value or _is_reading(value[0]):
+        yield from (((k,), item) for k, item in enumerate(value))
+        return
+    page = safe_json.opened(values.only_page(value))
+    if page is not None and not isinstance(page, list):
+        raise FormatError(safe_json.shown(page), "a list [box, text, confidence]", (0,))
+    yield from (((0, k), item) for k, item in enumerate(page or ()))
+
+
+def _is_reading(item: Item) -> bool:
+    """Whether an item is ``[box, text, ...]``, ``[box, [text, confidence]]`` or a box, and no list of these."""
+    depth, value = _depth(item), safe_json.opened(item)
+    if depth != 3 or len(value) < 2:
+        return depth == 2
+    second = safe_json.opened(value[1])
+    return _is_string(second) or (isinstance(second, list) and bool(second) and _is_string(second[0]))
+
+
+def _is_string(item: Item) -> bool:
+    return isinstance(item, str) or (isinstance(item, msgspec.Raw) and bytes(item).lstrip().startswith(b'"'))
+
+
+def _depth(item: Item) -> int:
+    """How many lists begin with one another: 2 for a box [[x, y], ...], 3 for a list that begins with a box."""
+    depth, value = 0, safe_json.opened(item)
+    while isinstance(value, list):
+        depth, value = depth + 1, safe_json.opened(value[0]) if value else None
+    return depth
+
+
+def _reading(item: Item, where: Steps) -> CollectedObject:
+    if _depth(item) == 2:
+        return CollectedObject(polygon(values.shape(item), False), at=where)
+    if not _is_reading(item):
+        raise FormatError(safe_json.shown(item), "a list [box, text, confidence]")
+    shape, *read = safe_json.opened(item)
+    coordinates = polygon(values.shape(shape, 0), False, (0,))
+    inside = safe_json.opened(read[0])
+    if isinstance(inside, list):
+        text, score = inside[0], inside[1] if len(inside) > 1 else None
+    else:
+        text, score = inside, read[1] if len(read) > 1 else None
+    found = None if score is None else values.confidence(score, 1)
+    return CollectedObject(coordinates, values.text(text, 1), confidence=found, at=where)
+
+
+def _recognises_lists(path: Path) -> bool:
+    value = document_files.json_value(path)
+    if not isinstance(value, list) or not value:
+        return False
+    first = safe_json.opened(value[0])
+    if isinstance(first, list) and first:
+        return _is_reading(first) or _is_reading(first[0])
+    return len(value) == 1 and safe_json.plain(value[0]) in (None, [])
+
+
+def _parse_objects(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    value = safe_json.parse(data)
+    if not isinstance(value, dict | list):
+        raise FormatError(safe_json.shown(value), "a list [...] of objects")
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        try:
+            image.add(_object(safe_json.record(item), (key,)))
+        except FormatError as error:
+            error.log(faults, image.place, key)
+
+
+def _object(record: Record, at: Steps) -> CollectedObject:
+    keys = next((keys for keys in _KEYS if keys[0] in record), _KEYS[0])
+    shape, text, score = keys
+    coordinates = polygon(values.shape(safe_json.needed(record, shape), shape), False, (shape,))
+    confidence = values.confidence(record[score], score) if score in record else None
+    return CollectedObject(coordinates, values.text(record.get(text), text), confidence=confidence, at=at)
+
+
+def _recognises_objects(path: Path) -> bool:
+    value = document_files.json_value(path)
+    items = list(value.values())[:1] if isinstance(value, dict) else value[:1] if isinstance(value, list) else []
+    first = safe_json.opened(items[0]) if items else None
+    if not isinstance(first, dict) or (isinstance(value, dict) and not next(iter(value)).isdigit()):
+        return False
+    return any(all(key in first for key in keys[:2]) for keys in _KEYS)
+
+
+LISTS = Format(
+    "easyocr",
+    "EasyOCR, RapidOCR 1.x and PaddleOCR 2.x: lists, one JSON file per image",
+    _recognises_lists,
+    document_files.index_each("easyocr", ".json", _parse_lists),
+    recognised_by="a JSON list of lists [box, text, confidence]",
+    layout='[[[[x, y], ...], "text", confidence], ...] or [[[[[x, y], ...], ["text", confidence]], ...]]',
+    sample='[[[[10, 10], [60, 10], [60, 30], [10, 30]], "word", 0.9]]',
+    ending=".json",
+)
+OBJECTS = Format(
+    "rapidocr",
+    "RapidOCR 2 and later, its web API, EasyOCR's dictionaries: one JSON file per image",
+    _recognises_objects,
+    document_files.index_each("rapidocr", ".json", _parse_objects),
+    recognised_by="JSON objects with the keys box and txt (dt_boxes and rec_txt, boxes and text)",
+    layout='[{"box": [[x, y], ...], "txt", "score"}] or {"0": {"dt_boxes", "rec_txt", "score"}}',
+    sample='[{"box": [[10, 10], [60, 10], [60, 30], [10, 30]], "txt": "word", "score": 0.9}]',
+    ending=".json",
+)

@@ -1,0 +1,142 @@
+"""Surya: ``results.json`` of all images, ``{"image": [{"text_lines": [...], "image_bbox", "page"}]}``; lines or words.
+
+Lines are under ``text_lines``, after detection alone under ``bboxes``. A line has ``polygon`` or ``bbox`` (two
+corners), ``text``, ``confidence``, and in some versions ``words``. Keys name the images; of several pages, each is an
+image, with its number after the name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from evaltex_cli.errors import FaultLog, FormatError, Steps
+from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number
+from evaltex_cli.formats.engines import values
+from evaltex_cli.formats.files.image_names import names_of_pictures
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+
+Level = Literal["word", "line"]
+_LINES = ("text_lines", "bboxes")
+
+
+class _Text(msgspec.Struct, gc=False):
+    """A line or a word."""
+
+    polygon: list[Any] | None = None
+    bbox: list[Any] | None = None
+    text: str | None = None
+    confidence: Confidence = None
+
+
+def _collect(
+    level: Level, document: Item, place: str, side: Side, faults: FaultLog
+) -> tuple[list[CollectedImage], tuple[str, ...]]:
+    images = []
+    record = safe_json.record(document)
+    for key, name in zip(record, names_of_pictures(list(record)), strict=True):
+        try:
+            pages = safe_json.items(record, key)
+        except FormatError as error:
+            error.log(faults, place)
+            continue
+        for k, page in enumerate(pages):
+            image = CollectedImage(name if len(pages) == 1 else f"{name}_{k + 1}", place, (key, k))
+            images.append(image)
+            try:
+                _add_page(image, level, page, side, faults)
+            except FormatError as error:
+                error.log(faults, place, key, k)
+    return images, ()
+
+
+def _add_page(image: CollectedImage, level: Level, page: Item, side: Side, faults: FaultLog) -> None:
+    record = safe_json.record(page)
+    corners = safe_json.field(record, "image_bbox", tuple[Number, Number, Number, Number] | None)
+    if corners is not None:
+        image.width, image.height = corners[2] - corners[0], corners[3] - corners[1]
+    key = _LINES[0] if _LINES[0] in record else _LINES[1]
+    assert isinstance(image.at, tuple)
+    lines = [((*image.at, key, k), item) for k, item in enumerate(safe_json.items(record, key))]
+    for region, (where, item) in enumerate(lines, 1):
+        for at, found in [(where, item)] if level == "line" else _words(where, item, image.place, faults):
+            try:
+                one = _object(found, at)
+            except FormatError as error:
+                error.log(faults, image.place, *at)
+                continue
+            one.region = region if level == "word" and side == "gt" else None
+            image.add(one)
+
+
+def _words(where: Steps, line: Item, place: str, faults: FaultLog) -> Iterator[tuple[Steps, Item]]:
+    try:
+        words = safe_json.items(safe_json.record(line), "words")
+    except FormatError as error:
+        error.log(faults, place, *where)
+        return
+    yield from (((*where, "words", k), word) for k, word in enumerate(words))
+
+
+def _object(item: Item, at: Steps) -> CollectedObject:
+    found = safe_json.take(item, _Text)
+    if not found.polygon and not found.bbox:
+        raise FormatError("no polygon and no bbox", "one of them")
+    key = "polygon" if found.polygon else "bbox"
+    coordinates = values.polygon_or_box(getattr(found, key), key)
+    return CollectedObject(coordinates, found.text or "", confidence=found.confidence, at=at)
+
+
+def _first_lines(path: Path) -> list[Item] | None:
+    """Return the lines of the first image that has any; an empty list if none has, None in other documents."""
+    value = document_files.json_value(path)
+    if not isinstance(value, dict):
+        return None
+    found = None
+    for item in value.values():
+        pages = safe_json.opened(item)
+        page = safe_json.opened(pages[0]) if isinstance(pages, list) and pages else None
+        if not isinstance(page, dict) or not any(key in page for key in _LINES):
+            return None
+        lines = safe_json.opened(page.get(_LINES[0], page.get(_LINES[1])))
+        found = lines if isinstance(lines, list) else []
+        if found:
+            break
+    return found
+
+
+def _recognises(level: Level, path: Path) -> bool:
+    lines = _first_lines(path)
+    if lines is None:
+        return False
+    first = safe_json.opened(lines[0]) if lines else None
+    words = safe_json.opened(first.get("words")) if isinstance(first, dict) else None
+    return bool(words) == (level == "word")
+
+
+_OUTLINE = (
+    '"polygon": [[10, 10], [60, 10], [60, 30], [10, 30]], "bbox": [10, 10, 60, 30], "text": "word", "confidence": 0.9'
+)
+
+
+def _format(name: str, level: Level, sample: str) -> Format:
+    return Format(
+        name,
+        f"Surya: results.json, {level}s",
+        partial(_recognises, level),
+        document_files.index_json(name, partial(_collect, level)),
+        recognised_by=f"lists of pages with text_lines or bboxes, {'with' if level == 'word' else 'without'} words",
+        layout='{"img_1": [{"text_lines": [{"polygon", "bbox", "text", "confidence", "words"}], "image_bbox"}]}',
+        sample=f'{{"img_1": [{{"text_lines": [{{{sample}}}], "image_bbox": [0, 0, 640, 480], "page": 1}}]}}',
+        ending=".json",
+    )
+
+
+WORDS = _format("surya", "word", f'{_OUTLINE}, "words": [{{{_OUTLINE}}}]')
+LINES = _format("surya-line", "line", _OUTLINE)
