@@ -23,6 +23,7 @@ FORMATS = {
     "mmocr-result": ("evaltex_cli.formats.engines.mmocr", "RESULT"),
     "easyocr": ("evaltex_cli.formats.engines.reading_lists", "LISTS"),
     "rapidocr": ("evaltex_cli.formats.engines.reading_lists", "OBJECTS"),
+    "ocrmac": ("evaltex_cli.formats.engines.ocrmac", "FORMAT"),
     "doctr": ("evaltex_cli.formats.engines.doctr", "WORDS"),
     "doctr-line": ("evaltex_cli.formats.engines.doctr", "LINES"),
     "surya": ("evaltex_cli.formats.engines.surya", "WORDS"),

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from reading import read
+from PIL import Image
+from reading import Read, read
 
-from evaltex_cli import InputError
+from evaltex_cli.errors import FaultLog
+from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.validate.validation import validate
 
 QUAD = [[10, 10], [60, 12.5], [60, 30], [10, 28]]
@@ -24,9 +28,20 @@ def written(path: Path, value: Any) -> Path:
     return path
 
 
-def rings(path: Path, side: str = "det", name: str | None = None) -> list[list[float]]:
-    objects = read(path, side, name).objects
-    return [objects.outlines.ring(k).ravel().tolist() or objects.boxes[k].tolist() for k in range(objects.count)]
+def shapes(path: Path, side: Side = "det") -> list[list[float]]:
+    """The vertices of polygons, and the corners of boxes."""
+    found = read(path, side)
+    assert not found.faults
+    return [ring or box for ring, box in zip(found.flat_rings, found.objects.boxes.tolist(), strict=True)]
+
+
+def confidences(found: Read) -> list[float] | None:
+    return None if found.objects.confidences is None else found.objects.confidences.tolist()
+
+
+def fault(path: Path, side: Side = "det", name: str | None = None) -> str:
+    (only,) = read(path, side, name).faults
+    return only
 
 
 # PaddleOCR ------------------------------------------------------------------------------------------------------------
@@ -49,15 +64,17 @@ def test_paddleocr_labels_are_dont_care_as_in_training(tmp_path: Path) -> None:
 
 def test_paddleocr_results_of_every_script(tmp_path: Path) -> None:
     """Shapes alone, words with a score, and the results of key information extraction."""
-    found = [{"transcription": "a", "points": QUAD, "score": 0.5}, {"points": QUAD, "transcription": "b", "recscore": 1}]
+    found = [
+        {"transcription": "a", "points": QUAD, "score": 0.5},
+        {"points": QUAD, "transcription": "b", "recscore": 1},
+    ]
     lines = [f"a.jpg\t{json.dumps([QUAD, QUAD])}", f"b.jpg\t{json.dumps(found)}"]
     lines.append("c.jpg\t" + json.dumps({"ocr_info": [{"transcription": "c", "points": QUAD, "pred": "O"}]}))
     path = written(tmp_path / "system_results.txt", "\n".join(lines))
-    assert rings(path) == [FLAT] * 5
-    objects = read(path, "det").objects
-    assert list(objects.texts) == ["", "", "a", "b", "c"]
-    assert objects.confidences is not None
-    assert objects.confidences[2:4].tolist() == [0.5, 1]
+    assert shapes(path) == [FLAT] * 5
+    found_again = read(path, "det")
+    assert found_again.texts == ["", "", "a", "b", "c"]
+    assert (confidences(found_again) or [])[2:4] == [0.5, 1]
 
 
 def test_a_folder_of_ppocrlabel(tmp_path: Path) -> None:
@@ -76,15 +93,14 @@ def test_a_folder_of_ppocrlabel(tmp_path: Path) -> None:
     [
         ("a.jpg [[1]]", r"labels.txt:2: 'a.jpg \[\[1\]\]' without a tab", 1),
         ("a.jpg\t[[[1, 2], [3, 4]]]", r"labels.txt:2: \[0\]: 2 vertices; expected three or more", 8),
-        ('é.jpg\t[{"points": [[1, 2], [3, "x"], [5, 6]]}]', r"labels.txt:2: \[0\]\.points\[1\]\[1\]: 'x'", 33),
+        ('é.jpg\t[{"points": [[1, 2], [3, "x"], [5, 6]]}]', r"labels.txt:2: \[0\]\.points\[1\]\[1\]: 'x'", 32),
         ("a.jpg\t[[1, 2]", r"labels.txt:2: .* at column", 14),
         ('a.jpg\t"x"', r"labels.txt:2: 'x'; expected a list", 1),
     ],
 )
 def test_faults_of_lines_have_line_and_column(tmp_path: Path, line: str, message: str, column: int) -> None:
     path = written(tmp_path / "labels.txt", f"first.jpg\t[]\n{line}\n")
-    with pytest.raises(InputError, match=message):
-        read(path)
+    assert re.search(message, str(path) + fault(path).removeprefix(str(path)))
     problem = next(one for one in validate(path).problems if one.kind == "input")
     assert (problem.line, problem.column) == (2, column)
 
@@ -97,16 +113,17 @@ def test_a_name_with_a_tab_is_none_of_evaltex(tmp_path: Path) -> None:
 
 def test_paddleocr_3_before_and_after_recognition(tmp_path: Path) -> None:
     detected = {"input_path": "a.png", "dt_polys": [QUAD, QUAD], "dt_scores": [0.25, 0.5]}
-    assert rings(written(tmp_path / "a_res.json", detected)) == [FLAT, FLAT]
+    assert shapes(written(tmp_path / "a_res.json", detected)) == [FLAT, FLAT]
     done = {"res": {"dt_polys": [QUAD, QUAD], "rec_polys": [QUAD], "rec_texts": ["a"], "rec_scores": [0.75]}}
     both = read(written(tmp_path / "b_res.json", done), "det")
-    assert (both.objects.count, list(both.objects.texts)) == (1, ["a"])
-    assert both.objects.confidences is not None and both.objects.confidences.tolist() == [0.75]
+    assert (both.objects.count, both.texts) == (1, ["a"])
+    assert confidences(both) == [0.75]
     page = {"layout_det_res": {}, "overall_ocr_res": done["res"]}
     assert read(written(tmp_path / "c.json", page), "det").source.format == "paddleocr-json"
     short = {"rec_polys": [QUAD], "rec_texts": [], "rec_scores": [1]}
-    with pytest.raises(InputError, match=r"rec_texts: a list of 0; expected 1 values, one for each shape"):
-        read(written(tmp_path / "d.json", short), "det")
+    assert re.search(
+        r"rec_texts: a list of 0; expected 1 values, one for each shape", fault(written(tmp_path / "d.json", short))
+    )
 
 
 # MMOCR ----------------------------------------------------------------------------------------------------------------
@@ -116,12 +133,14 @@ def test_mmocr_annotations_with_boxes_alone(tmp_path: Path) -> None:
     instances = [{"bbox": [10, 10, 60, 30], "bbox_label": 0, "ignore": True}, {"polygon": FLAT, "text": "a"}]
     images = [{"img_path": "x/a.jpg", "height": 480, "width": 640, "instances": instances}]
     gt = read(written(tmp_path / "gt.json", {"metainfo": {}, "data_list": images}))
-    assert rings(tmp_path / "gt.json", "gt") == [[10, 10, 60, 30], FLAT]
+    assert shapes(tmp_path / "gt.json", "gt") == [[10, 10, 60, 30], FLAT]
     assert gt.objects.dont_care.tolist() == [True, False]
-    assert gt.sizes.tolist() == [[480, 640]]
+    assert gt.images.sizes.tolist() == [[480, 640]]
     images[0]["instances"] = [{"text": "cropped"}]
-    with pytest.raises(InputError, match=r"data_list\[0\].instances\[0\]: no polygon and no bbox; expected one of them"):
-        read(written(tmp_path / "gt.json", {"data_list": images}))
+    assert re.search(
+        r"data_list\[0\].instances\[0\]: no polygon and no bbox; expected one of them",
+        fault(written(tmp_path / "gt.json", {"data_list": images})),
+    )
 
 
 def test_images_of_one_name_keep_their_folders(tmp_path: Path) -> None:
@@ -131,7 +150,7 @@ def test_images_of_one_name_keep_their_folders(tmp_path: Path) -> None:
 
 def test_mmocr_lines_have_boxes_as_coco(tmp_path: Path) -> None:
     record = {"file_name": "a.jpg", "height": 9, "width": 9, "annotations": [{"iscrowd": 0, "bbox": [10, 10, 50, 20]}]}
-    assert rings(written(tmp_path / "gt.jsonl", f"{json.dumps(record)}\n"), "gt") == [[10, 10, 60, 30]]
+    assert shapes(written(tmp_path / "gt.jsonl", f"{json.dumps(record)}\n"), "gt") == [[10, 10, 60, 30]]
     two = "".join(f"{json.dumps(record | {'file_name': f'{k}.jpg'})}\n" for k in "ab")
     assert list(read(written(tmp_path / "gt.txt", two)).source.names) == ["a", "b"]
 
@@ -146,9 +165,9 @@ def test_mmocr_lines_have_boxes_as_coco(tmp_path: Path) -> None:
 )
 def test_mmocr_results(tmp_path: Path, result: dict[str, Any]) -> None:
     found = read(written(tmp_path / "img_1.json", result), "det")
-    assert rings(tmp_path / "img_1.json") == [FLAT]
-    assert found.objects.confidences is not None and found.objects.confidences.tolist() == [0.5]
-    assert list(found.objects.texts) == ["a"]
+    assert shapes(tmp_path / "img_1.json") == [FLAT]
+    assert confidences(found) == [0.5]
+    assert found.texts == ["a"]
 
 
 # EasyOCR, RapidOCR, PaddleOCR 2 ---------------------------------------------------------------------------------------
@@ -157,7 +176,7 @@ READ = [[QUAD, "a", 0.5], [QUAD, "b", 0.25]]
 
 
 @pytest.mark.parametrize(
-    ("value", "texts", "confidences"),
+    ("value", "texts", "scores"),
     [
         (READ, ["a", "b"], [0.5, 0.25]),
         ([[QUAD, "a", "0.5"], [QUAD, "b", "0.25"]], ["a", "b"], [0.5, 0.25]),  # RapidOCR 1.x
@@ -168,12 +187,11 @@ READ = [[QUAD, "a", 0.5], [QUAD, "b", 0.25]]
         ([None], [], None),  # PaddleOCR 2.x: nothing found
     ],
 )
-def test_lists_of_readings(tmp_path: Path, value: Any, texts: list[str], confidences: list[float] | None) -> None:
+def test_lists_of_readings(tmp_path: Path, value: Any, texts: list[str], scores: list[float] | None) -> None:
     found = read(written(tmp_path / "img_1.json", value), "det")
-    assert (found.source.format, list(found.objects.texts)) == ("easyocr", texts)
-    assert rings(tmp_path / "img_1.json") == [FLAT] * len(texts)
-    given = found.objects.confidences
-    assert (None if given is None else given.tolist()) == confidences
+    assert (found.source.format, found.texts) == ("easyocr", texts)
+    assert shapes(tmp_path / "img_1.json") == [FLAT] * len(texts)
+    assert confidences(found) == scores
 
 
 @pytest.mark.parametrize(
@@ -186,8 +204,8 @@ def test_lists_of_readings(tmp_path: Path, value: Any, texts: list[str], confide
 )
 def test_objects_of_readings(tmp_path: Path, value: Any) -> None:
     found = read(written(tmp_path / "img_1.json", value), "det")
-    assert (found.source.format, list(found.objects.texts)) == ("rapidocr", ["a"])
-    assert found.objects.confidences is not None and found.objects.confidences.tolist() == [0.5]
+    assert (found.source.format, found.texts) == ("rapidocr", ["a"])
+    assert confidences(found) == [0.5]
 
 
 def test_an_image_without_text_does_not_hide_the_format(tmp_path: Path) -> None:
@@ -207,8 +225,7 @@ def test_an_image_without_text_does_not_hide_the_format(tmp_path: Path) -> None:
     ],
 )
 def test_lists_that_are_refused(tmp_path: Path, value: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        read(written(tmp_path / "img_1.json", value), "det")
+    assert re.search(message, fault(written(tmp_path / "img_1.json", value)))
 
 
 # docTR, Surya ---------------------------------------------------------------------------------------------------------
@@ -222,24 +239,25 @@ def doctr(geometry: Any, **page: Any) -> dict[str, Any]:
 
 def test_doctr_fractions_of_the_page(tmp_path: Path) -> None:
     path = written(tmp_path / "img_1.json", doctr([[0.25, 0.5], [0.75, 1]]))
-    assert rings(path) == [[25, 100, 75, 200]] * 3
+    assert shapes(path) == [[25, 100, 75, 200]] * 3
     assert read(path).objects.regions.tolist() == [1, 1, 2]
     lines = read(path, "gt", "doctr-line")
-    assert list(lines.objects.texts) == ["a a", "a"]
-    assert lines.sizes.tolist() == [[200, 100]]
+    assert lines.texts == ["a a", "a"]
+    assert lines.images.sizes.tolist() == [[200, 100]]
     turned = [[0.25, 0.5], [0.75, 0.5], [0.75, 1], [0.25, 1]]
-    assert rings(written(tmp_path / "img_2.json", doctr(turned)))[0] == [25, 100, 75, 100, 75, 200, 25, 200]
+    assert shapes(written(tmp_path / "img_2.json", doctr(turned)))[0] == [25, 100, 75, 100, 75, 200, 25, 200]
     word = {"value": "a", "confidence": 0.5, "geometry": [[0.25, 0.5], [0.75, 1]]}
     kie = {"pages": [{"dimensions": [200, 100], "predictions": {"total": [word], "date": [word]}}]}
-    assert rings(written(tmp_path / "img_3.json", kie)) == [[25, 100, 75, 200]] * 2
+    assert shapes(written(tmp_path / "img_3.json", kie)) == [[25, 100, 75, 200]] * 2
 
 
 def test_doctr_pages_and_sizes_that_are_refused(tmp_path: Path) -> None:
     page = doctr(BOX)["pages"][0]
-    with pytest.raises(InputError, match="pages: 2 pages; expected one page"):
-        read(written(tmp_path / "a.json", {"pages": [page, page]}))
-    with pytest.raises(InputError, match="dimensions 0, 5; expected height and width of the page in pixels"):
-        read(written(tmp_path / "b.json", doctr(BOX, dimensions=[0, 5])))
+    assert re.search("pages: 2 pages; expected one page", fault(written(tmp_path / "a.json", {"pages": [page, page]})))
+    assert re.search(
+        "dimensions 0, 5; expected height and width of the page in pixels",
+        fault(written(tmp_path / "b.json", doctr(BOX, dimensions=[0, 5]))),
+    )
 
 
 def test_surya_lines_words_and_pages(tmp_path: Path) -> None:
@@ -248,11 +266,22 @@ def test_surya_lines_words_and_pages(tmp_path: Path) -> None:
     lines = read(written(tmp_path / "results.json", {"img_1": [page], "img_2": [page, page]}), "det")
     assert lines.source.format == "surya-line"
     assert list(lines.source.names) == ["img_1", "img_2_1", "img_2_2"]
-    assert lines.sizes.tolist() == [[480, 640]] * 3
+    assert lines.images.sizes.tolist() == [[480, 640]] * 3
     with_words = {**page, "text_lines": [{**line, "words": [{"bbox": [10, 10, 30, 30], "text": "a"}] * 2}]}
     words = read(written(tmp_path / "words.json", {"img_1": [with_words]}))
     assert (words.source.format, words.objects.regions.tolist()) == ("surya", [1, 1])
     detected = {"img_1": [{"bboxes": [{"polygon": QUAD, "confidence": 0.5}], "image_bbox": [0, 0, 9, 9]}]}
-    assert rings(written(tmp_path / "detected.json", detected)) == [FLAT]
+    assert shapes(written(tmp_path / "detected.json", detected)) == [FLAT]
     empty = read(written(tmp_path / "empty.json", {"img_1": [{**page, "text_lines": []}]}), "det")
     assert (empty.source.format, np.diff(empty.objects.offsets).tolist()) == ("surya-line", [0])
+
+
+def test_ocrmac_boxes_from_the_bottom(tmp_path: Path) -> None:
+    path = written(tmp_path / "det" / "img_1.json", [["a", 0.5, [0.25, 0.125, 0.5, 0.25]], ["b", 1.0, [0, 0, 1, 1]]])
+    assert fault(path).startswith("coordinates that are fractions of the page")
+    Image.new("L", (200, 400)).save(tmp_path / "img_1.png")
+    found = with_sizes(read(path, "det").source, tmp_path).read(np.arange(1), FaultLog())
+    assert found.objects.boxes.tolist() == [[50, 250, 150, 350], [0, 0, 200, 400]]
+    in_pixels = [["a", 1, [10, 10, 60, 30]], ["b", 1, [0, 0, 1, 1]]]
+    assert shapes(written(tmp_path / "pixels.json", in_pixels)) == [[10, 10, 60, 30], [0, 0, 1, 1]]
+    assert "[0][2]: a list of 3; expected" in fault(written(tmp_path / "c.json", [["a", 1, [1, 2, 3]]]), name="ocrmac")

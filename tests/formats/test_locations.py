@@ -102,7 +102,11 @@ def _first_number(value: Any) -> float:
     """The first coordinate of an object."""
     while not isinstance(value, int | float):
         keys = ("polygon", "points", "box", "segmentation", "bbox", "mask", "vertices")
-        value = value[next(key for key in keys if key in value)] if isinstance(value, dict) else value[0]
+        value = (
+            value[next(key for key in keys if key in value)]
+            if isinstance(value, dict)
+            else value[2 if isinstance(value[0], str) else 0]
+        )
     return value
 
 

@@ -49,7 +49,7 @@ LINES_PER_OBJECT, LINES_PER_IMAGE = 0, 24
 """Bytes more, in these formats, for each object of the image that has the most, and for each image."""
 DOCUMENTS_PER_OBJECT, DOCUMENTS_PER_IMAGE = 2 << 10, 64
 """The same for all other formats."""
-JSON_FILES = ("labelme", "paddleocr-json", "mmocr-result", "easyocr", "rapidocr", "doctr", "doctr-line")
+JSON_FILES = ("labelme", "paddleocr-json", "mmocr-result", "easyocr", "rapidocr", "ocrmac", "doctr", "doctr-line")
 """Formats with a JSON document for each image; JSON may take 12 times its size (SECURITY.md)."""
 _MEASURE = """
 import os, subprocess, sys

@@ -628,6 +628,9 @@ def _engine_samples() -> dict[str, Sample]:
         "paddleocr-json": lambda made: _columns(made, "rec_polys", "rec_texts", "rec_scores"),
         "mmocr-result": lambda made: _columns(made, "polygons", "texts", "scores"),
         "easyocr": lambda made: json_of([[o["points"], o["transcription"], o["score"]] for o in made]),
+        "ocrmac": lambda made: json_of(
+            [[o["transcription"], o["score"], [*o["points"][0], *o["points"][2]]] for o in made]
+        ),
         "rapidocr": lambda made: json_of(
             [{"box": o["points"], "txt": o["transcription"], "score": o["score"]} for o in made]
         ),

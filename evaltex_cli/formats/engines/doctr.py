@@ -25,11 +25,11 @@ Level = Literal["word", "line"]
 def _parse(level: Level, data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     pages = safe_json.items(safe_json.record(safe_json.parse(data)), "pages")
     page = safe_json.record(values.only_page(pages, "pages"))
+    with safe_json.under("pages", 0):
+        _read_size(page, image)
     for at, item, line in _items(page, level):
         where = ("pages", 0, *at)
         try:
-            if not image.width:
-                _read_size(page, image)
             found = _object(safe_json.record(item), image, where)
         except FormatError as error:
             error.log(faults, image.place, *where)

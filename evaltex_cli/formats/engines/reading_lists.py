@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from evaltex_cli.errors import FaultLog, FormatError, Steps
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
@@ -41,9 +39,10 @@ def _readings(value: list[Item]) -> Iterator[tuple[Steps, Item]]:
         yield from (((k,), item) for k, item in enumerate(value))
         return
     page = safe_json.opened(values.only_page(value))
-    if page is not None and not isinstance(page, list):
+    if isinstance(page, list):
+        yield from (((0, k), item) for k, item in enumerate(page))
+    elif safe_json.plain(page) is not None:
         raise FormatError(safe_json.shown(page), "a list [box, text, confidence]", (0,))
-    yield from (((0, k), item) for k, item in enumerate(page or ()))
 
 
 def _is_reading(item: Item) -> bool:
@@ -52,11 +51,7 @@ def _is_reading(item: Item) -> bool:
     if depth != 3 or len(value) < 2:
         return depth == 2
     second = safe_json.opened(value[1])
-    return _is_string(second) or (isinstance(second, list) and bool(second) and _is_string(second[0]))
-
-
-def _is_string(item: Item) -> bool:
-    return isinstance(item, str) or (isinstance(item, msgspec.Raw) and bytes(item).lstrip().startswith(b'"'))
+    return values.is_string(second) or (isinstance(second, list) and bool(second) and values.is_string(second[0]))
 
 
 def _depth(item: Item) -> int:
@@ -76,10 +71,11 @@ def _reading(item: Item, where: Steps) -> CollectedObject:
     coordinates = polygon(values.shape(shape, 0), False, (0,))
     inside = safe_json.opened(read[0])
     if isinstance(inside, list):
-        text, score = inside[0], inside[1] if len(inside) > 1 else None
+        text, *scores = inside
     else:
-        text, score = inside, read[1] if len(read) > 1 else None
-    found = None if score is None else values.confidence(score, 1)
+        text, *scores = read
+    where_score: Steps = (1, 1) if isinstance(inside, list) else (2,)
+    found = values.confidence(scores[0], *where_score) if scores else None
     return CollectedObject(coordinates, values.text(text, 1), confidence=found, at=where)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import Raw
+
 from evaltex_cli.errors import FormatError
 from evaltex_cli.formats.documents import safe_json
 from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number, Record, Vertices
@@ -29,7 +31,7 @@ def shape(item: Item, *where: str | int) -> list[float]:
         numbers: list[float] = safe_json.take(item, list[Number], *where)
         return numbers
     if len(value) == 1 and len(first) > 2:
-        return shape(first, *where, 0)
+        return shape(value[0], *where, 0)
     return safe_json.flat(safe_json.take(item, Vertices, *where))
 
 
@@ -77,7 +79,8 @@ def column(record: Record, key: str, length: int) -> Sequence[Any]:
     FormatError
         When it is no list, or has another length.
     """
-    if safe_json.opened(record.get(key)) is None or safe_json.plain(record[key]) is None:
+    value = safe_json.opened(record.get(key))
+    if not isinstance(value, list) and safe_json.plain(value) is None:
         return [None] * length
     values = safe_json.items(record, key)
     if len(values) != length:
@@ -89,6 +92,11 @@ def text(item: Item, *where: str | int) -> str:
     """Return a transcription; empty if it is null."""
     found: str | None = safe_json.take(item, str | None, *where)
     return found or ""
+
+
+def is_string(item: Item) -> bool:
+    """Whether an item is a string."""
+    return isinstance(item, str) or (isinstance(item, Raw) and bytes(item).lstrip().startswith(b'"'))
 
 
 def only_page(pages: Sequence[Item], *where: str | int) -> Item:

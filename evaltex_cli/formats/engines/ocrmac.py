@@ -1,0 +1,68 @@
+"""ocrmac, Apple's Vision: ``[["text", confidence, [x, y, width, height]], ...]``, one JSON file per image.
+
+The box is in fractions of the page, and y is from the page's bottom to the box's. With ``px=True`` it is x0, y0, x1, y1
+in pixels from the top instead. A file with a coordinate above 1 is of pixels.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evaltex_cli.errors import FaultLog, FormatError
+from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number
+from evaltex_cli.formats.engines import values
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box
+
+_Reading = tuple[str, Confidence, tuple[Number, Number, Number, Number]]
+
+
+def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    value = safe_json.parse(data)
+    if not isinstance(value, list):
+        raise FormatError(safe_json.shown(value), "a list [[text, confidence, box], ...]")
+    readings = []
+    for k, item in enumerate(value):
+        try:
+            readings.append((k, *safe_json.take(item, _Reading)))
+        except FormatError as error:
+            error.log(faults, image.place, k)
+    image.in_fractions = all(max(numbers) <= 1 for *_, numbers in readings)
+    for k, text, confidence, numbers in readings:
+        try:
+            coordinates = _from_bottom(*numbers) if image.in_fractions else values.polygon_or_box(list(numbers), 2)
+            image.add(CollectedObject(coordinates, text, confidence=confidence, at=(k,)))
+        except FormatError as error:
+            error.log(faults, image.place, k)
+
+
+def _from_bottom(x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
+    return box(x, 1 - y - height, width, height, where=(2,))
+
+
+def _recognises(path: Path) -> bool:
+    value = document_files.json_value(path)
+    if not isinstance(value, list) or not value:
+        return False
+    first = safe_json.opened(value[0])
+    return isinstance(first, list) and len(first) == 3 and values.is_string(first[0]) and _is_box(first[2])
+
+
+def _is_box(item: Item) -> bool:
+    found = safe_json.opened(item)
+    return isinstance(found, list) and len(found) == 4
+
+
+FORMAT = Format(
+    "ocrmac",
+    "ocrmac: lists, one JSON file per image",
+    _recognises,
+    document_files.index_each("ocrmac", ".json", _parse),
+    four_corners=True,
+    recognised_by="a JSON list of lists [text, confidence, box of four numbers]",
+    layout='[["text", confidence, [x, y, width, height]], ...]',
+    sample='[["word", 0.9, [10, 10, 60, 30]]]',
+    ending=".json",
+    fractions=True,
+)
