@@ -12,7 +12,6 @@ import pytest
 from PIL import Image
 from reading import Read, read
 
-from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.validate.validation import validate
@@ -219,7 +218,7 @@ def test_an_image_without_text_does_not_hide_the_format(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ([[[QUAD, ["a", 1]]], [[QUAD, ["b", 1]]]], r"2 pages; expected one page: write each page to a file"),
+        ([[[QUAD, ["a", 1]]], "b"], r"\[1\]: 'b'; expected a list \[box, text, confidence\]"),
         ([[QUAD, "a", 1], "b"], r"\[1\]: 'b'; expected a list \[box, text, confidence\]"),
         ([[QUAD, "a", 1.5]], r"\[0\]\[2\]: 1.5; expected a confidence in \[0, 1\]"),
     ],
@@ -251,13 +250,21 @@ def test_doctr_fractions_of_the_page(tmp_path: Path) -> None:
     assert shapes(written(tmp_path / "img_3.json", kie)) == [[25, 100, 75, 200]] * 2
 
 
-def test_doctr_pages_and_sizes_that_are_refused(tmp_path: Path) -> None:
-    page = doctr(BOX)["pages"][0]
-    assert re.search("pages: 2 pages; expected one page", fault(written(tmp_path / "a.json", {"pages": [page, page]})))
-    assert re.search(
-        "dimensions 0, 5; expected height and width of the page in pixels",
-        fault(written(tmp_path / "b.json", doctr(BOX, dimensions=[0, 5]))),
-    )
+def test_pages_of_a_document_are_images(tmp_path: Path) -> None:
+    page, lists = doctr(BOX)["pages"][0], [[[QUAD, ["a", 1]]], None, [[QUAD, ["b", 1]], [QUAD, ["c", 1]]]]
+    pages = read(written(tmp_path / "doctr" / "scan.json", {"pages": [page, page]}), "det")
+    assert list(pages.source.names) == ["scan-1", "scan-2"]
+    assert np.diff(pages.objects.offsets).tolist() == [3, 3]
+    written(tmp_path / "paddle" / "scan.json", lists)
+    written(tmp_path / "paddle" / "one.json", lists[:1])
+    pages = read(tmp_path / "paddle", "det")
+    assert list(pages.source.names) == ["one", "scan-1", "scan-2", "scan-3"]
+    assert pages.texts == ["a", "a", "b", "c"]
+
+
+def test_a_doctr_page_without_size_is_a_fault(tmp_path: Path) -> None:
+    expected = "pages[0].dimensions: dimensions 0, 5; expected height and width of the page in pixels"
+    assert fault(written(tmp_path / "b.json", doctr(BOX, dimensions=[0, 5]))) == expected
 
 
 def test_surya_lines_words_and_pages(tmp_path: Path) -> None:
@@ -265,7 +272,7 @@ def test_surya_lines_words_and_pages(tmp_path: Path) -> None:
     page = {"text_lines": [line], "image_bbox": [0, 0, 640, 480], "page": 1}
     lines = read(written(tmp_path / "results.json", {"img_1": [page], "img_2": [page, page]}), "det")
     assert lines.source.format == "surya-line"
-    assert list(lines.source.names) == ["img_1", "img_2_1", "img_2_2"]
+    assert list(lines.source.names) == ["img_1", "img_2-1", "img_2-2"]
     assert lines.images.sizes.tolist() == [[480, 640]] * 3
     with_words = {**page, "text_lines": [{**line, "words": [{"bbox": [10, 10, 30, 30], "text": "a"}] * 2}]}
     words = read(written(tmp_path / "words.json", {"img_1": [with_words]}))
@@ -280,7 +287,7 @@ def test_ocrmac_boxes_from_the_bottom(tmp_path: Path) -> None:
     path = written(tmp_path / "det" / "img_1.json", [["a", 0.5, [0.25, 0.125, 0.5, 0.25]], ["b", 1.0, [0, 0, 1, 1]]])
     assert fault(path).startswith("coordinates that are fractions of the page")
     Image.new("L", (200, 400)).save(tmp_path / "img_1.png")
-    found = with_sizes(read(path, "det").source, tmp_path).read(np.arange(1), FaultLog())
+    found = with_sizes(read(path, "det").source, tmp_path).read(np.arange(1))
     assert found.objects.boxes.tolist() == [[50, 250, 150, 350], [0, 0, 200, 400]]
     in_pixels = [["a", 1, [10, 10, 60, 30]], ["b", 1, [0, 0, 1, 1]]]
     assert shapes(written(tmp_path / "pixels.json", in_pixels)) == [[10, 10, 60, 30], [0, 0, 1, 1]]

@@ -1,4 +1,4 @@
-"""docTR: the JSON of ``export()``, one file per image; words or lines.
+"""docTR: the JSON of ``export()``, one file per image or document; words or lines.
 
 ``{"pages": [{"dimensions": [height, width], "blocks": [{"lines": [{"geometry", "words": [{"value", "confidence",
 "geometry"}]}]}]}]}``. A geometry has two corners or four vertices, as fractions of the page, whose ``dimensions`` are
@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.each_file import Pages
 from evaltex_cli.formats.documents.safe_json import Item, Number, Record
 from evaltex_cli.formats.engines import values
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
@@ -22,15 +23,21 @@ from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 Level = Literal["word", "line"]
 
 
-def _parse(level: Level, data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
-    pages = safe_json.items(safe_json.record(safe_json.parse(data)), "pages")
-    page = safe_json.record(values.only_page(pages, "pages"))
-    with safe_json.under("pages", 0):
+def _open(data: bytes) -> list[tuple[int, Item]]:
+    """Return the pages with their numbers."""
+    return list(enumerate(safe_json.items(safe_json.record(safe_json.parse(data)), "pages")))
+
+
+def _parse(level: Level, numbered: Any, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    number, item = numbered
+    with safe_json.under("pages", number):
+        page = safe_json.record(item)
         _read_size(page, image)
-    for at, item, line in _items(page, level):
-        where = ("pages", 0, *at)
+        items = list(_items(page, level))
+    for at, one, line in items:
+        where = ("pages", number, *at)
         try:
-            found = _object(safe_json.record(item), image, where)
+            found = _object(safe_json.record(one), image, where)
         except FormatError as error:
             error.log(faults, image.place, *where)
             continue
@@ -91,7 +98,7 @@ def _format(name: str, level: Level) -> Format:
         name,
         f"docTR: export(), one JSON file per image; {level}s",
         _recognises if is_first else (lambda _: False),
-        document_files.index_each(name, ".json", partial(_parse, level)),
+        document_files.index_each(name, ".json", partial(_parse, level), pages=Pages(values.count_of(_open), _open)),
         recognised_by="a JSON object with pages that have dimensions and blocks" if is_first else "",
         layout='{"pages": [{"dimensions": [height, width], "blocks": [{"lines": [{"geometry", "words": [{"value",'
         ' "confidence", "geometry": [[x0, y0], [x1, y1]]}]}]}]}]}',

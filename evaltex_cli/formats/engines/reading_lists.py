@@ -8,12 +8,13 @@ EasyOCR and RapidOCR 1.x return ``[[box, text, confidence], ...]``, PaddleOCR 2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.each_file import Pages
 from evaltex_cli.formats.documents.safe_json import Item, Record
 from evaltex_cli.formats.engines import values
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
@@ -22,27 +23,28 @@ _KEYS = (("box", "txt", "score"), ("dt_boxes", "rec_txt", "score"), ("boxes", "t
 """What programs call the shape, the transcription and the confidence of an object."""
 
 
-def _parse_lists(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+def _open(data: bytes) -> list[tuple[Steps, Item]]:
+    """Return the pages, each a list of objects, with what leads to them; a list of objects is one page."""
     value = safe_json.parse(data)
     if not isinstance(value, list):
         raise FormatError(safe_json.shown(value), "a list [[box, text, confidence], ...]")
-    for where, item in _readings(value):
-        try:
-            image.add(_reading(item, where))
-        except FormatError as error:
-            error.log(faults, image.place, *where)
-
-
-def _readings(value: list[Item]) -> Iterator[tuple[Steps, Item]]:
-    """Yield what leads to each object, and the object; of a list of pages, those of its only page."""
     if not value or _is_reading(value[0]):
-        yield from (((k,), item) for k, item in enumerate(value))
-        return
-    page = safe_json.opened(values.only_page(value))
-    if isinstance(page, list):
-        yield from (((0, k), item) for k, item in enumerate(page))
-    elif safe_json.plain(page) is not None:
-        raise FormatError(safe_json.shown(page), "a list [box, text, confidence]", (0,))
+        return [((), value)]
+    return [((k,), page) for k, page in enumerate(value)]
+
+
+def _parse_lists(opened: Any, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    where, item = opened
+    page = safe_json.opened(item)
+    if not isinstance(page, list):
+        if safe_json.plain(page) is None:
+            return  # PaddleOCR has null for a page without text
+        raise FormatError(safe_json.shown(page), "a list [box, text, confidence]", where)
+    for k, one in enumerate(page):
+        try:
+            image.add(_reading(one, (*where, k)))
+        except FormatError as error:
+            error.log(faults, image.place, *where, k)
 
 
 def _is_reading(item: Item) -> bool:
@@ -121,7 +123,7 @@ LISTS = Format(
     "easyocr",
     "EasyOCR, RapidOCR 1.x and PaddleOCR 2.x: lists, one JSON file per image",
     _recognises_lists,
-    document_files.index_each("easyocr", ".json", _parse_lists),
+    document_files.index_each("easyocr", ".json", _parse_lists, pages=Pages(values.count_of(_open), _open)),
     recognised_by="a JSON list of lists [box, text, confidence]",
     layout='[[[[x, y], ...], "text", confidence], ...] or [[[[[x, y], ...], ["text", confidence]], ...]]',
     sample='[[[[10, 10], [60, 10], [60, 30], [10, 30]], "word", 0.9]]',

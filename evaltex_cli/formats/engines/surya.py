@@ -17,6 +17,7 @@ import msgspec
 from evaltex_cli.errors import FaultLog, FormatError, Steps
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.each_file import page_names
 from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number
 from evaltex_cli.formats.engines import values
 from evaltex_cli.formats.files.image_names import names_of_pictures
@@ -46,8 +47,8 @@ def _collect(
         except FormatError as error:
             error.log(faults, place)
             continue
-        for k, page in enumerate(pages):
-            image = CollectedImage(name if len(pages) == 1 else f"{name}_{k + 1}", place, (key, k))
+        for k, (page, page_name) in enumerate(zip(pages, page_names(name, len(pages)), strict=False)):
+            image = CollectedImage(page_name, place, (key, k))
             images.append(image)
             try:
                 _add_page(image, level, page, side, faults)

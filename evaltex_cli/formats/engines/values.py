@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import Raw
@@ -99,15 +99,13 @@ def is_string(item: Item) -> bool:
     return isinstance(item, str) or (isinstance(item, Raw) and bytes(item).lstrip().startswith(b'"'))
 
 
-def only_page(pages: Sequence[Item], *where: str | int) -> Item:
-    """Return the one page of a document of one image.
+def count_of(open_pages: Callable[[bytes], Sequence[Any]]) -> Callable[[bytes], int]:
+    """Return what counts the pages of a document that this function opens; one if it is damaged."""
 
-    Raises
-    ------
-    FormatError
-        When it has none, or several: they have no names that images could pair by.
-    """
-    if len(pages) != 1:
-        expected = "one page: write each page to a file with the name of its image"
-        raise FormatError(f"{len(pages)} pages", expected, where)
-    return pages[0]
+    def count(data: bytes) -> int:
+        try:
+            return len(open_pages(data))
+        except FormatError:
+            return 1
+
+    return count
