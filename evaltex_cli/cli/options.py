@@ -83,7 +83,8 @@ invalid_option = click.option(
     type=click.Choice(INVALID_POLYGONS),
     default=INVALID_POLYGONS[0],
     show_default=True,
-    help="How to treat invalid polygons: repair (keep every part), drop, or refuse them as an error.",
+    help="How to treat invalid polygons: repair (keep every part), drop, skip (drop those of DET; those of GT are"
+    " missed), or refuse them as an error.",
 )
 
 

@@ -173,7 +173,7 @@ def are_polygons(objects: Objects) -> bool:
 
 def _settled(read: ReadImages, side: Side, invalid: str, refused: list[Refused]) -> ReadImages:
     """Apply the policy for invalid polygons."""
-    settled, reasons = treat_invalid(read, invalid)
+    settled, reasons = treat_invalid(read, invalid, side)
     if reasons:
         refused.append(Refused(side, settled.objects, reasons))
     return settled

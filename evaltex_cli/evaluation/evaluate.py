@@ -35,6 +35,7 @@ from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import SHOWN_IMAGES, load
 from evaltex_cli.runtime import FailedError, InOrder
 
+UNREACHABLE = "skipped: [it counts|they count], and nothing matches [it|them]"
 _CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 Progress: TypeAlias = Callable[[int, int], None]
 
@@ -71,7 +72,7 @@ def evaluate(
         Formats' names, where content should not decide.
     max_pixels : int
         Larger label pictures are refused.
-    invalid_polygons : {'repair', 'drop', 'error'}
+    invalid_polygons : {'repair', 'drop', 'skip', 'error'}
         How to treat them, on both sides.
     min_confidence : float, optional
         Detections whose confidence is lower are left out; those without one stay.
@@ -300,8 +301,9 @@ def _warnings(inputs: Inputs, gt_summary: InputSummary, det_summary: InputSummar
             repaired = "{count} invalid polygon[s] repaired, every lobe kept"
             warnings.append(f"{side}: {counted(summary.repaired, repaired)}")
         if summary.dropped:
-            left_out = "{count} invalid polygon[s] left out, as if [it was|they were] not in the file"
-            warnings.append(f"{side}: {counted(summary.dropped, left_out)}")
+            is_counted = inputs.options.invalid == "skip" and summary is gt_summary
+            dropped = UNREACHABLE if is_counted else "left out, as if [it was|they were] not in the file"
+            warnings.append(f"{side}: {counted(summary.dropped, '{count} invalid polygon[s] ' + dropped)}")
         if summary.zero_area:
             without_area = "{count} object[s] without area; [it matches|they match] nothing"
             warnings.append(f"{side}: {counted(summary.zero_area, without_area)}")

@@ -8,8 +8,12 @@ import numpy as np
 
 from evaltex_cli import geometry
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.formats.base import ReadImages, Source
-from evaltex_cli.records import GeometryCounts, Ints, Objects, take
+from evaltex_cli.formats.base import ReadImages, Side, Source
+from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
+from evaltex_cli.records import Bools, GeometryCounts, Ints, Objects, Outlines, offsets_of, take
+
+NOWHERE = -COORDINATE_LIMIT
+"""x and y of a point that no detection covers: the lower bound of what is read."""
 
 
 def only_confident(source: Source, minimum: float) -> Source:
@@ -62,19 +66,21 @@ def at_least(objects: Objects, minimum: float) -> Objects:
     return objects if keep.all() else take(objects, keep)
 
 
-def treat_invalid(read: ReadImages, policy: str) -> tuple[ReadImages, dict[int, str]]:
+def treat_invalid(read: ReadImages, policy: str, side: Side) -> tuple[ReadImages, dict[int, str]]:
     """Apply the policy for invalid polygons to what a reader has repaired.
 
     Parameters
     ----------
     read : ReadImages
-    policy : {'repair', 'drop', 'error'}
-        Keep the repaired polygons; leave these objects out; or refuse them.
+    policy : {'repair', 'drop', 'skip', 'error'}
+        Keep the repaired polygons; leave these objects out; leave out detections, and let nothing match objects of the
+        ground truth, which count; or refuse them.
+    side : {'gt', 'det'}
 
     Returns
     -------
     ReadImages
-        With `drop` without these objects, which `repairs` counts.
+        With `drop` and `skip` without these objects, or with them `NOWHERE`; `repairs` counts them as dropped.
     dict
         With `error` why, by object; otherwise empty.
     """
@@ -88,4 +94,17 @@ def treat_invalid(read: ReadImages, policy: str) -> tuple[ReadImages, dict[int, 
     gone[list(invalid)] = True
     flat = sum(not one.has_area for one in invalid.values())
     counts = GeometryCounts(0, repairs.dropped + len(invalid), repairs.zero_area - flat)
-    return replace(read, objects=take(objects, ~gone), repairs=counts), {}
+    remaining = _unreachable(objects, gone) if (policy, side) == ("skip", "gt") else take(objects, ~gone)
+    return replace(read, objects=remaining, repairs=counts), {}
+
+
+def _unreachable(objects: Objects, gone: Bools) -> Objects:
+    """Return all objects, some of them (n,) bool as points `NOWHERE`, each in a region of its own."""
+    outlines = objects.outlines
+    boxes, regions = outlines.boxes.copy(), objects.regions.copy()
+    boxes[gone] = NOWHERE
+    regions[gone] = np.setdiff1d(np.arange(len(gone) + gone.sum()), regions)[: gone.sum()]
+    remain = ~np.repeat(gone, outlines.counts)
+    drawn = Outlines(boxes, outlines.vertices[remain], offsets_of(np.where(gone, 0, outlines.counts)))
+    pixels = None if objects.pixels is None else np.where(gone[:, None], NOWHERE, objects.pixels)
+    return replace(objects, outlines=drawn, regions=regions, pixels=pixels)

@@ -11,7 +11,7 @@ from evaltex_cli.errors import ConfigError, quote
 if TYPE_CHECKING:
     from evaltex_cli.formats.base import Side
 
-INVALID_POLYGONS = ("repair", "drop", "error")
+INVALID_POLYGONS = ("repair", "drop", "skip", "error")
 """How invalid polygons can be treated (`formats.filters.treat_invalid`); the first is the default."""
 MAX_PIXELS = 100_000_000
 
@@ -39,7 +39,7 @@ class InputOptions:
         Label pictures whose pixels are the objects.
     min_confidence : float or None
         Detections with a lower confidence are left out; None keeps all.
-    invalid : {'repair', 'drop', 'error'}
+    invalid : {'repair', 'drop', 'skip', 'error'}
         How to treat invalid polygons, on both sides.
 
     Raises

@@ -119,14 +119,14 @@ def read_shapes(inputs: Sequence[Inputs], start: int, stop: int) -> list[DrawnIm
         When the input has become faulty since it was evaluated.
     """
     faults = FaultLog()
-    gt = _read(inputs[0].gt, np.arange(start, stop), inputs[0].options.invalid)
+    gt = _read(inputs[0].gt, np.arange(start, stop), inputs[0].options.invalid, "gt")
     faults.extend(gt.faults)
     gt_sides = _sides(gt.objects)
     det_sides = []
     for of_detector in inputs:
         positions = of_detector.paired[start:stop]
         named = positions != NO_DETECTIONS
-        det = _read(of_detector.det, positions[named], of_detector.options.invalid)
+        det = _read(of_detector.det, positions[named], of_detector.options.invalid, "det")
         faults.extend(det.faults)
         drawn = iter(_sides(det.objects))
         det_sides.append([next(drawn) if present else DrawnSide([], []) for present in named.tolist()])
@@ -139,8 +139,10 @@ def read_shapes(inputs: Sequence[Inputs], start: int, stop: int) -> list[DrawnIm
     ]
 
 
-def _read(source: Source, positions: Ints, invalid: str) -> ReadImages:
-    return treat_invalid(source.read(positions), invalid)[0]
+def _read(source: Source, positions: Ints, invalid: str, side: Side) -> ReadImages:
+    """Read the objects that were evaluated; those that nothing could match are drawn where they are."""
+    shown = "repair" if (invalid, side) == ("skip", "gt") else invalid
+    return treat_invalid(source.read(positions), shown, side)[0]
 
 
 def _sides(objects: Objects) -> list[DrawnSide]:

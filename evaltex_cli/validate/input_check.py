@@ -36,7 +36,7 @@ class Inspection:
     ----------
     faults : FaultLog
         All that the reader refuses.
-    invalid : {'repair', 'drop', 'error'}
+    invalid : {'repair', 'drop', 'skip', 'error'}
         The policy for invalid polygons.
     object_counts : (images,) int32
         Objects of each image, 0 before it is read.

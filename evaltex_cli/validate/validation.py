@@ -40,7 +40,7 @@ def validate(
         Formats' names, where content should not decide.
     images : Path, optional
         Folder of the images' pictures: for sizes where the ground truth has none, or to check those it has.
-    invalid : {'repair', 'drop', 'error'}
+    invalid : {'repair', 'drop', 'skip', 'error'}
         With `error` an invalid polygon is one; else a warning.
 
     Raises

@@ -1,6 +1,7 @@
 """Every option of reading gives `compare` and `diagnose` the scores that it gives a run."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ OPTIONS = {
     "none": [],
     "repair": ["--invalid", "repair"],
     "drop": ["--invalid", "drop"],
+    "skip": ["--invalid", "skip"],
     "confidence": ["--min-confidence", "0.5"],
     "images": ["--images", "pictures", "--protocol", "cleval", "--set", "cleval.scale_bins=0.1,0.9"],
     "formats": ["--gt-format", "quad", "--det-format", "quad"],
@@ -78,7 +80,9 @@ def test_diagnose_scores_as_a_run(options: list[str]) -> None:
 @pytest.mark.usefixtures("folder")
 def test_options_matter() -> None:
     """Else equal scores would say nothing."""
-    assert scores()[1] != scores("--min-confidence", "0.5")[1] != scores("--invalid", "drop")[1] != scores()[1]
+    chosen = [OPTIONS[name] for name in ("none", "confidence", "drop", "skip")]
+    found = [scores(*options)[1] for options in chosen]
+    assert all(one != other for one, other in combinations(found, 2))
 
 
 @pytest.mark.usefixtures("folder")

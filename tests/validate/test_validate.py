@@ -24,10 +24,11 @@ from evaltex_cli.evaluation.accumulator import image_objects
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.base import ReadImages
 from evaltex_cli.formats.files import image_names
-from evaltex_cli.formats.filters import treat_invalid
+from evaltex_cli.formats.filters import NOWHERE, treat_invalid
 from evaltex_cli.formats.image_sizes import find_pictures, picture_size, sizes_from_pictures
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.geometry import outlines, polygons
+from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.records import GeometryCounts, ImageBatch, Outlines, concatenate
 from evaltex_cli.validate import coordinate_mixups, object_checks
 from evaltex_cli.validate.validation import validate
@@ -337,12 +338,12 @@ def as_read(boxes, rings):
 def test_policies_against_a_plain_filter(boxes, rings):
     read = as_read(boxes, rings)
     valid = [shapely.Polygon(ring).is_valid for ring in rings]
-    same, nothing = treat_invalid(read, "repair")
+    same, nothing = treat_invalid(read, "repair", "gt")
     assert same is read
     assert nothing == {}
-    _, refused = treat_invalid(read, "error")
+    _, refused = treat_invalid(read, "error", "gt")
     assert list(refused) == [len(boxes) + i for i, good in enumerate(valid) if not good]
-    left, nothing = treat_invalid(read, "drop")
+    left, nothing = treat_invalid(read, "drop", "gt")
     assert nothing == {}
     kept = [len(boxes) + i for i, good in enumerate(valid) if good]
     rows = [*range(len(boxes)), *kept]
@@ -350,6 +351,15 @@ def test_policies_against_a_plain_filter(boxes, rings):
     assert left.objects.ids.tolist() == read.objects.ids[rows].tolist()
     assert left.objects.boxes.tolist() == read.objects.boxes[rows].tolist()
     assert left.objects.offsets.tolist() == [0, len(rows)]
+    skipped, nothing = treat_invalid(read, "skip", "gt")
+    assert nothing == {}
+    assert skipped.repairs == left.repairs
+    assert skipped.objects.count == read.objects.count
+    assert skipped.objects.boxes[rows].tolist() == left.objects.boxes.tolist()
+    assert skipped.objects.regions[rows].tolist() == left.objects.regions.tolist()
+    assert len(set(skipped.objects.regions.tolist())) == read.objects.count
+    assert (np.delete(skipped.objects.boxes, rows, axis=0) == NOWHERE).all()
+    assert treat_invalid(read, "skip", "det")[0].objects.boxes.tolist() == left.objects.boxes.tolist()
     if rings:
         assert left.objects.outlines.counts.tolist() == [0] * len(boxes) + [
             len(ring) for ring, good in zip(rings, valid, strict=True) if good
@@ -357,6 +367,24 @@ def test_policies_against_a_plain_filter(boxes, rings):
         assert [None if p is None else p.area for p in outlines.polygons(left.objects.outlines)] == [
             None if p is None else p.area for p in outlines.polygons(read.objects.outlines)[rows]
         ]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_skipped_objects_count_and_nothing_matches_them(files, protocol):
+    """The detection of a skipped object is false, and so is none that is skipped itself."""
+    bow, good = "100,10,140,30,140,10,100,30", "10,10,60,10,60,20,10,20"
+    paths = files(
+        f'img_1\n100,200\n1,7,"bow",f,{bow}\n2,7,"a",f,{good}\n3,7,"dc",t,{bow}\n',
+        f'img_1\n1,"bow",100,10,140,30\n2,"a",{good}\n3,"bow",{bow}\n',
+    )
+    parameters = {"self_crossing": "ignored"} if protocol in ("iou", "iou-crw", "tiou") else {}
+    found = evaluate(*paths, protocol, invalid_polygons="skip", per_image=True, **parameters)
+    assert (found.gt.objects, found.gt.dropped, found.gt.dont_care) == (3, 2, 1)
+    assert (found.det.objects, found.det.dropped) == (2, 1)
+    assert [one["match"] for one in found.images[0].objects] == ["missed", "one-to-one", "ignored"]
+    assert [one["match"] for one in found.images[0].detections] == ["false-positive", "one-to-one"]
+    assert "ground truth: 2 invalid polygons skipped: they count, and nothing matches them" in found.warnings
+    assert "detections: 1 invalid polygon left out, as if it was not in the file" in found.warnings
 
 
 def test_dropping_keeps_what_belongs_to_the_others(files):
@@ -385,7 +413,7 @@ def test_zero_area_is_distinguished_from_what_was_dropped(tmp_path):
 
 def test_without_invalid_polygons_the_policy_changes_nothing_but_the_signature(files):
     plain = evaluate(*files(), "iou")
-    for policy in ("drop", "error"):
+    for policy in ("drop", "skip", "error"):
         other = evaluate(*files(), "iou", invalid_polygons=policy)
         assert other.signature == plain.signature.replace("invalid:repair", f"invalid:{policy}")
         assert replace(other, signature="", tally=plain.tally) == replace(plain, signature="")
@@ -394,7 +422,7 @@ def test_without_invalid_polygons_the_policy_changes_nothing_but_the_signature(f
 
 def test_policies_that_do_not_go(files, tmp_path):
     gt, det = files()
-    with pytest.raises(ConfigError, match=r"'mend'; expected one of repair, drop, error"):
+    with pytest.raises(ConfigError, match=r"'mend'; expected one of repair, drop, skip, error"):
         evaluate(gt, det, "iou", invalid_polygons="mend")
     with pytest.raises(ConfigError, match="drop does not go with label pictures"):
         evaluate(gt, det, "evaltex", invalid_polygons="drop", gt_images=tmp_path, det_images=tmp_path)
