@@ -88,7 +88,7 @@ class Fault:
     line : int or None
         Line number from 1; None where the fault is of the file as a whole.
     found, expected : str
-        What stands there, and what should.
+        What is there, and what should be.
     column : int or None
         Column from 1, where it is known.
     where : tuple of str and int
@@ -113,7 +113,7 @@ class FaultLog:
     Parameters
     ----------
     most : int
-        How many are kept; beyond them only the count grows.
+        How many are stored; beyond them only the count grows.
     """
 
     def __init__(self, most: int = SHOWN_FAULTS) -> None:
@@ -189,7 +189,7 @@ def inside(where: Steps) -> str:
 
 
 def not_utf8(error: UnicodeDecodeError) -> tuple[int, str, str]:
-    """Return, of text that is not UTF-8, the line of the first such byte, what stands there and what is expected."""
+    """Return, of text that is not UTF-8, the line of the first such byte, what is there and what is expected."""
     line = error.object.count(b"\n", 0, error.start) + 1
     found = f"byte 0x{error.object[error.start]:02x}, which is not UTF-8"
     return line, found, "text in UTF-8 (save the file in that encoding)"

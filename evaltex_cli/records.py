@@ -1,6 +1,6 @@
 """Columns of many images: the records that readers fill and protocols read.
 
-Everything here is frozen and holds flat arrays; image ``k`` of a batch owns rows ``offsets[k]:offsets[k + 1]``.
+Everything here is frozen and contains flat arrays; image ``k`` of a batch owns rows ``offsets[k]:offsets[k + 1]``.
 Coordinates are continuous, in pixels, y down. Nothing here reads files or knows of scores.
 """
 

@@ -15,7 +15,7 @@ from evaltex_cli.cli.output import stop
 __all__ = ["main", "stop"]
 EVALUATE = "evaluate"
 COMMANDS = ("compare", "convert", "diagnose", "merge", "report", "toys", "validate")
-"""Beside the plain form; each is the module of its name."""
+"""Those other than the plain form; each is the module of its name."""
 
 
 class Entry(click.Group):
@@ -38,7 +38,7 @@ class Entry(click.Group):
         return super().get_command(ctx, cmd_name)
 
     def _refuse_misspelt(self, args: list[str]) -> None:
-        """A command's name with a slip in it is no ground truth; nor is one after options."""
+        """Refuse a misspelt command, which would be taken for the ground truth; also one after options."""
         word = next((word for word in args if not word.startswith("-")), "")
         if word and not Path(word).exists():
             close = difflib.get_close_matches(word, COMMANDS, n=1, cutoff=0.75)

@@ -55,8 +55,8 @@ def command(
         from evaltex_cli.validate.findings import FORMATS
         from evaltex_cli.validate.validation import validate
 
-        found = validate(gt, det, gt_format=gt_format, det_format=det_format, images=images, invalid=invalid)
-        text = FORMATS[form](found, limit, pairs)
+        validation = validate(gt, det, gt_format=gt_format, det_format=det_format, images=images, invalid=invalid)
+        text = FORMATS[form](validation, limit, pairs)
         write_output(text, output)
-        if not found.passed:
+        if not validation.passed:
             sys.exit(NOT_VALID)

@@ -163,15 +163,15 @@ def by_protocol(systems: Sequence[Sequence[System]]) -> tuple[list[list[System]]
     InputError
         When none is left.
     """
-    found = [{system.protocol.name: system for system in group} for group in systems]
+    by_name = [{system.protocol.name: system for system in group} for group in systems]
     groups, left_out = [], {}
     for name in PROTOCOLS:
-        group = [of_detector[name] for of_detector in found if name in of_detector]
-        if len(group) == len(found) and not (group[0].protocol.needs_texts and not all(map(_has_texts, group))):
+        group = [of_detector[name] for of_detector in by_name if name in of_detector]
+        if len(group) == len(by_name) and not (group[0].protocol.needs_texts and not all(map(_has_texts, group))):
             groups.append(group)
         elif group:
             left_out[name] = (
-                "a detector has no transcriptions" if len(group) == len(found) else "not all results have it"
+                "a detector has no transcriptions" if len(group) == len(by_name) else "not all results have it"
             )
     if not groups:
         raise InputError("no protocol serves all detectors; evaluate them by the same ones")

@@ -53,14 +53,14 @@ def parse(expression: str) -> Gate:
     ConfigError
         When it has none of the known forms.
     """
-    found = _EXPRESSION.fullmatch(expression)
-    if found is None:
+    parts = _EXPRESSION.fullmatch(expression)
+    if parts is None:
         raise ConfigError(f"--fail-if {expression}: expected {_FORMS}")
     try:
-        number = float(found["threshold"] or found["change"])
+        number = float(parts["threshold"] or parts["change"])
     except ValueError as error:
         raise ConfigError(f"--fail-if {expression}: malformed number; expected {_FORMS}") from error
-    return Gate(expression, found["protocol"], found["score"], found["operator"], number, found["percent"] == "%")
+    return Gate(expression, parts["protocol"], parts["score"], parts["operator"], number, parts["percent"] == "%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,13 +189,13 @@ def read_baselines(paths: Sequence[Path]) -> dict[str, ResultDocument]:
         When one cannot be read, is no result of this tool, or two are of one protocol.
     """
     files = [file for path in paths for file in reader.files(path)]
-    found: dict[str, ResultDocument] = {}
+    baselines: dict[str, ResultDocument] = {}
     for file in files:
         document = reader.read(file)
-        if document.protocol in found:
+        if document.protocol in baselines:
             raise InputError(f"{file}: a second baseline of {document.protocol}; give one a protocol")
-        found[document.protocol] = replace(document, images=(), table=NO_IMAGES)
-    return found
+        baselines[document.protocol] = replace(document, images=(), table=NO_IMAGES)
+    return baselines
 
 
 def refuse_replaced_baselines(paths: Sequence[Path], replaced: Sequence[Path]) -> None:
@@ -223,8 +223,8 @@ def refuse_other_baselines(evaluations: Sequence[Evaluation], baselines: Mapping
     for evaluation in evaluations:
         name = evaluation.protocol.name
         if name in baselines:
-            found = differences(baselines[name], of_evaluation(evaluation))
-            unlike += [f"baseline of {name}: {what} is {before}, here {now}" for what, before, now in found]
+            differing = differences(baselines[name], of_evaluation(evaluation))
+            unlike += [f"baseline of {name}: {what} is {before}, here {now}" for what, before, now in differing]
     if unlike:
         raise InputError("\n".join([*unlike, "a baseline serves only runs made the same way; make a new one"]))
 

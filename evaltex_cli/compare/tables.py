@@ -113,8 +113,8 @@ def footer(comparison: Comparison, level: float) -> list[str]:
         lines.append(f"p is of one difference, as its interval; p (Holm) is corrected for {others} detectors compared.")
     warning = comparison.warning
     lines += [f"Warning: {warning}."] if warning else []
-    found = (reason for score in comparison.scores for reason in [*score.reasons, *score.interval_reasons])
-    lines += [f"-: {reason}." for reason in dict.fromkeys(found) if reason]
+    reasons = (reason for score in comparison.scores for reason in [*score.reasons, *score.interval_reasons])
+    lines += [f"-: {reason}." for reason in dict.fromkeys(reasons) if reason]
     return lines
 
 

@@ -1,4 +1,4 @@
-"""What a writer is: a function from blocks of images to a file, which counts what the file cannot hold."""
+"""What a writer is: a function from blocks of images to a file, which counts what the file cannot contain."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Job:
     faults : FaultLog
         Gets what cannot be written at all.
     lost : Counter
-        Sentence with ``{count}`` -> how often it holds: what the target does not hold as the source did.
+        Sentence with ``{count}`` -> how often it is true: what the target does not contain as the source did.
     written : int
         Objects in the target.
     """
@@ -81,8 +81,8 @@ def load(name: str) -> Writer:
     if name not in WRITERS:
         raise InputError(unknown("target format", name, list(WRITERS)))
     module, attribute = WRITERS[name]
-    found: Writer = getattr(import_module(module), attribute)
-    return found
+    writer: Writer = getattr(import_module(module), attribute)
+    return writer
 
 
 def for_target(target: Path) -> Writer:

@@ -34,7 +34,7 @@ BLOCK_IMAGES = 1024
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What a conversion wrote; `notes` are what the target does not hold as the source did, one sentence each."""
+    """What a conversion wrote; `notes` are what the target does not contain as the source did, one sentence each."""
 
     images: int
     objects: int
@@ -49,7 +49,7 @@ def convert(
     how: Target | None = None,
     options: InputOptions | None = None,
 ) -> Converted:
-    """Write everything a source holds to a file of another format.
+    """Write everything in a source to a file of another format.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def _line_regions(objects: Objects) -> Ints:
 
 
 def _refuse_strangers(masks: Path, files: Collection[str]) -> None:
-    """Refuse folders of pictures, which are replaced as a whole, that hold anything else."""
+    """Refuse folders of pictures, which are replaced as a whole, that contain anything else."""
     for folder in {masks / Path(name).parts[0] for name in files if "/" in name}:
         for path in folder.rglob("*"):
             if not path.is_dir() and path.relative_to(masks).as_posix() not in files:

@@ -192,17 +192,17 @@ def _recipe(name: str, alien: str) -> _Recipe:
     """
     if name in ("orig", "e2e_orig"):
         return _Recipe(edit=str if name == "e2e_orig" else None)
-    if (found := _CROP.fullmatch(name)) and int(found[1]) < 100:
-        share = int(found[1]) / 100
+    if (form := _CROP.fullmatch(name)) and int(form[1]) < 100:
+        share = int(form[1]) / 100
         return _Recipe((((1 - share) / 2, (1 + share) / 2),))
-    if (found := _SPLIT.fullmatch(name)) and int(found[1]) > 1:
-        parts = int(found[1])
+    if (form := _SPLIT.fullmatch(name)) and int(form[1]) > 1:
+        parts = int(form[1])
         return _Recipe(tuple((i / parts, (i + 1) / parts) for i in range(parts)))
-    if (found := _OVERLAP.fullmatch(name)) and int(found[1]) < 100:
-        half = int(found[1]) / 100 / 2
+    if (form := _OVERLAP.fullmatch(name)) and int(form[1]) < 100:
+        half = int(form[1]) / 100 / 2
         return _Recipe(((0.0, 0.5 + half), (0.5 - half, 1.0)))
-    if (found := _EDIT.fullmatch(name)) and (not found[3] or found[1] == "replace"):
-        return _Recipe(edit=_edit(found[1], int(found[2]), alien, bool(found[3])))
+    if (form := _EDIT.fullmatch(name)) and (not form[3] or form[1] == "replace"):
+        return _Recipe(edit=_edit(form[1], int(form[2]), alien, bool(form[3])))
     known = f"{', '.join(SETS[:3])}, ..., {SETS[-1]}; other numbers are possible"
     raise InputError(f"unknown toy set {quote(name)}{nearest(name, list(SETS))}; known: {known}")
 
@@ -268,7 +268,7 @@ def _write(job: Job, writer: Writer, images: Images, recipe: _Recipe) -> None:
     Raises
     ------
     InputError
-        For image names that the file cannot hold.
+        For image names that the file cannot contain.
     """
     try:
         writer.write(job, _blocks(job, images, recipe))
@@ -283,7 +283,7 @@ def _blocks(job: Job, images: Images, recipe: _Recipe) -> Iterator[Block]:
     words = iter(images)
     for start in range(0, len(job.names), BLOCK_IMAGES):
         names = job.names[start : start + BLOCK_IMAGES]
-        found = (_detections(next(words), recipe) for _ in names)
-        objects = ([CollectedObject(one.points.ravel().tolist(), one.text) for one in image] for image in found)
+        detections = (_detections(next(words), recipe) for _ in names)
+        objects = ([CollectedObject(one.points.ravel().tolist(), one.text) for one in image] for image in detections)
         yield Block(names, columns([CollectedImage(name, job.place).with_objects(next(objects)) for name in names]))
     job.faults.raise_if_any()

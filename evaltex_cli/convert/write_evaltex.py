@@ -60,7 +60,7 @@ def _object_lines(job: Job, objects: Objects, image: int) -> Iterator[str]:
 
 
 def _coordinates(job: Job, objects: Objects, i: int) -> list[float] | None:
-    """The numbers of one object's line; None where it has no area, which the format cannot hold."""
+    """The numbers of one object's line; None where it has no area, which the format cannot represent."""
     vertices = vertices_of(objects, i)
     if vertices:
         return vertices if len(vertices) >= 6 else None

@@ -33,7 +33,7 @@ def draw_all(
     """Yield the blocks on, after writing a label picture of each image into a folder.
 
     An object covers the pixels whose centres lie in it; a later object covers earlier ones. Pixel values are IDs, 16
-    bits each. An object of which no pixel is left is a fault, as no label picture could hold it.
+    bits each. An object of which no pixel is left is a fault, as no label picture could show it.
 
     Parameters
     ----------

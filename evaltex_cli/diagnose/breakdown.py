@@ -88,7 +88,7 @@ def properties(objects: Objects) -> dict[str, Floats]:
     return {"height": height, "aspect_ratio": ratio, "length": lengths}
 
 
-def add_bin(held: BinSums, run: Run, batch: ImageBatch, evidence: Evidence, inside: Bools) -> None:
+def add_bin(sums: BinSums, run: Run, batch: ImageBatch, evidence: Evidence, inside: Bools) -> None:
     """Add the objects of a batch that are in a bin, `inside` (G,) bool; the others are made don't-care.
 
     If don't-care objects change matches, the images are evaluated again, with the batch's overlaps.
@@ -96,12 +96,12 @@ def add_bin(held: BinSums, run: Run, batch: ImageBatch, evidence: Evidence, insi
     matches = evidence.matches
     if matches is None:
         raise ValueError("evidence was made without matches")
-    held.matches += np.bincount(matches.gt.types[inside], minlength=len(MATCH_TYPES))
+    sums.matches += np.bincount(matches.gt.types[inside], minlength=len(MATCH_TYPES))
     for name, values in matches.gt.values.items():
         own = np.asarray(values[inside], dtype=np.float64)
         known = own[~np.isnan(own)]
-        held.values[name] = held.values.get(name, ExactSum()) + ExactSum(known.tolist())
-        held.numbers[name] += len(known)
+        sums.values[name] = sums.values.get(name, ExactSum()) + ExactSum(known.tolist())
+        sums.numbers[name] += len(known)
     if inside.any():
         images = np.zeros(len(batch.names), dtype=bool)
         images[batch.gt.image[inside]] = True
@@ -112,25 +112,26 @@ def add_bin(held: BinSums, run: Run, batch: ImageBatch, evidence: Evidence, insi
             measured = overlaps.of(batch, run.protocol.convention(run.parameters))
             chosen = select_images(only, images), select_overlaps(measured, batch, images)
             tally = run.protocol.evidence(*chosen, run.parameters, False).tally
-        held.evidence = joined(held.evidence, tally.sum())
+        sums.evidence = joined(sums.evidence, tally.sum())
 
 
-def bins(held: Sequence[BinSums], edges: Sequence[float], evaluation: Evaluation) -> list[Bin]:
+def bins(sums_of_bins: Sequence[BinSums], edges: Sequence[float], evaluation: Evaluation) -> list[Bin]:
     """Score the sums of all bins of a property, whose inner edges these are."""
     return [
-        _bin(sums, low, high, evaluation) for sums, low, high in zip(held, (None, *edges), (*edges, None), strict=True)
+        _bin(sums, low, high, evaluation)
+        for sums, low, high in zip(sums_of_bins, (None, *edges), (*edges, None), strict=True)
     ]
 
 
-def _bin(held: BinSums, low: float | None, high: float | None, evaluation: Evaluation) -> Bin:
-    matches = held.matches.tolist()
+def _bin(sums: BinSums, low: float | None, high: float | None, evaluation: Evaluation) -> Bin:
+    matches = sums.matches.tolist()
     objects = sum(matches) - matches[IGNORED]
     return Bin(
         low=low,
         high=high,
         objects=objects,
         found=objects - matches[MISSED],
-        recall=float(evaluation.score(held.evidence)["recall"] or 0.0) if objects and held.evidence else None,
+        recall=float(evaluation.score(sums.evidence)["recall"] or 0.0) if objects and sums.evidence else None,
         matches={name: matches[MATCH_TYPES.index(name)] for name in OF_GT},
-        means={name: total / n if (n := held.numbers[name]) else None for name, total in held.values.items()},
+        means={name: total / n if (n := sums.numbers[name]) else None for name, total in sums.values.items()},
     )

@@ -295,13 +295,13 @@ def _reading_order(boxes: Floats, around: Floats) -> list[int]:
     return order
 
 
-def _assembled(det: Objects, kept: Ints, made: _Made) -> tuple[Objects, Ints]:
+def _assembled(det: Objects, unchanged: Ints, made: _Made) -> tuple[Objects, Ints]:
     """Join detections that stay and those made, each in its place; return their rows too (`Repaired`)."""
     count = len(made.image)
-    if not count and len(kept) == det.count:
-        return det, kept
-    image = np.concatenate([det.image[kept], np.array(made.image, np.int64)])
-    place = np.concatenate([kept, np.array(made.place, np.int64)])
+    if not count and len(unchanged) == det.count:
+        return det, unchanged
+    image = np.concatenate([det.image[unchanged], np.array(made.image, np.int64)])
+    place = np.concatenate([unchanged, np.array(made.place, np.int64)])
     numbers = np.concatenate([np.zeros(0), *(outline.ravel() for outline in made.outlines)])
     sizes = np.array([outline.size for outline in made.outlines], np.int64)
     drawn, _ = outlines.from_numbers(numbers, sizes, np.array([outline.ndim == 1 for outline in made.outlines], bool))
@@ -317,5 +317,5 @@ def _assembled(det: Objects, kept: Ints, made: _Made) -> tuple[Objects, Ints]:
         confidences=np.array(made.confidences) if det.confidences is not None or not det.count else None,
     )
     order = np.lexsort((place, image))
-    rows = np.concatenate([kept, det.count + np.arange(count)])[order]
+    rows = np.concatenate([unchanged, det.count + np.arange(count)])[order]
     return take(concatenate([det, new]), rows, offsets_of(np.bincount(image, minlength=len(det.offsets) - 1))), rows

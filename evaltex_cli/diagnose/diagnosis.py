@@ -153,9 +153,10 @@ class _BatchSums:
             tally = combined if kind == ALL_KINDS else evidence.tally
             if repair.changed.any():
                 overlaps = overlaps_after(batch, repair, convention)
-                found = run.protocol.evidence(repair.batch, overlaps, run.parameters, False)
+                corrected = run.protocol.evidence(repair.batch, overlaps, run.parameters, False)
                 images = np.flatnonzero(repair.changed)
-                tally, combined = _with_rows(tally, images, found.tally), _with_rows(combined, images, found.tally)
+                tally = _with_rows(tally, images, corrected.tally)
+                combined = _with_rows(combined, images, corrected.tally)
             sums.repaired[kind] = tally.sum()
         for name, bin_of in prepared.bins.items():
             sums.bins[name] = [BinSums() for _ in range(len(getattr(self.edges, name)) + 1)]
@@ -202,7 +203,7 @@ class Diagnostician:
         sums = self._sums[evaluation.protocol.name]
         names = tuple(dict.fromkeys(("recall", "precision", evaluation.protocol.headline[-1])))
         scores = _chosen(evaluation.scores, names)
-        after = {kind: _chosen(evaluation.score(found), names) for kind, found in sums.repaired.items()}
+        after = {kind: _chosen(evaluation.score(tally), names) for kind, tally in sums.repaired.items()}
         kinds = [
             KindShare(
                 kind,

@@ -126,23 +126,23 @@ def _confidences(values: ArrayLike, count: int) -> Floats:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"confidences: not an array of numbers ({error})") from error
-    found: Floats = _column(array, "confidences", count, np.float64, "f")
-    outside = (found < 0) | (found > 1)
+    column: Floats = _column(array, "confidences", count, np.float64, "f")
+    outside = (column < 0) | (column > 1)
     if outside.any():
-        raise InputError(f"confidences: holds {found[outside][0]:g}; expected numbers from 0 to 1")
-    return found
+        raise InputError(f"confidences: holds {column[outside][0]:g}; expected numbers from 0 to 1")
+    return column
 
 
 def _size(size: tuple[float, float] | None) -> Floats:
     if size is None:
         return np.zeros(2)
     try:
-        found = np.array(size, dtype=np.float64)
+        numbers = np.array(size, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.zeros(0)
-    if found.shape != (2,) or not ((found > 0) & (found <= COORDINATE_LIMIT)).all():
+        numbers = np.zeros(0)
+    if numbers.shape != (2,) or not ((numbers > 0) & (numbers <= COORDINATE_LIMIT)).all():
         raise InputError(f"size: {quote(repr(size))}; expected (height, width) in pixels, both above 0")
-    return found
+    return numbers
 
 
 def _texts(texts: list[str], count: int) -> Texts:

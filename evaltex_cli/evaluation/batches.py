@@ -1,4 +1,4 @@
-"""Chunks of images: cut, read and measured, here or in another process."""
+"""Batches of images: cut, read and measured, here or in another process."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def picture_stamps(masks: MaskFolders, names: Sequence[str]) -> Ints:
     return np.stack([picture_folders.picture_stamps(masks.base / folder, names) for folder in (masks.gt, masks.det)])
 
 
-class Chunk(NamedTuple):
+class BatchTask(NamedTuple):
     """Some images, with what reads them, fit to be sent to another process.
 
     Attributes
@@ -70,14 +70,14 @@ class Refused(typing.NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What was found in a chunk.
+class BatchResult:
+    """The result of a batch.
 
     Attributes
     ----------
     gathered : list of Gathered
         By each run; none where nobody wanted it, or there were faults.
-    kept : list
+    made : list
         What `Sink.make` has made of it, one for each run.
     gt, det : InputCounts
     faults : FaultLog
@@ -88,7 +88,7 @@ class Found:
     """
 
     gathered: list[Gathered]
-    kept: list[Any]
+    made: list[Any]
     gt: InputCounts
     det: InputCounts
     faults: FaultLog
@@ -96,8 +96,8 @@ class Found:
     refusal: EvaltexError | None = None
 
 
-def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, chunk: Chunk) -> Found:
-    """Read a chunk and gather its evidence: the work that processes share.
+def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, task: BatchTask) -> BatchResult:
+    """Read a batch and gather its evidence: the work that processes share.
 
     Parameters
     ----------
@@ -105,40 +105,40 @@ def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, chunk
         Runs that have summed nothing yet.
     """
     refused: list[Refused] = []
-    gt_read = _settled(chunk.gt(), "gt", options.invalid, refused)
-    det_read = _settled(chunk.det(), "det", options.invalid, refused)
+    gt_read = _settled(task.gt(), "gt", options.invalid, refused)
+    det_read = _settled(task.det(), "det", options.invalid, refused)
     faults = FaultLog()
     faults.extend(gt_read.faults, det_read.faults)
     batch = ImageBatch(
-        chunk.names,
+        task.names,
         gt_read.sizes,
         gt_read.objects,
-        _spread(det_read.objects, chunk.present),
-        in_detections=chunk.present,
+        _spread(det_read.objects, task.present),
+        in_detections=task.present,
     )
     if options.masks is not None:
-        batch = _with_masks(batch, options.masks, chunk, faults)
-    found = Found([], [], _counts(gt_read), _counts(det_read), faults, refused)
-    if faults.count or refused or not chunk.is_counted:
-        return found
+        batch = _with_masks(batch, options.masks, task, faults)
+    result = BatchResult([], [], _counts(gt_read), _counts(det_read), faults, refused)
+    if faults.count or refused or not task.is_counted:
+        return result
     runs = [run.empty() for run in bare]
     try:
-        kept = [add_batch(run, batch, make) for run in runs]
-        return replace(found, gathered=[run.gathered for run in runs], kept=kept)
+        made = [add_batch(run, batch, make) for run in runs]
+        return replace(result, gathered=[run.gathered for run in runs], made=made)
     except EvaltexError as refusal:
-        return replace(found, refusal=refusal)
+        return replace(result, refusal=refusal)
 
 
 def _counts(read: ReadImages) -> InputCounts:
     return InputCounts.of(read.objects, read.repairs, read.unconfident)
 
 
-def chunk_of(inputs: Inputs, stamps: Ints | None, cut: tuple[int, int], is_counted: bool) -> Chunk:
+def task_of(inputs: Inputs, stamps: Ints | None, cut: tuple[int, int], is_counted: bool) -> BatchTask:
     """Return the images of a cut; `stamps` are of the label pictures of all images (`picture_stamps`)."""
     start, stop = cut
     partners = inputs.paired[start:stop]
     present = partners != NO_DETECTIONS
-    return Chunk(
+    return BatchTask(
         inputs.gt.names[start:stop],
         present,
         inputs.gt.part(np.arange(start, stop)).read,
@@ -180,7 +180,7 @@ def _settled(read: ReadImages, side: Side, invalid: str, refused: list[Refused])
 
 
 def cut(inputs: Inputs) -> Iterator[tuple[int, int]]:
-    """Cut images into chunks of bounded bytes and number, whoever works on them; an image is never cut."""
+    """Cut images into batches of bounded bytes and number, always the same; an image is never cut."""
     gt, det = inputs.gt, inputs.det
     most_images = MASK_BATCH_IMAGES if inputs.options.masks else BATCH_IMAGES
     start = 0
@@ -201,7 +201,7 @@ def _spread(objects: Objects, present: Bools) -> Objects:
     return replace(objects, offsets=offsets_of(counts))
 
 
-def _with_masks(batch: ImageBatch, masks: MaskFolders, chunk: Chunk, faults: FaultLog) -> ImageBatch:
+def _with_masks(batch: ImageBatch, masks: MaskFolders, task: BatchTask, faults: FaultLog) -> ImageBatch:
     from evaltex_cli.formats.label_images import read_runs
 
     for k in np.flatnonzero((batch.sizes <= 0).any(axis=1)).tolist():
@@ -212,11 +212,11 @@ def _with_masks(batch: ImageBatch, masks: MaskFolders, chunk: Chunk, faults: Fau
     everywhere = np.ones(len(batch.names), dtype=bool)
     folders = (
         picture_folders.PictureFolder(
-            folder, masks.base, None if chunk.stamps is None else chunk.stamps[k], masks.max_pixels
+            folder, masks.base, None if task.stamps is None else task.stamps[k], masks.max_pixels
         )
         for k, folder in enumerate((masks.gt, masks.det))
     )
-    sides = zip(folders, (batch.gt, batch.det), (everywhere, chunk.present), strict=True)
+    sides = zip(folders, (batch.gt, batch.det), (everywhere, task.present), strict=True)
     gt_runs, det_runs = (
         read_runs(folder, batch.names, side, batch.sizes, has_picture, faults) for folder, side, has_picture in sides
     )

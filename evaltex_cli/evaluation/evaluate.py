@@ -1,4 +1,4 @@
-"""The loop: sources to chunks to sums to scores. Knows neither click nor result files."""
+"""The loop: sources to batches to sums to scores. Knows neither click nor result files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError, counted, listed
 from evaltex_cli.evaluation import batches
-from evaltex_cli.evaluation.batches import Chunk, Found, Refused, cut
+from evaltex_cli.evaluation.batches import BatchResult, BatchTask, Refused, cut
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
 from evaltex_cli.evaluation.tally import (
@@ -101,10 +101,10 @@ def evaluate(
         min_confidence=min_confidence,
         invalid=invalid_polygons,
     )
-    found: list[ImageResult] = []
-    collected = Sink(lambda *measured: list(image_results(*measured)), lambda _, results: found.extend(results))
+    all_results: list[ImageResult] = []
+    collected = Sink(lambda *measured: list(image_results(*measured)), lambda _, results: all_results.extend(results))
     inputs = open_inputs(Path(gt), Path(det), options)
-    return replace(evaluate_inputs(inputs, runs, collected if per_image else None)[0], images=found)
+    return replace(evaluate_inputs(inputs, runs, collected if per_image else None)[0], images=all_results)
 
 
 def runs_of(protocols: Mapping[str, Any], keep_rows: bool = False) -> list[Run]:
@@ -148,7 +148,7 @@ def evaluate_inputs(
     in_order : callable
         What does the work (`workers`); `map` does it here.
     journal : Journal, optional
-        What an earlier run has found is taken from it, and what this run finds goes there.
+        The results of an earlier run are taken from it, and those of this run go there.
 
     Raises
     ------
@@ -170,16 +170,16 @@ def evaluate_inputs(
     runs = [replace(run, parameters=run.protocol.decided(run.parameters, has_polygons)) for run in runs]
     work = partial(batches.measure, [run.empty() for run in runs], options, None if sink is None else sink.make)
     stamps = None if options.masks is None else batches.picture_stamps(options.masks, gt.names)
-    for (start, done), found in _found(
-        work, cuts, partial(batches.chunk_of, inputs, stamps), faults, in_order, journal
+    for (start, done), result in _results(
+        work, cuts, partial(batches.task_of, inputs, stamps), faults, in_order, journal
     ):
-        faults.extend(found.faults)
-        _log_refused(inputs, (start, done), found.refused)
-        if found.refusal is not None and not faults.count:
-            raise found.refusal
-        gt_count += found.gt
-        det_count += found.det
-        for run, part, made in zip(runs, found.gathered, found.kept, strict=bool(found.gathered)):
+        faults.extend(result.faults)
+        _log_refused(inputs, (start, done), result.refused)
+        if result.refusal is not None and not faults.count:
+            raise result.refusal
+        gt_count += result.gt
+        det_count += result.det
+        for run, part, made in zip(runs, result.gathered, result.made, strict=bool(result.gathered)):
             run.gathered.add(part)
             if sink is not None:
                 sink.take(run, made)
@@ -230,42 +230,42 @@ def _has_polygons(inputs: Inputs, cuts: Sequence[tuple[int, int]], in_order: InO
 
 
 class Journal(typing.Protocol):
-    """What a run has found so far, chunk by chunk, saved in case it is interrupted."""
+    """The results of a run so far, batch by batch, saved in case it is interrupted."""
 
     def has(self, start: int, stop: int) -> bool:
         """Whether the images of this range are done."""
 
-    def find(self, start: int, stop: int) -> Found:
-        """Return what was found in them."""
+    def find(self, start: int, stop: int) -> BatchResult:
+        """Return their result."""
 
-    def add(self, start: int, stop: int, found: Found) -> None:
-        """Save what was found in them."""
+    def add(self, start: int, stop: int, result: BatchResult) -> None:
+        """Save their result."""
 
     def remove(self) -> None:
         """Remove what was saved."""
 
 
-def _found(
-    work: Callable[[Chunk], Found],
+def _results(
+    work: Callable[[BatchTask], BatchResult],
     cuts: Sequence[tuple[int, int]],
-    chunk: Callable[..., Chunk],
+    task: Callable[..., BatchTask],
     faults: FaultLog,
     in_order: InOrder,
     journal: Journal | None,
-) -> Iterator[tuple[tuple[int, int], Found]]:
-    """Yield the range of each chunk and what is found in it; what the journal has is not measured again."""
+) -> Iterator[tuple[tuple[int, int], BatchResult]]:
+    """Yield the images of each batch and its result; what the journal has is not measured again."""
     known = {cut for cut in cuts if journal is not None and journal.has(*cut)}
-    chunks = (chunk(cut=cut, is_counted=not faults.count) for cut in cuts if cut not in known)
-    results = in_order(work, chunks)
+    tasks = (task(cut=cut, is_counted=not faults.count) for cut in cuts if cut not in known)
+    results = in_order(work, tasks)
     try:
         for cut in cuts:
             if journal is not None and cut in known:
                 yield cut, journal.find(*cut)
                 continue
-            found = next(results)
+            result = next(results)
             if journal is not None:
-                journal.add(*cut, found)
-            yield cut, found
+                journal.add(*cut, result)
+            yield cut, result
     except FailedError as failed:
         if isinstance(failed.__cause__, OSError) and failed.__cause__.errno in _CANNOT_BE_WRITTEN:
             raise failed.__cause__ from failed

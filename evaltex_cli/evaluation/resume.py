@@ -1,6 +1,6 @@
-"""What a run has found so far, chunk by chunk, in a file beside its results, so that a killed run can go on.
+"""The results of a run so far, batch by batch, in a file next to the result folder, so that a killed run can go on.
 
-The first line says what the run depends on; every further line is one chunk. A line is only counted once its newline is
+The first line says what the run depends on; every further line is one batch. A line is only counted once its newline is
 there, so it does not matter when a run is killed.
 """
 
@@ -20,13 +20,13 @@ from typing import IO, Any
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.evaluation.batches import Found
+from evaltex_cli.evaluation.batches import BatchResult
 from evaltex_cli.evaluation.inputs import Inputs, signature
 from evaltex_cli.evaluation.tally import Gathered, InputCounts, Run
 from evaltex_cli.protocols.base import ExactSum, Remark, Tally
 from evaltex_cli.version import __version__
 
-_CHUNK = re.compile(rb'\{"chunk": \[(\d+), (\d+)\], ')
+_BATCH = re.compile(rb'\{"chunk": \[(\d+), (\d+)\], ')
 
 
 def place(res_dir: Path) -> Path:
@@ -89,7 +89,7 @@ def opened(path: Path, key: Mapping[str, Any], runs: Sequence[Run]) -> Iterator[
 
 
 class JournalFile:
-    """A journal; see `evaluate.Journal`. Chunks that are done stay in the file until they are asked for."""
+    """A journal; see `evaluate.Journal`. Batches that are done stay in the file until they are asked for."""
 
     def __init__(self, path: Path, file: IO[bytes], key: Mapping[str, Any], tallies: Sequence[type[Tally]]) -> None:
         self.path, self._file, self._tallies = path, file, tallies
@@ -114,12 +114,12 @@ class JournalFile:
             )
 
     def _index(self, end: int) -> int:
-        """Find the chunks that were finished; return where the last of them ends."""
+        """Find the batches that were finished; return where the last of them ends."""
         for line in self._file:
-            chunk = _CHUNK.match(line)
-            if chunk is None or not line.endswith(b"\n"):
+            batch = _BATCH.match(line)
+            if batch is None or not line.endswith(b"\n"):
                 break
-            self._done[int(chunk[1]), int(chunk[2])] = end
+            self._done[int(batch[1]), int(batch[2])] = end
             end += len(line)
         return end
 
@@ -135,29 +135,29 @@ class JournalFile:
         """Whether the images of this range are done."""
         return (start, stop) in self._done
 
-    def find(self, start: int, stop: int) -> Found:
-        """Return what was found in them."""
+    def find(self, start: int, stop: int) -> BatchResult:
+        """Return their result."""
         self._file.seek(self._done[start, stop])
         try:
             return _decoded(json.loads(self._file.readline()), self._tallies)
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"{self.path}: is damaged ({error}); remove it to begin again") from error
 
-    def add(self, start: int, stop: int, found: Found) -> None:
-        """Keep what was found in them, unless anything was wrong."""
-        if found.gathered:
-            self._end = self._write(self._end, json.dumps({"chunk": [start, stop]} | _encoded(found)))
+    def add(self, start: int, stop: int, result: BatchResult) -> None:
+        """Save their result, unless anything was wrong."""
+        if result.gathered:
+            self._end = self._write(self._end, json.dumps({"chunk": [start, stop]} | _encoded(result)))
 
     def remove(self) -> None:
         """Remove the file."""
         self.path.unlink(missing_ok=True)
 
 
-def _encoded(found: Found) -> dict[str, Any]:
+def _encoded(result: BatchResult) -> dict[str, Any]:
     return {
-        "gt": asdict(found.gt),
-        "det": asdict(found.det),
-        "kept": found.kept,
+        "gt": asdict(result.gt),
+        "det": asdict(result.det),
+        "kept": result.made,
         "gathered": [
             {
                 "sums": {name: _parts(value) for name, value in one.sums.as_dict().items()},
@@ -167,7 +167,7 @@ def _encoded(found: Found) -> dict[str, Any]:
                 ],
                 "names": one.names,
             }
-            for one in found.gathered
+            for one in result.gathered
             if one.sums is not None
         ],
     }
@@ -187,7 +187,7 @@ def _sums(parts: Any) -> Any:
     return ExactSum(parts["parts"]) if isinstance(parts, dict) else parts
 
 
-def _decoded(line: Mapping[str, Any], tallies: Sequence[type[Tally]]) -> Found:
+def _decoded(line: Mapping[str, Any], tallies: Sequence[type[Tally]]) -> BatchResult:
     gathered = [
         Gathered(
             tally(**{name: _sums(value) for name, value in one["sums"].items()}),
@@ -200,4 +200,4 @@ def _decoded(line: Mapping[str, Any], tallies: Sequence[type[Tally]]) -> Found:
         )
         for tally, one in zip(tallies, line["gathered"], strict=True)
     ]
-    return Found(gathered, line["kept"], InputCounts(**line["gt"]), InputCounts(**line["det"]), FaultLog())
+    return BatchResult(gathered, line["kept"], InputCounts(**line["gt"]), InputCounts(**line["det"]), FaultLog())

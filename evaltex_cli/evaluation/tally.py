@@ -113,7 +113,7 @@ class Evaluation:
         Empty unless asked for.
     warnings : list of str
     rows : EvidenceRows or None
-        The evidence of each image, where it was kept.
+        The evidence of each image, if `Run.keep_rows`.
     """
 
     protocol: Protocol
@@ -238,13 +238,13 @@ def add_batch(run: Run, batch: ImageBatch, make: Make | None) -> Any:
         What `make` returned (`Sink`).
     """
     measured = overlaps.of(batch, run.protocol.convention(run.parameters))
-    found = run.protocol.evidence(batch, measured, run.parameters, make is not None)
-    run.gathered.sums = joined(run.gathered.sums, found.tally.sum())
-    run.gathered.remark(found.warnings)
+    evidence = run.protocol.evidence(batch, measured, run.parameters, make is not None)
+    run.gathered.sums = joined(run.gathered.sums, evidence.tally.sum())
+    run.gathered.remark(evidence.warnings)
     if run.keep_rows:
-        run.gathered.columns.append(found.tally)
+        run.gathered.columns.append(evidence.tally)
         run.gathered.names.extend(batch.names)
-    return None if make is None else make(run, batch, found)
+    return None if make is None else make(run, batch, evidence)
 
 
 def image_scores(run: Run, tally: Tally) -> Scores:

@@ -159,8 +159,8 @@ def overlaps(gt: LabelRuns, det: LabelRuns) -> tuple[Ints, Ints, Floats]:
     gt, det, area : (p,)
         Indices of the objects and shared pixels, sorted by (gt, det).
     """
-    found = [_overlaps_of_strip(gt, *gt_strip, det, *det_strip) for gt_strip, det_strip in _strips(gt, det)]
-    pair, shared = (np.concatenate(column) for column in zip(*found, strict=True))
+    parts = [_overlaps_of_strip(gt, *gt_strip, det, *det_strip) for gt_strip, det_strip in _strips(gt, det)]
+    pair, shared = (np.concatenate(column) for column in zip(*parts, strict=True))
     gt_object, det_object = np.divmod(pair, max(det.objects, 1))
     order = _stable_order(det_object)
     order = order.take(_stable_order(gt_object.take(order)))
@@ -325,9 +325,9 @@ def _runs_of(runs: ObjectRuns, index: Ints) -> tuple[Ints, Ints]:
 
 
 def _is_among(index: Ints, count: int) -> Bools:
-    found = np.zeros(count, dtype=bool)
-    found[index] = True
-    return found
+    is_among = np.zeros(count, dtype=bool)
+    is_among[index] = True
+    return is_among
 
 
 def _stable_order(owner: Ints) -> Ints:

@@ -13,7 +13,7 @@ from evaltex_cli.geometry import rings
 from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, Outlines, offsets_of
 
 MOST_MADE_EARLY = 1 << 14
-"""Objects of one batch whose polygons are kept when they are read; of more they are made again if anybody asks."""
+"""Objects of one batch whose polygons are stored when they are read; of more they are made again on demand."""
 
 
 def from_numbers(numbers: Floats, counts: Ints, is_box: Bools) -> tuple[Outlines, GeometryCounts]:

@@ -82,7 +82,7 @@ class EvidenceError(ValueError):
 
 
 def require(condition: Any, rule: str) -> None:
-    """Refuse evidence in which a rule does not hold; the condition is a bool, or an array of them."""
+    """Refuse evidence that breaks a rule; the condition is a bool, or an array of them."""
     if not (condition if isinstance(condition, bool) else np.all(condition)):
         raise EvidenceError(f"evidence contradicts itself: {rule}")
 

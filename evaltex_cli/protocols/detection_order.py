@@ -44,10 +44,10 @@ def in_order(evidence: EvidenceOf) -> EvidenceOf:
         order = by_confidence(batch)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
-        found = evidence(*_sorted(batch, overlaps, order, rank), parameters, with_matches)
-        if found.matches is None:
-            return found
-        return found._replace(matches=_in_file_order(found.matches, order, rank))
+        result = evidence(*_sorted(batch, overlaps, order, rank), parameters, with_matches)
+        if result.matches is None:
+            return result
+        return result._replace(matches=_in_file_order(result.matches, order, rank))
 
     return ordered
 
@@ -95,8 +95,8 @@ def _sorted(batch: ImageBatch, overlaps: Overlaps, order: Ints, rank: Ints) -> t
     return replace(batch, det=det, det_runs=runs), sorted_overlaps
 
 
-def _in_file_order(found: Matches, order: Ints, rank: Ints) -> Matches:
-    gt, det = found.gt, found.det
+def _in_file_order(matches: Matches, order: Ints, rank: Ints) -> Matches:
+    gt, det = matches.gt, matches.det
     partners = order[gt.partners]
     by_gt = group_by(_owners(gt), partners, len(gt.types))
     by_det = group_by(order[_owners(det)], det.partners, len(det.types))

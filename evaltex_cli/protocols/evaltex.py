@@ -35,13 +35,13 @@ from numpy.typing import NDArray
 from evaltex_cli.protocols import base
 from evaltex_cli.protocols.base import Count, Evidence, Protocol, Scores, Sum, at_most, per_image, require
 from evaltex_cli.protocols.evaltex_matching import (
-    Kept,
     Local,
     Parameters,
+    SelectedPairs,
     convention,
-    keep_candidates,
     local_scores,
     scene_of,
+    select_candidates,
 )
 from evaltex_cli.protocols.matches import (
     IGNORED,
@@ -69,10 +69,10 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     enough = settled(overlaps.area, parameters.min_area, overlaps) > parameters.min_area
     candidates = overlaps._replace(gt=overlaps.gt[enough], det=overlaps.det[enough], area=overlaps.area[enough])
     scene = scene_of(batch, overlaps, parameters)
-    kept = keep_candidates(candidates, scene, parameters.overlap_filter)
-    gt, det = candidates.gt[kept], candidates.det[kept]
+    selected = select_candidates(candidates, scene, parameters.overlap_filter)
+    gt, det = candidates.gt[selected], candidates.det[selected]
     splits, merges = np.bincount(gt, minlength=batch.gt.count), np.bincount(det, minlength=batch.det.count)
-    pairs = Kept(gt, det, candidates.area[kept], splits, merges)
+    pairs = SelectedPairs(gt, det, candidates.area[selected], splits, merges)
     local = local_scores(batch, scene, pairs, parameters)
     gt_counts = ~batch.gt.dont_care
     det_counts = merges == 0

@@ -61,7 +61,7 @@ class Scene(NamedTuple):
     shrunk: Any
 
 
-class Kept(NamedTuple):
+class SelectedPairs(NamedTuple):
     """The pairs that the filter keeps, and how many partners they give.
 
     Attributes
@@ -117,7 +117,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
     return Scene(shapes, gt, det, gt_area, det_area, shapes.offset(gt, margin), shapes.offset(gt, -margin))
 
 
-def keep_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> Bools:
+def select_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> Bools:
     """Filter the candidates of each detection (Eq. 5).
 
     Candidates are taken by decreasing IoU, ties by the ground truth's order; G' is dropped when some G kept before
@@ -142,7 +142,7 @@ def keep_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> Boo
     disagrees with.
     """
     gt, det, area = candidates.gt, candidates.det, candidates.area
-    kept = np.ones(len(det), dtype=bool)
+    is_selected = np.ones(len(det), dtype=bool)
     queue = _best_first(candidates, scene)
     best = np.diff(det[queue], prepend=-1) != 0  # the queue is sorted by detection: its first candidate is its best
 
@@ -155,17 +155,17 @@ def keep_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> Boo
         return np.asarray(surplus > 0)
 
     # What D covers of G' is too little even where no kept object shares it: any kept G drops it.
-    kept[queue] = best | enough(queue, np.zeros(len(queue)))
-    queue = queue[kept[queue]]
+    is_selected[queue] = best | enough(queue, np.zeros(len(queue)))
+    queue = queue[is_selected[queue]]
     while True:
         best = np.diff(det[queue], prepend=-1) != 0
         # cumsum numbers the detections in the queue: so every other candidate finds the best one of its detection.
         leader = queue[best][np.cumsum(best) - 1][~best]
         queue = queue[~best]
         if not len(queue):
-            return kept
-        kept[queue] = enough(queue, scene.measure.pair_area(scene.gt, gt[queue], scene.gt, gt[leader]))
-        queue = queue[kept[queue]]
+            return is_selected
+        is_selected[queue] = enough(queue, scene.measure.pair_area(scene.gt, gt[queue], scene.gt, gt[leader]))
+        queue = queue[is_selected[queue]]
 
 
 def _best_first(candidates: Overlaps, scene: Scene) -> Ints:
@@ -191,12 +191,12 @@ def split_penalty(splits: Ints, function: str) -> Floats:
     return np.where(splits > 0, np.where(splits == 1, 1.0, penalty), 0.0)
 
 
-def local_scores(batch: ImageBatch, scene: Scene, kept: Kept, parameters: Parameters) -> Local:
+def local_scores(batch: ImageBatch, scene: Scene, pairs: SelectedPairs, parameters: Parameters) -> Local:
     """Coverage (Eq. 10, 12, 15) and accuracy (Eq. 9, 14, 16-20) of every ground-truth object.
 
     The areas of the kept pairs' intersections are those of grown and shrunk objects too where there is no margin.
     """
-    gt, det, area, splits, merges = kept
+    gt, det, area, splits, merges = pairs
     measure, objects = scene.measure, batch.gt.count
     in_shrunk = _known_areas(scene, scene.shrunk, gt, det, area)
     covered = measure.union_area(gt, shapes.Pairs(scene.shrunk, gt, scene.det, det, in_shrunk), objects)
@@ -250,7 +250,7 @@ def _text_area(batch: ImageBatch, scene: Scene, gt: Ints, det: Ints, merges: Int
 
 
 def _takes_regions(batch: ImageBatch, parameters: Parameters) -> Bools:
-    """(G,) whether an object's region is text: not for masks, nor in an image with a polygon object."""
+    """(G,) whether an object's region is text: not for masks, and not in an image with a polygon object."""
     if not parameters.region or batch.has_masks:
         return np.zeros(batch.gt.count, dtype=bool)
     is_polygon = shapes.of(batch.gt, convention(parameters)).is_polygon

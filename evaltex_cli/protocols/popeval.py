@@ -135,7 +135,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         return Evidence(tally)
     gt_removed, gt_share = _removed(gt, crossed, gt_lengths)
     det_removed, det_share = _removed(det, crossed, det_lengths)
-    found = matches(
+    found_by = matches(
         gt,
         det,
         scene.gt_counts,
@@ -143,7 +143,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         {"characters": gt_lengths, "removed_characters": gt_removed, "recall": gt_share},
         {"characters": det_lengths, "removed_characters": det_removed, "precision": det_share},
     )
-    return Evidence(tally, found)
+    return Evidence(tally, found_by)
 
 
 def _removed(index: Ints, crossed: Ints, lengths: Ints) -> tuple[Floats, Floats]:
@@ -166,8 +166,8 @@ def _scene(batch: ImageBatch, parameters: Parameters, has_text: Bools) -> _Scene
     det_counts = np.ones(batch.det.count, dtype=bool)
     det_counts[dc_det[precision > parameters.dont_care_overlap]] = False
     gt_counts = ~batch.gt.dont_care & has_text & batch.named_in_detections[batch.gt.image]
-    kept = gt_counts[gt] & det_counts[det]
-    gt, det = gt[kept], det[kept]
+    counted = gt_counts[gt] & det_counts[det]
+    gt, det = gt[counted], det[counted]
     common = shapes.pair_area(det_hulls, det, gt_hulls, gt)
     share = _equalised(quotient(common, gt_area[gt]), pairs._replace(gt=gt, det=det, area=common))
     return _Scene(gt_counts, det_counts, gt, det, share, _distance(gt_hulls))
@@ -365,8 +365,8 @@ class _Candidates:
 def scores(tally: Tally, parameters: Parameters) -> Scores:
     """Shares of the characters that were crossed out, the harmonic mean, and how many they were; 0/0 is 0."""
     removed = tally.removed_characters
-    found = recall_precision(removed, tally.gt_characters, removed, tally.det_characters)
-    return {**found, "removed_characters": removed}
+    result = recall_precision(removed, tally.gt_characters, removed, tally.det_characters)
+    return {**result, "removed_characters": removed}
 
 
 def image_scores(tally: Tally, parameters: Parameters) -> Scores:

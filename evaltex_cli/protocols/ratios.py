@@ -157,11 +157,11 @@ def image_scores_by(scores: Callable[[Any, Any], Scores]) -> Callable[[ObjectTal
     """
 
     def image_scores(tally: ObjectTally, parameters: Any) -> Scores:
-        found = scores(tally, parameters)
+        result = scores(tally, parameters)
         if tally.counted_gt_objects:
-            return found
+            return result
         precision = 0.0 if tally.counted_detections else 1.0
         empty = {"recall": 1.0, "precision": precision, "hmean": harmonic_mean(1.0, precision)}
-        return {name: empty[name.rpartition("_")[2]] for name in found}
+        return {name: empty[name.rpartition("_")[2]] for name in result}
 
     return image_scores

@@ -83,12 +83,12 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     contained = contains(*edges(det_outlines, scene.cut), det[pair], centres[centre])
     seen = np.bincount(centre[contained], minlength=len(centres))
     owner = np.repeat(np.arange(batch.gt.count), characters)
-    found = np.bincount(owner[seen == 1], minlength=batch.gt.count)
+    gt_found = np.bincount(owner[seen == 1], minlength=batch.gt.count)
     expected = np.bincount(det[pair], minlength=batch.det.count)
-    held = np.bincount(det[pair][contained], minlength=batch.det.count)
+    det_found = np.bincount(det[pair][contained], minlength=batch.det.count)
     recall, precision = (
         divide(some.astype(np.float64), every.astype(np.float64))
-        for some, every in ((found, characters), (held, expected))
+        for some, every in ((gt_found, characters), (det_found, expected))
     )
     gt_counts, det_counts = ~batch.gt.dont_care, ~scene.ignored
     images = len(batch.names)
@@ -106,8 +106,8 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         det,
         gt_counts,
         det_counts,
-        {"characters": characters, "characters_found": found, "recall": recall},
-        {"characters": expected, "characters_found": held, "precision": precision},
+        {"characters": characters, "characters_found": gt_found, "recall": recall},
+        {"characters": expected, "characters_found": det_found, "precision": precision},
     )
     return Evidence(tally, found_by, warnings)
 

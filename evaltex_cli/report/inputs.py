@@ -1,4 +1,4 @@
-"""What a report reads besides results: shapes and transcriptions of the objects, and the pictures of the images."""
+"""What a report reads in addition to results: shapes and transcriptions of objects, and pictures of images."""
 
 from __future__ import annotations
 

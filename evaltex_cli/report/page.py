@@ -87,30 +87,30 @@ def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made
         When inputs or pictures cannot be read.
     """
     names, pictures = image_names(subject.rows), pictures or Pictures()
-    found: list[Path | None] = [None] * len(names)
+    paths: list[Path | None] = [None] * len(names)
     if pictures.folder is not None:
         if not names:
             raise InputError(
                 f"{subject.results[0]}: holds no images' results to draw; run that evaluation again with -a"
             )
-        found = pictures_of(pictures.folder, names)
+        paths = pictures_of(pictures.folder, names)
     if pictures.embed:
-        refuse_too_large(found)
+        refuse_too_large(paths)
     folder = pictures.page_folder or file.parent
-    urls = [None if path is None else True if pictures.embed else link(path, folder) for path in found]
+    urls = [None if path is None else True if pictures.embed else link(path, folder) for path in paths]
     with written(file) as out:
         out.writelines(_head())
         out.writelines(_overview(subject, names))
         out.write(f"<script>{_resource('report.js')}</script>\n")
-        for chunk, start in enumerate(range(0, len(names), CHUNK_IMAGES)):
+        for part, start in enumerate(range(0, len(names), CHUNK_IMAGES)):
             stop = min(start + CHUNK_IMAGES, len(names))
-            out.write(_island(f"images-{chunk}", list(_images(subject, urls, start, stop))))
+            out.write(_island(f"images-{part}", list(_images(subject, urls, start, stop))))
         if pictures.embed:
-            for k, path in enumerate(found):
+            for k, path in enumerate(paths):
                 if path is not None:
                     out.write(_island(f"picture-{k}", data_url(path)))
         out.write("</body>\n</html>\n")
-    return Made(file.stat().st_size, len(names), sum(path is not None for path in found))
+    return Made(file.stat().st_size, len(names), sum(path is not None for path in paths))
 
 
 def _head() -> Iterator[str]:
@@ -215,10 +215,10 @@ def _protocol(results: Sequence[Result]) -> dict[str, Any]:
         content |= _comparison(comparison.compare(systems))
     else:
         content["level"] = _level(results[0].document)
-        found = [_intervals(result) for result in results]
-        for (intervals, _), system in zip(found, content["systems"], strict=True):
+        bounds = [_intervals(result) for result in results]
+        for (intervals, _), system in zip(bounds, content["systems"], strict=True):
             system["intervals"] = intervals
-        content["footer"] = list(dict.fromkeys(warning for _, warnings in found for warning in warnings))
+        content["footer"] = list(dict.fromkeys(warning for _, warnings in bounds for warning in warnings))
     return content
 
 

@@ -152,15 +152,15 @@ def _read_results(paths: Sequence[Path], labels: Sequence[str]) -> list[list[Res
     Raises
     ------
     InputError
-        When a folder holds no result, they have no protocol in common, or they are of different inputs.
+        When a folder contains no result, they have no protocol in common, or they are of different inputs.
     """
-    found = [_by_protocol(path, label, len(paths) > 1) for path, label in zip(paths, labels, strict=True)]
-    common = [name for name in PROTOCOLS if all(name in results for results in found)]
+    by_result = [_by_protocol(path, label, len(paths) > 1) for path, label in zip(paths, labels, strict=True)]
+    common = [name for name in PROTOCOLS if all(name in results for results in by_result)]
     if not common:
         raise InputError(f"{', '.join(map(str, paths))}: have no protocol in common; evaluate both by the same")
-    for path, results in zip(paths, found, strict=True):
+    for path, results in zip(paths, by_result, strict=True):
         _refuse_mixed(path, [results[name] for name in common])
-    return [[results[name] for results in found] for name in common]
+    return [[results[name] for results in by_result] for name in common]
 
 
 def _by_protocol(path: Path, label: str, is_compared: bool) -> dict[str, Result]:
@@ -254,8 +254,8 @@ def _losses_of_row(row: Sequence[Result], diagnoses: Sequence[Diagnosis | None])
     return known if fit else SCORED_OTHERWISE
 
 
-def _is_of(found: Mapping[str, float], stored: Mapping[str, Any]) -> bool:
-    return all(math.isclose(value, stored.get(name) or 0.0, abs_tol=1e-9) for name, value in found.items())
+def _is_of(computed: Mapping[str, float], stored: Mapping[str, Any]) -> bool:
+    return all(math.isclose(value, stored.get(name) or 0.0, abs_tol=1e-9) for name, value in computed.items())
 
 
 def _diagnosed(results: Sequence[Result], inputs: Inputs, progress: Progress | None) -> list[Diagnosis]:

@@ -95,7 +95,7 @@ def merge(paths: Sequence[Path], target: Path | None = None) -> list[Merged]:
         documents.setdefault(document.protocol, []).append((file, document))
     if not documents:
         raise InputError("no result to merge; give results' .json files, or folders that hold some")
-    found = []
+    merged = []
     try:
         if target is not None:
             _refuse_loss(target, earlier, [document for parts in documents.values() for _, document in parts])
@@ -105,10 +105,10 @@ def merge(paths: Sequence[Path], target: Path | None = None) -> list[Merged]:
             raise InputError(f"the results are not all of the same protocols and ground truths: {counts} results")
         for name in sorted(documents, key=list(PROTOCOLS).index):
             _refuse_unlike(documents[name])
-            found.append(_merged(documents[name]))
+            merged.append(_merged(documents[name]))
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"a result is damaged ({quote(str(error))}); make it again") from error
-    return found
+    return merged
 
 
 def _refuse_loss(target: Path, earlier: Sequence[Path], parts: Sequence[ResultDocument]) -> None:
@@ -141,11 +141,11 @@ def _refuse_unlike(parts: Sequence[tuple[Path, ResultDocument]]) -> None:
     (first_file, first), *rest = parts
     expected = _setting(first)
     for file, part in rest:
-        found = _setting(part)
+        setting = _setting(part)
         for what, value in expected.items():
-            if found.get(what) != value:
+            if setting.get(what) != value:
                 raise InputError(
-                    f"{first_file} and {file} cannot be merged: {what} is {value} and {found.get(what)};"
+                    f"{first_file} and {file} cannot be merged: {what} is {value} and {setting.get(what)};"
                     " evaluate all parts in the same way"
                 )
     seen: dict[str, Path] = {}

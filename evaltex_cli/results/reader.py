@@ -136,8 +136,8 @@ class _Unfit(Exception):
         if self.found is _MISSING:
             return f"{place} is missing"
         kinds: dict[type, Callable[[Any], str]] = {list: lambda _: "a list", dict: lambda _: "an object", str: quote}
-        found = kinds.get(type(self.found), lambda value: json.dumps(value)[:80])(self.found)
-        return f"{place} is {found}, expected {self.expected}"
+        shown = kinds.get(type(self.found), lambda value: json.dumps(value)[:80])(self.found)
+        return f"{place} is {shown}, expected {self.expected}"
 
 
 def _such(is_fit: Callable[[Any], bool], expected: str) -> _Decoder:

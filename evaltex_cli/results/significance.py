@@ -89,14 +89,14 @@ def replicates(
         [_scalars(scores(sums)) for sums in _sums(tally, weight * everything)] for weight in (1, 2, 0)
     )
     counts = {name for name, value in of_all.items() if value and of_doubled[name] == 2 * value}
-    found: dict[str, list[float]] = {name: [] for name in of_all}
+    drawn: dict[str, list[float]] = {name: [] for name in of_all}
     for weights in _subsets(images, resamples, seed):
         scale = images / np.maximum(weights.sum(axis=1), 1)
         for sums, factor in zip(_sums(tally, weights), scale.tolist(), strict=True):
             for name, value in _scalars(scores(sums)).items():
-                found[name].append(np.nan if value is None else value * factor if name in counts else value)
+                drawn[name].append(np.nan if value is None else value * factor if name in counts else value)
     return Replicates(
-        {name: np.round(values, DECIMALS) for name, values in found.items()},
+        {name: np.round(values, DECIMALS) for name, values in drawn.items()},
         of_all,
         of_none | dict.fromkeys(counts),
         _has_evidence(tally, images),
@@ -141,10 +141,10 @@ def _scalars(scores: Scores) -> dict[str, float | None]:
 
 
 def _has_evidence(tally: Tally, images: int) -> Bools:
-    found = np.zeros(images, bool)
+    has_any = np.zeros(images, bool)
     for column in tally.as_dict().values():
-        found |= column.any(axis=tuple(range(1, column.ndim)))
-    return found
+        has_any |= column.any(axis=tuple(range(1, column.ndim)))
+    return has_any
 
 
 class Outcome(NamedTuple):
@@ -257,14 +257,15 @@ def intervals(
 def with_intervals(
     evaluations: Sequence[Evaluation], level: float, resamples: int, seed: int
 ) -> tuple[list[Evaluation], dict[str, dict[str, Any]]]:
-    """Return the evaluations, whose rows were kept, with warnings of missing intervals; and by protocol `intervals`."""
-    found = [
+    """Return the evaluations, which have rows, with warnings of missing intervals; and by protocol `intervals`."""
+    replicated = [
         ({}, []) if one.rows is None else intervals(one.rows, one.score, level, resamples, seed) for one in evaluations
     ]
     warned = [
-        replace(one, warnings=[*one.warnings, *warnings]) for one, (_, warnings) in zip(evaluations, found, strict=True)
+        replace(one, warnings=[*one.warnings, *warnings])
+        for one, (_, warnings) in zip(evaluations, replicated, strict=True)
     ]
-    return warned, {one.protocol.name: made for one, (made, _) in zip(evaluations, found, strict=True)}
+    return warned, {one.protocol.name: made for one, (made, _) in zip(evaluations, replicated, strict=True)}
 
 
 def missing(reasons: Mapping[str, str | None]) -> list[str]:

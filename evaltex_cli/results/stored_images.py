@@ -140,8 +140,8 @@ def _elements(text: str, at: int) -> tuple[StoredImages, int]:
 
 
 def _past_blanks(text: str, at: int) -> int:
-    found = _BLANKS.match(text, at)
-    return at if found is None else found.end()
+    blanks = _BLANKS.match(text, at)
+    return at if blanks is None else blanks.end()
 
 
 def _past(text: str, at: int, mark: str) -> int:
@@ -161,10 +161,10 @@ def _of_lines(path: Path, file: IO[bytes]) -> dict[str, Any] | None:
     for line in file:
         if line == b"}\n" and is_last:
             return None if file.read(1) else document
-        found = _images(path, file) if line == _OPENING else _member(line)
-        if found is None or is_last or IMAGES in document.keys() & found.keys():
+        members = _images(path, file) if line == _OPENING else _member(line)
+        if members is None or is_last or IMAGES in document.keys() & members.keys():
             return None
-        document |= found
+        document |= members
         is_last = line != _OPENING and not line.endswith(b",\n")
     return None
 
@@ -214,5 +214,5 @@ def _reader(path: Path, stamp: tuple[int, ...]) -> _Decoded:
 
 
 def _stamp(file: IO[bytes]) -> tuple[int, ...]:
-    found = os.fstat(file.fileno())
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns

@@ -1,6 +1,6 @@
-"""Results are written beside their place and moved into it at the end: earlier results or new ones, never half.
+"""Results are written next to their place and moved into it at the end: earlier results or new ones, never half.
 
-Every target has one staging folder, `.evaltex-staging` in a result folder and `.evaltex-` with a digest beside what is
+Every target has one staging folder, `.evaltex-staging` in a result folder and `.evaltex-` with a digest next to what is
 not there yet. Its file `lock` is locked as long as its run lives, so a second run into the same place is refused, and
 what a killed run has left is distinguished from what a run is writing. An existing result folder takes several renames,
 which are listed in the file `moves` before the first of them is made: if a run was killed between two, the next one
@@ -26,7 +26,7 @@ from evaltex_cli.runtime.input_files import read_regular
 
 INSIDE = ".evaltex-staging"
 _LOCK, _MOVES, _NEW, _OLD = "lock", "moves", "new", "old"
-_held_here: set[Path] = set()
+_locked_here: set[Path] = set()
 
 
 @contextlib.contextmanager
@@ -38,16 +38,16 @@ def staged(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] |
     res_dir : Path
         The result folder; made if missing.
     names : sequence of str
-        Everything the run owns in `res_dir`. What stands there under these names is replaced, or removed where the run
-        has made nothing of that name; nothing else in `res_dir` is touched.
+        Everything the run owns in `res_dir`. What has one of these names is replaced, or removed if the run has
+        made nothing of that name; nothing else in `res_dir` is touched.
     is_own : callable, optional
         Whether a file is of an earlier run, and not the user's.
 
     Raises
     ------
     InputError
-        When the folder cannot be made or written, holds something of these names that is not the run's own, or another
-        run is writing to it.
+        When the folder cannot be made or written, contains something of these names that is not the run's own, or when
+        another run is writing to it.
     """
     made: list[Path] = []
     is_placed = False
@@ -80,7 +80,7 @@ def written(path: Path) -> Iterator[IO[str]]:
     Raises
     ------
     InputError
-        When it cannot be written, what stood there being left as it was; or when another run is writing it.
+        When it cannot be written, which leaves what is there as it was; or when another run is writing it.
     """
     try:
         outputs.refuse_input(path)
@@ -89,7 +89,7 @@ def written(path: Path) -> Iterator[IO[str]]:
                 yield file
             return
         place = Path(os.path.realpath(path))
-        with _held(_beside(place), path) as folder:
+        with _lock_folder(_next_to(place), path) as folder:
             new = folder / _NEW
             with new.open("w", encoding="utf-8", newline="\n") as file:
                 yield file
@@ -106,7 +106,7 @@ def _is_about(path: Path, error: OSError) -> bool:
     """Whether an error is of a file to be written: of none that has a name, or of one with another name."""
     place = Path(os.path.realpath(path))
     named = [Path(name) for name in (error.filename, error.filename2) if isinstance(name, str)]
-    return not named or any(name.is_relative_to(own) for name in named for own in (path, place, _beside(place)))
+    return not named or any(name.is_relative_to(own) for name in named for own in (path, place, _next_to(place)))
 
 
 def write_file(path: Path, text: str | Iterable[str]) -> None:
@@ -127,7 +127,7 @@ def settle(res_dir: Path) -> None:
     folder = res_dir / INSIDE
     if os.path.lexists(folder / _MOVES):
         try:
-            with _held(folder, res_dir):
+            with _lock_folder(folder, res_dir):
                 pass
         except OSError as error:
             raise _unwritable(res_dir, error) from error
@@ -171,7 +171,7 @@ def _files(place: Path) -> Iterator[Path]:
 # The staging folder --------------------------------------------------------------------------------------------------
 
 
-def _beside(target: Path) -> Path:
+def _next_to(target: Path) -> Path:
     digest = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]
     return target.parent / f".evaltex-{digest}"
 
@@ -179,26 +179,26 @@ def _beside(target: Path) -> Path:
 @contextlib.contextmanager
 def _staging_folder(res_dir: Path) -> Iterator[Path]:
     """Hold the staging folder of a result folder, which is inside it where it exists."""
-    beside = _beside(res_dir)
+    next_to = _next_to(res_dir)
     with contextlib.ExitStack() as stack:
-        if not res_dir.exists() or os.path.lexists(beside):
-            stack.enter_context(_held(beside, res_dir))
-        if res_dir.exists():  # it may have come into being just before `beside` was held
-            yield stack.enter_context(_held(res_dir / INSIDE, res_dir))
+        if not res_dir.exists() or os.path.lexists(next_to):
+            stack.enter_context(_lock_folder(next_to, res_dir))
+        if res_dir.exists():  # it may have come into being just before `next_to` was locked
+            yield stack.enter_context(_lock_folder(res_dir / INSIDE, res_dir))
         else:
-            yield beside
+            yield next_to
 
 
 @contextlib.contextmanager
-def _held(folder: Path, target: Path) -> Iterator[Path]:
+def _lock_folder(folder: Path, target: Path) -> Iterator[Path]:
     """Hold a staging folder, made if missing, against other runs; give it empty and remove it in the end."""
-    if folder in _held_here:
+    if folder in _locked_here:
         raise _busy(folder, target)
     lock = None
     try:
         with signals.waiting():
             lock = _locked(folder, target)
-        _held_here.add(folder)
+        _locked_here.add(folder)
         _finish(folder, target)
         _clear(folder)
         yield folder
@@ -206,7 +206,7 @@ def _held(folder: Path, target: Path) -> Iterator[Path]:
         if lock is not None:
             with signals.waiting():
                 _remove(folder)
-                _held_here.discard(folder)
+                _locked_here.discard(folder)
                 os.close(lock)
 
 
@@ -221,8 +221,8 @@ def _locked(folder: Path, target: Path) -> int:
             is_new = True
         except FileExistsError:
             is_new = False
-            found = folder.lstat()
-            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+            status = folder.lstat()
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
                 raise _busy(folder, target) from None
         try:
             lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -238,7 +238,7 @@ def _locked(folder: Path, target: Path) -> int:
             if error.errno in (errno.EACCES, errno.EAGAIN) or not is_new:
                 os.close(lock)
                 raise _busy(folder, target) from error
-            return lock  # a file system without locks: who makes the folder holds it
+            return lock  # a file system without locks: the process that makes the folder has the lock
         os.close(lock)
 
 
@@ -276,7 +276,7 @@ def remove_tree(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    if not os.path.lexists(folder / _MOVES):  # else it holds results yet
+    if not os.path.lexists(folder / _MOVES):  # else there are results in it
         with contextlib.suppress(OSError):
             _clear(folder)
             (folder / _LOCK).unlink(missing_ok=True)
@@ -379,7 +379,7 @@ def _make_missing(folder: Path, made: list[Path]) -> None:
 
 
 def _remove_empty(folders: list[Path]) -> None:
-    """Remove the folders, outermost first in the list, that hold nothing."""
+    """Remove the folders, outermost first in the list, that are empty."""
     for path in reversed(folders):
         with contextlib.suppress(OSError):
             path.rmdir()

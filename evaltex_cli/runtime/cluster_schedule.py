@@ -225,7 +225,7 @@ class Cluster:
     def _look(self, waiting: Sequence[_Task] = ()) -> None:
         """Ask the scheduler for its workers; raise when it, or all of them, were away for too long."""
         try:
-            found = self._client.run_on_scheduler(cluster_worker.states, callback_timeout=ANSWER_SECONDS)
+            states = self._client.run_on_scheduler(cluster_worker.states, callback_timeout=ANSWER_SECONDS)
         except Exception as error:  # it raises anything at all
             self._refuse_lost_scheduler(str(error) or type(error).__name__)
             return
@@ -233,10 +233,10 @@ class Cluster:
             self._looked = now = time.monotonic()
         self._answered = now
         for worker in list(self._workers.values()):
-            if worker.address not in found or found[worker.address].id != worker.id:
+            if worker.address not in states or states[worker.address].id != worker.id:
                 self._lose(worker, f"worker {worker.address} died")
                 del self._workers[worker.address]
-        for address, state in found.items():
+        for address, state in states.items():
             self._update(address, state, now)
         self._refuse_no_worker(waiting, now)
 
@@ -324,8 +324,8 @@ class Cluster:
             raise InputError(f"{self._place}: its scheduler has {', '.join(differing)}{_ADVICE}")
 
     def _refuse_other_workers(self) -> None:
-        found: list[str] = []
-        warn, self._warn = self._warn, found.append
+        warnings: list[str] = []
+        warn, self._warn = self._warn, warnings.append
         deadline = time.monotonic() + CONNECT_SECONDS
         while True:
             self._look()
@@ -336,8 +336,8 @@ class Cluster:
             wait(looks, LOOK_SECONDS)
             time.sleep(LOOK_SECONDS / 20)
         self._warn = warn
-        if found:
-            raise InputError("\n".join(f"{self._place}: {line}" for line in found))
+        if warnings:
+            raise InputError("\n".join(f"{self._place}: {line}" for line in warnings))
         if not self._workers:
             raise InputError(f"{self._place}: it has no worker; start some")
         if not any(worker.is_fit for worker in self._workers.values()):

@@ -80,7 +80,7 @@ def versions() -> Versions:
 
 @lru_cache(maxsize=1)
 def _versions_at(second: int) -> Versions:
-    found = {
+    versions = {
         "python": ".".join(map(str, sys.version_info[:2])),
         "machine": platform.machine(),
         "evaltex": __version__,
@@ -88,10 +88,10 @@ def _versions_at(second: int) -> Versions:
     }
     for name, module, attribute in _LIBRARIES:
         try:
-            found[name] = getattr(import_module(module), attribute)
+            versions[name] = getattr(import_module(module), attribute)
         except ImportError:
-            found[name] = "missing"
-    return found
+            versions[name] = "missing"
+    return versions
 
 
 def _digest() -> str:

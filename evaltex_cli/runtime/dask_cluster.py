@@ -72,17 +72,17 @@ def workers_of(
 
 def _refuse_no_scheduler(address: str) -> None:
     """Raise something unless a Dask scheduler answers at an address; a thread waits, for some resolvers take long."""
-    found: Future[dict[str, Any]] = Future()
+    answer: Future[dict[str, Any]] = Future()
 
     def ask() -> None:
         try:
-            found.set_result(_identity(address))
+            answer.set_result(_identity(address))
         except BaseException as error:
-            found.set_exception(error)
+            answer.set_exception(error)
 
     threading.Thread(target=ask, daemon=True).start()
     try:
-        identity = found.result(PROBE_SECONDS)
+        identity = answer.result(PROBE_SECONDS)
     except TimeoutError as error:
         raise TimeoutError(f"no Dask scheduler answers within {PROBE_SECONDS} s") from error
     if "workers" not in identity:

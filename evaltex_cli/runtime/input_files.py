@@ -36,10 +36,10 @@ def files_of(path: Path) -> list[Path]:
     """
     if not glob.has_magic(str(path)) or os.path.lexists(path):
         return [path]
-    found = sorted(filter(os.path.isfile, glob.glob(str(path), recursive=True)), key=natural_key)  # noqa: PTH207
-    if not found:
+    names = sorted(filter(os.path.isfile, glob.glob(str(path), recursive=True)), key=natural_key)  # noqa: PTH207
+    if not names:
         raise InputError(f"{path}: matches no file; give an existing file or folder, or a pattern in quotes")
-    return [Path(name) for name in found]
+    return [Path(name) for name in names]
 
 
 def is_packed(path: Path) -> bool:

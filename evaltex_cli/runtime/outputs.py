@@ -73,12 +73,12 @@ class Rules:
     def _files_of(self, path: Path) -> Sequence[Path]:
         """The files of a pattern, the results of a folder that contains some, or the path itself."""
         try:
-            found = input_files.files_of(path)
+            files = input_files.files_of(path)
         except InputError:
-            return []  # which is reported by whoever opens it
+            return []  # what opens it reports it
         if path.is_dir():
-            return [file for file in path.glob("*.json") if self.is_result(file)] or found
-        return found
+            return [file for file in path.glob("*.json") if self.is_result(file)] or files
+        return files
 
     @cached_property
     def _partly_read(self) -> dict[_Identity, Path]:
@@ -92,10 +92,10 @@ class Rules:
         """The input folder that is, or contains, a folder."""
         if folder not in self._above:
             status, parent = _status(Path(folder)), os.path.dirname(folder)  # noqa: PTH120 (for every file)
-            found = None
+            above = None
             if status is not None and stat.S_ISDIR(status.st_mode):
-                found = self._read.get(_identity(status)) or self._partly_read.get(_identity(status))
-            self._above[folder] = found or (self._input_above(parent) if parent != folder else None)
+                above = self._read.get(_identity(status)) or self._partly_read.get(_identity(status))
+            self._above[folder] = above or (self._input_above(parent) if parent != folder else None)
         return self._above[folder]
 
     @cached_property
@@ -111,7 +111,7 @@ class Rules:
     def _entries(self) -> Iterator[os.DirEntry[str]]:
         folders = [str(path) for path in (*self._read.values(), *self._partly_read.values()) if path.is_dir()]
         while folders:
-            with suppress(OSError), os.scandir(folders.pop()) as entries:  # whoever reads it will report it
+            with suppress(OSError), os.scandir(folders.pop()) as entries:  # what reads it reports it
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
@@ -137,11 +137,11 @@ class Rules:
 
     def _linked_to(self, status: os.stat_result) -> Path | None:
         """The file of an input folder that is a link, symbolic or hard, to a file."""
-        found = self._linked.get(_identity(status))
-        if found is None and status.st_nlink > 1 and status.st_ino in self._inodes:
+        linked = self._linked.get(_identity(status))
+        if linked is None and status.st_nlink > 1 and status.st_ino in self._inodes:
             there = Path(self._inodes[status.st_ino])
             return there if (other := _status(there)) and os.path.samestat(other, status) else None
-        return found
+        return linked
 
 
 _rules: ContextVar[Rules | None] = ContextVar("rules", default=None)
@@ -149,7 +149,7 @@ _rules: ContextVar[Rules | None] = ContextVar("rules", default=None)
 
 @contextmanager
 def guarded(rules: Rules) -> Iterator[None]:
-    """Check what a command is to write, and keep its rules for whatever it writes in the block.
+    """Check what a command is to write, and apply its rules to all that it writes in the block.
 
     Raises
     ------
@@ -172,8 +172,8 @@ def guarded(rules: Rules) -> Iterator[None]:
 def without(inputs: Sequence[Path]) -> Iterator[None]:
     """Leave these out of the inputs of the command: it does not read them after all."""
     rules = _rules.get() or Rules()
-    kept = [path for path in rules.inputs if path not in inputs]
-    before = _rules.set(replace(rules, inputs=kept))
+    inputs_left = [path for path in rules.inputs if path not in inputs]
+    before = _rules.set(replace(rules, inputs=inputs_left))
     try:
         yield
     finally:
@@ -188,17 +188,17 @@ def refuse_input(path: Path) -> None:
     InputError
     """
     rules = _rules.get()
-    found = rules.input_at(path) if rules else None
-    if found is None:
+    source = rules.input_at(path) if rules else None
+    if source is None:
         return
-    if found == path:
+    if source == path:
         relation = "is"
-    elif not found.exists():
-        relation = f"matches {found},"
-    elif found.is_dir() and not (path.exists() and found.samefile(path)):
-        relation = f"is in {found},"
+    elif not source.exists():
+        relation = f"matches {source},"
+    elif source.is_dir() and not (path.exists() and source.samefile(path)):
+        relation = f"is in {source},"
     else:
-        relation = f"is the same as {found},"
+        relation = f"is the same as {source},"
     raise InputError(f"{path}: {relation} an input of this command; write to another place")
 
 

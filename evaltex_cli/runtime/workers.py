@@ -283,7 +283,7 @@ def remove_temporary_folder() -> None:
 
 
 def _stale_folders(place: Path) -> Iterator[Path]:
-    """Yield the folders of this user that no process holds any more."""
+    """Yield the folders of this user that no process has locked."""
     for folder in place.glob("pymp-*"):
         if str(folder) in _locked_here:
             continue

@@ -135,8 +135,8 @@ def _thinned(objects: Objects, most: int) -> Objects:
     if (counts <= most).all():
         return objects
     rank = np.arange(objects.count) - np.repeat(objects.offsets[:-1], counts)
-    kept = np.repeat(np.minimum(counts, most), counts)
-    return take(objects, rank * kept // counts[objects.image] != (rank - 1) * kept // counts[objects.image])
+    most_of = np.repeat(np.minimum(counts, most), counts)
+    return take(objects, rank * most_of // counts[objects.image] != (rank - 1) * most_of // counts[objects.image])
 
 
 def _first(objects: Objects, images: int) -> Objects:
@@ -190,7 +190,7 @@ def _suppositions(batch: ImageBatch) -> Iterator[tuple[str, ImageBatch]]:
 
 
 def _more_upright(batch: ImageBatch) -> str:
-    """On which side x and y are swapped, if on one: that which leaves the pictures, or whose words stand upright."""
+    """On which side x and y are swapped, if on one: where boxes leave the pictures, or words are higher than wide."""
     outside, upright = ([measure(side, batch.sizes) for side in (batch.gt, batch.det)] for measure in _TURNED)
     (gt, det) = outside if abs(outside[0] - outside[1]) >= _CLEAR_DIFFERENCE else upright
     if abs(gt - det) < _CLEAR_DIFFERENCE:
@@ -315,9 +315,9 @@ def _times(batch: ImageBatch, factor: Floats) -> ImageBatch:
 def _fitted(batch: ImageBatch, rough: ImageBatch) -> Floats | None:
     """(2,) scale by which the detections that best overlap objects, roughly scaled, come nearest to these."""
     det, best = _best_iou(rough)
-    found = np.flatnonzero(best > 0)
-    theirs = batch.det.boxes[det[found]].reshape(-1, 2, 2)
-    ours = batch.gt.boxes[found].reshape(-1, 2, 2)
+    overlapping = np.flatnonzero(best > 0)
+    theirs = batch.det.boxes[det[overlapping]].reshape(-1, 2, 2)
+    ours = batch.gt.boxes[overlapping].reshape(-1, 2, 2)
     usable = theirs > 0
     if not usable.any(axis=(0, 1)).all():
         return None
@@ -328,9 +328,9 @@ def _fitted(batch: ImageBatch, rough: ImageBatch) -> Floats | None:
 
 def _best_iou(batch: ImageBatch) -> tuple[Ints, Floats]:
     """Best detection of each object of the ground truth, -1 for none, and the IoU of their bounding boxes."""
-    found = overlaps.measure(replace(batch, gt_runs=None, det_runs=None), _BOXES)
-    iou = found.area / (found.gt_area[found.gt] + found.det_area[found.det] - found.area)
+    measured = overlaps.measure(replace(batch, gt_runs=None, det_runs=None), _BOXES)
+    iou = measured.area / (measured.gt_area[measured.gt] + measured.det_area[measured.det] - measured.area)
     order = np.argsort(iou, kind="stable")
     det, best = np.full(batch.gt.count, -1), np.zeros(batch.gt.count)
-    det[found.gt[order]], best[found.gt[order]] = found.det[order], iou[order]
+    det[measured.gt[order]], best[measured.gt[order]] = measured.det[order], iou[order]
     return det, best

@@ -25,7 +25,7 @@ class Problem:
     level : {'error', 'warning'}
         An error stops an evaluation.
     kind : str
-        ``input`` (cannot be read as it stands), ``extra-image``, ``missing-image``, ``empty-image``,
+        ``input`` (cannot be read), ``extra-image``, ``missing-image``, ``empty-image``,
         ``invalid-polygon``, ``zero-area``, ``outside-picture``, ``duplicate``, ``orientation``, ``dont-care``,
         ``coordinates``, ``picture``, ``swapped-sides``.
     side : {'gt', 'det'}
@@ -36,7 +36,7 @@ class Problem:
     object : int or None
         The object's ID.
     found, advice : str
-        What stands there; what was expected, or is to be done.
+        What is there; what was expected, or is to be done.
     """
 
     level: Level
@@ -53,7 +53,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class SideSummary:
-    """What one side holds, its format, and why it was taken for that."""
+    """What one side contains, its format, and why it was taken for that."""
 
     file: str
     format: str

@@ -149,9 +149,9 @@ def _coordinate_problems(ours: Inspection, theirs: Inspection, paired: Ints, siz
     except InputError:
         return
     known = sizes[np.flatnonzero(paired >= 0)[: len(sample.names)]]
-    found = coordinate_mixups.best_misreading(replace(sample, sizes=known))
-    if found is not None:
-        yield theirs.problem("warning", "coordinates", f"it seems that {found}", "check how both sides were written")
+    mixup = coordinate_mixups.best_misreading(replace(sample, sizes=known))
+    if mixup is not None:
+        yield theirs.problem("warning", "coordinates", f"it seems that {mixup}", "check how both sides were written")
 
 
 def _swapped_problems(ours: Inspection, theirs: Inspection) -> Iterator[Problem]:

@@ -259,7 +259,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     overlaps, gt_zero, det_zero = without_zero_rectangles(batch, overlaps, parameters)
     left_out |= gt_zero
     fixed, series = thresholds_at(parameters, *fixed_thresholds(parameters)), _series(parameters)
-    found = pairs.scene(
+    scene = pairs.scene(
         batch,
         overlaps,
         convention(parameters),
@@ -267,13 +267,13 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         left_out,
         np.array([fixed, *(thresholds for _, thresholds in chain(*series.values()))]).ravel(),
     )
-    found = replace(found, det_counts=found.det_counts & ~det_zero)
-    credits = matching.credit(found, rules, fixed, weights)
-    tally = tally_of(batch, found, credits)
+    scene = replace(scene, det_counts=scene.det_counts & ~det_zero)
+    credits = matching.credit(scene, rules, fixed, weights)
+    tally = tally_of(batch, scene, credits)
     no_text = taken & (tally.counted_gt_objects == 0)
     swept: dict[str, Floats] = {}
     for name, settings in series.items():
-        at_settings = [matching.credit(found, rules, setting, weights) for _, setting in settings]
+        at_settings = [matching.credit(scene, rules, setting, weights) for _, setting in settings]
         of_gt = [per_image(one.gt, batch.gt.image, images) for one in at_settings]
         of_det = [per_image(one.det, batch.det.image, images) for one in at_settings]
         swept[f"{name}_recall_credit"] = np.stack(of_gt, axis=1)
@@ -285,7 +285,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         detections_without_text=np.where(no_text, tally.counted_detections, 0),
         **swept,
     )
-    return Evidence(tally, described(found, credits) if with_matches else None)
+    return Evidence(tally, described(scene, credits) if with_matches else None)
 
 
 def scores(tally: Tally, parameters: Parameters) -> Scores:

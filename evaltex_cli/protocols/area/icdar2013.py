@@ -82,7 +82,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     rules = pairs.exact_sums(rules) if parameters.shape == "polygon" else rules
     t_r, t_p = parameters.t_r, parameters.t_p
     thresholds = Thresholds(t_r, t_p, t_r, t_p, t_p, t_r)
-    found = pairs.scene(
+    scene = pairs.scene(
         batch,
         overlaps,
         convention(parameters),
@@ -91,8 +91,8 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         np.array(thresholds),
     )
     weights = Weights(parameters.split_weight, parameters.merge_weight)
-    credits = matching.credit(found, rules, thresholds, weights)
-    return Evidence(tally_of(batch, found, credits), described(found, credits) if with_matches else None)
+    credits = matching.credit(scene, rules, thresholds, weights)
+    return Evidence(tally_of(batch, scene, credits), described(scene, credits) if with_matches else None)
 
 
 def scores(tally: AreaTally, parameters: Parameters) -> Scores:

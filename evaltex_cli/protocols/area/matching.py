@@ -90,7 +90,7 @@ class _Groups(NamedTuple):
     enough_each: Bools
 
 
-def match(found: Scene, rules: Rules, thresholds: Thresholds) -> NDArray[np.uint8]:
+def match(scene: Scene, rules: Rules, thresholds: Thresholds) -> NDArray[np.uint8]:
     """Match every pair, one-to-one, one-to-many, many-to-one.
 
     Parameters
@@ -105,8 +105,8 @@ def match(found: Scene, rules: Rules, thresholds: Thresholds) -> NDArray[np.uint
     (p,) uint8
         `ONE_TO_ONE`, `ONE_TO_MANY` or `MANY_TO_ONE` for a pair that matched, else `MISSED`.
     """
-    pairs, t = found.pairs, thresholds
-    gt, det = _Index(pairs.gt, len(found.gt_counts)), _Index(pairs.det, len(found.det_counts))
+    pairs, t = scene.pairs, thresholds
+    gt, det = _Index(pairs.gt, len(scene.gt_counts)), _Index(pairs.det, len(scene.det_counts))
     relation = np.full(len(pairs.gt), MISSED, np.uint8)
     passes = (pairs.recall >= t.one_to_one_recall) & (pairs.precision >= t.one_to_one_precision)
     relation[_one_to_one(pairs, gt, det, passes, rules, t)] = ONE_TO_ONE
@@ -190,14 +190,14 @@ def _assemble(groups: _Groups, lone: Bools, alive: Ints, rules: Rules) -> Ints:
     return np.sort(np.concatenate(matched))
 
 
-def credit(found: Scene, rules: Rules, thresholds: Thresholds, weights: Weights) -> Credits:
+def credit(scene: Scene, rules: Rules, thresholds: Thresholds, weights: Weights) -> Credits:
     """Match a batch by one setting of the thresholds, and give the members of the matches their credit."""
-    pairs = found.pairs
+    pairs = scene.pairs
     # A 32 bit ratio compares with a 32 bit threshold: 0.8 as printed is then reached.
-    relation = match(found, rules, Thresholds(*map(pairs.recall.dtype.type, thresholds)))
+    relation = match(scene, rules, Thresholds(*map(pairs.recall.dtype.type, thresholds)))
     weight = weights_of(pairs, relation, weights)
     matched = relation != MISSED
-    gt_credit, det_credit = np.zeros(len(found.gt_counts)), np.zeros(len(found.det_counts))
+    gt_credit, det_credit = np.zeros(len(scene.gt_counts)), np.zeros(len(scene.det_counts))
     gt_credit[pairs.gt[matched]] = weight[matched]
     det_credit[pairs.det[matched]] = weight[matched]
     return Credits(relation, gt_credit, det_credit)
@@ -231,19 +231,19 @@ class AreaTally(CreditTally):
         require(self.one_to_one + self.many_to_one <= self.counted_detections, "more matches than detections")
 
 
-def tally_of(batch: ImageBatch, found: Scene, credits: Credits) -> AreaTally:
+def tally_of(batch: ImageBatch, scene: Scene, credits: Credits) -> AreaTally:
     """Sum the evidence of a batch by image."""
     images, gt_image, det_image = len(batch.names), batch.gt.image, batch.det.image
     relation = credits.relation
     split, merged = relation == ONE_TO_MANY, relation == MANY_TO_ONE
-    pair_image = gt_image[found.pairs.gt]
+    pair_image = gt_image[scene.pairs.gt]
     return AreaTally(
-        *object_counts(batch, found.gt_counts, found.det_counts),
+        *object_counts(batch, scene.gt_counts, scene.det_counts),
         recall_credit=per_image(credits.gt, gt_image, images),
         precision_credit=per_image(credits.det, det_image, images),
         one_to_one=per_image(relation == ONE_TO_ONE, pair_image, images),
-        one_to_many=per_image(split & _is_first(split, found.pairs.gt), pair_image, images),
-        many_to_one=per_image(merged & _is_first(merged, found.pairs.det), pair_image, images),
+        one_to_many=per_image(split & _is_first(split, scene.pairs.gt), pair_image, images),
+        many_to_one=per_image(merged & _is_first(merged, scene.pairs.det), pair_image, images),
         named_in_detections=batch.named_in_detections.astype(np.int64),
     )
 
@@ -263,15 +263,15 @@ def _is_first(chosen: Bools, index: Ints) -> Bools:
     return result
 
 
-def described(found: Scene, credits: Credits) -> Matches:
+def described(scene: Scene, credits: Credits) -> Matches:
     """Per-object results: partners, ``credit``, and σ or τ summed over the partners, at most 1."""
-    pairs, relation = found.pairs, credits.relation
+    pairs, relation = scene.pairs, credits.relation
     matched = relation != MISSED
     gt, det, kind = pairs.gt[matched], pairs.det[matched], relation[matched]
     sides = []
     for own, other, counts, credit_of, none, name, ratio in (
-        (gt, det, found.gt_counts, credits.gt, MISSED, "area_recall", pairs.recall[matched]),
-        (det, gt, found.det_counts, credits.det, FALSE_POSITIVE, "area_precision", pairs.precision[matched]),
+        (gt, det, scene.gt_counts, credits.gt, MISSED, "area_recall", pairs.recall[matched]),
+        (det, gt, scene.det_counts, credits.det, FALSE_POSITIVE, "area_precision", pairs.precision[matched]),
     ):
         types = np.full(len(counts), none, np.uint8)
         types[own] = kind

@@ -144,7 +144,7 @@ def scene(
         The overlaps must have been measured by this convention.
     rules : Rules
     left_out : (G,) bool
-        Objects that are not there: neither counted, nor don't care.
+        Objects that are not there: not counted, and not don't care.
     thresholds : (k,) float64
         All that the ratios will be compared with.
     """
@@ -226,8 +226,8 @@ def without_zero_rectangles(batch: ImageBatch, overlaps: Overlaps, parameters: A
     if parameters.zero_rectangles == "counted" or batch.has_masks:
         return overlaps, np.zeros(batch.gt.count, dtype=bool), np.zeros(batch.det.count, dtype=bool)
     gt, det = _zero(batch.gt), _zero(batch.det)
-    kept = ~(gt[overlaps.gt] | det[overlaps.det])
-    return Overlaps(overlaps.gt[kept], overlaps.det[kept], overlaps.area[kept], *overlaps[3:]), gt, det
+    has_area = ~(gt[overlaps.gt] | det[overlaps.det])
+    return Overlaps(overlaps.gt[has_area], overlaps.det[has_area], overlaps.area[has_area], *overlaps[3:]), gt, det
 
 
 def _zero(objects: Objects) -> Bools:
@@ -254,5 +254,5 @@ def with_plain_areas(batch: ImageBatch, overlaps: Overlaps) -> Overlaps:
         common = without_errors(common, *boxes)
     area[pair] = common
     meet = area > 0
-    found = overlaps._replace(gt=overlaps.gt[meet], det=overlaps.det[meet], area=area[meet])
-    return found._replace(det_area=det_area)
+    plain = overlaps._replace(gt=overlaps.gt[meet], det=overlaps.det[meet], area=area[meet])
+    return plain._replace(det_area=det_area)

@@ -81,8 +81,8 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     tally = _tally(scene, counts, dont_care, parameters)
     if parameters.scale_bins:
         tally = replace(tally, **_by_scale(batch, scene, parameters))
-    found = _matches(scene, counts, dont_care, parameters) if with_matches else None
-    return Evidence(tally, found, _warnings(batch, scene))
+    matches = _matches(scene, counts, dont_care, parameters) if with_matches else None
+    return Evidence(tally, matches, _warnings(batch, scene))
 
 
 class Characters(NamedTuple):
@@ -140,13 +140,13 @@ class Tally(ObjectTally):
 
 def _tally(scene: Scene, counts: Counts, dont_care: Bools, parameters: Parameters) -> Tally:
     """Sum the evidence of each image."""
-    cared, kept = ~dont_care, ~counts.matching.dropped
+    cared, counted = ~dont_care, ~counts.matching.dropped
 
     def by_gt(values: NDArray[Any]) -> NDArray[Any]:
         return per_image(values[cared], scene.gt_image[cared], scene.images)
 
     def by_det(values: NDArray[Any]) -> NDArray[Any]:
-        return per_image(values[kept], scene.det_image[kept], scene.images)
+        return per_image(values[counted], scene.det_image[counted], scene.images)
 
     false_positive = counts.merges == 0
     lengths = scene.det_length
@@ -160,7 +160,7 @@ def _tally(scene: Scene, counts: Counts, dont_care: Bools, parameters: Parameter
         np.diff(scene.gt.offsets),
         counted_gt_objects=by_gt(cared),
         detections=np.diff(scene.det.offsets),
-        counted_detections=by_det(kept),
+        counted_detections=by_det(counted),
         gt_characters=characters,
         detected_characters=included + false_characters,
         found_characters=found,

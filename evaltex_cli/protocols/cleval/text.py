@@ -85,19 +85,19 @@ def common_subsequence(rows: Sequence[str], columns: Sequence[str]) -> list[str]
     """
     places = _places(columns, rows)
     unchanged = _rows(rows, len(columns), places)
-    found = []
+    common = []
     i, j = len(rows), len(columns)
     while i and j:
         character = rows[i - 1]
         if columns[j - 1] == character:
-            found.append(character)
+            common.append(character)
             i, j = i - 1, j - 1
         elif unchanged[i] >> (j - 1) & 1:
             stops = (places[character] | ~unchanged[i]) & ((1 << j) - 1)
             j = stops.bit_length()
         else:
             i -= 1
-    return found[::-1]
+    return common[::-1]
 
 
 def _places(columns: Sequence[str], wanted: Sequence[str]) -> dict[str, int]:

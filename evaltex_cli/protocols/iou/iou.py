@@ -81,7 +81,7 @@ def counting(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> t
     Returns
     -------
     gt_counts, det_counts : (G,), (D,) bool
-        Objects that are not don't care, nor left out; detections that are not in don't care.
+        Objects that are not don't care and not left out; detections that are not in don't care.
     warnings : tuple of Remark
         Where objects are left out.
     """

@@ -48,7 +48,7 @@ from evaltex_cli.records import Bools, ImageBatch, Ints, Overlaps
 
 PUNCTUATION = "'!?.:,*\"()·[]/"
 DICTIONARY_WORD = re.compile("[a-zA-ZÀ-ÖØ-öø-ƿǄ-ɿΆ-Ͽ-]{3,}")
-"""What word spotting looks for: three letters or more, or hyphens, neither × nor ÷ nor · among them."""
+"""What word spotting looks for: three letters or more, or hyphens; ×, ÷ and · are no letters."""
 BLANKS = str.maketrans(dict.fromkeys(PUNCTUATION, " "))
 
 

@@ -303,12 +303,12 @@ def _joined(a: Shapes, b: Shapes) -> Shapes:
 
 def _surplus(overlaps: Overlaps, line_of: Ints, words: Ints, free: Bools, parameters: Parameters) -> Bools:
     """(D,) bool: detections of found words that are ignored, the first free one of each word."""
-    found = np.zeros(len(line_of), dtype=bool)
-    found[overlaps.gt[words]] = True
+    is_found = np.zeros(len(line_of), dtype=bool)
+    is_found[overlaps.gt[words]] = True
     gt, det = overlaps.gt, overlaps.det
     share = divide(overlaps.area, overlaps.det_area[det])
     inside = settled(share, parameters.dont_care_overlap, overlaps) > parameters.dont_care_overlap
-    candidates = np.flatnonzero(found[gt] & free[det] & inside)
+    candidates = np.flatnonzero(is_found[gt] & free[det] & inside)
     candidates = candidates[np.argsort(line_of[gt[candidates]], kind="stable")]
     chosen = candidates[iou_protocol.first_fit(gt[candidates], det[candidates])]
     return _is_in(det[chosen], len(free))
