@@ -38,6 +38,8 @@ FORMATS = {
     "hiertext": ("evaltex_cli.formats.documents.hiertext", "WORDS"),
     "hiertext-line": ("evaltex_cli.formats.documents.hiertext", "LINES"),
     "hiertext-para": ("evaltex_cli.formats.documents.hiertext", "PARAGRAPHS"),
+    "hiertext-line-words": ("evaltex_cli.formats.documents.hiertext", "LINE_WORDS"),
+    "hiertext-para-words": ("evaltex_cli.formats.documents.hiertext", "PARAGRAPH_WORDS"),
     "labelme": ("evaltex_cli.formats.documents.labelme", "FORMAT"),
     "page": ("evaltex_cli.formats.documents.page_xml", "WORDS"),
     "page-line": ("evaltex_cli.formats.documents.page_xml", "LINES"),

@@ -16,4 +16,5 @@ PROTOCOLS = {
     "cleval": "evaltex_cli.protocols.cleval.protocol",
     "tedeval": "evaltex_cli.protocols.tedeval",
     "popeval": "evaltex_cli.protocols.popeval",
+    "pq": "evaltex_cli.protocols.pq",
 }

@@ -268,7 +268,7 @@ def test_hiertext_levels(tmp_path: Path) -> None:
     assert words.texts == ["two", "", "three"]
     assert words.objects.dont_care.tolist() == [False, True, False]
     assert (words.objects.ids.tolist(), words.objects.regions.tolist()) == ([1, 2, 3], [1, 1, 2])
-    assert read(path, "det").objects.regions.tolist() == [1, 2, 3]
+    assert read(path, "det").objects.regions.tolist() == [1, 1, 2]
     lines = read(path, "gt", "hiertext-line")
     assert (lines.texts, lines.objects.dont_care.tolist()) == (["two words", "three"], [True, False])
     assert lines.objects.regions.tolist() == [1, 2]
@@ -277,6 +277,34 @@ def test_hiertext_levels(tmp_path: Path) -> None:
     for level in ("hiertext", "hiertext-line", "hiertext-para"):
         scores = evaluate(path, path, gt_format=level, det_format=level).scores
         assert scores["recall"] == scores["precision"] == 1
+
+
+def test_hiertext_words_that_make_lines_and_paragraphs(tmp_path: Path) -> None:
+    """Lines and paragraphs say whether they count; a line without words is its own polygon."""
+    box = {"vertices": [[0, 0], [9, 0], [9, 9], [0, 9]]}
+    far = {"vertices": [[50, 0], [59, 0], [59, 9], [50, 9]]}
+    lines = [box | {"legible": False, "words": [box, far]}, box | {"legible": True, "words": []}]
+    paragraphs = [
+        {"legible": True, "lines": [{"legible": True, "words": [box | {"legible": False}, far]}]},
+        box | {"legible": False, "lines": lines},
+        box | {"legible": True, "lines": []},
+    ]
+    path = written(tmp_path / "gt.jsonl", {"annotations": [{"image_id": "i", "paragraphs": paragraphs}]})
+    words = read(path, "gt", "hiertext-line-words")
+    assert words.faults == []
+    assert words.objects.regions.tolist() == [1, 1, 2, 2, 3]
+    assert words.objects.dont_care.tolist() == [False, False, True, True, False]
+    words = read(path, "gt", "hiertext-para-words")
+    assert words.faults == []
+    assert words.objects.regions.tolist() == [1, 1, 2, 3]
+    assert words.objects.dont_care.tolist() == [False, False, True, False]
+    assert words.objects.boxes[:, 0].tolist() == [0, 50, 0, 0]
+    assert not read(path, "det", "hiertext-para-words").objects.dont_care.any()
+    paragraphs[0]["lines"][0]["words"][1] = {"vertices": 5}
+    faulty = read(
+        written(path, {"annotations": [{"image_id": "i", "paragraphs": paragraphs}]}), "gt", "hiertext-para-words"
+    )
+    assert faulty.faults == ["annotations[0].paragraphs[0].lines[0].words[1].vertices: 5; expected a list [...]"]
 
 
 def test_hiertext_packed_by_gzip(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ INDIFFERENT: list[tuple[str, dict[str, Any]]] = [
     ("icdar2013", {"shape": "polygon"}),
     ("icdar2003", {"shape": "polygon"}),
     ("icdar2003", {"shape": "polygon", "match": "minbox"}),
+    ("pq", {"objects": "regions", "iou": 0.25}),
 ]
 WHOLE = ("iou", "iou-crw", "tiou", "tedeval", "popeval")
 """Protocols that cut coordinates to integers; multiplied by an integer, integers stay integers."""

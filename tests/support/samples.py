@@ -531,7 +531,7 @@ def _samples() -> dict[str, Sample]:
             has_confidences=True,
         ),
     }
-    for level in ("hiertext", "hiertext-line", "hiertext-para"):
+    for level in ("hiertext", "hiertext-line", "hiertext-para", "hiertext-line-words", "hiertext-para-words"):
         gt = [[{"vertices": corners(b), "text": t, "legible": t != "###"} for b, t in words] for words in WORDS]
         det = [[{"vertices": corners(b), "text": "x", "confidence": c} for b, c in found] for found in FOUND]
         by_name = None if level == "hiertext" else level

@@ -1,16 +1,21 @@
 """HierText: ``{"annotations": [{"image_id", "paragraphs": [{"lines": [{"words": [{"vertices", "text"}]}]}]}]}``.
 
 One JSON document, though it is named ``.jsonl``, bare or packed by gzip. Words, lines or paragraphs are the objects;
-``legible`` false is don't care. A word's region is its line. The data set's own evaluation takes a line for the union
-of its words; here it is the polygon under its own ``vertices``, which results must have too.
+``legible`` false is don't care. A word's region is its line. A line or a paragraph is the polygon under its own
+``vertices``, which results must have too.
+
+The data set's own evaluation takes lines and paragraphs for the unions of their words. For it, `hiertext-line-words`
+and `hiertext-para-words` have the words as objects, and lines or paragraphs as their regions; protocol pq unites them.
+Whether they count is then said by their line or paragraph, not by the words. A line or paragraph without words, and a
+paragraph that does not count, is the polygon under its own ``vertices`` there, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -25,6 +30,12 @@ _BELOW = {"word": ("paragraphs", "lines", "words"), "line": ("paragraphs", "line
 _IMAGE_ENDINGS = (".jpg", ".jpeg", ".png")
 
 
+class _Container(msgspec.Struct, gc=False):
+    """A line or a paragraph whose words are the objects."""
+
+    legible: Any = None
+
+
 class _Text(msgspec.Struct, gc=False):
     """A word, a line or a paragraph."""
 
@@ -35,8 +46,11 @@ class _Text(msgspec.Struct, gc=False):
     score: Confidence = None
 
 
+_Add: TypeAlias = "Callable[[CollectedImage, Record, Side, FaultLog], None]"
+
+
 def _collect(
-    level: Level, document: Item, place: str, side: Side, faults: FaultLog
+    add: _Add, document: Item, place: str, side: Side, faults: FaultLog
 ) -> tuple[list[CollectedImage], tuple[str, ...]]:
     images = []
     for i, item in enumerate(safe_json.items(safe_json.record(document), "annotations")):
@@ -46,7 +60,7 @@ def _collect(
         except FormatError as error:
             error.log(faults, place, "annotations", i)
             continue
-        _add_objects(images[-1], record, level, side, faults)
+        add(images[-1], record, side, faults)
     return images, ()
 
 
@@ -57,7 +71,8 @@ def _image(record: Record, place: str, i: int) -> CollectedImage:
     return CollectedImage(name[: len(name) - len(ending)], place, ("annotations", i), height, width)
 
 
-def _add_objects(image: CollectedImage, record: Record, level: Level, side: Side, faults: FaultLog) -> None:
+def _add_each(level: Level, image: CollectedImage, record: Record, side: Side, faults: FaultLog) -> None:
+    """Add the words, lines or paragraphs of an image."""
     lines: dict[Steps, int] = {}
     assert not isinstance(image.at, Position)
     for where, item in _below(record, _BELOW[level], image.at, image.place, faults):
@@ -67,9 +82,26 @@ def _add_objects(image: CollectedImage, record: Record, level: Level, side: Side
             error.log(faults, image.place, *where)
             continue
         found.at = where
-        if level == "word" and side == "gt":
+        if level == "word":
             found.region = lines.setdefault(where[:-2], len(lines) + 1)
         image.add(found)
+
+
+def _add_words(level: Level, image: CollectedImage, record: Record, side: Side, faults: FaultLog) -> None:
+    """Add the words of the lines or paragraphs of an image, which are their regions."""
+    below = _BELOW["word"][len(_BELOW[level]) :]
+    assert not isinstance(image.at, Position)
+    for number, (where, item) in enumerate(_below(record, _BELOW[level], image.at, image.place, faults), 1):
+        at = where
+        try:
+            dont_care = _is_dont_care(safe_json.take(item, _Container).legible, side)
+            words = [] if dont_care and level == "paragraph" else [*_below(item, below, where, image.place, faults)]
+            for at, word in words or [(where, item)]:
+                found = _object(safe_json.take(word, _Text), side)
+                found.at, found.region, found.dont_care = at, number, dont_care
+                image.add(found)
+        except FormatError as error:
+            error.log(faults, image.place, *at)
 
 
 def _below(
@@ -90,10 +122,14 @@ def _below(
 
 
 def _object(found: _Text, side: Side) -> CollectedObject:
-    dont_care = side == "gt" and found.legible is not None and not safe_json.flag(found.legible, "legible")
+    dont_care = _is_dont_care(found.legible, side)
     coordinates = polygon(safe_json.flat(found.vertices), dont_care, ("vertices",))
     confidence = found.score if found.confidence is None else found.confidence
     return CollectedObject(coordinates, found.text or "", dont_care, confidence=confidence)
+
+
+def _is_dont_care(legible: Any, side: Side) -> bool:
+    return side == "gt" and legible is not None and not safe_json.flag(legible, "legible")
 
 
 def recognises(path: Path) -> bool:
@@ -108,13 +144,14 @@ def recognises(path: Path) -> bool:
 _OUTLINE = '"vertices": [[10, 10], [60, 10], [60, 30], [10, 30]], "legible": true'
 
 
-def _format(name: str, level: Level) -> Format:
+def _format(name: str, what: str, add: _Add) -> Format:
+    is_recognised = name == "hiertext"
     return Format(
         name,
-        f"HierText, {level}s",
-        recognises if level == "word" else (lambda _: False),
-        document_files.index_json(name, partial(_collect, level)),
-        recognised_by="annotations with paragraphs, without the key images" if level == "word" else "",
+        f"HierText, {what}",
+        recognises if is_recognised else (lambda _: False),
+        document_files.index_json(name, partial(_collect, add)),
+        recognised_by="annotations with paragraphs, without the key images" if is_recognised else "",
         layout='{"annotations": [{"image_id", "paragraphs": [{"lines": [{"words": [{"vertices", "text",'
         ' "legible"}]}]}]}]}',
         sample=f'{{"annotations": [{{"image_id": "img_1", "paragraphs": [{{{_OUTLINE}, "lines": [{{{_OUTLINE},'
@@ -123,6 +160,8 @@ def _format(name: str, level: Level) -> Format:
     )
 
 
-WORDS = _format("hiertext", "word")
-LINES = _format("hiertext-line", "line")
-PARAGRAPHS = _format("hiertext-para", "paragraph")
+WORDS = _format("hiertext", "words", partial(_add_each, "word"))
+LINES = _format("hiertext-line", "lines", partial(_add_each, "line"))
+PARAGRAPHS = _format("hiertext-para", "paragraphs", partial(_add_each, "paragraph"))
+LINE_WORDS = _format("hiertext-line-words", "words that make lines", partial(_add_words, "line"))
+PARAGRAPH_WORDS = _format("hiertext-para-words", "words that make paragraphs", partial(_add_words, "paragraph"))
