@@ -218,6 +218,18 @@ def test_coco_several_polygons_are_taken_for_their_box(tmp_path: Path) -> None:
     assert "2 objects" in found.source.warnings[0]
 
 
+def test_results_of_adelaidet(tmp_path: Path) -> None:
+    word = {"image_id": 3, "category_id": 1, "polys": [[0, 0], [9, 0], [9, 5], [0, 5]], "rec": "word", "score": 0.5}
+    path = tmp_path / "text_results.json"
+    path.write_text(json.dumps([word, word | {"polys": [[0, 0]]}]))
+    found = read(path, "det")
+    assert (found.source.format, found.source.names, found.texts) == ("coco-res", ["3"], ["word"])
+    assert (found.flat_rings, found.faults) == (
+        [[0, 0, 9, 0, 9, 5, 0, 5]],
+        ["[1].polys: 1 vertices; expected three or more"],
+    )
+
+
 def test_coco_results_pair_with_annotations_by_image_id(tmp_path: Path) -> None:
     gt, det = written(tmp_path / "gt.json", COCO), written(tmp_path / "det.json", COCO_RESULTS)
     found = read(det, "det")

@@ -7,7 +7,8 @@ Annotations: ``{"images": [{"id", "file_name", "width", "height"}], "annotations
   The format `coco-file` names images by ``file_name``, less folders, ending and ``gt_``, to pair with other formats.
 - A ``bbox`` is x, y, width, height. A ``segmentation`` of one polygon ``[[x1, y1, ...]]`` comes before it; several
   polygons, and run-length masks, are taken for their bounding boxes, with a warning.
-- Don't care: ``iscrowd`` or ``ignore``. Transcriptions: ``utf8_string``, ``text`` or ``transcription``.
+- AdelaiDet's results (ABCNet, TESTR, DeepSolo, ...) have one polygon as ``polys``, a list of vertices, and ``rec``.
+- Don't care: ``iscrowd`` or ``ignore``. Transcriptions: ``utf8_string``, ``text``, ``transcription`` or ``rec``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import msgspec
 from evaltex_cli.errors import FaultLog, FormatError, Steps, counted, quote
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
-from evaltex_cli.formats.documents.safe_json import Confidence, Identifier, Item, Number, Record, WholeNumber
+from evaltex_cli.formats.documents.safe_json import Confidence, Identifier, Item, Number, Record, Vertices, WholeNumber
 from evaltex_cli.formats.files.image_names import image_names
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon
 
@@ -39,6 +40,8 @@ class _Annotation(msgspec.Struct, gc=False):
     utf8_string: str | None = None
     text: str | None = None
     transcription: str | None = None
+    rec: str | None = None
+    polys: Vertices | None = None
     score: Confidence = None
 
     @property
@@ -147,14 +150,15 @@ def _collect_results(document: Item, place: str, side: Side, faults: FaultLog) -
 def _object(annotation: _Annotation, item: Item, side: Side, at: Steps) -> CollectedObject:
     flags = (("iscrowd", annotation.iscrowd), ("ignore", annotation.ignore))
     dont_care = side == "gt" and any(safe_json.flag(flag, key) for key, flag in flags)
-    text = annotation.utf8_string
-    if text is None:
-        text = annotation.transcription or "" if annotation.text is None else annotation.text
+    texts = (annotation.utf8_string, annotation.text, annotation.transcription, annotation.rec)
+    text = next((text for text in texts if text is not None), "")
     coordinates = _coordinates(annotation, item, dont_care)
     return CollectedObject(coordinates, text, dont_care, confidence=annotation.score, at=at)
 
 
 def _coordinates(annotation: _Annotation, item: Item, dont_care: bool) -> Sequence[float]:
+    if annotation.polys is not None:
+        return polygon(safe_json.flat(annotation.polys), dont_care, ("polys",))
     rings = annotation.segmentation
     if isinstance(rings, list):
         for k, ring in enumerate(rings):
@@ -217,11 +221,11 @@ COCO = _annotations("coco", "COCO annotations, images named by ID", False)
 COCO_FILE = _annotations("coco-file", "COCO annotations, images named by file", True)
 RESULTS = Format(
     "coco-res",
-    "COCO results, images named by ID",
+    "COCO results and AdelaiDet's text_results.json, images named by ID",
     recognises_results,
     document_files.index_json("coco-res", _collect_results),
     recognised_by="a JSON list with the key image_id",
-    layout='[{"image_id", "bbox" or "segmentation", "score"}]',
+    layout='[{"image_id", "bbox" or "segmentation" or "polys", "score"}]',
     sample='[{"image_id": 1, "bbox": [10, 10, 50, 20], "score": 0.5}]',
     ending=".json",
 )

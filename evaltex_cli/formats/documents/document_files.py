@@ -172,6 +172,42 @@ def index_json(name: str, collect: Collect) -> Indexer:
     return index
 
 
+def index_xml(name: str, collect: Collect) -> Indexer:
+    """Return what indexes an XML document of all images, as `index_json` does; `collect` gets its first element."""
+
+    def index(path: Path, side: Side, faults: FaultLog) -> Source:
+        place, data, digest = only_document(path, ".xml")
+        images: list[CollectedImage] = []
+        warnings: tuple[str, ...] = ()
+        try:
+            images, warnings = collect(safe_xml.tree(data), place, side, faults)
+            _refuse_no_images(images, place, side, faults)
+        except FormatError as error:
+            error.log(faults, place)
+        refuse_bad_names(images, faults)
+        return source(str(path), name, digest, images, warnings)
+
+    return index
+
+
+def only_document(path: Path, ending: str) -> tuple[str, bytes, str]:
+    """Return where messages find a document of all images, its bytes, and the SHA-256 of its input.
+
+    It is a file, bare or packed by gzip, or the only one of this ending in a folder or archive; `InputError` otherwise.
+    """
+    if not archive.is_archive(path):
+        packed = read_file(path)
+        return str(path), unpacked(path, packed), hashlib.sha256(packed).hexdigest()
+    entries = archive.open_entries(path, ending, MAX_BYTES)
+    if len(entries.entries) != 1:
+        found = f"{len(entries.entries)} {ending} files in it"
+        raise InputError(f"{path}: {found}; expected one of all images: give that file")
+    fingerprint = Fingerprint(entries)
+    data = entries.read(entries.entries[0])
+    fingerprint.add(entries.entries[0], data)
+    return entries.place(entries.entries[0]), data, fingerprint.hexdigest()
+
+
 def _refuse_no_images(images: Sequence[object], place: str, side: Side, faults: FaultLog) -> None:
     if side == "gt" and not images:
         faults.add(place, None, "no image", "at least one in ground truth")

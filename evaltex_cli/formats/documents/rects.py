@@ -1,0 +1,68 @@
+"""ReCTS (ICDAR 2019): one JSON an image, ``{"chars": [{"points", "transcription", "ignore"}], "lines": [...]}``.
+
+Lines or characters are the objects. ``points`` are x1, y1, ..., x4, y4. Don't care: ``ignore`` 1, or the transcription
+``###``.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from evaltex_cli.errors import FaultLog, FormatError
+from evaltex_cli.formats.base import DONT_CARE, Format, Side
+from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
+
+
+class _Text(msgspec.Struct, gc=False):
+    points: list[Number]
+    transcription: str | None = None
+    ignore: Any = None
+    confidence: Confidence = None
+
+
+def _parse(key: str, data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    for k, item in enumerate(safe_json.items(safe_json.record(safe_json.parse(data)), key)):
+        try:
+            found = _object(item, side)
+            found.at = (key, k)
+            image.add(found)
+        except FormatError as error:
+            error.log(faults, image.place, key, k)
+
+
+def _object(item: Item, side: Side) -> CollectedObject:
+    found: _Text = safe_json.take(item, _Text)
+    text = found.transcription or ""
+    dont_care = side == "gt" and (safe_json.flag(found.ignore, "ignore") or text == DONT_CARE)
+    coordinates = polygon(found.points, dont_care, ("points",))
+    return CollectedObject(coordinates, text, dont_care, confidence=found.confidence)
+
+
+def recognises(path: Path) -> bool:
+    """Whether a path holds a JSON object with ``chars`` and ``lines``."""
+    value = document_files.json_value(path)
+    return isinstance(value, dict) and "chars" in value and "lines" in value
+
+
+def _format(name: str, key: str, objects: str) -> Format:
+    return Format(
+        name,
+        f"ReCTS: JSON, one an image; {objects}",
+        recognises if key == "lines" else (lambda _: False),
+        document_files.index_each(name, ".json", partial(_parse, key)),
+        recognised_by="a JSON object with the keys chars and lines" if key == "lines" else "",
+        layout='{"chars": [{"points": [x1, y1, ...], "transcription", "ignore"}], "lines": [...]}',
+        sample='{"chars": [{"points": [10, 10, 60, 10, 60, 30, 10, 30], "transcription": "w", "ignore": 0}], "lines":'
+        ' [{"points": [10, 10, 60, 10, 60, 30, 10, 30], "transcription": "w", "ignore": 0}]}',
+        ending=".json",
+    )
+
+
+LINES = _format("rects", "lines", "lines")
+CHARACTERS = _format("rects-chars", "chars", "characters")

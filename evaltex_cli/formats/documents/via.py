@@ -1,0 +1,202 @@
+"""The JSON of the VGG Image Annotator (VIA), versions 1 to 3: annotations alone, or a project.
+
+1 and 2: ``{key: {"filename", "regions": [{"shape_attributes": {"name", ...}, "region_attributes": {...}}]}}``, in a
+project under ``_via_img_metadata``; ``regions`` may be an object, too. 3: ``{"file": {fid: {"fname"}}, "view": {vid:
+{"fid_list"}}, "metadata": {key: {"vid", "xy": [shape, ...], "av": {attribute: value}}}, "attribute"}``.
+
+A region attribute is the transcription, or a flag of don't care, by its name (`annotation_tools.TEXTS`,
+`annotation_tools.FLAGS`). Of circles and ellipses the bounding box is taken; points and lines are left out, with a
+warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from evaltex_cli.errors import FaultLog, FormatError, Steps, quote
+from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.annotation_tools import Others, ellipse, is_dont_care, text_of
+from evaltex_cli.formats.documents.safe_json import Item, Number, Record
+from evaltex_cli.formats.files.image_names import names_of_pictures
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon
+
+_SHAPES_3 = ("", "point", "rect", "circle", "ellipse", "line", "polyline", "polygon", "rect", "circle")
+"""Of VIA 3, by their numbers; the last two are drawn by extreme points and have the same coordinates."""
+
+
+class Shape(msgspec.Struct, gc=False):
+    """The shape attributes of a region."""
+
+    name: str
+    x: Number | None = None
+    y: Number | None = None
+    width: Number | None = None
+    height: Number | None = None
+    all_points_x: list[Number] | None = None
+    all_points_y: list[Number] | None = None
+    cx: Number | None = None
+    cy: Number | None = None
+    r: Number | None = None
+    rx: Number | None = None
+    ry: Number | None = None
+    theta: Number | None = None
+
+
+def _collect(document: Item, place: str, side: Side, faults: FaultLog) -> tuple[list[CollectedImage], tuple[str, ...]]:
+    root, others = safe_json.record(document), Others()
+    if "metadata" in root and "file" in root:
+        images = _collect_3(root, place, side, (others, faults))
+    else:
+        under = ("_via_img_metadata",) if "_via_img_metadata" in root else ()
+        records = safe_json.records(root, under[0]) if under else root
+        images = []
+        for key, item in records.items():
+            try:
+                record = safe_json.record(item)
+                name: str = safe_json.take(safe_json.needed(record, "filename"), str, "filename")
+                images.append(CollectedImage(name, place, (*under, key)))
+                _add_regions(images[-1], record, side, (others, faults))
+            except FormatError as error:
+                error.log(faults, place, *under, key)
+    name_by_file(images)
+    return images, others.warnings(place)
+
+
+def name_by_file(images: Sequence[CollectedImage]) -> None:
+    """Name images, which have the names of their files, without ending, and without folders if none is needed."""
+    for image, name in zip(images, names_of_pictures([image.name for image in images]), strict=True):
+        image.name = name
+
+
+def _add_regions(image: CollectedImage, record: Record, side: Side, notes: tuple[Others, FaultLog]) -> None:
+    regions = safe_json.opened(safe_json.needed(record, "regions"))
+    assert isinstance(image.at, tuple)
+    listed: Iterator[tuple[str | int, Item]]
+    if isinstance(regions, dict):
+        listed = iter(regions.items())
+    elif isinstance(regions, list):
+        listed = iter(enumerate(regions))
+    else:
+        raise FormatError(safe_json.shown(regions), "a list [...] of regions", ("regions",))
+    for key, item in listed:
+        at = (*image.at, "regions", key)
+        try:
+            region = safe_json.record(item)
+            with safe_json.under("shape_attributes"):
+                shape: Shape = safe_json.take(safe_json.needed(region, "shape_attributes"), Shape)
+            attributes = safe_json.plain(region.get("region_attributes"))
+            add(image, shape, attributes if isinstance(attributes, dict) else {}, (side, notes[0], at))
+        except FormatError as error:
+            error.log(notes[1], image.place, *at)
+
+
+def add(
+    image: CollectedImage, shape: Shape, attributes: Mapping[str, Any], where: tuple[Side, Others, Steps | Any]
+) -> None:
+    """Add a region to an image, unless it has no area; `where` is the side, counts, and where the region is."""
+    side, others, at = where
+    text = text_of(attributes)
+    dont_care = side == "gt" and is_dont_care(attributes, text)
+    coordinates = _coordinates(shape, dont_care, others)
+    if coordinates is not None:
+        image.add(CollectedObject(coordinates, text, dont_care, at=at))
+
+
+def _coordinates(shape: Shape, dont_care: bool, others: Others) -> Sequence[float] | None:
+    where = ("shape_attributes",)
+    if shape.name in ("point", "line", "polyline"):
+        others.left_out += 1
+        return None
+    if shape.name == "rect":
+        x, y, width, height = (_needed(shape, name) for name in ("x", "y", "width", "height"))
+        return box(x, y, width, height, where=where)
+    if shape.name == "polygon":
+        xs, ys = shape.all_points_x or [], shape.all_points_y or []
+        if len(xs) != len(ys):
+            raise FormatError(f"{len(xs)} x and {len(ys)} y", "as many x as y", where)
+        return polygon([value for vertex in zip(xs, ys, strict=True) for value in vertex], dont_care, where)
+    if shape.name not in ("circle", "ellipse"):
+        raise FormatError(f"shape {quote(shape.name)}", "rect, polygon, circle or ellipse", where)
+    others.boxed += 1
+    radii = ("r", "r") if shape.name == "circle" else ("rx", "ry")
+    across, down = (_needed(shape, name) for name in radii)
+    return ellipse((_needed(shape, "cx"), _needed(shape, "cy")), (across, down), shape.theta or 0.0)
+
+
+def _needed(shape: Shape, name: str) -> float:
+    value: float | None = getattr(shape, name)
+    if value is None:
+        raise FormatError(f"no {name} in a {shape.name}", "a number", ("shape_attributes", name))
+    return value
+
+
+def _collect_3(root: Record, place: str, side: Side, notes: tuple[Others, FaultLog]) -> list[CollectedImage]:
+    files, views = safe_json.records(root, "file"), safe_json.records(root, "view")
+    attributes = {
+        key: str(safe_json.plain(safe_json.record(item).get("aname")))
+        for key, item in (safe_json.records(root, "attribute") if "attribute" in root else {}).items()
+    }
+    images = {}
+    for vid, item in views.items():
+        fids = safe_json.take(safe_json.needed(safe_json.record(item), "fid_list"), list[str | int], "view", vid)
+        with safe_json.under("file"):
+            file = safe_json.records(files, str(fids[0])) if fids else {}
+        images[vid] = CollectedImage(safe_json.field(file, "fname", str | None, ""), place, ("view", vid))
+    for key, item in safe_json.records(root, "metadata").items():
+        at = ("metadata", key)
+        try:
+            record = safe_json.record(item)
+            image = images.get(safe_json.identifier(record, "vid"))
+            if image is None:
+                raise FormatError("a vid", "the ID of a view of this document", ("vid",))
+            values = safe_json.take(safe_json.needed(record, "xy"), list[Number], "xy")
+            if values:
+                named = safe_json.field(record, "av", dict[str, Any] | None, {})
+                texts = {attributes.get(one, one): value for one, value in named.items()}
+                add(image, _shape_3(values), texts, (side, notes[0], at))
+        except FormatError as error:
+            error.log(notes[1], place, *at)
+    return list(images.values())
+
+
+def _shape_3(values: Sequence[float]) -> Shape:
+    """Return a shape of VIA 3: its number, then its coordinates."""
+    number, *rest = values
+    name = _SHAPES_3[int(number)] if 0 < number < len(_SHAPES_3) else f"{number:g}"
+    if name == "polygon":
+        return Shape(name, all_points_x=rest[::2], all_points_y=rest[1::2])
+    shape = Shape(name)
+    keys = {"rect": ("x", "y", "width", "height"), "circle": ("cx", "cy", "r"), "ellipse": ("cx", "cy", "rx", "ry")}
+    for key, value in zip(keys.get(name, ()), rest, strict=False):
+        setattr(shape, key, value)
+    return shape
+
+
+def recognises(path: Path) -> bool:
+    """Whether a path holds annotations or a project of VIA."""
+    value = document_files.json_value(path)
+    if not isinstance(value, dict):
+        return False
+    if "_via_img_metadata" in value or ("metadata" in value and "view" in value and "file" in value):
+        return True
+    first = next(iter(value.values()), None)
+    return safe_json.has_key(first, "filename") and safe_json.has_key(first, "regions")
+
+
+FORMAT = Format(
+    "via",
+    "VGG Image Annotator (VIA) 1 to 3: JSON",
+    recognises,
+    document_files.index_json("via", _collect),
+    recognised_by="_via_img_metadata, or a JSON object of objects with filename and regions",
+    layout='{key: {"filename", "regions": [{"shape_attributes": {"name", "x", "y", "width", "height", "all_points_x",'
+    ' ...}, "region_attributes": {"text"}}]}}',
+    sample='{"img_1.jpg1234": {"filename": "img_1.jpg", "size": 1234, "regions": [{"shape_attributes": {"name": "rect",'
+    ' "x": 10, "y": 10, "width": 50, "height": 20}, "region_attributes": {"text": "word"}}], "file_attributes": {}}}',
+    ending=".json",
+)
