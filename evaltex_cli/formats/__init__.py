@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from evaltex_cli.formats.base import Format, Side, Source
 
 FORMATS = {
+    "hocr": ("evaltex_cli.formats.engines.hocr", "WORDS"),
+    "hocr-line": ("evaltex_cli.formats.engines.hocr", "LINES"),
     "icdar-xml": ("evaltex_cli.formats.documents.icdar_xml", "FORMAT"),
     "mmocr-lines": ("evaltex_cli.formats.engines.mmocr", "LINES"),
     "paddleocr": ("evaltex_cli.formats.engines.paddleocr", "LINES"),
@@ -34,6 +36,13 @@ FORMATS = {
     "ufo": ("evaltex_cli.formats.documents.ufo", "FORMAT"),
     "rects": ("evaltex_cli.formats.documents.rects", "LINES"),
     "rects-chars": ("evaltex_cli.formats.documents.rects", "CHARACTERS"),
+    "textract": ("evaltex_cli.formats.engines.textract", "WORDS"),
+    "textract-line": ("evaltex_cli.formats.engines.textract", "LINES"),
+    "google-vision": ("evaltex_cli.formats.engines.google_vision", "FORMAT"),
+    "document-ai": ("evaltex_cli.formats.engines.document_ai", "WORDS"),
+    "document-ai-line": ("evaltex_cli.formats.engines.document_ai", "LINES"),
+    "azure": ("evaltex_cli.formats.engines.azure", "WORDS"),
+    "azure-line": ("evaltex_cli.formats.engines.azure", "LINES"),
     "art": ("evaltex_cli.formats.documents.art", "FORMAT"),
     "coco": ("evaltex_cli.formats.documents.coco", "COCO"),
     "coco-file": ("evaltex_cli.formats.documents.coco", "COCO_FILE"),
@@ -54,6 +63,8 @@ FORMATS = {
     "alto-line": ("evaltex_cli.formats.documents.alto", "LINES"),
     "cvat": ("evaltex_cli.formats.documents.cvat", "FORMAT"),
     "labelme-xml": ("evaltex_cli.formats.documents.labelme_xml", "FORMAT"),
+    "tesseract-tsv": ("evaltex_cli.formats.engines.tesseract_tsv", "WORDS"),
+    "tesseract-tsv-line": ("evaltex_cli.formats.engines.tesseract_tsv", "LINES"),
     "voc": ("evaltex_cli.formats.documents.voc", "FORMAT"),
     "ctw1500-xml": ("evaltex_cli.formats.documents.ctw1500_xml", "FORMAT"),
     "totaltext-mat": ("evaltex_cli.formats.documents.total_text_mat", "FORMAT"),
@@ -201,7 +212,8 @@ def _recognised(path: Path) -> str | None:
         ending = _main_ending(path)
         for name in FORMATS:
             candidate = load(name)
-            if candidate.ending in ("", ending or candidate.ending) and candidate.recognises(path):
+            may_be = ending is None or not candidate.ending or ending in candidate.endings
+            if may_be and candidate.recognises(path):
                 if not candidate.ending:
                     _refuse_documents(path)
                 return name
@@ -212,12 +224,13 @@ def _recognised(path: Path) -> str | None:
 
 def _main_ending(path: Path) -> str | None:
     """Return the ending most files of a folder or archive have among those of formats; ``.txt`` for a draw."""
-    from evaltex_cli.formats.documents.document_files import endings
+    from evaltex_cli.formats.documents.document_files import main_ending
     from evaltex_cli.formats.files import archive
 
     if not archive.is_archive(path):
         return None
-    return max([".txt", *sorted({load(name).ending for name in FORMATS} - {""})], key=endings(path).__getitem__)
+    known = {ending for name in FORMATS for ending in load(name).endings} - {""}
+    return main_ending(path, [".txt", *sorted(known - {".txt"})])
 
 
 def _refuse_documents(path: Path) -> None:

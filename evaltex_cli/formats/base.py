@@ -231,6 +231,8 @@ class Format:
         ``why(path)`` says what a recognised input has, where `recognised_by` does not say all.
     fractions : bool
         Whether coordinates may be fractions of the page (`ReadImages.in_fractions`).
+    more_endings : tuple of str
+        Other endings that its documents may have.
     """
 
     name: str
@@ -244,6 +246,12 @@ class Format:
     ending: str = ""
     why: Callable[[Path], str] | None = None
     fractions: bool = False
+    more_endings: tuple[str, ...] = ()
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """All endings that its documents may have."""
+        return (self.ending, *self.more_endings)
 
     def reason(self, path: Path) -> str:
         """Return why an input was recognised, as a phrase."""

@@ -26,21 +26,13 @@ NOT_YET = {
     "adelaidet/gt_totaltext.zip",
     "adelaidet/gt_vintext.zip",
     "adelaidet/testr_det.zip",
-    "azure/Invoice_1.pdf.ocr.json",
     "coco-text/our_results.json",
     "dota/labelTxt",
-    "google-vision/documentai_vision.json",
-    "hocr/documentai_invoice.xml",
-    "hocr/gcv2hocr_1.hocr",
-    "hocr/tesseract_tess.hocr",
     "msra-td500/hust-tr400",
     "msra-td500/td500_five_det.zip",
     "msra-td500/td500_five_gt.zip",
     "object-detection-metrics/abs_xywh",
     "popeval/ic13",
-    "tesseract/hocr",
-    "tesseract/tsv",
-    "textract/detect_document_text.json",
 }
 """Inputs that are not read right yet; what reads one takes it out, or its test fails."""
 FORMATS = {

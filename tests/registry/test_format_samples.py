@@ -9,11 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from evaltex_cli import evaluate, formats
 from evaltex_cli.convert.__init__ import BY_SUFFIX
 from evaltex_cli.convert.conversion import convert
 from evaltex_cli.errors import FaultLog
+from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.validate.validation import validate
 
@@ -28,9 +30,17 @@ def sample_of(name: str, folder: Path) -> Path:
     return formats.load(name).write_sample(folder)
 
 
-def boxes_of(path: Path, name: str | None) -> list[list[float]]:
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    """The picture of a sample, whose size those formats need that have fractions of the page."""
+    (tmp_path / "pictures").mkdir()
+    Image.new("L", (800, 160)).save(tmp_path / "pictures" / "img_1.png")
+    return tmp_path / "pictures"
+
+
+def boxes_of(path: Path, name: str | None, pictures: Path) -> list[list[float]]:
     faults = FaultLog()
-    source = formats.open_source(path, "gt", faults, name)
+    source = with_sizes(formats.open_source(path, "gt", faults, name), pictures)
     images = source.read(np.arange(len(source.names)))
     boxes: list[list[float]] = images.objects.boxes.tolist()
     faults.extend(images.faults)
@@ -39,12 +49,12 @@ def boxes_of(path: Path, name: str | None) -> list[list[float]]:
 
 
 @pytest.mark.parametrize("name", formats.FORMATS)
-def test_a_sample_is_recognised_and_has_one_box(name: str, tmp_path: Path) -> None:
+def test_a_sample_is_recognised_and_has_one_box(name: str, tmp_path: Path, pictures: Path) -> None:
     known, path = formats.load(name), sample_of(name, tmp_path / "sample")
     given = None if known.recognised_by else name
     source = formats.open_source(path, "gt", FaultLog(), given)
     assert (source.format, len(source.names)) == (name, 1)
-    assert boxes_of(path, given) == [BOX]
+    assert boxes_of(path, given, pictures) == [BOX]
     assert known.title
     assert known.layout
 
@@ -57,16 +67,16 @@ def test_validation_says_why_a_sample_was_recognised(name: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", formats.FORMATS)
-def test_a_sample_is_evaluated_and_converted(name: str, tmp_path: Path) -> None:
+def test_a_sample_is_evaluated_and_converted(name: str, tmp_path: Path, pictures: Path) -> None:
     path = sample_of(name, tmp_path / "sample")
     image = formats.open_source(path, "gt", FaultLog(), name).names[0]
     (tmp_path / "det.txt").write_text(f'{image}\n1,"word",10,10,50,20\n')
-    scores = evaluate(path, tmp_path / "det.txt", "iou", gt_format=name).scores
+    scores = evaluate(path, tmp_path / "det.txt", "iou", gt_format=name, images=pictures).scores
     assert (scores["recall"], scores["precision"]) == (1, 1)
     for ending in BY_SUFFIX:
         converted = tmp_path / f"gt{ending}"
-        convert(path, converted, "gt", options=InputOptions(gt_format=name))
-        assert boxes_of(converted, None) == [BOX], ending
+        convert(path, converted, "gt", options=InputOptions(gt_format=name, images=pictures))
+        assert boxes_of(converted, None, pictures) == [BOX], ending
 
 
 def test_a_folder_is_of_the_format_that_most_of_its_documents_have(tmp_path: Path) -> None:

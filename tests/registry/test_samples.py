@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from samples import FOUND, SAMPLES, WORDS, Sample, in_archive, in_folder, total_text_mat, written
+from PIL import Image
+from samples import FOUND, SAMPLES, SIZES, WORDS, Sample, in_archive, in_folder, total_text_mat, written
 
 from evaltex_cli import evaluate, formats
 from evaltex_cli.errors import FaultLog
+from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.records import Objects
 
 NAMES = [*SAMPLES, "totaltext-mat"]
@@ -24,9 +26,18 @@ def sample_of(name: str) -> Sample:
     return SAMPLES[name]
 
 
-def objects_of(path: Path, side: str, format_name: str | None) -> Objects:
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pictures of both images, for formats with fractions of the page."""
+    folder = tmp_path_factory.mktemp("pictures")
+    for k, size in enumerate(SIZES, 1):
+        Image.new("L", size).save(folder / f"{k}.png")
+    return folder
+
+
+def objects_of(path: Path, side: str, format_name: str | None, pictures: Path) -> Objects:
     log = FaultLog()
-    source = formats.open_source(path, side, log, format_name)  # type: ignore[arg-type]
+    source = with_sizes(formats.open_source(path, side, log, format_name), pictures)  # type: ignore[arg-type]
     read = source.read(np.arange(len(source.names)))
     log.extend(read.faults)
     log.raise_if_any()
@@ -35,7 +46,7 @@ def objects_of(path: Path, side: str, format_name: str | None) -> Objects:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_read(tmp_path: Path, name: str) -> None:
+def test_what_is_read(tmp_path: Path, pictures: Path, name: str) -> None:
     """Boxes, don't care, confidences; packed by gzip, in a folder and in an archive with folders around."""
     sample = sample_of(name)
     for side in ("gt", "det") if sample.det else ("gt",):
@@ -49,7 +60,7 @@ def test_what_is_read(tmp_path: Path, name: str) -> None:
             packed.write_bytes(gzip.compress(paths[0].read_bytes()))
             paths.append(packed)
         for path in paths:
-            found = objects_of(path, side, format_name)
+            found = objects_of(path, side, format_name, pictures)
             if side == "gt":
                 words = [[w for w in here if sample.has_dont_care or w[1] != "###"] for here in WORDS]
                 assert found.boxes.tolist() == [list(box) for here in words for box, _ in here]
@@ -67,13 +78,13 @@ def test_what_is_read(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("gt_name", NAMES)
-def test_any_ground_truth_with_any_detections(tmp_path: Path, gt_name: str) -> None:
+def test_any_ground_truth_with_any_detections(tmp_path: Path, pictures: Path, gt_name: str) -> None:
     """One word of three is found; of the detections one is right, and one ignored where it can be."""
     gt = sample_of(gt_name)
     gt_path = written(tmp_path / "gt", gt, "gt")
     for det_name in WITH_DETECTIONS:
         det = sample_of(det_name)
         det_path = written(tmp_path / det_name, det, "det")
-        found = evaluate(gt_path, det_path, "iou", gt_format=gt.gt_format, det_format=det.det_format)
+        found = evaluate(gt_path, det_path, "iou", gt_format=gt.gt_format, det_format=det.det_format, images=pictures)
         expected = (1 / 3, 1 / 3 if gt.has_dont_care else 1 / 4)
         assert (found.scores["recall"], found.scores["precision"]) == expected, det_name

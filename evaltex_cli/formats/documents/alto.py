@@ -128,7 +128,7 @@ def _notes(data: bytes) -> tuple[int, int]:
     if _MAY_BE_NOWHERE.search(data):
         with suppress(FormatError):
             nowhere = sum(map(_is_nowhere, safe_xml.tree(data).all("String")))
-    return not levels.has_element(data, "MeasurementUnit"), nowhere
+    return not levels.element("MeasurementUnit").search(data), nowhere
 
 
 _PLACE = 'HPOS="10" VPOS="10" WIDTH="50" HEIGHT="20"'
@@ -139,8 +139,8 @@ _SAMPLE = (
     f'<TextLine {_PLACE}><String {_PLACE} CONTENT="word"/></TextLine></TextBlock></PrintSpace></Page></Layout></alto>'
 )
 _LEVELS = [
-    levels.Level("alto", "String", "words", partial(_parse, "word")),
-    levels.Level("alto-line", "TextLine", "lines", partial(_parse, "line")),
+    levels.Level("alto", levels.element("String"), "words", partial(_parse, "word")),
+    levels.Level("alto-line", levels.element("TextLine"), "lines", partial(_parse, "line")),
 ]
 _SENTENCES = (
     "{count} file[s] without MeasurementUnit[ is| are] taken for pixels",

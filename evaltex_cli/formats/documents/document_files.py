@@ -284,6 +284,19 @@ def index_each(
     return index
 
 
+def index_each_of(endings: Sequence[str], of_ending: Callable[[str], Indexer]) -> Indexer:
+    """Return what indexes documents that may have any of several endings, by what `of_ending` returns for one.
+
+    Of a folder or archive those of the ending that most files have are read.
+    """
+    return lambda path, side, faults: of_ending(main_ending(path, endings))(path, side, faults)
+
+
+def main_ending(path: Path, among: Sequence[str]) -> str:
+    """Return the ending that most files of a folder or archive have, the first for a draw and for a file."""
+    return max(among, key=endings(path).__getitem__) if archive.is_archive(path) else among[0]
+
+
 def _about(path: Path, reading: Reading) -> tuple[str, ...]:
     return tuple(f"{path}: {warning}" for warning in reading.warnings)
 

@@ -20,15 +20,15 @@ class Level(NamedTuple):
     Attributes
     ----------
     format : str
-    element : str
-        Name of the objects' elements in XML.
+    pattern : re.Pattern
+        What is in a file, without its comments, that has such objects (`element`).
     objects : str
         What they are, in the plural.
     parse : Parse
     """
 
     format: str
-    element: str
+    pattern: re.Pattern[bytes]
     objects: str
     parse: Parse
 
@@ -50,9 +50,9 @@ def without_comments(data: bytes) -> bytes:
     return _COMMENT.sub(b"", data) if b"<!--" in data else data
 
 
-def has_element(data: bytes, name: str) -> bool:
-    """Whether a document without comments has an element of a name, in whatever namespace."""
-    return re.search(rb"<(?:[\w.-]+:)?" + name.encode() + rb"[\s/>]", data) is not None
+def element(name: str) -> re.Pattern[bytes]:
+    """Return the pattern of an element of a name, in whatever namespace."""
+    return re.compile(rb"<(?:[\w.-]+:)?" + name.encode() + rb"[\s/>]")
 
 
 def survey(
@@ -83,7 +83,7 @@ def why(levels: Sequence[Level], wanted: int, root: str) -> Callable[[Path], str
 
 def _look(levels: Sequence[Level], notes: Callable[[bytes], tuple[int, ...]], data: bytes) -> Look:
     text = without_comments(data)
-    return Look(tuple(has_element(text, level.element) for level in levels), notes(text))
+    return Look(tuple(level.pattern.search(text) is not None for level in levels), notes(text))
 
 
 def _settle(levels: Sequence[Level], wanted: int, sentences: Sequence[str], looks: Sequence[Look]) -> Reading:

@@ -73,9 +73,9 @@ _SAMPLE = (
     "</Page></PcGts>"
 )
 _LEVELS = [
-    levels.Level("page", "Word", "words", partial(_parse, "word")),
-    levels.Level("page-line", "TextLine", "lines", partial(_parse, "line")),
-    levels.Level("page-region", "TextRegion", "regions", partial(_parse, "region")),
+    levels.Level("page", levels.element("Word"), "words", partial(_parse, "word")),
+    levels.Level("page-line", levels.element("TextLine"), "lines", partial(_parse, "line")),
+    levels.Level("page-region", levels.element("TextRegion"), "regions", partial(_parse, "region")),
 ]
 
 

@@ -133,7 +133,7 @@ def parse(parser: expat.XMLParserType, data: bytes) -> None:
         When it is no well-formed XML, is in an unknown encoding, declares a document type, or is of hardly more than
         tags.
     """
-    _refuse_dense(data)
+    refuse_dense(data)
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
@@ -144,7 +144,13 @@ def parse(parser: expat.XMLParserType, data: bytes) -> None:
         raise FormatError(f"an encoding that cannot be read ({error})", "XML in UTF-8", at=Position(1, 1)) from error
 
 
-def _refuse_dense(data: bytes) -> None:
+def refuse_dense(data: bytes) -> None:
+    """Refuse a document of hardly more than tags or attributes, which take much more memory than text.
+
+    Raises
+    ------
+    FormatError
+    """
     for sign, what, few, size in MOST_OF_EACH:
         if data.count(sign) > few + len(data) // size:
             found = f"more than {few} {what}, with fewer than {size} bytes for each"

@@ -1,0 +1,117 @@
+"""Azure's Read and Document Intelligence: the JSON of a result; words or lines.
+
+Read 2.0 to 3.2: ``{"analyzeResult": {"readResults": [{"width", "height", "unit", "lines": [{"boundingBox": [x1, y1,
+..., x4, y4], "text", "words": [{"boundingBox", "text", "confidence"}]}]}]}}`` (``recognitionResults`` in the first).
+Document Intelligence: ``{"analyzeResult": {"pages": [{"width", "height", "unit", "words": [{"polygon", "content",
+"confidence"}], "lines": [{"polygon", "content"}]}]}}``; a polygon is a flat list, or one of x and y as its clients
+write it, which leave ``analyzeResult`` out. With the unit ``inch`` (PDF) coordinates are fractions of the page; else
+they are pixels. Each page is an image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from evaltex_cli.errors import FormatError, Steps, quote
+from evaltex_cli.formats.base import Format
+from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number, Record
+from evaltex_cli.formats.engines import clouds
+from evaltex_cli.formats.engines.clouds import Page, items, spelled
+from evaltex_cli.formats.parsed import CollectedObject, polygon
+
+Level: TypeAlias = Literal["words", "lines"]
+_READ_RESULTS = ("readResults", "recognitionResults")
+
+
+def _open(level: Level, document: Item) -> list[Page]:
+    root = safe_json.record(document)
+    at: tuple[str, ...] = ()
+    key = spelled(root, "analyzeResult")
+    if key in root:
+        at, root = (key,), safe_json.records(root, key)
+    of_pages = next((key for key in _READ_RESULTS if key in root), "pages")
+    if of_pages not in root:
+        with safe_json.under(*at):
+            raise safe_json.no_key(root, "pages")
+    return [_page(item, where, level, of_pages != "pages") for where, item in items(root, of_pages, *at)]
+
+
+def _page(item: Item, at: Steps, level: Level, words_in_lines: bool) -> Page:
+    with safe_json.under(*at):
+        page = safe_json.record(item)
+        unit = safe_json.field(page, "unit", str | None, "pixel")
+        if unit not in ("pixel", "inch"):
+            raise FormatError(quote(unit), "pixel or inch", ("unit",))
+        width, height = (clouds.number(page, side) for side in ("width", "height"))
+        if unit == "inch" and min(width, height) <= 0:
+            raise FormatError("a page in inches of unknown width or height", "both above 0")
+    objects = _words(page, at) if words_in_lines and level == "words" else items(page, level, *at)
+    return Page(list(objects), width, height, in_pixels=unit == "pixel")
+
+
+def _words(page: Record, at: Steps) -> Iterator[tuple[Steps, Item]]:
+    for where, item in items(page, "lines", *at):
+        with safe_json.under(*where):
+            line = safe_json.record(item)
+        yield from items(line, "words", *where)
+
+
+def _object(record: Record, page: Page) -> tuple[CollectedObject, bool]:
+    shape = next((key for key in ("polygon", "boundingBox", "bounding_box") if key in record), "polygon")
+    text = safe_json.field(record, "content" if "content" in record else "text", str | None, "")
+    confidence = safe_json.field(record, "confidence", Confidence)
+    coordinates = polygon(_numbers(record, shape), dont_care=False, where=(shape,))
+    if not page.in_pixels:
+        coordinates = [value / (page.height if k % 2 else page.width) for k, value in enumerate(coordinates)]
+    return CollectedObject(coordinates, text, confidence=confidence), not page.in_pixels
+
+
+def _numbers(record: Record, key: str) -> list[float]:
+    value = safe_json.opened(safe_json.needed(record, key))
+    if isinstance(value, list) and value and safe_json.has_key(value[0], "x"):
+        return clouds.vertices(record, key)
+    numbers: list[float] = safe_json.take(record[key], list[Number], key)
+    return numbers
+
+
+def _recognises(path: Path) -> bool:
+    document: Any = document_files.json_value(path)
+    if not isinstance(document, dict):
+        return False
+    result = safe_json.opened(document.get(spelled(document, "analyzeResult"), document))
+    if not isinstance(result, dict):
+        return False
+    if any(key in result for key in _READ_RESULTS):
+        return True
+    pages = safe_json.opened(result.get("pages"))
+    has_pages = isinstance(pages, list) and bool(pages) and safe_json.has_key(pages[0], "words")
+    return has_pages and (result is not document or "content" in result)
+
+
+_BOX = "[10, 10, 60, 10, 60, 30, 10, 30]"
+
+
+def _format(name: str, level: Level) -> Format:
+    is_first = level == "words"
+    return Format(
+        name,
+        f"Azure's Read and Document Intelligence, {level}",
+        _recognises if is_first else (lambda _: False),
+        clouds.index(name, partial(_open, level), _object),
+        recognised_by="analyzeResult with readResults or pages" if is_first else "",
+        layout='{"analyzeResult": {"pages": [{"width", "height", "unit", "words": [{"polygon", "content",'
+        ' "confidence"}], "lines": [...]}]}} or readResults with lines of words',
+        sample='{"analyzeResult": {"pages": [{"pageNumber": 1, "width": 640, "height": 480, "unit": "pixel", "words":'
+        f' [{{"polygon": {_BOX}, "content": "word", "confidence": 0.9}}], "lines": [{{"polygon": {_BOX}, "content":'
+        ' "word"}]}]}}',
+        ending=".json",
+        fractions=True,
+    )
+
+
+WORDS = _format("azure", "words")
+LINES = _format("azure-line", "lines")

@@ -1,0 +1,152 @@
+"""What the JSON of the clouds' services has in common: pages, and shapes in pixels or in fractions of the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+from msgspec import Raw
+
+from evaltex_cli.errors import FaultLog, FormatError, Steps
+from evaltex_cli.formats.base import Indexer, Side
+from evaltex_cli.formats.documents import safe_json
+from evaltex_cli.formats.documents.document_files import index_each
+from evaltex_cli.formats.documents.each_file import Pages
+from evaltex_cli.formats.documents.safe_json import Item, Number, Record
+from evaltex_cli.formats.engines import values
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
+
+_CAPITAL = re.compile(r"(?=[A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of a document.
+
+    Attributes
+    ----------
+    objects : sequence of (tuple, item)
+        What leads to each object, from the root of the document, and the object.
+    width, height : float
+        In the unit of its coordinates; 0 if it does not say so.
+    in_pixels : bool
+        Whether that unit is pixels.
+    text : str
+        The text of the whole document, if objects refer to it.
+    """
+
+    objects: Sequence[tuple[Steps, Item]]
+    width: float = 0.0
+    height: float = 0.0
+    in_pixels: bool = True
+    text: str = ""
+
+    @property
+    def has_size(self) -> bool:
+        """Whether its size is known."""
+        return min(self.width, self.height) > 0
+
+
+Open: TypeAlias = Callable[[Item], list[Page]]
+"""``open(document)`` returns the pages of a document; raises `FormatError`."""
+ObjectOf: TypeAlias = Callable[[Record, Page], tuple[CollectedObject, bool]]
+"""``object_of(record, page)`` returns an object, and whether its coordinates are fractions; raises `FormatError`."""
+
+
+def _parse(object_of: ObjectOf, page: Page, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    if page.in_pixels:
+        image.width, image.height = page.width, page.height
+    for at, item in page.objects:
+        try:
+            with safe_json.under(*at):
+                one, in_fractions = object_of(safe_json.record(item), page)
+                if image.count and in_fractions != image.in_fractions:
+                    raise FormatError("coordinates in pixels and in fractions of the page", "one of them on a page")
+        except FormatError as error:
+            error.log(faults, image.place)
+            continue
+        one.at, image.in_fractions = at, in_fractions
+        image.add(one)
+
+
+def index(name: str, open_document: Open, object_of: ObjectOf) -> Indexer:
+    """Return what indexes such documents: a file, or those of a folder or archive."""
+
+    def opened(data: bytes) -> list[Page]:
+        return open_document(safe_json.parse(data))
+
+    return index_each(name, ".json", partial(_parse, object_of), pages=Pages(values.count_of(opened), opened))
+
+
+def spelled(record: Record, key: str) -> str:
+    """Return a key in camelCase, or in snake_case if the record has it so, as some clients write."""
+    snake = _CAPITAL.sub("_", key).lower()
+    return snake if snake in record and key not in record else key
+
+
+def has(record: Record, key: str) -> bool:
+    """Whether a record has a key whose value is not null."""
+    value = record.get(key)
+    return value is not None and not (isinstance(value, Raw) and bytes(memoryview(value)[:5]) == b"null")
+
+
+def items(record: Record, key: str, *where: str | int) -> Iterator[tuple[Steps, Item]]:
+    """Yield the items of a list, and what leads to each; none if the key is missing or null."""
+    key = spelled(record, key)
+    found: list[Item] = []
+    if has(record, key):
+        with safe_json.under(*where):
+            found = safe_json.items(record, key)
+    yield from (((*where, key, k), item) for k, item in enumerate(found))
+
+
+def number(record: Record, key: str, default: float | None = 0.0) -> float:
+    """Return a number of a record; the default, if there is one, when it is missing or null."""
+    found: float | None = safe_json.field(record, key, Number | None, default)
+    if found is None:
+        raise safe_json.no_key(record, key)
+    return found
+
+
+def vertices(record: Record, key: str, names: tuple[str, str] = ("x", "y")) -> list[float]:
+    """Return x1, y1, x2, y2, ... of a list of vertices; a coordinate that is missing is 0, as in protocol buffers."""
+    numbers = []
+    for at, item in items(record, key):
+        with safe_json.under(*at):
+            numbers += [number(safe_json.record(item), name) for name in names]
+    return numbers
+
+
+def percent(record: Record, key: str) -> float | None:
+    """Return a confidence in percent as one in [0, 1]; None if it is missing or null."""
+    found: float | None = safe_json.field(record, key, Number | None)
+    if found is not None and not 0 <= found <= 100:
+        raise FormatError(f"{found:g}", "a confidence from 0 to 100", (key,))
+    return None if found is None else found / 100
+
+
+def outline(record: Record, key: str, page: Page) -> tuple[Sequence[float], bool]:
+    """Return the coordinates of a BoundingPoly, and whether they are fractions of the page.
+
+    Raises
+    ------
+    FormatError
+        When it has neither ``vertices`` nor ``normalizedVertices``, or fewer than three.
+    """
+    key = spelled(record, key)
+    shape = safe_json.records(record, key)
+    with safe_json.under(key):
+        numbers = vertices(shape, "vertices")
+        if numbers:
+            return polygon(numbers, dont_care=False, where=("vertices",)), False
+        normalized = spelled(shape, "normalizedVertices")
+        numbers = vertices(shape, "normalizedVertices")
+        if not numbers:
+            raise FormatError("no vertices", "vertices or normalizedVertices")
+        fractions = polygon(numbers, dont_care=False, where=(normalized,))
+    if not page.has_size:
+        return fractions, True
+    return [value * (page.height if k % 2 else page.width) for k, value in enumerate(fractions)], False

@@ -1,0 +1,164 @@
+"""The tags and texts of an HTML document, with their places: no document type and no entity declaration is read.
+
+Both HTML and XHTML are taken: void elements need no end, names are in any case, attributes may be without quotes, and
+the end of an element such as ``p`` may be left out. An end that belongs to no open element is a fault.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from evaltex_cli.errors import FormatError, Position, not_utf8, quote
+from evaltex_cli.formats.documents import safe_xml
+
+_MARKUP = re.compile(r"<[A-Za-z/!?]")
+_TAG = re.compile(r"<(/?)([A-Za-z][^\s/>]*+)((?:[^>\"']|\"[^\"]*+\"|'[^']*+')*+)>")
+_ATTRIBUTE = re.compile(r"([^\s=/>\"']++)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++)))?+")
+_ENDS = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>"}
+_VOID = {
+    *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"),
+}
+_WITHOUT_TAGS = {"script", "style"}
+_END_WITHOUT_TAGS = re.compile(r"</(?:script|style)\b", re.IGNORECASE)
+_MAY_STAY_OPEN = {"html", "body", "p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "option"}
+
+
+@dataclass(slots=True)
+class Tag:
+    """The start of an element; a void element has no end."""
+
+    name: str
+    attributes: dict[str, str]
+    at: Position
+
+
+def events(data: bytes) -> Iterator[Tag | str | None]:
+    """Yield each start of an element as a `Tag`, each end as None, and what text is between them.
+
+    Raises
+    ------
+    FormatError
+        When the text is not UTF-8, a tag is not complete, an end belongs to no open element, an element is not closed,
+        elements are nested deeper than `safe_xml.MAX_DEPTH`, or there is an entity declaration.
+    """
+    safe_xml.refuse_dense(data)
+    reader = _Reader(_decoded(data))
+    while reader.start < len(reader.text):
+        yield from reader.next()
+    yield from reader.at_end()
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line, found, expected = not_utf8(error)
+        raise FormatError(found, expected, at=Position(line)) from error
+
+
+class _Reader:
+    """Goes through a text once; `start` is the first character that is not read yet."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.start = text, 0
+        self._open: list[Tag] = []
+        self._line, self._line_start = 1, 0
+
+    def next(self) -> Iterator[Tag | str | None]:
+        """Yield what the next stretch of text or the next tag is."""
+        text, start = self.text, self.start
+        if not _MARKUP.match(text, start):
+            end = text.find("<", start + 1)
+            self._go_to(len(text) if end < 0 else end)
+            yield html.unescape(text[start : self.start])
+            return
+        if text[start + 1] in "!?":
+            yield from self._declaration()
+            return
+        found = _TAG.match(text, start)
+        at = self._position()
+        if found is None:
+            end = min(text.find("\n", start) % (len(text) + 1), start + 60)
+            raise FormatError(f"{quote(text[start:end])}, which has no end", "a tag <...>", at=at)
+        self._go_to(found.end())
+        name = found[2].lower()
+        if found[1]:
+            yield from self._ended(name, at)
+        else:
+            yield from self._started(name, found[3], at)
+
+    def at_end(self) -> Iterator[None]:
+        """Yield the ends that may be left out; raises `FormatError` for any other open element."""
+        while self._open:
+            last = self._open.pop()
+            if last.name not in _MAY_STAY_OPEN:
+                expected = f"</{last.name}> before the end of the file (is the file cut off?)"
+                raise FormatError(f"<{last.name}> without end", expected, at=last.at)
+            yield None
+
+    def _started(self, name: str, attributes: str, at: Position) -> Iterator[Tag | None]:
+        if name == "p" and self._open and self._open[-1].name == "p":
+            self._open.pop()
+            yield None
+        tag = Tag(name, _attributes(attributes), at)
+        yield tag
+        if name in _VOID or attributes.endswith("/"):
+            yield None
+            return
+        self._open.append(tag)
+        if len(self._open) > safe_xml.MAX_DEPTH:
+            found = f"elements nested deeper than {safe_xml.MAX_DEPTH}"
+            raise FormatError(found, "the nesting of a page", at=at)
+        if name in _WITHOUT_TAGS:
+            end = _END_WITHOUT_TAGS.search(self.text, self.start)
+            self._go_to(end.start() if end else len(self.text))
+
+    def _ended(self, name: str, at: Position) -> Iterator[None]:
+        if name in _VOID:
+            return
+        while self._open and self._open[-1].name != name and self._open[-1].name in _MAY_STAY_OPEN:
+            self._open.pop()
+            yield None
+        if not self._open or self._open[-1].name != name:
+            expected = "an element that it closes"
+            if self._open:
+                expected = f"</{self._open[-1].name}>, to close line {self._open[-1].at.line}"
+            raise FormatError(f"</{name}>", expected, at=at)
+        self._open.pop()
+        yield None
+
+    def _declaration(self) -> Iterator[str]:
+        """Pass over a comment, an instruction or a document type; yield the text of a CDATA section."""
+        text, start, at = self.text, self.start, self._position()
+        opening = next((opening for opening in _ENDS if text.startswith(opening, start)), "<!")
+        closing = _ENDS.get(opening) or ("]>" if "[" in text[start : text.find(">", start) + 1] else ">")
+        end = text.find(closing, start + len(opening))
+        if end < 0:
+            raise FormatError(f"{quote(opening)} without end", f"{closing} after it", at=at)
+        self._go_to(end + len(closing))
+        inside = text[start + len(opening) : end]
+        if opening == "<![CDATA[":
+            yield inside
+        elif opening == "<!" and "<!ENTITY" in inside:
+            raise FormatError("an entity declaration", "none (entities are not read): remove it", at=at)
+
+    def _go_to(self, start: int) -> None:
+        lines = self.text.count("\n", self.start, start)
+        if lines:
+            self._line += lines
+            self._line_start = self.text.rfind("\n", 0, start) + 1
+        self.start = start
+
+    def _position(self) -> Position:
+        return Position(self._line, self.start - self._line_start + 1)
+
+
+def _attributes(text: str) -> dict[str, str]:
+    """Return names in lower case and values; the first value counts."""
+    found: dict[str, str] = {}
+    for name, *values in _ATTRIBUTE.findall(text):
+        found.setdefault(name.lower(), html.unescape("".join(values)))
+    return found

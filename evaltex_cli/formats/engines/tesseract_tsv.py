@@ -1,0 +1,178 @@
+"""Tesseract's TSV, one file per document: words or lines.
+
+A row has a level: 1 is a page, whose width and height are the size of the image, 4 a line, 5 a word. ``left``, ``top``,
+``width``, ``height`` are pixels, ``conf`` is a word's confidence in percent, -1 without one. Words without text, which
+Tesseract has for pictures and rules, are left out with a warning, and so are lines of such words; the transcription of
+a line is that of its words. A word's region is its line.
+
+A file of several pages has one image for each, named after the file and the place of the page in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from evaltex_cli.errors import FaultLog, FormatError, Position, counted, quote
+from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.documents import document_files
+from evaltex_cli.formats.documents.document_files import index_each
+from evaltex_cli.formats.documents.each_file import Pages, Reading, Survey
+from evaltex_cli.formats.files.numbers import parse_number
+from evaltex_cli.formats.files.text_lines import numbered_lines
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box
+
+Level: TypeAlias = Literal["word", "line"]
+ENDINGS = (".tsv", ".txt")
+_BOX = ("left", "top", "width", "height")
+_LINE_OF = ("block_num", "par_num", "line_num")
+_COLUMNS = ("level", "page_num", *_LINE_OF, "word_num", *_BOX, "conf", "text")
+_PAGE, _LINE, _WORD = "1", "4", "5"
+_PAGE_OF_ROW = re.compile(rb"^[1-5]\t([^\t\n]*)\t", re.MULTILINE)
+_BLANK_WORD = re.compile(rb"^5\t[^\n]*\t *\r?$", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class _Row:
+    """A row's cells by column, and its line in the file."""
+
+    cells: dict[str, str]
+    at: Position
+
+    def number(self, column: str) -> float:
+        try:
+            return parse_number(self.cells[column])
+        except FormatError as error:
+            raise FormatError(f"{column} {error.found}", error.expected, at=self.at) from error
+
+    @property
+    def line(self) -> tuple[str, ...]:
+        return tuple(self.cells[column] for column in _LINE_OF)
+
+
+@dataclass(slots=True)
+class _Page:
+    """The rows of a page, and what is wrong with some of its lines."""
+
+    rows: list[_Row] = field(default_factory=list)
+    faults: list[FormatError] = field(default_factory=list)
+
+
+def open_pages(data: bytes) -> list[_Page]:
+    """Return the pages of a file; raises `FormatError` if its first line has not the names of the columns."""
+    text = document_files.text_of(data).encode()
+    lines = numbered_lines(text)
+    number, head = next(lines, (0, ""))
+    if tuple(head.split("\t")) != _COLUMNS:
+        expected = f"the names of the columns, with tabs between them: {' '.join(_COLUMNS)}"
+        raise FormatError(f"the first line {quote(head)}", expected, at=Position(number + 1))
+    pages = {number: _Page() for number in _page_numbers(text)}
+    page = next(iter(pages.values()), _Page())
+    for number, line in lines:
+        cells = line.split("\t")
+        if len(cells) == len(_COLUMNS) - 1:  # an editor took the last tab off
+            cells.append("")
+        if len(cells) != len(_COLUMNS):
+            found, at = f"{len(cells)} cells", Position(number + 1)
+            page.faults.append(FormatError(found, f"{len(_COLUMNS)}, with tabs between them", at=at))
+            continue
+        row = _Row(dict(zip(_COLUMNS, cells, strict=True)), Position(number + 1))
+        page = pages.get(row.cells["page_num"], page)
+        page.rows.append(row)
+    return list(pages.values()) or [page]
+
+
+def _page_numbers(data: bytes) -> list[str]:
+    return [number.decode("utf-8", "replace") for number in dict.fromkeys(_PAGE_OF_ROW.findall(data))]
+
+
+def _parse(level: Level, page: _Page, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    for error in page.faults:
+        error.log(faults, image.place)
+    words = [row for row in page.rows if row.cells["level"] == _WORD and row.cells["text"].strip()]
+    texts: dict[tuple[str, ...], list[str]] = {}
+    for row in words:
+        texts.setdefault(row.line, []).append(row.cells["text"].strip())
+    numbers = {line: number for number, line in enumerate(texts, 1)}
+    lines = [row for row in page.rows if row.cells["level"] == _LINE and row.line in texts]
+    for row in page.rows:
+        if row.cells["level"] == _PAGE:
+            image.width, image.height = _coordinates(row)[2:]
+    for row in words if level == "word" else lines:
+        try:
+            one = _object(row, row.cells["text"] if level == "word" else " ".join(texts[row.line]))
+        except FormatError as error:
+            error.log(faults, image.place)
+            continue
+        one.region = numbers[row.line] if level == "word" and side == "gt" else None
+        image.add(one)
+
+
+def _coordinates(row: _Row) -> tuple[float, float, float, float]:
+    try:
+        return box(*map(row.number, _BOX))
+    except FormatError as error:
+        raise FormatError(error.found, error.expected, at=row.at) from error
+
+
+def _object(row: _Row, text: str) -> CollectedObject:
+    percent = row.number("conf")
+    if not (0 <= percent <= 100 or percent == -1):
+        raise FormatError(f"conf {row.cells['conf']}", "a confidence from 0 to 100, or -1", at=row.at)
+    confidence = None if percent == -1 else percent / 100
+    return CollectedObject(_coordinates(row), text, confidence=confidence, at=row.at)
+
+
+def _look(data: bytes) -> int:
+    """Count the words that are left out."""
+    return len(_BLANK_WORD.findall(data))
+
+
+def _settle(level: Level, name: str, blank: Sequence[int]) -> Reading:
+    left_out = counted(sum(blank), "{count} word[s] without text [was|were] left out")
+    return Reading(name, partial(_parse, level), (left_out,) if sum(blank) else ())
+
+
+def recognises(path: Path) -> bool:
+    """Whether the first line of a file, or of the first of a folder or archive, has Tesseract's columns."""
+    start = document_files.first_bytes(path, document_files.main_ending(path, ENDINGS))
+    return start.partition(b"\n")[0].rstrip(b"\r") == "\t".join(_COLUMNS).encode()
+
+
+_SAMPLE = "\n".join(
+    "\t".join(row)
+    for row in (
+        _COLUMNS,
+        (*"110000", "0", "0", "640", "480", "-1", ""),
+        (*"411110", "10", "10", "50", "20", "-1", ""),
+        (*"511111", "10", "10", "50", "20", "96.5", "word\n"),
+    )
+)
+
+
+def _format(name: str, level: Level) -> Format:
+    is_first = level == "word"
+    survey = Survey(_look, partial(_settle, level, name))
+    pages = Pages(lambda data: max(len(_page_numbers(data)), 1), open_pages)
+    return Format(
+        name,
+        f"Tesseract's TSV, {level}s",
+        recognises if is_first else (lambda _: False),
+        document_files.index_each_of(
+            ENDINGS, lambda ending: index_each(name, ending, partial(_parse, level), survey=survey, pages=pages)
+        ),
+        four_corners=True,
+        recognised_by="a first line with the names of its columns" if is_first else "",
+        layout=" ".join(_COLUMNS),
+        sample=_SAMPLE,
+        ending=ENDINGS[0],
+        more_endings=ENDINGS[1:],
+    )
+
+
+WORDS = _format("tesseract-tsv", "word")
+LINES = _format("tesseract-tsv-line", "line")

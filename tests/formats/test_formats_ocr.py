@@ -1,0 +1,312 @@
+"""hOCR, Tesseract's TSV and the JSON of clouds: what is read, pages, fractions of the page, and places of faults."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from reading import Read, folder, read
+
+from evaltex_cli import evaluate
+from evaltex_cli.convert.conversion import convert
+from evaltex_cli.errors import InputError
+from evaltex_cli.formats.base import IN_FRACTIONS
+from evaltex_cli.formats.engines.html_tags import Tag, events
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.validate.validation import validate
+
+HOCR = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN"
+    "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">
+<html xmlns="http://www.w3.org/1999/xhtml"><head><title></title><meta charset="utf-8"><br/></head>
+<body><!-- <div class="ocr_page"> -->
+<div class='ocr_page' id='page_1' title='image "a; bbox 1 2 3 4.png"; bbox 0 0 640 480; ppageno 0'>
+ <p class='ocr_par' title="bbox 1 1 2 2">
+  <span class='ocr_caption' title="bbox 0 0 100 60"><span class='x ocr_line' title="bbox 1 2 100 20; baseline 0 -5">
+   <span class='ocrx_word' title='bbox 1 2 40.5 20; x_wconf 96'><strong>A &amp;</strong> &eacute;</span>
+   <span class="ocrx_word" title="x_wconf 0;bbox 50 2 100 20">two</span></span></span>
+ <p><span class=ocr_header title='bbox 1 30 90 40'>own
+  text</span>
+</div></body></html>
+"""
+HEAD = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n"
+TSV = HEAD + (
+    "1\t1\t0\t0\t0\t0\t0\t0\t640\t480\t-1\t\n"
+    "4\t1\t1\t1\t1\t0\t10\t10\t90\t20\t-1\t\n"
+    "5\t1\t1\t1\t1\t1\t10\t10\t40\t20\t96.5\tone\n"
+    "5\t1\t1\t1\t1\t2\t60\t10\t40\t20\t-1\ttwo\n"
+    "4\t1\t1\t1\t2\t0\t0\t90\t600\t3\t-1\t\n"
+    "5\t1\t1\t1\t2\t1\t0\t90\t600\t3\t95\t \n"
+    "1\t2\t0\t0\t0\t0\t0\t0\t320\t240\t-1\n"
+    '5\t2\t1\t1\t1\t1\t1\t2\t3\t4\t50\t"\n'
+)
+SHAPE = [(0.1, 0.1), (0.2, 0.1), (0.2, 0.3), (0.1, 0.3)]
+
+
+def written(path: Path, value: Any) -> Path:
+    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    return path
+
+
+def described(found: Read) -> list[tuple[list[float], str]]:
+    return list(zip(found.objects.boxes.tolist(), found.texts, strict=True))
+
+
+def test_words_and_lines_of_hocr(tmp_path: Path) -> None:
+    path = written(tmp_path / "scan.html", HOCR)
+    words, lines = read(path, "gt"), read(path, "gt", "hocr-line")
+    assert (words.source.format, list(words.source.names), words.faults) == ("hocr", ["scan"], [])
+    assert words.images.sizes.tolist() == [[480, 640]]
+    assert described(words) == [([1, 2, 40.5, 20], "A & é"), ([50, 2, 100, 20], "two")]
+    assert words.objects.confidences is not None
+    assert words.objects.confidences.tolist() == [0.96, 0]
+    assert words.objects.regions[0] == words.objects.regions[1]
+    assert described(lines) == [([1, 2, 100, 20], "A & é two"), ([1, 30, 90, 40], "own text")]
+
+
+def test_pages_of_hocr_are_images(tmp_path: Path) -> None:
+    page = "<div class='ocr_page' title='bbox 0 0 9 {0}'><span class='ocrx_word' title='bbox 0 0 1 {0}'>w</span></div>"
+    both = f"<html>{page.format(7)}{page.format(8)}</html>"
+    found = read(folder(tmp_path / "in", both, page.format(5), suffix=".hocr"))
+    assert list(found.source.names) == ["1-1", "1-2", "2"]
+    assert found.images.sizes.tolist() == [[7, 9], [8, 9], [5, 9]]
+    assert found.objects.boxes[:, 3].tolist() == [7, 8, 5]
+
+
+def test_hocr_without_words_is_read_by_lines(tmp_path: Path) -> None:
+    lines = read(
+        written(tmp_path / "a.hocr", "<div class='ocr_page'><span class=ocr_line title='bbox 1 2 3 4'>a</span></div>")
+    )
+    assert (lines.source.format, described(lines)) == ("hocr-line", [([1, 2, 3, 4], "a")])
+    assert "no file has words, so lines are read" in lines.source.warnings[0]
+
+
+def test_a_word_outside_of_lines_is_read(tmp_path: Path) -> None:
+    word = "<span class='ocrx_word' title='bbox 1 2 3 4'>a</span>"
+    assert (
+        described(read(written(tmp_path / "a.hocr", f"{word}<div class='ocr_page'>{word}</div>")))
+        == [([1, 2, 3, 4], "a")] * 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("html", "line", "column", "message"),
+    [
+        ("<body>\n <div class='ocr_page'><p></span></div></body>", 2, 27, "</span>; expected </div>, to close line 2"),
+        ("<body>\n</div class='ocr_page'>", 2, 1, "</div>; expected an element that it closes"),
+        ("<body>\n<div class='ocr_page'>\n", 2, 1, "<div> without end"),
+        ("<p class='ocr_page'>\n <span class='ocrx_word title=\n", 2, 2, "which has no end"),
+        ("<p class='ocr_page'>\n<!-- ...", 2, 1, "'<!--' without end"),
+        ("<!DOCTYPE x [<!ENTITY a 'b'>]>\n<p class='ocr_page'>", 1, 1, "an entity declaration"),
+        ("<p class='ocr_page'>\n<i class='ocrx_word'>a</i>", 2, 1, "i of class 'ocrx_word' without bbox"),
+        ("<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 1 2 3'>a</i>", 2, 1, "bbox of 3 numbers"),
+        ("<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 1 2 3 nan'>a</i>", 2, 1, "bbox 'nan'"),
+        ("<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 3 2 1 4'>a</i>", 2, 1, "bbox 3 2 1 4"),
+        ("<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 1 2 3 4; x_wconf 101'>a</i>", 2, 1, "x_wconf 101"),
+        ("<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 1 2 3 4; x_wconf'>a</i>", 2, 1, "x_wconf ''"),
+        ("<p class='ocr_page' title='bbox 1 2 3'>\n<i class='ocrx_word' title='bbox 1 2 3 4'>a</i>", 1, 1, "bbox of 3"),
+    ],
+)
+def test_broken_hocr_is_reported_with_its_place(
+    tmp_path: Path, html: str, line: int, column: int, message: str
+) -> None:
+    path = written(tmp_path / "a.hocr", html)
+    (problem,) = [one for one in validate(path).problems if one.level == "error"]
+    assert (problem.file, problem.line, problem.column) == (str(path), line, column)
+    assert message in f"{problem.found}; {problem.advice}"
+
+
+def test_html_needs_no_end_where_html_needs_none() -> None:
+    text = b"<ul><li>1<li>2</ul><script>if (a<b) </p></SCRIPT><img><p/>a < b<![CDATA[<]]><td>"
+    found = [event.name if isinstance(event, Tag) else event for event in events(text)]
+    listed = ["ul", "li", "1", "li", "2", None, None, None, "script", None, "img", None, "p", None]
+    assert found == [*listed, "a ", "< b", "<", "td", None]
+
+
+def test_words_and_lines_of_tesseract(tmp_path: Path) -> None:
+    path = written(tmp_path / "scan.tsv", TSV)
+    words, lines = read(path, "gt"), read(path, "gt", "tesseract-tsv-line")
+    assert (words.source.format, list(words.source.names)) == ("tesseract-tsv", ["scan-1", "scan-2"])
+    assert words.images.sizes.tolist() == [[480, 640], [240, 320]]
+    assert described(words) == [([10, 10, 50, 30], "one"), ([60, 10, 100, 30], "two"), ([1, 2, 4, 6], '"')]
+    assert words.objects.confidences is not None
+    np.testing.assert_array_equal(words.objects.confidences, [0.965, np.nan, 0.5])
+    assert words.objects.regions.tolist() == [1, 1, 1]
+    assert described(lines) == [([10, 10, 100, 30], "one two")]
+    assert words.source.warnings == (f"{path}: 1 word without text was left out",)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("5\t1\t1\t1\t1\t1\t10\t10\t40\t20\t96", "10 cells"),
+        ("5\t1\t1\t1\t1\t1\t10\tten\t40\t20\t96\ta", "top 'ten'"),
+        ("5\t1\t1\t1\t1\t1\t10\t10\t-40\t20\t96\ta", "width -40"),
+        ("5\t1\t1\t1\t1\t1\t10\t10\t40\t20\t196\ta", "conf 196"),
+    ],
+)
+def test_faulty_rows_of_tesseract(tmp_path: Path, row: str, message: str) -> None:
+    if "cells" in message:
+        row = row.rpartition("\t")[0]
+    path = written(tmp_path / "a.tsv", f"{HEAD}{row}\n5\t1\t1\t1\t1\t1\t1\t1\t4\t2\t96\tgood\n")
+    (problem,) = [one for one in validate(path).problems if one.level == "error"]
+    assert (problem.line, message in problem.found) == (2, True)
+
+
+def test_a_table_is_no_text_of_evaltex(tmp_path: Path) -> None:
+    assert read(written(tmp_path / "a.txt", TSV)).source.format == "tesseract-tsv"
+
+
+# Clouds --------------------------------------------------------------------------------------------------------------
+
+
+BOUNDING_BOX = {"Left": 0.5, "Top": 0.5, "Width": 0.25, "Height": 0}
+
+
+def textract(*pages: int) -> dict[str, Any]:
+    polygon = [{"X": x, "Y": y} for x, y in SHAPE]
+    blocks: list[dict[str, Any]] = [{"BlockType": "KEY_VALUE_SET", "Page": pages[0]}]
+    for page in pages:
+        geometry = {"Polygon": polygon} if page == 1 else {"BoundingBox": BOUNDING_BOX}
+        blocks.append({"BlockType": "WORD", "Text": "a", "Confidence": 50, "Geometry": geometry, "Page": page})
+    return {"DocumentMetadata": {"Pages": len(pages)}, "Blocks": blocks}
+
+
+def normalized() -> dict[str, Any]:
+    return {"normalizedVertices": [{"x": x, "y": y} for x, y in SHAPE]}
+
+
+def vision(shape: dict[str, Any], **page: float) -> dict[str, Any]:
+    word = {"boundingBox": shape, "symbols": [{"text": "h"}, {"text": "i"}], "confidence": 0.5}
+    return {"fullTextAnnotation": {"pages": [{**page, "blocks": [{"paragraphs": [{"words": [word]}]}]}]}}
+
+
+AZURE_INCH = {
+    "analyzeResult": {
+        "pages": [
+            {
+                "width": 10,
+                "height": 10,
+                "unit": "inch",
+                "words": [{"content": "a", "polygon": [{"x": 10 * x, "y": 10 * y} for x, y in SHAPE]}],
+            }
+        ]
+    }
+}
+IN_FRACTIONS_OF_PAGE = {
+    "textract": textract(1),
+    "google-vision": vision(normalized()),
+    "document-ai": {
+        "text": "a",
+        "pages": [{"tokens": [{"layout": {"boundingPoly": normalized(), "textAnchor": {"textSegments": [{}]}}}]}],
+    },
+    "azure": AZURE_INCH,
+}
+
+
+@pytest.mark.parametrize("name", IN_FRACTIONS_OF_PAGE)
+def test_fractions_of_the_page(tmp_path: Path, name: str) -> None:
+    """By the picture, by the size that the other side states, and a fault without either; in every command."""
+    path = written(tmp_path / "img_1.json", IN_FRACTIONS_OF_PAGE[name])
+    found = read(path, "det")
+    assert found.source.format == name
+    assert found.faults == [f"{IN_FRACTIONS[0]}; expected {IN_FRACTIONS[1]}"]
+    gt = tmp_path / "gt.txt"
+    gt.write_text('img_1\n200,100\n1,1,"a",f,10,20,10,40\n')
+    assert evaluate(gt, path, "iou").scores["hmean"] == 1
+    assert not [one for one in validate(gt, path).problems if one.level == "error"]
+    with pytest.raises(InputError, match="--images"):
+        convert(path, tmp_path / "out.txt", "det")
+    (tmp_path / "pictures").mkdir()
+    Image.new("L", (100, 200)).save(tmp_path / "pictures" / "img_1.png")
+    convert(path, tmp_path / "out.txt", "det", options=InputOptions(images=tmp_path / "pictures"))
+    assert evaluate(gt, tmp_path / "out.txt", "iou").scores["hmean"] == 1
+    (tmp_path / "unsized").mkdir()
+    (tmp_path / "unsized" / "gt_img_1.txt").write_text("10,20,20,60,a\n")
+    with pytest.raises(InputError, match="--images"):
+        evaluate(tmp_path / "unsized", path, "iou")
+    assert evaluate(tmp_path / "unsized", path, "iou", images=tmp_path / "pictures").scores["hmean"] == 1
+    (problem,) = [one for one in validate(tmp_path / "unsized", path).problems if one.level == "error"]
+    assert (problem.side, problem.file) == ("det", str(path))
+    assert not [
+        one
+        for one in validate(tmp_path / "unsized", path, images=tmp_path / "pictures").problems
+        if one.level == "error"
+    ]
+
+
+def test_pages_of_textract_are_images(tmp_path: Path) -> None:
+    found = read(written(tmp_path / "doc.json", textract(1, 2)), "det")
+    assert list(found.source.names) == ["doc-1", "doc-2"]
+    np.testing.assert_allclose(found.objects.boxes, [[0.1, 0.1, 0.2, 0.3], [0.5, 0.5, 0.75, 0.5]])
+    assert found.objects.confidences is not None
+    assert found.objects.confidences.tolist() == [0.5, 0.5]
+
+
+def test_responses_of_vision(tmp_path: Path) -> None:
+    """In pixels, where a coordinate of 0 is left out; normalized with a size; without pages; with keys of Python."""
+    in_pixels = {"vertices": [{"y": 1}, {"x": 5, "y": 1}, {"x": 5, "y": 3}, {"y": 3}]}
+    text = {"boundingPoly": in_pixels, "description": "hi"}
+    snake = json.loads(
+        json.dumps(vision(in_pixels)).replace("fullText", "full_text_").replace("_A", "_a").replace("gBox", "g_box")
+    )
+    responses = [vision(in_pixels), vision(normalized(), width=100, height=200), {"textAnnotations": [text, text]}, {}]
+    found = read(written(tmp_path / "a.json", {"responses": [*responses, snake]}), "det")
+    assert (found.source.format, len(found.source.names), found.faults) == ("google-vision", 5, [])
+    np.testing.assert_allclose(found.objects.boxes, [[0, 1, 5, 3], [10, 20, 20, 60], [0, 1, 5, 3], [0, 1, 5, 3]])
+    assert found.texts == ["hi"] * 4
+    assert found.images.sizes[1].tolist() == [200, 100]
+    failed = read(written(tmp_path / "b.json", {"responses": [{"textAnnotations": []}, {"error": {"message": "no"}}]}))
+    assert failed.faults == ["responses[1]: an error in the place of a result: 'no'; expected a result"]
+
+
+def test_shapes_of_one_page_are_in_one_unit(tmp_path: Path) -> None:
+    page = vision(normalized())
+    words = page["fullTextAnnotation"]["pages"][0]["blocks"][0]["paragraphs"][0]["words"]
+    words.append({"boundingBox": {"vertices": [{}, {"x": 5}, {"x": 5, "y": 3}]}})
+    assert "coordinates in pixels and in fractions" in read(written(tmp_path / "a.json", page), "det").faults[0]
+
+
+def test_text_of_document_ai(tmp_path: Path) -> None:
+    segments = [{"endIndex": "3"}, {"startIndex": 4, "endIndex": "6"}]
+    layout = {"boundingPoly": normalized(), "confidence": 0.5, "textAnchor": {"textSegments": segments}}
+    page = {"dimension": {"width": 100, "height": 100}, "lines": [{"layout": layout}]}
+    path = written(tmp_path / "a.json", {"document": {"text": "é \nxyz", "pages": [page]}})
+    assert described(read(path, "det", "document-ai-line"))[0][1] == "é \nyz"
+    layout["textAnchor"] = {"textSegments": [{"endIndex": "7"}]}
+    path = written(tmp_path / "b.json", {"document": {"text": "é \nxyz", "pages": [page]}})
+    assert read(path, "det", "document-ai-line").faults == [
+        "document.pages[0].lines[0].layout.textAnchor.textSegments[0]: characters 0 to 7; expected indices in the text"
+        " of 6 characters"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "document", "fault"),
+    [
+        ("textract", {"Blocks": [{"BlockType": "WORD", "Text": "a"}]}, "Blocks[0]: no key 'Geometry'"),
+        ("textract", {"Blocks": [{"BlockType": "WORD", "Geometry": {}}]}, "Blocks[0].Geometry: neither Polygon nor"),
+        ("textract", {"Blocks": [{"BlockType": "WORD", "Geometry": {"Polygon": [{"X": 1}]}}]}, "Blocks[0].Geometry"),
+        ("azure", {"analyzeResult": {"pages": [{"unit": "cm", "words": []}]}}, "analyzeResult.pages[0].unit: 'cm'"),
+        ("azure", {"analyzeResult": {"pages": [{"unit": "inch", "words": []}]}}, "analyzeResult.pages[0]: a page in"),
+        (
+            "azure",
+            {"analyzeResult": {"readResults": [{"lines": [{"words": [{"boundingBox": [1, 2]}]}]}]}},
+            "analyzeResult.readResults[0].lines[0].words[0].boundingBox: 1 vertices",
+        ),
+        ("document-ai", {"text": "", "pages": [{"tokens": [{"layout": {}}]}]}, "pages[0].tokens[0].layout: no key"),
+        ("google-vision", vision({}), "fullTextAnnotation.pages[0].blocks[0].paragraphs[0].words[0].boundingBox: no"),
+    ],
+)
+def test_faults_have_their_place(tmp_path: Path, name: str, document: Any, fault: str) -> None:
+    path = written(tmp_path / "a.json", document)
+    found = read(path, "det")
+    assert (found.source.format, len(found.faults)) == (name, 1)
+    assert found.faults[0].startswith(fault)
+    (problem,) = [one for one in validate(path).problems if one.level == "error"]
+    assert problem.line == 1
+    assert problem.column
