@@ -328,6 +328,29 @@ def test_hiertext_packed_by_gzip(tmp_path: Path) -> None:
         read(path)
 
 
+def test_labelme_shapes_of_other_kinds(tmp_path: Path) -> None:
+    def shape(kind: str, *points: list[float]) -> dict[str, Any]:
+        return {"label": kind, "points": points, "shape_type": kind, "score": None, "flags": {}}
+
+    corners = [[0, 0], [9, 0], [9, 5], [0, 5]]
+    turned = [[5, 0], [10, 5], [5, 10], [0, 5]]
+    shapes = [shape("rectangle", *corners), shape("rectangle", *turned), shape("quadrilateral", *turned)]
+    shapes += [shape("circle", [50, 60], [53, 64]), shape("mask", [1, 2], [3, 4]), shape("line", [1, 2], [3, 4])]
+    path = tmp_path / "img.json"
+    path.write_text(json.dumps({"shapes": shapes}))
+    found = read(path)
+    assert (found.faults, found.texts) == ([], ["rectangle", "rectangle", "quadrilateral", "circle", "mask"])
+    assert found.objects.boxes.tolist() == [
+        *([0, 0, 9, 5], [0, 0, 10, 10], [0, 0, 10, 10]),
+        *([45, 55, 55, 65], [1, 2, 3, 4]),
+    ]
+    assert found.objects.outlines.counts.tolist() == [0, 4, 4, 0, 0]
+    assert found.source.warnings == (
+        f"{path}: 2 circles, ellipses or masks taken for their bounding boxes",
+        f"{path}: 1 point, line or mask left out: it has no area that can be read",
+    )
+
+
 def test_labelme(tmp_path: Path) -> None:
     folder = tmp_path / "gt"
     folder.mkdir()
@@ -452,7 +475,7 @@ FAULTS: list[tuple[Any, tuple[Any, ...], Any, str]] = [
     (HIERTEXT, WORD[:-1], None, "annotations[0].paragraphs[0].lines[0].words: null; expected a list [...]"),
     (HIERTEXT, WORD[:-2], None, "annotations[0].paragraphs[0].lines[0]: null; expected an object {...}"),
     (HIERTEXT, ("annotations", 0, "image_id"), ..., "annotations[0]: no key 'image_id'"),
-    (LABELME, ("shapes", 0, "shape_type"), "circle", "shapes[0].shape_type: shape_type 'circle'; expected polygon or"),
+    (LABELME, ("shapes", 0, "shape_type"), "cuboid", "shapes[0].shape_type: shape_type 'cuboid'; expected polygon or"),
     (LABELME, ("shapes", 1, "points"), QUAD[:3], "shapes[1].points: 3 points; expected two opposite corners"),
     (LABELME, ("shapes",), {}, "shapes: an object; expected a list [...]"),
 ]  # fmt: skip

@@ -24,12 +24,17 @@ class Others:
     boxed: int = 0
     left_out: int = 0
 
-    def warnings(self, place: str) -> tuple[str, ...]:
+    @property
+    def sentences(self) -> tuple[str, ...]:
         """Say how many there are."""
         boxed = "{count} circle[s], ellipse[s] or mask[s] taken for [its bounding box|their bounding boxes]"
         left_out = "{count} point[s], line[s] or mask[s] left out: [it has|they have] no area that can be read"
         counts = ((self.boxed, boxed), (self.left_out, left_out))
-        return tuple(f"{place}: {counted(count, sentence)}" for count, sentence in counts if count)
+        return tuple(counted(count, sentence) for count, sentence in counts if count)
+
+    def warnings(self, place: str) -> tuple[str, ...]:
+        """Return the sentences about the document at a place."""
+        return tuple(f"{place}: {sentence}" for sentence in self.sentences)
 
 
 def text_of(attributes: Mapping[str, Any]) -> str:
