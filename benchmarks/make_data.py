@@ -20,7 +20,7 @@ from PIL import Image
 CELL_HEIGHT, CELL_WIDTH = 60, 160
 COLUMNS = 6
 IMAGES_AT_ONCE = 4096
-KINDS = ("boxes", "polygons", "masks")
+ERROR_TYPES = ("boxes", "polygons", "masks")
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--images", type=int, default=1000)
     parser.add_argument("--objects", type=int, default=10, help="objects, and detections, of an image")
-    parser.add_argument("--kind", choices=KINDS, default="boxes")
+    parser.add_argument("--kind", choices=ERROR_TYPES, default="boxes")
     parser.add_argument("--suffix", choices=(".png", ".tif"), default=".png", help="of label pictures")
     parser.add_argument("--stroke", type=int, default=MaskKind.stroke, help="pixels of a stroke in label pictures")
     parser.add_argument("--seed", type=int, default=1)

@@ -165,7 +165,7 @@ class LabelRuns(NamedTuple):
 
     Attributes
     ----------
-    object : (r,) int64
+    owner : (r,) int64
         Index of the run's object in the batch's `Objects`.
     start, stop : (r,) int64
         First pixel, and the one after the last; runs are sorted by them. The rows of all pictures, one below the other,
@@ -175,7 +175,7 @@ class LabelRuns(NamedTuple):
         Objects in the batch.
     """
 
-    object: Ints
+    owner: Ints
     start: Ints
     stop: Ints
     columns: int

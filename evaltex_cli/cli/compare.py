@@ -85,9 +85,9 @@ def command(
             work.prepare("evaltex_cli.compare.comparison")
         named = zip(detectors, labels or _labels(detectors), strict=True)
         parameters = chosen.parameters()
-        with Work().workers() if are_all_stored else work.workers(*paths, options.images) as in_order:
+        with Work().workers() if are_all_stored else work.workers(*paths, options.images) as ordered_map:
             systems = [
-                comparison.systems_of(path, label, paths[0], options, parameters, in_order) for path, label in named
+                comparison.systems_of(path, label, paths[0], options, parameters, ordered_map) for path, label in named
             ]
         if not stored[0]:
             comparison.refuse_other_ground_truth(paths[0], options.gt_format, systems)

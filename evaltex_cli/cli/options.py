@@ -22,7 +22,7 @@ from evaltex_cli.runtime import cores, input_files
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from evaltex_cli.runtime import InOrder
+    from evaltex_cli.runtime import OrderedMap
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
@@ -222,18 +222,18 @@ class Work:
             workers.prepare(modules)
 
     @contextmanager
-    def workers(self, *paths: Path | None) -> Iterator[InOrder]:
-        """Yield an `InOrder`; workers must find these inputs, which must not change while the block runs."""
+    def workers(self, *paths: Path | None) -> Iterator[OrderedMap]:
+        """Yield an `OrderedMap`; workers must find these inputs, which must not change while the block runs."""
         given = [path for path in paths if path is not None]
         files = [file for path in given for file in input_files.files_of(path)]
         if self.cluster is not None:
             formats.refuse_packed(given)
-        with self._in_order(files) as in_order:
+        with self._ordered_map(files) as ordered_map:
             before = formats.stamps(files)
-            yield in_order
+            yield ordered_map
             formats.refuse_changed(before)
 
-    def _in_order(self, files: Sequence[Path]) -> AbstractContextManager[InOrder]:
+    def _ordered_map(self, files: Sequence[Path]) -> AbstractContextManager[OrderedMap]:
         if self.cluster is not None:
             from evaltex_cli.runtime import dask_cluster
 

@@ -149,8 +149,8 @@ def _evaluated(
     options, results, masks = request.options, request.results, request.options.masks
     with ExitStack() as stack:
         folders = (options.images, masks and masks.gt, masks and masks.det)
-        in_order = stack.enter_context(request.work.workers(request.gt, request.det, *folders))
-        inputs = open_inputs(request.gt, request.det, options, in_order if request.work.cluster is None else map)
+        ordered_map = stack.enter_context(request.work.workers(request.gt, request.det, *folders))
+        inputs = open_inputs(request.gt, request.det, options, ordered_map if request.work.cluster is None else map)
         if results.per_image:
             log_unfit_names(writer.folder, runs, inputs.gt, inputs.faults)
         journal = None
@@ -161,7 +161,9 @@ def _evaluated(
         sink = Sink(partial(image_files, writer.folder if is_seen else None), writer.take)
         sink = sink.and_also(diagnostician.sink) if diagnostician else sink
         progress = stack.enter_context(progress_bar(results.quiet))
-        return inputs, evaluate_inputs(inputs, runs, sink if results.per_image else None, progress, in_order, journal)
+        return inputs, evaluate_inputs(
+            inputs, runs, sink if results.per_image else None, progress, ordered_map, journal
+        )
 
 
 def _write(

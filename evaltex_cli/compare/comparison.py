@@ -19,9 +19,9 @@ from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores, Tally, load
 from evaltex_cli.results import reader, significance
-from evaltex_cli.results.image_table import Gatherer, ImageTable, first_difference, table_of
+from evaltex_cli.results.image_table import ImageTable, ImageTableBuilder, first_difference, table_of
 from evaltex_cli.results.result_document import ResultDocument, differences, of_evaluation
-from evaltex_cli.runtime import InOrder
+from evaltex_cli.runtime import OrderedMap
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -246,7 +246,7 @@ def evaluated(
     inputs: Inputs,
     label: str,
     protocols: Mapping[str, Any],
-    in_order: InOrder = map,
+    ordered_map: OrderedMap = map,
 ) -> list[System]:
     """Evaluate a detector by several protocols.
 
@@ -256,7 +256,7 @@ def evaluated(
         Boxes and polygons, or label pictures.
     protocols : mapping
         Name -> parameters record.
-    in_order : callable
+    ordered_map : callable
         What does the work (`workers`).
 
     Raises
@@ -265,21 +265,21 @@ def evaluated(
         As `evaluate.evaluate`.
     """
     runs = runs_of(protocols)
-    tables = {run.protocol.name: Gatherer(run.protocol.headline, with_objects=True) for run in runs}
+    tables = {run.protocol.name: ImageTableBuilder(run.protocol.headline, with_objects=True) for run in runs}
     sink = Sink(table_of, lambda run, table: tables[run.protocol.name].add_table(table))
     return [
         _system(label, of_evaluation(result, tables.pop(result.protocol.name).table()))
-        for result in evaluate_inputs(inputs, runs, sink, in_order=in_order)
+        for result in evaluate_inputs(inputs, runs, sink, ordered_map=ordered_map)
     ]
 
 
 def systems_of(
-    path: Path, label: str, gt: Path, options: InputOptions, protocols: Mapping[str, Any], in_order: InOrder
+    path: Path, label: str, gt: Path, options: InputOptions, protocols: Mapping[str, Any], ordered_map: OrderedMap
 ) -> list[System]:
     """Read the results of a detector, or evaluate its detections; raises as `stored` and `evaluated`."""
     if is_result(path):
         return stored(path, label)
-    return evaluated(open_inputs(gt, path, options, in_order), label, protocols, in_order)
+    return evaluated(open_inputs(gt, path, options, ordered_map), label, protocols, ordered_map)
 
 
 def is_result(path: Path) -> bool:

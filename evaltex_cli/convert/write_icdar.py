@@ -69,7 +69,7 @@ def _write(job: Job, blocks: Sequence[Block], as_boxes: bool) -> None:
                 _count_lost(job, block, as_boxes)
                 for k, name in enumerate(block.names):
                     lines = "".join(_lines(job, block.images.objects, k, layout))
-                    with signals.waiting():  # an archive cannot be closed within an entry
+                    with signals.blocked():  # an archive cannot be closed within an entry
                         packed.writestr(_entry(_entry_name(job, name)), lines.encode("utf-8"))
         job.faults.raise_if_any()
     corners = np.concatenate([np.zeros(0, np.int64), *(block.images.objects.outlines.counts for block in blocks)])

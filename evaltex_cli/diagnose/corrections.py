@@ -33,7 +33,7 @@ SAME_AREA = 1e-9
 
 
 @dataclass(slots=True)
-class _Made:
+class _NewDetections:
     """Detections made by repairs, each in the place of another, with an outline that is a box or a ring of vertices."""
 
     image: list[int] = field(default_factory=list)
@@ -55,7 +55,7 @@ class _Outlines:
 
     def __init__(self, objects: Objects, as_boxes: bool) -> None:
         self.boxes = objects.boxes
-        self.shapes = shapes.of(objects, Convention(as_boxes=as_boxes))
+        self.shapes = shapes.from_objects(objects, Convention(as_boxes=as_boxes))
         self.is_polygon = self.shapes.is_polygon
         self.rings = rings.of(objects.outlines) if self.is_polygon.any() else None
 
@@ -80,7 +80,7 @@ def repaired(batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], as_b
         Boxes and polygons.
     mistakes : Mistakes
     kinds : collection of str
-        Of `error_types.KINDS`.
+        Of `error_types.ERROR_TYPES`.
     as_boxes : bool
         Whether polygons are repaired as their bounding boxes, for a protocol that takes them so.
 
@@ -103,7 +103,7 @@ def repaired(batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], as_b
     texts in reading order, with blanks between where the object's own text has any.
     """
     gt, det = _Outlines(batch.gt, as_boxes), _Outlines(batch.det, as_boxes)
-    made = _Made()
+    made = _NewDetections()
     gone = np.zeros(batch.det.count, dtype=bool)
     for kind in {"false", "duplicate"} & set(kinds):
         gone |= getattr(mistakes, kind)
@@ -121,7 +121,7 @@ def repaired(batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], as_b
 
 
 def _repair_relations(
-    batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], gt: _Outlines, det: _Outlines, made: _Made
+    batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], gt: _Outlines, det: _Outlines, made: _NewDetections
 ) -> Bools:
     """Repair split and merged; return which detections gave way."""
     none = np.zeros(len(mistakes.gt), dtype=bool)
@@ -152,7 +152,7 @@ def _repair_relations(
 
 
 def _repair_outlines(
-    batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], gt: _Outlines, det: _Outlines, made: _Made
+    batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], gt: _Outlines, det: _Outlines, made: _NewDetections
 ) -> Bools:
     """Repair loose and tight; return which detections gave way."""
     none = np.zeros(len(mistakes.gt), dtype=bool)
@@ -295,7 +295,7 @@ def _reading_order(boxes: Floats, around: Floats) -> list[int]:
     return order
 
 
-def _assembled(det: Objects, unchanged: Ints, made: _Made) -> tuple[Objects, Ints]:
+def _assembled(det: Objects, unchanged: Ints, made: _NewDetections) -> tuple[Objects, Ints]:
     """Join detections that stay and those made, each in its place; return their rows too (`Repaired`)."""
     count = len(made.image)
     if not count and len(unchanged) == det.count:

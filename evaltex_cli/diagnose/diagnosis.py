@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli.diagnose.breakdown import PROPERTIES, Bin, BinSums, Edges, add_bin, bins, properties
 from evaltex_cli.diagnose.corrections import repaired
-from evaltex_cli.diagnose.error_types import KINDS, OF_OBJECTS, Mistakes, Thresholds, find
+from evaltex_cli.diagnose.error_types import ERROR_TYPES, OF_OBJECTS, Mistakes, Thresholds, find
 from evaltex_cli.diagnose.selection import Repaired, overlaps_after
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.evaluation.evaluate import Progress, evaluate_inputs, runs_of
@@ -30,9 +30,9 @@ from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import Evidence, Tally
 from evaltex_cli.records import ImageBatch, Ints
-from evaltex_cli.runtime import InOrder
+from evaltex_cli.runtime import OrderedMap
 
-ALL_KINDS = "all"
+ALL_TYPES = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +143,14 @@ class _BatchSums:
         if self.prepared is None or self.prepared.batch is not batch:
             self.prepared = self._prepare(batch)
         prepared = self.prepared
-        sums = _Sums(Counter({kind: prepared.mistakes.count(kind) for kind in KINDS}))
+        sums = _Sums(Counter({kind: prepared.mistakes.count(kind) for kind in ERROR_TYPES}))
         convention = run.protocol.convention(run.parameters)
         as_boxes = convention.as_boxes or convention.inclusive
         if as_boxes not in prepared.repairs:
             prepared.repairs[as_boxes] = _repairs(batch, prepared.mistakes, as_boxes)
         combined = evidence.tally  # in images with mistakes of one kind, the repair of all kinds is that of this kind
         for kind, repair in prepared.repairs[as_boxes].items():
-            tally = combined if kind == ALL_KINDS else evidence.tally
+            tally = combined if kind == ALL_TYPES else evidence.tally
             if repair.changed.any():
                 overlaps = overlaps_after(batch, repair, convention)
                 corrected = run.protocol.evidence(repair.batch, overlaps, run.parameters, False)
@@ -211,10 +211,10 @@ class Diagnostician:
                 "objects" if kind in OF_OBJECTS else "detections",
                 {name: after[kind][name] - scores[name] for name in names},
             )
-            for kind in KINDS
+            for kind in ERROR_TYPES
         ]
         losses = {name: 1.0 - scores[name] for name in names}
-        unexplained = {name: 1.0 - after[ALL_KINDS][name] for name in names}
+        unexplained = {name: 1.0 - after[ALL_TYPES][name] for name in names}
         return Diagnosis(
             protocol=evaluation.protocol.name,
             signature=evaluation.signature,
@@ -277,7 +277,7 @@ def diagnosed(
     protocols: Mapping[str, Any],
     diagnostician: Diagnostician,
     progress: Progress | None = None,
-    in_order: InOrder = map,
+    ordered_map: OrderedMap = map,
 ) -> list[Diagnosis]:
     """Diagnose by several protocols at once.
 
@@ -285,7 +285,7 @@ def diagnosed(
     ----------
     protocols : mapping
         Name -> parameters record.
-    progress, in_order : callable, optional
+    progress, ordered_map : callable, optional
         As for `evaluate.evaluate_inputs`.
 
     Raises
@@ -293,15 +293,15 @@ def diagnosed(
     InputError, ConfigError
         As `diagnose`.
     """
-    evaluations = evaluate_inputs(inputs, runs_of(protocols), diagnostician.sink, progress, in_order)
+    evaluations = evaluate_inputs(inputs, runs_of(protocols), diagnostician.sink, progress, ordered_map)
     return [diagnostician.diagnosis(evaluation) for evaluation in evaluations]
 
 
 def _repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> dict[str, Repaired]:
-    repairs = {kind: repaired(batch, mistakes, (kind,), as_boxes).of_changed_images() for kind in KINDS}
+    repairs = {kind: repaired(batch, mistakes, (kind,), as_boxes).of_changed_images() for kind in ERROR_TYPES}
     has_several = np.sum([repair.changed for repair in repairs.values()], axis=0) > 1
-    of_all = repaired(batch, mistakes, KINDS, as_boxes)
-    repairs[ALL_KINDS] = of_all._replace(changed=has_several).of_changed_images()
+    of_all = repaired(batch, mistakes, ERROR_TYPES, as_boxes)
+    repairs[ALL_TYPES] = of_all._replace(changed=has_several).of_changed_images()
     return repairs
 
 

@@ -11,7 +11,7 @@ from evaltex_cli.geometry.overlaps import CONTINUOUS
 from evaltex_cli.protocols.ratios import divide
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
 
-KINDS = ("missed", "split", "merged", "loose", "tight", "false", "duplicate")
+ERROR_TYPES = ("missed", "split", "merged", "loose", "tight", "false", "duplicate")
 OF_OBJECTS = ("missed", "split", "tight")
 """Kinds that are counted in ground-truth objects; the others are counted in detections."""
 SAME_IOU = 0.5
@@ -83,7 +83,7 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     on another only when it covers more than `overlap` of it beyond what the home covers of it (as EvaLTex's Eq. 5):
     so objects that overlap are no mistake of a detection that equals one of them.
     """
-    gt_shapes, det_shapes = shapes.of(batch.gt, CONTINUOUS), shapes.of(batch.det, CONTINUOUS)
+    gt_shapes, det_shapes = shapes.from_objects(batch.gt, CONTINUOUS), shapes.from_objects(batch.det, CONTINUOUS)
     measured = overlaps.of(batch)
     gt, det, area = measured.gt, measured.det, measured.area
     gt_area, det_area = measured.gt_area, measured.det_area

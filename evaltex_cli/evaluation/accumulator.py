@@ -177,12 +177,12 @@ class Accumulator:
     """
 
     def __init__(self, protocol: str = "evaltex", **parameters: Any) -> None:
-        of = load(protocol)
+        spec = load(protocol)
         self._parameters = config.checked(protocol, parameters)
-        self._runs = {False: tally.Run(of, of.decided(self._parameters, lambda: False))}
-        among_polygons = of.decided(self._parameters, lambda: True)
+        self._runs = {False: tally.Run(spec, spec.resolve(self._parameters, lambda: False))}
+        among_polygons = spec.resolve(self._parameters, lambda: True)
         if among_polygons != self._runs[False].parameters:  # which one applies is known at the end
-            self._runs[True] = tally.Run(of, among_polygons)
+            self._runs[True] = tally.Run(spec, among_polygons)
         self._has_polygons = False
         self._waiting: list[tuple[Objects, Objects, Floats]] = []
         self._waiting_objects = 0

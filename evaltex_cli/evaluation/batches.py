@@ -113,7 +113,7 @@ def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, task:
         task.names,
         gt_read.sizes,
         gt_read.objects,
-        _spread(det_read.objects, task.present),
+        _with_empty_images(det_read.objects, task.present),
         in_detections=task.present,
     )
     if options.masks is not None:
@@ -194,7 +194,7 @@ def cut(inputs: Inputs) -> Iterator[tuple[int, int]]:
         start = stop
 
 
-def _spread(objects: Objects, present: Bools) -> Objects:
+def _with_empty_images(objects: Objects, present: Bools) -> Objects:
     """Give images without detections their empty share of the offsets."""
     counts = np.zeros(len(present), np.int64)
     counts[present] = np.diff(objects.offsets)

@@ -33,7 +33,7 @@ from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.options import INVALID_POLYGONS, MAX_PIXELS, InputOptions, MaskFolders
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import SHOWN_IMAGES, load
-from evaltex_cli.runtime import FailedError, InOrder
+from evaltex_cli.runtime import FailedError, OrderedMap
 
 UNREACHABLE = "skipped: [it counts|they count], and nothing matches [it|them]"
 _CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
@@ -134,7 +134,7 @@ def evaluate_inputs(
     runs: Sequence[Run],
     sink: Sink | None = None,
     progress: Progress | None = None,
-    in_order: InOrder = map,
+    ordered_map: OrderedMap = map,
     journal: Journal | None = None,
 ) -> list[Evaluation]:
     """Evaluate indexed inputs by every run.
@@ -145,7 +145,7 @@ def evaluate_inputs(
         Gets every run's evidence of every batch, with matches, as soon as it is there.
     progress : callable, optional
         Gets the number of images done and of all.
-    in_order : callable
+    ordered_map : callable
         What does the work (`workers`); `map` does it here.
     journal : Journal, optional
         The results of an earlier run are taken from it, and those of this run go there.
@@ -166,12 +166,12 @@ def evaluate_inputs(
         refuse_other_spellings(gt, det, paired)
     gt_count, det_count = InputCounts(), InputCounts()
     cuts = list(cut(inputs))
-    has_polygons = cache(lambda: _has_polygons(inputs, cuts, in_order))
-    runs = [replace(run, parameters=run.protocol.decided(run.parameters, has_polygons)) for run in runs]
+    has_polygons = cache(lambda: _has_polygons(inputs, cuts, ordered_map))
+    runs = [replace(run, parameters=run.protocol.resolve(run.parameters, has_polygons)) for run in runs]
     work = partial(batches.measure, [run.empty() for run in runs], options, None if sink is None else sink.make)
     stamps = None if options.masks is None else batches.picture_stamps(options.masks, gt.names)
     for (start, done), result in _results(
-        work, cuts, partial(batches.task_of, inputs, stamps), faults, in_order, journal
+        work, cuts, partial(batches.task_of, inputs, stamps), faults, ordered_map, journal
     ):
         faults.extend(result.faults)
         _log_refused(inputs, (start, done), result.refused)
@@ -214,7 +214,7 @@ def scored(run: Run, gt: InputSummary, det: InputSummary, options: InputOptions,
     )
 
 
-def _has_polygons(inputs: Inputs, cuts: Sequence[tuple[int, int]], in_order: InOrder) -> bool:
+def _has_polygons(inputs: Inputs, cuts: Sequence[tuple[int, int]], ordered_map: OrderedMap) -> bool:
     """Whether an object of either side has other than four vertices; images are read until one is found."""
     of_gt = (np.arange(*cut) for cut in cuts)
     of_det = (part[part != NO_DETECTIONS] for part in (inputs.paired[start:stop] for start, stop in cuts))
@@ -222,7 +222,7 @@ def _has_polygons(inputs: Inputs, cuts: Sequence[tuple[int, int]], in_order: InO
         if formats.load(source.format).four_corners:
             continue
         try:
-            if any(in_order(batches.holds_polygons, (batches.part_of(source, part) for part in parts))):
+            if any(ordered_map(batches.holds_polygons, (batches.part_of(source, part) for part in parts))):
                 return True
         except FailedError as failed:
             raise InputError(f"{source.path}: given up after three attempts ({failed.reason})") from failed
@@ -250,13 +250,13 @@ def _results(
     cuts: Sequence[tuple[int, int]],
     task: Callable[..., BatchTask],
     faults: FaultLog,
-    in_order: InOrder,
+    ordered_map: OrderedMap,
     journal: Journal | None,
 ) -> Iterator[tuple[tuple[int, int], BatchResult]]:
     """Yield the images of each batch and its result; what the journal has is not measured again."""
     known = {cut for cut in cuts if journal is not None and journal.has(*cut)}
     tasks = (task(cut=cut, is_counted=not faults.count) for cut in cuts if cut not in known)
-    results = in_order(work, tasks)
+    results = ordered_map(work, tasks)
     try:
         for cut in cuts:
             if journal is not None and cut in known:

@@ -14,7 +14,7 @@ from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_confident
 from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions, MaskFolders
 from evaltex_cli.records import Ints
-from evaltex_cli.runtime import FailedError, InOrder
+from evaltex_cli.runtime import FailedError, OrderedMap
 from evaltex_cli.version import __version__
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ class Inputs:
         return pair_images(self.gt, self.det, self.faults)
 
 
-def open_inputs(gt: Path, det: Path, options: InputOptions, in_order: InOrder = map) -> Inputs:
+def open_inputs(gt: Path, det: Path, options: InputOptions, ordered_map: OrderedMap = map) -> Inputs:
     """Index both sides.
 
     Parameters
     ----------
-    in_order : callable
+    ordered_map : callable
         What does the work (`workers`).
 
     Raises
@@ -50,14 +50,14 @@ def open_inputs(gt: Path, det: Path, options: InputOptions, in_order: InOrder = 
         When an input cannot be read at all.
     """
     sides: list[tuple[Path, Side, str | None]] = [(gt, "gt", options.gt_format), (det, "det", options.det_format)]
-    if in_order is not map and all(formats.is_text(path, name) for path, _, name in sides):
+    if ordered_map is not map and all(formats.is_text(path, name) for path, _, name in sides):
         from evaltex_cli.runtime.workers import in_threads
 
-        in_order = in_threads
+        ordered_map = in_threads
     elif any(formats.is_packed(path) for path in (gt, det)):
-        in_order = map  # what is unpacked must outlive the workers
+        ordered_map = map  # what is unpacked must outlive the workers
     try:
-        (gt_source, faults), (det_source, more) = in_order(_opened, sides)
+        (gt_source, faults), (det_source, more) = ordered_map(_opened, sides)
     except FailedError as failed:
         raise InputError(f"{failed.item[0]}: given up after three attempts ({failed.reason})") from failed
     faults.extend(more)

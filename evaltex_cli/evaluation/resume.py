@@ -23,7 +23,7 @@ from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.evaluation.batches import BatchResult
 from evaltex_cli.evaluation.inputs import Inputs, signature
 from evaltex_cli.evaluation.tally import Gathered, InputCounts, Run
-from evaltex_cli.protocols.base import ExactSum, Remark, Tally
+from evaltex_cli.protocols.base import ExactSum, ObjectWarning, Tally
 from evaltex_cli.version import __version__
 
 _BATCH = re.compile(rb'\{"chunk": \[(\d+), (\d+)\], ')
@@ -161,7 +161,7 @@ def _encoded(result: BatchResult) -> dict[str, Any]:
         "gathered": [
             {
                 "sums": {name: _parts(value) for name, value in one.sums.as_dict().items()},
-                "warnings": [astuple(remark) for remark in one.warnings],
+                "warnings": [astuple(warning) for warning in one.warnings],
                 "columns": [
                     {name: [c.dtype.str, c.tolist()] for name, c in part.as_dict().items()} for part in one.columns
                 ],
@@ -191,7 +191,7 @@ def _decoded(line: Mapping[str, Any], tallies: Sequence[type[Tally]]) -> BatchRe
     gathered = [
         Gathered(
             tally(**{name: _sums(value) for name, value in one["sums"].items()}),
-            [Remark(text, count, tuple(images), others) for text, count, images, others in one["warnings"]],
+            [ObjectWarning(text, count, tuple(images), others) for text, count, images, others in one["warnings"]],
             [
                 tally(**{name: np.array(values, dtype) for name, (dtype, values) in part.items()})
                 for part in one["columns"]

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evaltex_cli.geometry import overlaps
-from evaltex_cli.protocols.base import Evidence, EvidenceRows, Protocol, Remark, Scores, Tally, joined
+from evaltex_cli.protocols.base import Evidence, EvidenceRows, ObjectWarning, Protocol, Scores, Tally, joined
 from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
 from evaltex_cli.records import GeometryCounts, ImageBatch, Ints, Objects, count_texts
 
@@ -150,23 +150,23 @@ class Evaluation:
 
 @dataclass(slots=True)
 class Gathered:
-    """What one protocol has gathered of some images: sums, remarks, and the evidence by image, if it is kept."""
+    """Sums and warnings of one protocol over some images; and their evidence by image, if the run has `keep_rows`."""
 
     sums: Tally | None = None
-    warnings: list[Remark] = field(default_factory=list)
+    warnings: list[ObjectWarning] = field(default_factory=list)
     columns: list[Tally] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
 
     def add(self, other: Gathered) -> None:
         """Add what the same protocol has gathered of other images."""
         self.sums = joined(self.sums, other.sums)
-        self.remark(other.warnings)
+        self.add_warnings(other.warnings)
         self.columns.extend(other.columns)
         self.names.extend(other.names)
 
-    def remark(self, remarks: Iterable[Remark]) -> None:
-        """Add remarks, to those of the same text where there are."""
-        for new in remarks:
+    def add_warnings(self, warnings: Iterable[ObjectWarning]) -> None:
+        """Add warnings, to those of the same text if there are any."""
+        for new in warnings:
             at = next((k for k, old in enumerate(self.warnings) if old.text == new.text), None)
             if at is None:
                 self.warnings.append(new)
@@ -240,7 +240,7 @@ def add_batch(run: Run, batch: ImageBatch, make: Make | None) -> Any:
     measured = overlaps.of(batch, run.protocol.convention(run.parameters))
     evidence = run.protocol.evidence(batch, measured, run.parameters, make is not None)
     run.gathered.sums = joined(run.gathered.sums, evidence.tally.sum())
-    run.gathered.remark(evidence.warnings)
+    run.gathered.add_warnings(evidence.warnings)
     if run.keep_rows:
         run.gathered.columns.append(evidence.tally)
         run.gathered.names.extend(batch.names)

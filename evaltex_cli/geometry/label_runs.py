@@ -27,7 +27,7 @@ class ObjectRuns(NamedTuple):
     Object i owns runs ``offsets[i]:offsets[i + 1]``. Rows count through all pictures of the batch.
     """
 
-    object: Ints
+    owner: Ints
     row: Ints
     start: Ints
     stop: Ints
@@ -55,21 +55,21 @@ def by_object(masks: Masks, index: Ints) -> ObjectRuns:
     chosen = _is_among(index, masks.objects)
     if isinstance(masks, Moved):
         still, runs = by_object(masks.pictures, np.flatnonzero(chosen & ~masks.moved)), masks.runs
-        run = np.flatnonzero(chosen.take(runs.object))
+        run = np.flatnonzero(chosen.take(runs.owner))
         columns = [np.concatenate([a, b.take(run)]) for a, b in zip(still[:4], runs[:4], strict=True)]
         order = _stable_order(columns[0])
         return _object_runs([column.take(order) for column in columns], masks.objects)
-    run = np.flatnonzero(chosen.take(masks.object))
-    run = run.take(_stable_order(masks.object.take(run)))
+    run = np.flatnonzero(chosen.take(masks.owner))
+    run = run.take(_stable_order(masks.owner.take(run)))
     row, start = np.divmod(masks.start.take(run).astype(np.int64), masks.columns)
     stop = masks.stop.take(run) - row * masks.columns
-    return _object_runs([masks.object.take(run), row, start, stop], masks.objects)
+    return _object_runs([masks.owner.take(run), row, start, stop], masks.objects)
 
 
 def area(masks: Masks) -> Floats:
     """(objects,) pixel counts."""
     runs = masks.runs if isinstance(masks, Moved) else masks
-    pixels = np.bincount(runs.object, weights=runs.stop - runs.start, minlength=masks.objects)
+    pixels = np.bincount(runs.owner, weights=runs.stop - runs.start, minlength=masks.objects)
     if isinstance(masks, Moved):
         pixels = np.where(masks.moved, pixels, area(masks.pictures))
     return pixels.astype(np.float64)  # of nothing at all, numpy's sums are integers
@@ -79,10 +79,10 @@ def extent(runs: LabelRuns) -> tuple[Floats, Floats]:
     """Heights and widths (objects,) of the objects' bounding boxes in pixels; 0 for one without pixels."""
     row = runs.start // runs.columns
     begins = np.ones(len(row), dtype=bool)
-    begins[1:] = (runs.object[1:] != runs.object[:-1]) | (row[1:] != row[:-1])
+    begins[1:] = (runs.owner[1:] != runs.owner[:-1]) | (row[1:] != row[:-1])
     first = np.flatnonzero(begins)
     last = np.append(first, len(row))[1:] - 1
-    owner, row = runs.object.take(first), row.take(first).astype(np.int64)
+    owner, row = runs.owner.take(first), row.take(first).astype(np.int64)
     start, stop = (ends - row * runs.columns for ends in (runs.start.take(first), runs.stop.take(last)))
     return _span(owner, row, row + 1, runs.objects), _span(owner, start, stop, runs.objects)
 
@@ -190,8 +190,8 @@ def _overlaps_of_strip(
     g = np.arange(both - 1, len(order) - 1) - d
     shared = np.minimum(gt.stop[gt_first:].take(g), det.stop[det_first:].take(d)) - start.take(order[both:])
     meets = np.flatnonzero(shared > 0)
-    gt_object = gt.object[gt_first:].take(g.take(meets))
-    det_object = det.object[det_first:].take(d.take(meets))
+    gt_object = gt.owner[gt_first:].take(g.take(meets))
+    det_object = det.owner[det_first:].take(d.take(meets))
     return _summed(gt_object * det.objects + det_object, shared.take(meets))
 
 
@@ -259,7 +259,7 @@ class _Line:
 
 def _intervals(line: _Line, runs: ObjectRuns) -> tuple[Ints, Ints]:
     """Runs as intervals, a band an object: disjoint and in order."""
-    row = line.at(runs.object, runs.row)
+    row = line.at(runs.owner, runs.row)
     return row + runs.start, row + runs.stop
 
 
@@ -293,7 +293,7 @@ def _to_change(runs: LabelRuns, radius: Ints) -> tuple[_Line, Ints, Ints, Ints]:
     """Return a line with room for the change, the intervals on it of all objects to be changed, each one's radius."""
     own = by_object(runs, np.flatnonzero(radius))
     line = _Line.around(own, margin=int(radius.max()))
-    return line, *_intervals(line, own), radius.take(own.object)
+    return line, *_intervals(line, own), radius.take(own.owner)
 
 
 def _window_shift(line: _Line, start: Ints, radius: Ints, step: int) -> Ints:

@@ -57,7 +57,7 @@ def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
     # First what may be refused, before polygons are made.
     gt_boxes, det_boxes = shapes.boxes_of(batch.gt, convention), shapes.boxes_of(batch.det, convention)
     gt, det = touching_boxes(gt_boxes, batch.gt.offsets, det_boxes, batch.det.offsets, batch.names)
-    gt_shapes, det_shapes = shapes.of(batch.gt, convention), shapes.of(batch.det, convention)
+    gt_shapes, det_shapes = shapes.from_objects(batch.gt, convention), shapes.from_objects(batch.det, convention)
     area = shapes.pair_area(gt_shapes, gt, det_shapes, det)
     overlap = area > 0
     areas = shapes.area(gt_shapes), shapes.area(det_shapes)

@@ -58,7 +58,7 @@ def has_geometry(polygons: Geometries) -> Bools:
     return np.asarray(geometry.shapely.is_geometry(polygons), dtype=bool)
 
 
-def of(objects: Objects, convention: Convention) -> Shapes:
+def from_objects(objects: Objects, convention: Convention) -> Shapes:
     """Return the shapes of objects as a convention takes them; a box given by its four corners is a box."""
     boxes = boxes_of(objects, convention)
     outlines = _truncated(objects.outlines) if convention.truncated else objects.outlines

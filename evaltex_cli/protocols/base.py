@@ -33,8 +33,8 @@ _SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
-    """What the user should know about some objects; remarks with the same `text` add up over batches.
+class ObjectWarning:
+    """What the user should know about some objects; warnings with the same `text` add up over batches.
 
     Attributes
     ----------
@@ -53,10 +53,10 @@ class Remark:
     images: tuple[str, ...]
     others: int = 0
 
-    def __add__(self, other: Remark) -> Remark:
+    def __add__(self, other: ObjectWarning) -> ObjectWarning:
         names = self.images + other.images
         others = self.others + other.others + len(names[SHOWN_IMAGES:])
-        return Remark(self.text, self.count + other.count, names[:SHOWN_IMAGES], others)
+        return ObjectWarning(self.text, self.count + other.count, names[:SHOWN_IMAGES], others)
 
     def __str__(self) -> str:
         more = f" and {self.others} more" if self.others else ""
@@ -64,12 +64,12 @@ class Remark:
         return counted(self.count, self.text).format(images=images)
 
 
-def remark(text: str, batch: ImageBatch, objects: Bools) -> tuple[Remark, ...]:
-    """Remark on these objects of the ground truth, (G,) bool; nothing where there are none."""
+def object_warning(text: str, batch: ImageBatch, objects: Bools) -> tuple[ObjectWarning, ...]:
+    """ObjectWarning on these objects of the ground truth, (G,) bool; nothing where there are none."""
     if not objects.any():
         return ()
     names = [batch.names[k] for k in np.unique(batch.gt.image[objects]).tolist()]
-    return (Remark(text, int(objects.sum()), tuple(names[:SHOWN_IMAGES]), len(names[SHOWN_IMAGES:])),)
+    return (ObjectWarning(text, int(objects.sum()), tuple(names[:SHOWN_IMAGES]), len(names[SHOWN_IMAGES:])),)
 
 
 def image_named(name: str) -> str:
@@ -246,13 +246,13 @@ class Evidence(NamedTuple):
         Columns with one row per image.
     matches : Matches or None
         Made only when asked for.
-    warnings : tuple of Remark
+    warnings : tuple of ObjectWarning
         What the user should know about single images.
     """
 
     tally: Tally
     matches: Matches | None = None
-    warnings: tuple[Remark, ...] = ()
+    warnings: tuple[ObjectWarning, ...] = ()
 
 
 class EvidenceRows(NamedTuple):
@@ -316,8 +316,8 @@ class Protocol:
     needs : callable
         ``needs(batch, parameters)`` raises an `InputError` where images do not have what the parameters ask for: sizes,
         confidences.
-    decided : callable
-        ``decided(parameters, has_polygons)``: the parameters with what they leave to the data set; ``has_polygons()``
+    resolve : callable
+        ``resolve(parameters, has_polygons)``: the parameters with what they leave to the data set; ``has_polygons()``
         looks whether any object of it, on either side, has other than four vertices (a box has four).
     object_credit : callable
         ``object_credit(types, values)``: how well each ground-truth object was found, in [0, 1], from its match type
@@ -344,7 +344,7 @@ class Protocol:
     takes_masks: bool = True
     needs_texts: bool = False
     needs: Callable[[ImageBatch, Any], None] = lambda batch, parameters: None
-    decided: Callable[[Any, Callable[[], bool]], Any] = lambda parameters, _: parameters
+    resolve: Callable[[Any, Callable[[], bool]], Any] = lambda parameters, _: parameters
     object_credit: Callable[[NDArray[np.uint8], Mapping[str, Floats]], Floats] = lambda types, _: (
         types != MISSED
     ).astype(np.float64)

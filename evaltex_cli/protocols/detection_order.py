@@ -82,7 +82,7 @@ def needs_confidences(batch: ImageBatch, parameters: Any) -> None:
 def _sorted(batch: ImageBatch, overlaps: Overlaps, order: Ints, rank: Ints) -> tuple[ImageBatch, Overlaps]:
     """Return a batch and its overlaps with the detections in another order; ``rank[order]`` is 0, 1, ..."""
     det: Objects = take(batch.det, order, batch.det.offsets)
-    runs = None if batch.det_runs is None else batch.det_runs._replace(object=rank[batch.det_runs.object])
+    runs = None if batch.det_runs is None else batch.det_runs._replace(owner=rank[batch.det_runs.owner])
     place = rank[overlaps.det]
     pairs = np.lexsort((place, overlaps.gt))
     sorted_overlaps = overlaps._replace(

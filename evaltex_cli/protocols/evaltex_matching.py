@@ -107,7 +107,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
         radius = np.floor(margin + 0.5).astype(np.int64)
         grown, shrunk = label_runs.grown(runs, radius), label_runs.shrunk_or_same(runs, radius)
         return Scene(label_runs, runs, batch.det_runs, gt_area, det_area, grown, shrunk)
-    gt, det = (shapes.of(side, convention(parameters)) for side in (batch.gt, batch.det))
+    gt, det = (shapes.from_objects(side, convention(parameters)) for side in (batch.gt, batch.det))
     sides = batch.gt.boxes[:, 2:] - batch.gt.boxes[:, :2]
     longer, shorter = sides.max(axis=1, initial=0.0), sides.min(axis=1, initial=np.inf)
     # A polygon that no detection touches is never measured, and costs two buffers.
@@ -253,7 +253,7 @@ def _takes_regions(batch: ImageBatch, parameters: Parameters) -> Bools:
     """(G,) whether an object's region is text: not for masks, and not in an image with a polygon object."""
     if not parameters.region or batch.has_masks:
         return np.zeros(batch.gt.count, dtype=bool)
-    is_polygon = shapes.of(batch.gt, convention(parameters)).is_polygon
+    is_polygon = shapes.from_objects(batch.gt, convention(parameters)).is_polygon
     image = batch.gt.image
     return np.asarray(np.bincount(image[is_polygon], minlength=len(batch.names))[image] == 0)
 

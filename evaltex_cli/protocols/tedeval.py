@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaltex_cli.protocols.base import CreditTally, Evidence, Protocol, Scores, object_counts, per_image, remark
+from evaltex_cli.protocols.base import CreditTally, Evidence, Protocol, Scores, object_counts, object_warning, per_image
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.ratios import divide, image_scores_by, scores_of
@@ -98,7 +98,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         precision_credit=per_image(precision, batch.det.image, images),
     )
     text = "tedeval: {count} object[s] without transcription [has|have] no characters, so no credit (in {images})"
-    warnings = remark(text, batch, gt_counts & (lengths == 0))
+    warnings = object_warning(text, batch, gt_counts & (lengths == 0))
     if not with_matches:
         return Evidence(tally, warnings=warnings)
     found_by = matches(

@@ -192,7 +192,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
     gt_slanted, det_slanted = batch.gt.outlines.counts > 0, batch.det.outlines.counts > 0
     on_dont_care = batch.gt.dont_care[gt]
     if on_dont_care.any():
-        gt_shapes, det_shapes = (shapes.of(side, TRUNCATED) for side in (batch.gt, batch.det))
+        gt_shapes, det_shapes = (shapes.from_objects(side, TRUNCATED) for side in (batch.gt, batch.det))
         remains, own_area = _uncovered_dont_care(batch.gt, gt_shapes, np.unique(gt[on_dont_care]))
         dc = np.searchsorted(np.unique(gt[on_dont_care]), gt[on_dont_care])
         dc_det = det[on_dont_care]

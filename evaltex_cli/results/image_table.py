@@ -89,7 +89,7 @@ class ImageTable(NamedTuple):
 
 
 @dataclass(slots=True)
-class Gatherer:
+class ImageTableBuilder:
     """Makes a table of images that come one by one, or by batches.
 
     Attributes
@@ -111,7 +111,7 @@ class Gatherer:
         self._pending.append(image)
         self._pending_objects += 1 + len(image.objects) + len(image.detections)
         if self._pending_objects >= PENDING_OBJECTS:
-            self._settle()
+            self._flush()
 
     def add_table(self, table: ImageTable) -> None:
         """Add the images of a batch that was measured (`table_of`)."""
@@ -119,12 +119,12 @@ class Gatherer:
 
     def table(self) -> ImageTable:
         """Return the table of all images that were added."""
-        self._settle()
+        self._flush()
         parts = self._parts or [_of_images([], self.headline, self.with_objects)]
         self._parts = [_joined(parts)] if len(parts) > 1 else parts
         return self._parts[0]
 
-    def _settle(self) -> None:
+    def _flush(self) -> None:
         if self._pending:
             self._parts.append(_of_images(self._pending, self.headline, self.with_objects))
         self._pending, self._pending_objects = [], 0

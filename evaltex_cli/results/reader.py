@@ -19,7 +19,7 @@ from evaltex_cli.protocols.base import Scores, Totals, load
 from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.results import stored_images
 from evaltex_cli.results.beginnings import is_other_document
-from evaltex_cli.results.image_table import Gatherer, ImageTable
+from evaltex_cli.results.image_table import ImageTable, ImageTableBuilder
 from evaltex_cli.results.result_document import (
     SCHEMA,
     Bootstrap,
@@ -30,7 +30,7 @@ from evaltex_cli.results.result_document import (
     Verdict,
 )
 from evaltex_cli.results.stored_images import StoredImages
-from evaltex_cli.runtime.atomic_output import settle
+from evaltex_cli.runtime.atomic_output import finish_interrupted_moves
 from evaltex_cli.runtime.input_files import read_regular
 
 EXPECTED = "the .json of an earlier run"
@@ -56,7 +56,7 @@ def files(path: Path) -> list[Path]:
     """
     if not path.is_dir():
         return [path]
-    settle(path)
+    finish_interrupted_moves(path)
     return sorted(file for file in path.glob("*.json") if not is_other_document(file))
 
 
@@ -106,7 +106,7 @@ def _document(path: Path, value: Any, with_objects: bool) -> ResultDocument:
             faults.append(str(fault))
     if not faults:
         name = decoded["protocol"]
-        gathered = Gatherer(load(name).headline if name in PROTOCOLS else (), with_objects)
+        gathered = ImageTableBuilder(load(name).headline if name in PROTOCOLS else (), with_objects)
         checks = chain(_faults_of_scores(decoded), _faults_of_images(decoded, gathered))
         faults = list(islice(checks, _SHOWN_FAULTS))
     if faults:
@@ -295,7 +295,7 @@ def _faults_of_scores(decoded: Mapping[str, Any]) -> Iterator[str]:
         yield f"scores are not those of {protocol.name}"
 
 
-def _faults_of_images(decoded: Mapping[str, Any], gathered: Gatherer) -> Iterator[str]:
+def _faults_of_images(decoded: Mapping[str, Any], gathered: ImageTableBuilder) -> Iterator[str]:
     """Check the images, which `gathered` gets, and their sums."""
     totals, scores = decoded["totals"], decoded["scores"]
     are_whole, kinds_of_scores, kinds_of_objects = True, set(), set()

@@ -4,7 +4,7 @@ Every target has one staging folder, `.evaltex-staging` in a result folder and `
 not there yet. Its file `lock` is locked as long as its run lives, so a second run into the same place is refused, and
 what a killed run has left is distinguished from what a run is writing. An existing result folder takes several renames,
 which are listed in the file `moves` before the first of them is made: if a run was killed between two, the next one
-that writes to the folder or reads results from it (`settle`) makes the rest.
+that writes to the folder or reads results from it (`finish_interrupted_moves`) makes the rest.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def write_file(path: Path, text: str | Iterable[str]) -> None:
             file.write(piece.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
-def settle(res_dir: Path) -> None:
+def finish_interrupted_moves(res_dir: Path) -> None:
     """Finish what a run that was killed while it replaced results has left; to be called before results are read.
 
     Raises
@@ -196,7 +196,7 @@ def _lock_folder(folder: Path, target: Path) -> Iterator[Path]:
         raise _busy(folder, target)
     lock = None
     try:
-        with signals.waiting():
+        with signals.blocked():
             lock = _locked(folder, target)
         _locked_here.add(folder)
         _finish(folder, target)
@@ -204,7 +204,7 @@ def _lock_folder(folder: Path, target: Path) -> Iterator[Path]:
         yield folder
     finally:
         if lock is not None:
-            with signals.waiting():
+            with signals.blocked():
                 _remove(folder)
                 _locked_here.discard(folder)
                 os.close(lock)

@@ -77,8 +77,8 @@ class Cluster:
         self._refuse_other_scheduler()
         self._refuse_other_workers()
 
-    def in_order(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
-        """Yield the function of each item; see `InOrder`.
+    def ordered_map(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
+        """Yield the function of each item; see `OrderedMap`.
 
         Raises
         ------

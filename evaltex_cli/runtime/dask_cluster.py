@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.runtime import InOrder
+from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.cluster_schedule import ANSWER_SECONDS, CONNECT_SECONDS, TIMEOUT, Cluster, Warn
 
 PROBE_SECONDS = 7
@@ -24,8 +24,8 @@ PROBE_SECONDS = 7
 @contextmanager
 def workers_of(
     address: str, paths: Sequence[Path] = (), timeout: float = TIMEOUT, warn: Warn = lambda _: None
-) -> Iterator[InOrder]:
-    """Give an `InOrder` over the workers of a running Dask scheduler.
+) -> Iterator[OrderedMap]:
+    """Give an `OrderedMap` over the workers of a running Dask scheduler.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def workers_of(
                     f"cluster {address}: cannot be reached ({reason}); give a scheduler's address, tcp://HOST:8786"
                 ) from error
             try:
-                yield Cluster(client, address, [str(path.absolute()) for path in paths], timeout, warn).in_order
+                yield Cluster(client, address, [str(path.absolute()) for path in paths], timeout, warn).ordered_map
             finally:
                 with suppress(Exception):  # a scheduler that is gone need not know
                     client.close(timeout=ANSWER_SECONDS)

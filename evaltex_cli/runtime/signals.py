@@ -10,7 +10,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def waiting() -> Iterator[None]:
+def blocked() -> Iterator[None]:
     """Let them wait until the block is done; processes that are started in it have them blocked."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:

@@ -33,8 +33,8 @@ from evaltex_cli.runtime import (
     ATTEMPTS,
     MACHINE_FAULTS,
     FailedError,
-    InOrder,
     Item,
+    OrderedMap,
     Result,
     signals,
 )
@@ -56,7 +56,7 @@ _locked_here: dict[str, int] = {}
 
 
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
-    """Yield the function of each item, all worked on at once in this process; see `InOrder`.
+    """Yield the function of each item, all worked on at once in this process; see `OrderedMap`.
 
     For few items, and work that mostly leaves the interpreter to others. An interrupt does not wait for it.
     """
@@ -88,12 +88,12 @@ def prepare(modules: Sequence[str]) -> None:
 
 
 @contextmanager
-def processes(jobs: int) -> Iterator[InOrder]:
-    """Give an `InOrder` over so many worker processes; none of them is left when the block ends, however it does."""
+def processes(jobs: int) -> Iterator[OrderedMap]:
+    """Give an `OrderedMap` over so many worker processes; none of them is left when the block ends, however it does."""
     _start_servers()
     workers = _Workers(jobs)
     try:
-        yield workers.in_order
+        yield workers.ordered_map
     except BaseException:
         workers.end(at_once=True)
         raise
@@ -108,12 +108,12 @@ class _Workers:
         self._processes: list[BaseProcess] = []
         self._idle: list[Connection] = []
         self._start_lock, self._is_ended = threading.Lock(), False
-        with suppress(RuntimeError):  # `in_order` reports it
+        with suppress(RuntimeError):  # `ordered_map` reports it
             for _ in range(jobs):  # they start while this process does something else
                 self._threads.submit(lambda: self._idle.append(self._start()))
 
-    def in_order(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
-        """Yield the function of each item; see `InOrder`.
+    def ordered_map(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
+        """Yield the function of each item; see `OrderedMap`.
 
         Raises
         ------
@@ -186,7 +186,7 @@ def _start_servers() -> None:
     """Start the two processes that start workers, with signals blocked: a terminal's would end them before workers."""
     with _starting(), _silent_children():
         for start in (hold_temporary_folder, resource_tracker.ensure_running, forkserver.ensure_running):
-            with signals.waiting():  # once for each: the second unblocks them
+            with signals.blocked():  # once for each: the second unblocks them
                 start()
 
 

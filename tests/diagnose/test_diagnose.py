@@ -22,7 +22,7 @@ from evaltex_cli.cli import main
 from evaltex_cli.diagnose.breakdown import Edges
 from evaltex_cli.diagnose.corrections import repaired
 from evaltex_cli.diagnose.diagnosis import diagnose
-from evaltex_cli.diagnose.error_types import KINDS, Thresholds, find
+from evaltex_cli.diagnose.error_types import ERROR_TYPES, Thresholds, find
 from evaltex_cli.diagnose.selection import overlaps_after
 from evaltex_cli.errors import ConfigError, FaultLog, InputError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
@@ -96,7 +96,7 @@ def assert_sums(diagnosis):
 
 @pytest.mark.parametrize("shape", [tuple, tilted], ids=["boxes", "polygons"])
 @pytest.mark.parametrize("protocol", ["evaltex", "iou"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ERROR_TYPES)
 def test_one_mistake_is_the_whole_loss(tmp_path, kind, protocol, shape):
     gt, det = ([shape(box) for box in side] for side in SCENES[kind])
     found = diagnosed(tmp_path, gt, det, protocol)
@@ -173,13 +173,13 @@ def batch_of(folder, gt, det):
 )
 def test_repairs_carry_transcriptions(tmp_path, gt, det, expected):
     batch = batch_of(tmp_path, gt, det)
-    corrected, changed, _ = repaired(batch, find(batch, Thresholds()), KINDS)
+    corrected, changed, _ = repaired(batch, find(batch, Thresholds()), ERROR_TYPES)
     assert list(corrected.det.texts) == expected
     assert changed.tolist() == [True]
 
 
 @settings(deadline=None, derandomize=True, max_examples=25)
-@given(st.integers(0, 10_000), st.sets(st.sampled_from(KINDS)))
+@given(st.integers(0, 10_000), st.sets(st.sampled_from(ERROR_TYPES)))
 def test_repaired_objects_are_consistent(tmp_path_factory, seed, kinds):
     batch = scene_batch(tmp_path_factory.mktemp("scene"), seed)
     mistakes = find(batch, Thresholds())
@@ -206,7 +206,7 @@ def test_repaired_objects_are_consistent(tmp_path_factory, seed, kinds):
 
 
 @settings(deadline=None, derandomize=True, max_examples=25)
-@given(st.integers(0, 10_000), st.sampled_from([(kind,) for kind in KINDS] + [KINDS]), st.booleans())
+@given(st.integers(0, 10_000), st.sampled_from([(kind,) for kind in ERROR_TYPES] + [ERROR_TYPES]), st.booleans())
 def test_overlaps_after_a_repair_are_those_measured(tmp_path_factory, seed, kinds, as_boxes):
     batch = scene_batch(tmp_path_factory.mktemp("scene"), seed)
     repair = repaired(batch, find(batch, Thresholds()), kinds, as_boxes).of_changed_images()
@@ -221,8 +221,8 @@ def test_overlaps_after_a_repair_are_those_measured(tmp_path_factory, seed, kind
 def test_one_kind_of_mistake_is_repaired_alike_alone_and_among_all(tmp_path_factory, seed):
     batch = scene_batch(tmp_path_factory.mktemp("scene"), seed)
     mistakes = find(batch, Thresholds())
-    alone = [repaired(batch, mistakes, (kind,)) for kind in KINDS]
-    together = repaired(batch, mistakes, KINDS)
+    alone = [repaired(batch, mistakes, (kind,)) for kind in ERROR_TYPES]
+    together = repaired(batch, mistakes, ERROR_TYPES)
     kinds = np.sum([repair.changed for repair in alone], axis=0)
     assert (together.changed == (kinds > 0)).all()
     for repair in alone:
@@ -316,7 +316,7 @@ def test_kinds_are_those_of_the_plain_reference(tmp_path_factory, seed):
             batch.gt.dont_care[gt.start : gt.stop].tolist(),
             [outline(batch.det, j) for j in det],
         )
-        for kind in KINDS:
+        for kind in ERROR_TYPES:
             own = gt if kind in ("missed", "split", "tight") else det
             assert set(np.flatnonzero(getattr(mistakes, kind)[own.start : own.stop]).tolist()) == expected[kind], kind
 
@@ -456,9 +456,9 @@ def test_table_adds_up(files):
     assert result.exit_code == 0, result.output
     for block in result.stdout.split("where the score is lost")[1:]:
         rows = {line.split()[0]: line.split()[-3:] for line in block.splitlines()[2:13]}
-        assert set(KINDS) < set(rows)
+        assert set(ERROR_TYPES) < set(rows)
         for k in range(3):
-            parts = [round(float(rows[name][k]) * 10_000) for name in (*KINDS, "interaction", "unexplained")]
+            parts = [round(float(rows[name][k]) * 10_000) for name in (*ERROR_TYPES, "interaction", "unexplained")]
             assert sum(parts) == round(float(rows["="][k]) * 10_000)
             assert sum(parts) + round(float(rows["1"][k]) * 10_000) == 10_000
 

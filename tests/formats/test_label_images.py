@@ -50,7 +50,7 @@ def read(
 def painted(runs: LabelRuns, ids: list[int]) -> np.ndarray:
     """What all pictures show, laid over each other."""
     picture = np.zeros((HEIGHT, WIDTH), np.int64)
-    for owner, start, stop in zip(runs.object, runs.start, runs.stop, strict=True):
+    for owner, start, stop in zip(runs.owner, runs.start, runs.stop, strict=True):
         picture.reshape(-1)[np.arange(start, stop) % LABELS.size] = ids[owner]
     return picture
 
@@ -464,7 +464,7 @@ def test_other_pictures_are_still_checked(tmp_path: Path) -> None:
     runs, faults = read(tmp_path, ["a", "b", "c"], [[1, 2], [3, 2, 1], [1]])
     assert ["a.png: " in faults[0], "no picture of image 'c'" in faults[1], len(faults)] == [True, True, 2]
     assert (painted(runs, [0, 0, 3, 2, 1, 0]) == LABELS).all()
-    assert np.bincount(runs.object, minlength=6).tolist() == [0, 0, 4, 4, 4, 0]
+    assert np.bincount(runs.owner, minlength=6).tolist() == [0, 0, 4, 4, 4, 0]
 
 
 def test_evaluate_reports_all_pictures_at_once(tmp_path: Path) -> None:

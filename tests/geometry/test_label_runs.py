@@ -77,15 +77,15 @@ def radii(side: Side, draw: Any) -> np.ndarray:
 def assert_shows(side: Side, masks: Masks, expected: list[np.ndarray]) -> None:
     """The objects as boolean pictures are those expected; their runs are in order, maximal and none is empty."""
     runs = label_runs.by_object(masks, np.arange(len(expected)))
-    assert (np.lexsort((runs.start, runs.row, runs.object)) == np.arange(len(runs.row))).all()
+    assert (np.lexsort((runs.start, runs.row, runs.owner)) == np.arange(len(runs.row))).all()
     assert (runs.stop > runs.start).all()
-    same_row = (np.diff(runs.object) == 0) & (np.diff(runs.row) == 0)
+    same_row = (np.diff(runs.owner) == 0) & (np.diff(runs.row) == 0)
     assert (runs.start[1:] > runs.stop[:-1])[same_row].all()
-    assert runs.offsets.tolist() == [int((runs.object < k).sum()) for k in range(len(expected) + 1)]
+    assert runs.offsets.tolist() == [int((runs.owner < k).sum()) for k in range(len(expected) + 1)]
     assert label_runs.area(masks).tolist() == [mask.sum() for mask in expected]
     first_row = np.cumsum([0] + [len(picture) for picture in side.pictures])[side.image]
     found = [np.zeros_like(mask) for mask in expected]
-    for owner, row, start, stop in zip(runs.object, runs.row, runs.start, runs.stop, strict=True):
+    for owner, row, start, stop in zip(runs.owner, runs.row, runs.start, runs.stop, strict=True):
         found[owner][row - first_row[owner] + PAD, start + PAD : stop + PAD] = True
     for picture, mask in zip(found, expected, strict=True):
         assert (picture == mask).all()
@@ -113,7 +113,7 @@ def test_runs_of_some_objects(drawn: list[Side], data: st.DataObject) -> None:
     for masks in (side.runs, label_runs.grown(side.runs, radius)):
         every = label_runs.by_object(masks, np.arange(len(chosen)))
         some = label_runs.by_object(masks, np.flatnonzero(chosen))
-        kept = np.array(chosen, dtype=bool)[every.object]
+        kept = np.array(chosen, dtype=bool)[every.owner]
         assert all((a == b[kept]).all() for a, b in zip(some[:4], every[:4], strict=True))
 
 
@@ -247,7 +247,7 @@ def test_union_area(drawn: list[Side], with_itself: bool, data: st.DataObject) -
 
 def test_labels_that_are_no_object_are_background() -> None:
     runs = from_pictures([np.array([[1, 2, 2, 3]])], np.array([0, 2]), np.array([3, 1]))
-    assert list(zip(runs.object, runs.start, runs.stop, strict=True)) == [(1, 0, 1), (0, 3, 4)]
+    assert list(zip(runs.owner, runs.start, runs.stop, strict=True)) == [(1, 0, 1), (0, 3, 4)]
 
 
 def test_a_run_ends_with_its_row() -> None:
@@ -282,8 +282,8 @@ def test_more_objects_than_16_bits_count() -> None:
     runs = from_pictures([labels], np.array([0, 69_999]), np.arange(1, 70_000))
     assert (label_runs.area(runs) == 1).all()
     own = label_runs.by_object(runs, np.arange(69_999))
-    assert (own.object == np.arange(69_999)).all()
-    assert (own.row * 1000 + 999 - own.start == own.object + 1).all()
+    assert (own.owner == np.arange(69_999)).all()
+    assert (own.row * 1000 + 999 - own.start == own.owner + 1).all()
     mirrored = from_pictures([labels[:, ::-1]], np.array([0, 69_999]), np.arange(1, 70_000))
     gt, det, area = label_runs.overlaps(runs, mirrored)
     expected = np.delete(np.arange(69_999), 998)  # label 999 lies on background

@@ -166,7 +166,7 @@ def test_a_box_drawn_by_its_corners_is_measured_as_a_box(numbers: list[float], t
     """In either direction and from any corner; nothing else is."""
     ring = np.array(numbers).reshape(4, 2)
     for drawn in (ring, np.array([ring[0], [ring[1, 0], ring[0, 1]], ring[1], [ring[0, 0], ring[1, 1]]])):
-        found = shapes.of(image_objects(polygons=[drawn]), Convention(truncated=truncated))
+        found = shapes.from_objects(image_objects(polygons=[drawn]), Convention(truncated=truncated))
         taken = np.trunc(drawn) if truncated else drawn
         x0, y0, x1, y1 = *taken.min(axis=0).tolist(), *taken.max(axis=0).tolist()
         corners = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]]

@@ -22,7 +22,7 @@ from evaltex_cli.cli import main
 from evaltex_cli.compare import comparison
 from evaltex_cli.diagnose import tables
 from evaltex_cli.diagnose.diagnosis import Diagnosis, diagnose
-from evaltex_cli.diagnose.error_types import KINDS
+from evaltex_cli.diagnose.error_types import ERROR_TYPES
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import batches
 from evaltex_cli.report import Made, Pictures, inputs, make, page, read, subject
@@ -208,7 +208,7 @@ class TestContent:
         assert (tmp_path / "again.html").read_bytes() == report.read_bytes()
 
 
-LOSS_PARTS = (*KINDS, "interaction", "unexplained")
+LOSS_PARTS = (*ERROR_TYPES, "interaction", "unexplained")
 
 
 def words_diagnoses(protocols: list[str], **parameters: Any) -> list[Diagnosis]:
@@ -229,7 +229,7 @@ class TestLosses:
         for k, expected in enumerate(words_diagnoses(["evaltex", "icdar2013"])):
             (shown,) = data[f"protocol-{k}"]["losses"]["systems"]
             assert same(shown, expected)
-            assert [part["kind"] for part in shown["kinds"]] == list(KINDS)
+            assert [part["kind"] for part in shown["kinds"]] == list(ERROR_TYPES)
             assert shown["losses"]["recall"] > 0
             for name, loss in shown["losses"].items():
                 shares = [part["shares"][name] for part in shown["kinds"]]

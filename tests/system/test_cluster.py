@@ -196,9 +196,9 @@ def test_workers_unlike_this_process_are_refused_at_the_start(workers: Workers, 
 
 def test_a_worker_that_joins_later_and_differs_gets_no_work(workers: Workers, tmp_path: Path) -> None:
     good, told = workers.start(), []
-    with dask_cluster.workers_of(workers.address, warn=told.append) as in_order:
+    with dask_cluster.workers_of(workers.address, warn=told.append) as ordered_map:
         begun, go = tmp_path / "begun", tmp_path / "go"
-        found = in_background(in_order(begin_and_wait, [(begun, go), *[(begun, tmp_path)] * 20]))
+        found = in_background(ordered_map(begin_and_wait, [(begun, go), *[(begun, tmp_path)] * 20]))
         wait_for(begun.exists)
         workers.start(package=other_checkout(tmp_path / "other"))
         wait_for(lambda: told)
@@ -209,9 +209,9 @@ def test_a_worker_that_joins_later_and_differs_gets_no_work(workers: Workers, tm
 
 def test_a_worker_that_joins_later_and_is_alike_gets_work(workers: Workers, tmp_path: Path) -> None:
     processes, go = [workers.start()], tmp_path / "go"
-    with dask_cluster.workers_of(workers.address) as in_order:
+    with dask_cluster.workers_of(workers.address) as ordered_map:
         items = [(tmp_path / f"begun{k}", go) for k in range(6)]
-        found = in_background(in_order(begin_and_wait, items))
+        found = in_background(ordered_map(begin_and_wait, items))
         wait_for(items[0][0].exists)
         processes.append(workers.start())
         wait_for(lambda: sum(begun.exists() for begun, _ in items) == 2)
@@ -243,9 +243,11 @@ def test_without_any_worker_it_says_so_and_ends(workers: Workers, tmp_path: Path
     lost = "no worker for 4 s; start some, and run again; some images and what follows are not done"
     with (
         pytest.raises(InputError, match=lost),
-        dask_cluster.workers_of(workers.address, timeout=PATIENCE_SECONDS, warn=told.append) as in_order,
+        dask_cluster.workers_of(workers.address, timeout=PATIENCE_SECONDS, warn=told.append) as ordered_map,
     ):
-        results = in_order(begin_and_wait, [(tmp_path / "begun", tmp_path), (tmp_path / "begun", tmp_path / "never")])
+        results = ordered_map(
+            begin_and_wait, [(tmp_path / "begun", tmp_path), (tmp_path / "begun", tmp_path / "never")]
+        )
         assert next(results) == worker
         os.kill(worker, signal.SIGKILL)
         next(results)
@@ -258,9 +260,9 @@ def test_what_a_frozen_worker_had_is_done_by_another(
     monkeypatch.setattr(cluster_schedule, "ANSWER_SECONDS", 2.0)  # well before it is lost, after several looks
     monkeypatch.setattr(cluster_schedule, "LOOK_SECONDS", 0.2)
     processes, told, go = [workers.start(), workers.start()], [], tmp_path / "go"
-    with dask_cluster.workers_of(workers.address, timeout=PATIENCE_SECONDS, warn=told.append) as in_order:
+    with dask_cluster.workers_of(workers.address, timeout=PATIENCE_SECONDS, warn=told.append) as ordered_map:
         items = [(tmp_path / f"begun{k}", go) for k in range(8)]
-        found = in_background(in_order(begin_and_wait, items))
+        found = in_background(ordered_map(begin_and_wait, items))
         wait_for(lambda: sum(begun.exists() for begun, _ in items) == 2)
         os.kill(processes[0], signal.SIGSTOP)
         go.touch()
@@ -272,8 +274,8 @@ def test_what_a_frozen_worker_had_is_done_by_another(
 def test_a_worker_that_is_restarted_again_and_again_is_bounded(workers: Workers) -> None:
     workers.start(nanny=True)
     told: list[str] = []
-    with dask_cluster.workers_of(workers.address, warn=told.append) as in_order:
-        results = in_order(die, range(10))
+    with dask_cluster.workers_of(workers.address, warn=told.append) as ordered_map:
+        results = ordered_map(die, range(10))
         assert [next(results) for _ in range(3)] == [0, 1, 2]
         with pytest.raises(FailedError) as failed:
             next(results)
@@ -290,11 +292,11 @@ def test_a_scheduler_that_does_not_answer_is_bounded(
     def silent(*_: object, **__: object) -> None:
         raise TimeoutError
 
-    with dask_cluster.workers_of(workers.address, timeout=PATIENCE_SECONDS, warn=told.append) as in_order:
-        results = in_order(begin_and_wait, [(tmp_path / "begun", tmp_path), (tmp_path / "begun", tmp_path / "go")])
+    with dask_cluster.workers_of(workers.address, timeout=PATIENCE_SECONDS, warn=told.append) as ordered_map:
+        results = ordered_map(begin_and_wait, [(tmp_path / "begun", tmp_path), (tmp_path / "begun", tmp_path / "go")])
         next(results)
         monkeypatch.setattr(cluster_schedule, "ANSWER_SECONDS", 0.5)
-        monkeypatch.setattr(in_order.__self__._client, "run_on_scheduler", silent)  # type: ignore[attr-defined]
+        monkeypatch.setattr(ordered_map.__self__._client, "run_on_scheduler", silent)  # type: ignore[attr-defined]
         with pytest.raises(InputError, match="its scheduler did not answer for 4 s"):
             next(results)
     (tmp_path / "go").touch()
@@ -354,9 +356,9 @@ def test_two_users_of_one_worker_do_not_disturb_each_other(workers: Workers, tmp
         subprocess.run(alone, cwd=tmp_path / str(k), env=environment, check=True, timeout=LONG)
         results = [(tmp_path / str(k) / name / "evaltex.json").read_bytes() for name in ("res", "alone")]
         assert results[0] == results[1]
-    with dask_cluster.workers_of(workers.address) as in_order:
-        assert list(in_order(folder_of, [1])) == [str(tmp_path)]
-        assert list(in_order(process_of, [1])) == [worker]
+    with dask_cluster.workers_of(workers.address) as ordered_map:
+        assert list(ordered_map(folder_of, [1])) == [str(tmp_path)]
+        assert list(ordered_map(process_of, [1])) == [worker]
 
 
 @pytest.mark.parametrize("kind", ["text", "folder", "zip", "masks", "sizes"])

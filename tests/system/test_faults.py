@@ -149,7 +149,7 @@ def test_kill_at_any_moment_leaves_old_results_or_new(
         time.sleep(random.uniform(0.1, 1.05) * length)
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        atomic_output.settle(Path("res"))
+        atomic_output.finish_interrupted_moves(Path("res"))
         assert (tree(Path("res")) if Path("res").exists() else {}) in whole
         if fresh and Path("res").exists():
             shutil.rmtree("res")
@@ -481,7 +481,7 @@ def test_a_folder_that_goes_away(outcomes: dict[str, Tree], moment: float) -> No
     time.sleep(moment * length)
     Path("res").rename("gone")
     status, stderr = finish(process)
-    atomic_output.settle(Path("gone"))
+    atomic_output.finish_interrupted_moves(Path("gone"))
     assert tree(Path("gone")) in outcomes.values()
     if status:
         assert status == 2

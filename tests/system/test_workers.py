@@ -205,31 +205,31 @@ def left_over() -> list[int]:
 
 
 def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
-    with workers.processes(2) as in_order:
+    with workers.processes(2) as ordered_map:
         items = [(number, str(tmp_path / "mark")) for number in range(20)]
-        assert list(in_order(die_once, items)) == [number * number for number in range(20)]
+        assert list(ordered_map(die_once, items)) == [number * number for number in range(20)]
         assert (tmp_path / "mark").exists()
-        found = in_order(always_die, range(10))
+        found = ordered_map(always_die, range(10))
         assert [next(found) for _ in range(3)] == [0, 1, 4]
         with pytest.raises(FailedError, match="a worker died") as failed:
             next(found)
         assert failed.value.item == 3
         with pytest.raises(FailedError, match="Input/output error"):
-            list(in_order(failing_disk, range(10)))
+            list(ordered_map(failing_disk, range(10)))
         with pytest.raises(FailedError, match="out of memory"):
-            list(in_order(without_memory, range(10)))
+            list(ordered_map(without_memory, range(10)))
         with pytest.raises(InputError, match="0 is wrong"):
-            list(in_order(fail, range(10)))
+            list(ordered_map(fail, range(10)))
         with pytest.raises(TypeError, match="without an encoding"):
-            list(in_order(large, ["no number"]))  # type: ignore[list-item]
+            list(ordered_map(large, ["no number"]))  # type: ignore[list-item]
     assert not left_over()
 
 
 def test_a_worker_that_dies_disturbs_no_other(tmp_path: Path) -> None:
     """Its item is tried three times; what other workers do meanwhile is done once."""
     mark = tmp_path / "mark"
-    with pytest.raises(FailedError, match="a worker died") as failed, workers.processes(2) as in_order:
-        list(in_order(counted, [(number, str(mark)) for number in range(8)]))
+    with pytest.raises(FailedError, match="a worker died") as failed, workers.processes(2) as ordered_map:
+        list(ordered_map(counted, [(number, str(mark)) for number in range(8)]))
     assert failed.value.item == (3, str(mark))
     calls = mark.read_text().split()
     assert calls.count("3") == ATTEMPTS
@@ -238,9 +238,9 @@ def test_a_worker_that_dies_disturbs_no_other(tmp_path: Path) -> None:
 
 def test_results_and_items_may_be_larger_than_a_pipe_holds() -> None:
     sizes = [1 << 24, 1, 1 << 22]
-    with workers.processes(2) as in_order:
-        assert [len(result) for result in in_order(large, sizes)] == sizes
-        assert list(in_order(len, [bytes(size) for size in sizes])) == sizes
+    with workers.processes(2) as ordered_map:
+        assert [len(result) for result in ordered_map(large, sizes)] == sizes
+        assert list(ordered_map(len, [bytes(size) for size in sizes])) == sizes
 
 
 LIMITED = """
@@ -323,16 +323,16 @@ def test_only_so_much_is_under_way() -> None:
             taken.append(number)
             yield number
 
-    with workers.processes(2) as in_order:
-        results = in_order(square, items())
+    with workers.processes(2) as ordered_map:
+        results = ordered_map(square, items())
         next(results)
         assert len(taken) <= 2 * AHEAD
         assert [next(results) for _ in range(3)] == [1, 4, 9]
 
 
 def test_a_block_that_is_left_by_an_error_leaves_no_worker() -> None:
-    with pytest.raises(ZeroDivisionError), workers.processes(2) as in_order:
-        next(in_order(time.sleep, [0, 60, 60]))
+    with pytest.raises(ZeroDivisionError), workers.processes(2) as ordered_map:
+        next(ordered_map(time.sleep, [0, 60, 60]))
         raise ZeroDivisionError
     assert not left_over()
 
@@ -348,7 +348,7 @@ def test_images_that_kill_workers_are_named(monkeypatch: pytest.MonkeyPatch) -> 
     run = tally.Run(evaluate.load("evaltex"), evaluate.config.checked("evaltex", {}))
     monkeypatch.setattr(batches, "BATCH_IMAGES", 5)
     with pytest.raises(InputError, match=r"images 'deep/0/img_0', 'deep/1/img_1', 'deep/2/img_2' and 2 more: given up"):
-        evaluate.evaluate_inputs(opened, [run], in_order=gives_up)
+        evaluate.evaluate_inputs(opened, [run], ordered_map=gives_up)
 
 
 # A whole run that is stopped -----------------------------------------------------------------------------------------
@@ -593,12 +593,12 @@ def test_a_scheduler_that_is_lost_is_not_waited_for() -> None:
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as local:
         address = local.scheduler_address
         lost = rf"cluster {address}: its scheduler was lost"
-        with pytest.raises(InputError, match=lost), dask_cluster.workers_of(address) as in_order:
-            found = in_order(square, range(10))
+        with pytest.raises(InputError, match=lost), dask_cluster.workers_of(address) as ordered_map:
+            found = ordered_map(square, range(10))
             assert [next(found) for _ in range(3)] == [0, 1, 4]
             with pytest.raises(TypeError, match="of the work"):
-                list(in_order(work_or_fail, range(10)))
-            found = in_order(time.sleep, [0, 600])
+                list(ordered_map(work_or_fail, range(10)))
+            found = ordered_map(time.sleep, [0, 600])
             next(found)
             local.close()
             next(found)

@@ -61,8 +61,8 @@ from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps
 
 RULES = {
     "wolf": Rules(single_precision=True, typed=True),
-    "rrc": Rules(dont_care_rivals=True, lone=pairs.LONE_IS_ONE_TO_ONE, sum_decimals=(4,)),
-    "totaltext": Rules(lone_overlap=False, separate_tests=True, ratio_decimals=2, dont_care_margin=1.0),
+    "rrc": Rules(dont_care_competes=True, single=pairs.SINGLE_IS_ONE_TO_ONE, sum_decimals=(4,)),
+    "totaltext": Rules(single_overlap=False, separate_tests=True, ratio_decimals=2, dont_care_margin=1.0),
 }
 DEFAULT_CURVE_POINTS = 20
 UNSET = -1.0

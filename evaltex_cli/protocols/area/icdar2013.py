@@ -37,7 +37,7 @@ from evaltex_cli.protocols.matches import mean_of
 from evaltex_cli.protocols.ratios import harmonic_mean, scores_of
 from evaltex_cli.records import Convention, ImageBatch, Overlaps
 
-RULES = Rules(lone_overlap=False, several_overlaps=False, dont_care_rivals=True, lone=pairs.LONE_IS_MANY)
+RULES = Rules(single_overlap=False, several_overlaps=False, dont_care_competes=True, single=pairs.SINGLE_IS_MANY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.protocols.area.pairs import LONE_IS_MANY, LONE_IS_RETESTED, Pairs, Rules, Scene, Thresholds
+from evaltex_cli.protocols.area.pairs import SINGLE_IS_MANY, SINGLE_IS_RETESTED, Pairs, Rules, Scene, Thresholds
 from evaltex_cli.protocols.base import Count, CreditTally, object_counts, per_image, require
 from evaltex_cli.protocols.matches import (
     FALSE_POSITIVE,
@@ -121,7 +121,7 @@ def match(scene: Scene, rules: Rules, thresholds: Thresholds) -> NDArray[np.uint
         alive = np.flatnonzero(qualified)
         alive = alive[np.argsort(groups.one.of[alive], kind="stable")]
         matched = _assemble(groups, passes, alive, rules)
-        single = (groups.one.times(matched) == 1) & (rules.lone != LONE_IS_MANY)
+        single = (groups.one.times(matched) == 1) & (rules.single != SINGLE_IS_MANY)
         relation[matched] = np.where(single[matched], ONE_TO_ONE, kind)
     return relation
 
@@ -133,7 +133,7 @@ def _one_to_one(pairs: Pairs, gt: _Index, det: _Index, passes: Bools, rules: Rul
         fitted = gt.times(_is_single(fits, gt, det)) > 0
         return np.asarray(_is_single(covers, gt, det) & fitted & may)
     result = _is_single(passes, gt, det) & may
-    return result & _is_single(pairs.counts, gt, det) if rules.lone_overlap else result
+    return result & _is_single(pairs.counts, gt, det) if rules.single_overlap else result
 
 
 def _is_single(chosen: Bools, gt: _Index, det: _Index) -> Bools:
@@ -141,13 +141,13 @@ def _is_single(chosen: Bools, gt: _Index, det: _Index) -> Bools:
     return np.asarray(chosen & (gt.times(chosen) == 1) & (det.times(chosen) == 1))
 
 
-def _assemble(groups: _Groups, lone: Bools, alive: Ints, rules: Rules) -> Ints:
+def _assemble(groups: _Groups, is_one_to_one: Bools, alive: Ints, rules: Rules) -> Ints:
     """Match the "ones" with all the free "many" that qualify for them, in the order of the ones.
 
     Parameters
     ----------
     groups : _Groups
-    lone : (p,) bool
+    is_one_to_one : (p,) bool
         Whether a pair passes the one-to-one thresholds.
     alive : (a,) int64
         Pairs that qualify, sorted by (one, many).
@@ -171,11 +171,11 @@ def _assemble(groups: _Groups, lone: Bools, alive: Ints, rules: Rules) -> Ints:
         for decimals in rules.sum_decimals:
             total = np.round(total, decimals)
         passes = may_pass = total[own] >= groups.needed
-        if rules.lone == LONE_IS_RETESTED:
-            has_lone = np.zeros(len(total), dtype=bool)
-            has_lone[own[lone[alive]]] = True
-            may_pass = passes | has_lone[own]
-            passes = np.where(np.bincount(own)[own] == 1, lone[alive], passes)
+        if rules.single == SINGLE_IS_RETESTED:
+            has_single = np.zeros(len(total), dtype=bool)
+            has_single[own[is_one_to_one[alive]]] = True
+            may_pass = passes | has_single[own]
+            passes = np.where(np.bincount(own)[own] == 1, is_one_to_one[alive], passes)
         alive, own, partner, passes = alive[may_pass], own[may_pass], partner[may_pass], passes[may_pass]
         # Assigned backwards, so that of several ones the first remains: what they all wait for.
         first = np.zeros(groups.many.objects, np.int64)

@@ -17,7 +17,7 @@ from evaltex_cli.geometry.rounding import without_errors
 from evaltex_cli.protocols.ratios import SLACK, ignored_detections, quotient, settled
 from evaltex_cli.records import ANY_TYPE, Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
 
-LONE_IS_MANY, LONE_IS_ONE_TO_ONE, LONE_IS_RETESTED = range(3)
+SINGLE_IS_MANY, SINGLE_IS_ONE_TO_ONE, SINGLE_IS_RETESTED = range(3)
 """What a split or merge of one partner is: like any other; a one-to-one match; that, if it passes its thresholds."""
 SLACK_DECIMALS = 9
 """As `SLACK`: sums of ratios are rounded to so many decimals where no program says how to add."""
@@ -29,17 +29,17 @@ class Rules:
 
     Attributes
     ----------
-    lone_overlap : bool
+    single_overlap : bool
         A one-to-one match overlaps nothing else that counts.
     several_overlaps : bool
         The one of a split or merge overlaps two or more that count.
     separate_tests : bool
         One-to-one by Total-Text: σ > t_r and τ > t_p, each by exactly one detection of the row and in its column, not
         necessarily the same. Otherwise σ >= t_r and τ >= t_p by a single pair of its row and column.
-    dont_care_rivals : bool
+    dont_care_competes : bool
         Objects and detections that do not count are rivals of a one-to-one match; otherwise they are as if not there.
-    lone : int
-        One of `LONE_IS_MANY`, `LONE_IS_ONE_TO_ONE`, `LONE_IS_RETESTED`.
+    single : int
+        One of `SINGLE_IS_MANY`, `SINGLE_IS_ONE_TO_ONE`, `SINGLE_IS_RETESTED`.
     sum_decimals : tuple of int
         Decimals that sums of ratios are rounded to, one after another.
     ratio_decimals : int or None
@@ -60,11 +60,11 @@ class Rules:
         A one-to-one match may cut at most min(5 % of the width, 8 pixels) of the object on the left and on the right.
     """
 
-    lone_overlap: bool = True
+    single_overlap: bool = True
     several_overlaps: bool = True
     separate_tests: bool = False
-    dont_care_rivals: bool = False
-    lone: int = LONE_IS_RETESTED
+    dont_care_competes: bool = False
+    single: int = SINGLE_IS_RETESTED
     sum_decimals: tuple[int, ...] = ()
     ratio_decimals: int | None = None
     typed: bool = False
@@ -162,7 +162,10 @@ def scene(
     else:
         recall, precision = (settled(ratio, thresholds, overlaps) for ratio in (recall, precision))
     ratio_type: Any = np.float32 if rules.single_precision else np.float64
-    gt_boxes, det_boxes = shapes.of(batch.gt, convention).boxes[gt], shapes.of(batch.det, convention).boxes[det]
+    gt_boxes, det_boxes = (
+        shapes.from_objects(batch.gt, convention).boxes[gt],
+        shapes.from_objects(batch.det, convention).boxes[det],
+    )
     alike = _alike(batch, gt, det) if rules.typed else np.ones(len(gt), dtype=bool)
     near = alike.copy()
     if rules.center is not None:
@@ -174,7 +177,7 @@ def scene(
         near &= _keeps_borders(gt_boxes, det_boxes)
     counts = gt_counts[gt] & det_counts[det]
     pairs = Pairs(gt, det, recall.astype(ratio_type), precision.astype(ratio_type), counts, near, alike)
-    return Scene(pairs if rules.dont_care_rivals else pairs[counts], gt_counts, det_counts)
+    return Scene(pairs if rules.dont_care_competes else pairs[counts], gt_counts, det_counts)
 
 
 def _alike(batch: ImageBatch, gt: Ints, det: Ints) -> Bools:
@@ -247,7 +250,7 @@ def with_plain_areas(batch: ImageBatch, overlaps: Overlaps) -> Overlaps:
     det_area[invalid] = geometry.shapely.area(outlines)
     pair = np.flatnonzero(np.isin(overlaps.det, invalid))
     buffered = geometry.geos.buffer(outlines, 0)[np.searchsorted(invalid, overlaps.det[pair])]
-    gt = shapes.geometries(shapes.of(batch.gt, Convention()), overlaps.gt[pair])
+    gt = shapes.geometries(shapes.from_objects(batch.gt, Convention()), overlaps.gt[pair])
     common = geometry.shapely.area(geometry.geos.intersection(gt, buffered))
     if overlaps.gt_boxes is not None and overlaps.det_boxes is not None:
         boxes = overlaps.gt_boxes[overlaps.gt[pair]], overlaps.det_boxes[overlaps.det[pair]]

@@ -102,7 +102,7 @@ class Parameters:
         return bins
 
 
-def decided(parameters: Parameters, has_polygons: Callable[[], bool]) -> Parameters:
+def resolve(parameters: Parameters, has_polygons: Callable[[], bool]) -> Parameters:
     """Let the data set say what four vertices are, if nobody else does."""
     if parameters.annotation != "auto":
         return parameters

@@ -47,18 +47,18 @@ from evaltex_cli.protocols.base import (
     Count,
     Evidence,
     ObjectTally,
+    ObjectWarning,
     Protocol,
-    Remark,
     Scores,
     Sum,
     at_most,
     image_named,
+    object_warning,
     per_image,
-    remark,
     require,
 )
 from evaltex_cli.protocols.cleval.matching import Counts, Scene, counts_of, scene_of
-from evaltex_cli.protocols.cleval.parameters import Parameters, convention, decided
+from evaltex_cli.protocols.cleval.parameters import Parameters, convention, resolve
 from evaltex_cli.protocols.cleval.shapes import shorter_sides
 from evaltex_cli.protocols.matches import Matches, defined, matches
 from evaltex_cli.protocols.ratios import quotient, ratio, recall_precision
@@ -233,11 +233,11 @@ def _matches(scene: Scene, counts: Counts, dont_care: Bools, parameters: Paramet
     return matches(gt, det, ~dont_care, ~counts.matching.dropped, gt_values, det_values)
 
 
-def _warnings(batch: ImageBatch, scene: Scene) -> tuple[Remark, ...]:
+def _warnings(batch: ImageBatch, scene: Scene) -> tuple[ObjectWarning, ...]:
     """Name the images in which objects have no transcription; the official program crashes if these are polygons."""
     what = "cleval: {count} ground-truth object[s] [has|have] no transcription"
     text = f"{what}; [it has no characters and matches|they have no characters and match] nothing (in {{images}})"
-    return remark(text, batch, scene.gt_length == 0)
+    return object_warning(text, batch, scene.gt_length == 0)
 
 
 def scores(tally: Tally, parameters: Parameters) -> Scores:
@@ -292,6 +292,6 @@ PROTOCOL = Protocol(
     convention=convention,
     takes_masks=False,
     needs=needs_sizes,
-    decided=decided,
+    resolve=resolve,
     object_credit=object_credit,
 )

@@ -83,7 +83,7 @@ def side_of(objects: Objects, convention: Convention, all_polygons: bool) -> Sid
     outlines = vertices
     if not is_polygon.all():
         outlines = np.where(np.repeat(is_polygon, np.diff(starts))[:, None], vertices, rounding.truncated(vertices))
-    taken = shapes.of(objects, convention)
+    taken = shapes.from_objects(objects, convention)
     area, shoelace = shapes.area(taken), _shoelace(outlines, starts)
     moved = np.zeros(objects.count, dtype=bool)
     if is_polygon.any() and convention.truncated:

@@ -37,11 +37,11 @@ from evaltex_cli.protocols.base import (
     Count,
     Evidence,
     ObjectTally,
+    ObjectWarning,
     Protocol,
-    Remark,
     Scores,
     object_counts,
-    remark,
+    object_warning,
     require,
 )
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
@@ -75,14 +75,16 @@ def convention(parameters: Parameters) -> Convention:
     return Convention(truncated=parameters.truncate)
 
 
-def counting(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> tuple[Bools, Bools, tuple[Remark, ...]]:
+def counting(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters
+) -> tuple[Bools, Bools, tuple[ObjectWarning, ...]]:
     """Find which objects and detections count.
 
     Returns
     -------
     gt_counts, det_counts : (G,), (D,) bool
         Objects that are not don't care and not left out; detections that are not in don't care.
-    warnings : tuple of Remark
+    warnings : tuple of ObjectWarning
         Where objects are left out.
     """
     gt_counts = ~batch.gt.dont_care
@@ -94,7 +96,7 @@ def counting(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> t
         "{count} object[s] left out because [its polygon crosses itself|their polygons cross themselves] ({images});"
         " repair [it|them] or set self_crossing=counted"
     )
-    return gt_counts & ~left_out, det_counts, remark(text, batch, left_out)
+    return gt_counts & ~left_out, det_counts, object_warning(text, batch, left_out)
 
 
 def _crosses_itself(objects: Objects) -> Bools:
@@ -160,7 +162,7 @@ def first_fit(gt: Ints, det: Ints) -> Bools:
     return chosen
 
 
-def spread(values: Mapping[str, NDArray[Any]], index: Ints, count: int) -> dict[str, NDArray[Any]]:
+def scatter(values: Mapping[str, NDArray[Any]], index: Ints, count: int) -> dict[str, NDArray[Any]]:
     """Per-object columns (count,) from values (m,) of the objects at these indices; 0 elsewhere."""
     result: dict[str, NDArray[Any]] = {}
     for name, column in values.items():
@@ -192,8 +194,8 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     tally = Tally(*object_counts(batch, gt_counts, det_counts), one_to_one)
     if not with_matches:
         return Evidence(tally, warnings=warnings)
-    gt_values = spread({"iou": similarity[pairs]}, gt, batch.gt.count)
-    det_values = spread({"iou": similarity[pairs]}, det, batch.det.count)
+    gt_values = scatter({"iou": similarity[pairs]}, gt, batch.gt.count)
+    det_values = scatter({"iou": similarity[pairs]}, det, batch.det.count)
     return Evidence(tally, matches(gt, det, gt_counts, det_counts, gt_values, det_values), warnings)
 
 

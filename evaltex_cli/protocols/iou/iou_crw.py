@@ -31,17 +31,17 @@ import numpy as np
 from evaltex_cli.protocols.base import (
     Count,
     Evidence,
+    ObjectWarning,
     Protocol,
-    Remark,
     Scores,
     object_counts,
+    object_warning,
     per_image,
-    remark,
     require,
 )
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences
 from evaltex_cli.protocols.iou import iou as iou_protocol
-from evaltex_cli.protocols.iou.iou import convention, counting, iou, pair, spread
+from evaltex_cli.protocols.iou.iou import convention, counting, iou, pair, scatter
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.ratios import image_scores_by, scores_of
 from evaltex_cli.records import Bools, ImageBatch, Ints, Overlaps
@@ -101,14 +101,14 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     if not with_matches:
         return Evidence(tally, warnings=warnings)
     values = {"iou": similarity[pairs], "text_correct": correct}
-    gt_values, det_values = spread(values, gt, batch.gt.count), spread(values, det, batch.det.count)
+    gt_values, det_values = scatter(values, gt, batch.gt.count), scatter(values, det, batch.det.count)
     return Evidence(tally, matches(gt, det, gt_counts, det_counts, gt_values, det_values), warnings)
 
 
-def _textless(batch: ImageBatch, gt_counts: Bools) -> tuple[Remark, ...]:
+def _textless(batch: ImageBatch, gt_counts: Bools) -> tuple[ObjectWarning, ...]:
     empty = gt_counts & np.fromiter((not text for text in batch.gt.texts), np.bool_, batch.gt.count)
     text = "{count} object[s] count[s|] but [has|have] no transcription ({images}); should [it|they] be ###?"
-    return remark(text, batch, empty)
+    return object_warning(text, batch, empty)
 
 
 # Texts ---------------------------------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ from evaltex_cli.protocols.base import (
 )
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences
 from evaltex_cli.protocols.iou import iou as iou_protocol
-from evaltex_cli.protocols.iou.iou import convention, counting, iou, pair, spread
+from evaltex_cli.protocols.iou.iou import convention, counting, iou, pair, scatter
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.ratios import SLACK, divide, image_scores_by, scores_of, settled
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps
@@ -169,8 +169,8 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     )
     if not with_matches:
         return Evidence(tally, warnings=warnings)
-    gt_values = spread({"siou_recall": siou_recall, "tiou_recall": tiou_recall}, gt, batch.gt.count)
-    det_values = spread({"siou_precision": siou_precision, "tiou_precision": tiou_precision}, det, batch.det.count)
+    gt_values = scatter({"siou_recall": siou_recall, "tiou_recall": tiou_recall}, gt, batch.gt.count)
+    det_values = scatter({"siou_precision": siou_precision, "tiou_precision": tiou_precision}, det, batch.det.count)
     return Evidence(tally, matches(gt, found_by, gt_counts, det_counts, gt_values, det_values), warnings)
 
 
@@ -219,7 +219,7 @@ def _shapes(batch: ImageBatch, parameters: Parameters) -> tuple[ModuleType, Any,
     """Return what measures shapes, `shapes` (boxes, polygons) or `label_runs` (masks), and those of both sides."""
     if batch.gt_runs is None or batch.det_runs is None:
         taken = convention(parameters)
-        return shapes, shapes.of(batch.gt, taken), shapes.of(batch.det, taken)
+        return shapes, shapes.from_objects(batch.gt, taken), shapes.from_objects(batch.det, taken)
     return label_runs, batch.gt_runs, batch.det_runs
 
 
