@@ -43,7 +43,7 @@ from evaltex_cli.protocols.base import (
     per_image,
     require,
 )
-from evaltex_cli.protocols.iou.iou import iou, spread
+from evaltex_cli.protocols.iou.iou import iou, scatter
 from evaltex_cli.protocols.matches import Matches, SideMatches, group_by, matches, mean_of
 from evaltex_cli.protocols.ratios import harmonic_mean, ignored_detections, ratio, settled
 from evaltex_cli.records import (
@@ -129,7 +129,7 @@ def _evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, wit
     if not with_matches:
         return Evidence(tally)
     gt_values, det_values = (
-        spread({"iou": of_pairs}, index, side.count) for index, side in ((gt, batch.gt), (det, batch.det))
+        scatter({"iou": of_pairs}, index, side.count) for index, side in ((gt, batch.gt), (det, batch.det))
     )
     return Evidence(tally, matches(gt, det, gt_counts, det_counts, gt_values, det_values))
 
@@ -198,7 +198,7 @@ def _regions(members: Objects, area: Floats) -> _Regions:
         dont_care=np.bincount(of, weights=members.dont_care, minlength=len(first)) > 0,
         texts=concatenate_texts([" ".join(filter(None, of_region)) for of_region in words]),
     )
-    outlines, every = shapes.of(members, Convention()), np.arange(members.count)
+    outlines, every = shapes.from_objects(members, Convention()), np.arange(members.count)
     return _Regions(
         regions, of, shapes.union_area(of, shapes.Pairs(outlines, every, outlines, every, area), len(first))
     )
@@ -208,7 +208,7 @@ def _overlaps(batch: ImageBatch, overlaps: Overlaps, gt: _Regions, det: _Regions
     """Return the overlaps of regions: the areas of the unions of their members' overlaps."""
     detections = max(det.objects.count, 1)
     keys, of_pair = np.unique(gt.of[overlaps.gt] * detections + det.of[overlaps.det], return_inverse=True)
-    gt_shapes, det_shapes = shapes.of(batch.gt, Convention()), shapes.of(batch.det, Convention())
+    gt_shapes, det_shapes = shapes.from_objects(batch.gt, Convention()), shapes.from_objects(batch.det, Convention())
     pairs = shapes.Pairs(gt_shapes, overlaps.gt, det_shapes, overlaps.det, overlaps.area)
     return Overlaps(
         *np.divmod(keys, detections),
