@@ -25,9 +25,9 @@ from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.text_lines import MAX_OBJECTS, line_ends
 from evaltex_cli.formats.filters import at_least
+from evaltex_cli.formats.icdar import bulk_shapes
 from evaltex_cli.formats.icdar import format as icdar_txt
-from evaltex_cli.formats.icdar import survey as icdar_survey
-from evaltex_cli.formats.icdar.lines import LineShape, Syntax, lines_of, parse_line, survey_line
+from evaltex_cli.formats.icdar.lines import HAS_BOXES, Syntax, lines_of, parse_line
 from evaltex_cli.formats.lines import ParsedLine
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, columns
 from evaltex_cli.geometry import outlines
@@ -187,7 +187,7 @@ def test_msra_td500_results(tmp_path: Path) -> None:
     assert found.flat_rings[0] == pytest.approx([35, 5, 35, 45, 25, 45, 25, 5])
     bad = read(folder(tmp_path / "b", "1,2,3,4\n5,2,3,4,0\n0 2 1 1 1 1 0"), "det", "msra-td500")
     assert [fault.split("; ")[0] for fault in bad.faults] == [
-        "1.txt:1: 4 fields in '1,2,3,4'",
+        "1.txt:1: 4 numbers at the start of '1,2,3,4'",
         "1.txt:2: width -2, height 2",
         "1.txt:3: '2' as the difficult flag",
     ]
@@ -329,20 +329,17 @@ def texts(draw: st.DrawFn) -> str:
 @settings(deadline=None, derandomize=True, max_examples=400)
 @given(st.lists(texts(), min_size=1, max_size=3))
 def test_bulk_survey_is_the_exact_one(contents: list[str]) -> None:
-    expected: dict[LineShape, int] = {}
-    spaced = 0
+    expected = bulk_shapes.Shapes()
     for content in contents:
         for _, line in lines_of(content):
-            shape, is_spaced = survey_line(line)
-            expected[shape] = expected.get(shape, 0) + 1
-            spaced += is_spaced
+            expected.add_line(line)
     buffer = b"".join(line_formats.whole_lines(content.encode()) for content in contents)
-    assert icdar_survey.survey_block(buffer) == (expected, spaced)
+    assert bulk_shapes.survey_block(buffer) == expected
 
 
 SYNTAXES = [
     Syntax(name, side, confidences and side == "det", transcriptions)
-    for name in ("ltrb", "quad", "polygon", "mlt", "rctw", "ctw1500", "popeval")
+    for name in ("ltrb", "quad", "polygon", "box-polygon", "mlt", "rctw", "ctw1500", "popeval")
     for side in ("gt", "det")
     for confidences in (False, True)
     for transcriptions in (False, True)
@@ -376,11 +373,12 @@ def test_bulk_reading_is_the_exact_one(
     assert list(objects.texts) == [line.text for line in flat]
     assert objects.dont_care.tolist() == [line.dont_care for line in flat]
     assert objects.ids.tolist() == [k for image in expected for k in range(1, len(image) + 1)]
-    if syntax.format == "ltrb":
-        assert objects.boxes.tolist() == [line.coordinates for line in flat]
-    else:
-        assert objects.outlines.vertices.ravel().tolist() == [value for line in flat for value in line.coordinates]
-        assert objects.outlines.counts.tolist() == [len(line.coordinates) // 2 for line in flat]
+    is_box = np.array([syntax.format in HAS_BOXES and len(line.coordinates) == 4 for line in flat], dtype=bool)
+    boxes = [line.coordinates for line, box in zip(flat, is_box, strict=True) if box]
+    polygons = [line.coordinates for line, box in zip(flat, is_box, strict=True) if not box]
+    assert objects.boxes[is_box].tolist() == boxes
+    assert objects.outlines.vertices.ravel().tolist() == [value for one in polygons for value in one]
+    assert objects.outlines.counts[~is_box].tolist() == [len(one) // 2 for one in polygons]
     if syntax.confidences and not syntax.own_tail:
         assert objects.confidences is not None
         assert objects.confidences.tolist() == [line.confidence for line in flat]
@@ -393,10 +391,10 @@ def test_where_the_text_is_cut_does_not_matter(contents: list[str], syntax: Synt
     data = np.frombuffer(buffer, np.uint8)
     ends = line_ends(data)
     form = icdar_txt.line_format(syntax)
-    whole = icdar_survey.survey_block(buffer), line_formats._plain(data, ends, form)
+    whole = bulk_shapes.survey_block(buffer), line_formats._plain(data, ends, form)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plain_lines, "STRETCH_BYTES", stretch)
-        cut = icdar_survey.survey_block(buffer), line_formats._plain(data, ends, form)
+        cut = bulk_shapes.survey_block(buffer), line_formats._plain(data, ends, form)
     assert cut[0] == whole[0]
     for found, expected in zip(cut[1], whole[1], strict=True):
         assert found.dtype == expected.dtype and found.tobytes() == expected.tobytes()

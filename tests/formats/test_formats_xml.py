@@ -481,7 +481,7 @@ def test_unknown_xml_is_not_read_as_text(tmp_path: Path) -> None:
 
 
 def test_ground_truth_without_documents_is_a_fault(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no image; expected at least one in ground truth"):
+    with pytest.raises(InputError, match=r"no \.xml file in it; expected one for each image$"):
         evaluate(tmp_path, tmp_path, gt_format="voc", det_format="voc")
 
 

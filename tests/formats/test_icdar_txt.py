@@ -158,7 +158,9 @@ def test_images_without_objects(tmp_path: Path, kind: str) -> None:
         ([",0.5,word", ",1,1996", ',0,"6,7"'], [0.5, 1, 0], ["word", "1996", "6,7"]),
         ([",1,a", ",0,b", ",1,"], [1, 0, 1], ["a", "b", ""]),
         ([",1", ",0", ",1"], None, ["1", "0", "1"]),
-        ([",87.5", ",99.1", ",3.0"], None, ["87.5", "99.1", "3.0"]),
+        ([",87.5", ",99", ",3.0"], [0.875, 0.99, 0.03], ["", "", ""]),
+        ([",-1.5", ",99.1,w", ",3"], [-1.5, 99.1, 3], ["", "w", ""]),
+        ([",87", ",99", ",3"], None, ["87", "99", "3"]),
         ([",a", ",b", ",c"], None, ["a", "b", "c"]),
         (["", "", ""], None, ["", "", ""]),
     ],
@@ -273,12 +275,16 @@ def test_unsafe_and_repeated_names_are_faults(tmp_path: Path) -> None:
 def test_without_any_text_file(tmp_path: Path) -> None:
     path = tmp_path / "empty"
     path.mkdir()
-    (path / "1.json").write_text("{}")
     with pytest.raises(InputError, match=r"empty: no \.txt file in it; expected one for each image"):
         read(path)
     det = read(path, "det")
     assert det.source.names == [] and det.objects.count == 0
     assert det.source.warnings[-1] == "empty: no .txt file in the detections; every object counts as missed"
+    (path / "1.unknown").write_text("1,2,3,4")
+    found = r"empty: no \.txt file in it \(1 file that is not \.txt was left out: '1\.unknown'\); expected one"
+    for side in ("gt", "det"):
+        with pytest.raises(InputError, match=found):
+            read(path, side)
 
 
 def test_a_plain_file_is_not_forced_into_an_archive(tmp_path: Path) -> None:

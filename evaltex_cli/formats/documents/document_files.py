@@ -258,7 +258,7 @@ def index_each(
             digest = hashlib.sha256(data).hexdigest()
             return source(str(path), reading.format, digest, images, _about(path, reading))
         entries = archive.open_entries(path, ending, largest)
-        _refuse_no_images(entries.entries, str(path), side, faults)
+        entries.refuse_none(side, ending)
         entries.refuse_bad_names(faults)
         fingerprint = Fingerprint(entries)
         looks, counts = [], []
@@ -302,15 +302,10 @@ def _about(path: Path, reading: Reading) -> tuple[str, ...]:
 
 
 def index_texts(name: str, ending: str, parse: Parse) -> Indexer:
-    """Return what indexes a folder or archive of one text file for each image; it raises as `index_each` does.
-
-    Ground truth without such files is refused, too.
-    """
+    """Return what indexes a folder or archive of one text file for each image; it raises as `index_each` does."""
 
     def index(path: Path, side: Side, faults: FaultLog) -> Source:
-        entries = archive.open_entries(path, ending)
-        if side == "gt" and not entries.entries:
-            raise InputError(f"{path}: no {ending} file in it; expected one for each image")
+        archive.open_entries(path, ending)  # refuses what is neither
         return index_each(name, ending, parse)(path, side, faults)
 
     return index

@@ -97,6 +97,18 @@ class Entries:
     warnings: tuple[str, ...] = ()
     checksums: Sequence[int] | None = None
 
+    def refuse_none(self, side: str, ending: str) -> None:
+        """Refuse ground truth without any entry, and detections too if there are files of other endings.
+
+        Raises
+        ------
+        InputError
+        """
+        if not self.entries and (side == "gt" or self.warnings):
+            others = "".join(warning.removeprefix(f"{self.path}: ") for warning in self.warnings)
+            found = f"no {ending} file in it" + (f" ({others})" if others else "")
+            raise InputError(f"{self.path}: {found}; expected one for each image")
+
     def place(self, entry: Entry) -> str:
         """Return archive and entry as messages name them."""
         return f"{self.path}/{quote(entry.name, 200)[1:-1]}"

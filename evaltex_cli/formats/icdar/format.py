@@ -15,17 +15,19 @@ format            line                                  detected by
 ================= ===================================== ==============================================
 `MLT`             ``x1,y1,...,x4,y4,script,text``       a script's name (MLT 2017, 2019)
 `RCTW`            ``x1,y1,...,x4,y4,difficult,"text"``  0 or 1 before a quote, not always 1 (RCTW-17)
-`CTW1500`         ``x1,y1,...,x14,y14,####text``        28 numbers and ``####``
+`CTW1500`         ``x1,y1,...,xn,yn,####text``          ``####`` after the numbers
 `CTW1500_OFFSETS` ``x0,y0,x1,y1,dx1,dy1,...,dx14,dy14`` 32 numbers, the offsets within the box
 `POPEVAL`         ``x1 y1 x2 y2 ...##::text``           ``##::`` after the numbers
+`BOX_POLYGON`     ``x0,y0,x1,y1``, ``x1,y1,...,xn,yn``  four and more numbers, each in 5 % or more (CVAT)
 ================= ===================================== ==============================================
 
 There the transcription is all that follows, as it stands (in `RCTW` without its quotes). A script's name is dropped.
-Don't care is ``###`` and, in `RCTW`, difficult. What `total_text`, `msra_td500` and `segmentation` read is recognised
+Don't care is ``###`` and, in `RCTW`, difficult. `CTW1500` is also what AdelaiDet's family has for every data set; its
+detections may have a confidence before ``####``. What `total_text`, `msra_td500` and `segmentation` read is recognised
 by the same pass. The rest of this text is on the usual three.
 
-After the coordinates a ground-truth line has the transcription, a detection optionally a confidence in [0, 1], then
-optionally a transcription. The transcription is everything after the comma, blanks and further commas included; double
+After the coordinates a ground-truth line has the transcription, a detection optionally a confidence, then
+optionally a transcription. Confidences are in [0, 1]; of others the scale is reported (`confidences`). The transcription is everything after the comma, blanks and further commas included; double
 quotes around it are taken off, and ``\\``, ``\"`` in them mean ``\``, ``"``; no number may stand between coordinates
 and quotes. Exactly ``###`` in ground truth is don't care. Blanks may stand for the commas up to the transcription. Text
 is UTF-8 (byte order marks at the start of any line are dropped), lines end in LF or CRLF, blank lines are skipped.
@@ -45,11 +47,12 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, InputError, not_utf8
-from evaltex_cli.formats.base import DONT_CARE, Format, ImageText, Indexer, Place, ReadImages, Side, Source
+from evaltex_cli.errors import FaultLog, not_utf8
+from evaltex_cli.formats.base import Format, ImageText, Indexer, Place, ReadImages, Side, Source
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.icdar.lines import COORDINATES, Syntax, bare_line, parse_line
-from evaltex_cli.formats.icdar.survey import UTF8_BOM, is_dont_care, numbers_of_lines, recognises, survey
+from evaltex_cli.formats.icdar.bulk_shapes import is_dont_care
+from evaltex_cli.formats.icdar.lines import COORDINATES, HAS_BOXES, Syntax, bare_line, parse_line
+from evaltex_cli.formats.icdar.survey import UTF8_BOM, numbers_of_lines, recognises, survey
 from evaltex_cli.formats.lines import LineColumns, LineFormat, read_lines
 from evaltex_cli.formats.plain_lines import Bytes, PlainLines, are_blanks, plain_lines
 from evaltex_cli.records import Bools, Ints
@@ -67,15 +70,10 @@ def index(name: str) -> Indexer:
         found = survey(path)
         entries = found.entries
         warnings = list(entries.warnings)
+        entries.refuse_none(side, ".txt")
         if not entries.entries:
-            if side == "gt":
-                raise InputError(f"{path}: no .txt file in it; expected one for each image (gt_img_1.txt, say)")
             warnings.append(f"{path.name}: no .txt file in the detections; every object counts as missed")
-        if side == "gt" and found.spaced_dont_care:
-            warnings.append(
-                f"{path.name}: {found.spaced_dont_care} transcriptions are {DONT_CARE} with blanks around,"
-                " which is not don't care; delete the blanks where it should be"
-            )
+        warnings += [f"{path.name}: {warning}" for warning in found.warnings(name, side)]
         entries.refuse_bad_names(faults)
         return Source(
             path=str(path),
@@ -121,7 +119,7 @@ def line_format(syntax: Syntax) -> LineFormat:
         plain=partial(read_plain, syntax=syntax),
         exact=partial(parse_line, syntax=syntax),
         bare=bare_line,
-        has_boxes=syntax.format == "ltrb",
+        has_boxes=syntax.format in HAS_BOXES,
         has_ids=False,
         has_confidences=syntax.confidences,
     )
@@ -147,14 +145,14 @@ def read_plain(data: Bytes, syntax: Syntax) -> LineColumns:
     first = np.cumsum(numbers) - numbers
     last = first + numbers - 1
     if syntax.confidences:
-        sound &= (values[last] >= 0) & (values[last] <= 1)
+        sound &= (values[last] >= syntax.scale.lowest) & (values[last] <= syntax.scale.highest)
     if syntax.format == "ltrb":
         x0, y0, x1, y1 = values.reshape(len(fitting), -1).T[:4] if len(fitting) else np.zeros((4, 0))
         sound &= (x1 >= x0) & (y1 >= y0)
     is_coordinate = np.repeat(sound, numbers)
     confidences = np.full(int(sound.sum()), np.nan)
     if syntax.confidences:
-        confidences = values[last[sound]]
+        confidences = values[last[sound]] / syntax.scale.divisor
         is_coordinate[last] = False
     chosen = fitting[sound]
     start, stop = text_start[chosen], text_stop[chosen]
@@ -233,8 +231,13 @@ RCTW = _format(
     *("rctw", "RCTW-17", 'x1,y1,...,x4,y4,difficult,"text"', "0 or 1 before a quote, not always 1"),
     f'{_QUAD},0,"word"',
 )
+BOX_POLYGON = _format(
+    *("box-polygon", "CVAT's export of text, boxes and polygons", "x0,y0,x1,y1[,text]; x1,y1,...,xn,yn[,text]"),
+    *("lines of 4 and of more numbers", f'{_QUAD},word\n10,40,60,60,"word'),
+)
 CTW1500 = _format(
-    *("ctw1500", "CTW1500, test set", "x1,y1,...,x14,y14,####text", "28 numbers and ####"),
+    *("ctw1500", "CTW1500's test set, and all of AdelaiDet's", "x1,y1,...,xn,yn[,confidence],####text"),
+    "#### before the transcription",
     f"{_CURVE},####word",
 )
 CTW1500_OFFSETS = _format(

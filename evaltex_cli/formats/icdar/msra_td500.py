@@ -1,10 +1,10 @@
 """MSRA-TD500: rectangles turned about their centres, one a line.
 
 Ground truth, .gt files: ``index difficult x y width height angle``, x and y the upper left corner before the turn, the
-angle in radians, from the x axis towards the y axis. Difficult ones are don't care. Results, and copies of the ground
-truth, .txt files: ``left,top,right,bottom,angle``, optionally followed by a transcription, ``###`` for don't care.
-Commas and blanks both stand between numbers. Files of five numbers look like boxes with confidences: name this format
-for them.
+angle in radians, from the x axis towards the y axis. Difficult ones are don't care. HUST-TR400 has a transcription
+after the angle. Results, and copies of the ground truth, .txt files: ``left,top,right,bottom,angle``, optionally
+followed by a transcription, ``###`` for don't care, ``None`` for none. Commas or blanks are between the numbers. Files
+of five numbers look like boxes with confidences; `icdar.survey` decides over all lines.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from evaltex_cli.errors import FaultLog, FormatError, Position, quote
+from evaltex_cli.errors import FaultLog, FormatError, Position, counted, quote
 from evaltex_cli.formats.base import DONT_CARE, Format, Side, Source
 from evaltex_cli.formats.documents.document_files import index_texts, text_of
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.numbers import parse_number
 from evaltex_cli.formats.icdar import survey as icdar_survey
-from evaltex_cli.formats.icdar.lines import lines_of
+from evaltex_cli.formats.icdar.lines import lines_of, split_numbers, with_commas
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
-_LAYOUT = "index difficult x y width height angle, or left,top,right,bottom,angle"
+_LAYOUT = "index difficult x y width height angle [text], or left,top,right,bottom,angle[,text]"
 _NO_TEXT = "None"
 
 
@@ -34,24 +34,34 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
 
 
 def _object(line: str, number: int, side: Side) -> CollectedObject:
-    fields = line.split() if "," not in line else [field.strip() for field in line.split(",", 5)]
-    if len(fields) == 7:
-        if fields[1] not in ("0", "1"):
-            raise FormatError(f"{quote(fields[1])} as the difficult flag", f"0 or 1: {_LAYOUT}")
-        x, y, width, height, angle = map(parse_number, fields[2:])
-        text, dont_care = "", fields[1] == "1"
-    elif len(fields) in (5, 6):
-        x, y, right, bottom, angle = map(parse_number, fields[:5])
+    numbers, text = _parts(line)
+    if len(numbers) == 7:
+        if numbers[1] not in ("0", "1"):
+            raise FormatError(f"{quote(numbers[1])} as the difficult flag", f"0 or 1: {_LAYOUT}")
+        x, y, width, height, angle = map(parse_number, numbers[2:])
+        dont_care = numbers[1] == "1"
+    elif len(numbers) == 5:
+        x, y, right, bottom, angle = map(parse_number, numbers)
         width, height = right - x, bottom - y
-        text = fields[5] if len(fields) == 6 and fields[5] != _NO_TEXT else ""
+        text = "" if text == _NO_TEXT else text
         dont_care = text == DONT_CARE
     else:
-        raise FormatError(f"{len(fields)} fields in {quote(line)}", _LAYOUT)
+        raise FormatError(f"{counted(len(numbers), '{count} number[s]')} at the start of {quote(line)}", _LAYOUT)
     if width < 0 or height < 0:
         raise FormatError(f"width {width:g}, height {height:g}", "both at least 0")
     return CollectedObject(
         _turned(x, y, width, height, angle), text, side == "gt" and dont_care, at=Position(number, 1)
     )
+
+
+def _parts(line: str) -> tuple[list[str], str]:
+    """Return the numbers that a line begins with, five of five or six, seven of more, and the text after them."""
+    fields, rest = split_numbers(with_commas(line))
+    count = 7 if len(fields) >= 7 else 5 if len(fields) >= 5 else len(fields)
+    if len(fields) > count:
+        fields, rest = split_numbers(with_commas(line, count))
+    text = ",".join([*fields[count:], *([] if rest is None else [rest])])
+    return [field.strip() for field in fields[:count]], text.strip()
 
 
 def _turned(x: float, y: float, width: float, height: float, angle: float) -> list[float]:
@@ -86,7 +96,7 @@ FORMAT = Format(
     _recognises,
     _index,
     four_corners=True,
-    recognised_by=".gt files, or lines of that layout",
-    layout="index difficult x y w h angle",
+    recognised_by=".gt files, or lines of that layout; or of left, top, right, bottom and an angle",
+    layout="index difficult x y w h angle [text]; left,top,right,bottom,angle[,text]",
     sample={"img_1.gt": "0 0 10 10 50 20 0\n"},
 )

@@ -1,0 +1,114 @@
+"""What lines of a class and numbers mean, decided over all lines of an input together.
+
+One line alone may be read in several ways: ``0 0.9 0.5 0.5 0.2 0.1`` is a class, a confidence and a box, or a class, a
+box and a confidence. Each way counts the lines that fit it:
+
+- Numbers that are all fractions are of YOLO: a class and four numbers of a box, or the vertices of a polygon; a number
+  more is a confidence. With five numbers it is the last one, unless only the other boxes lie within the picture.
+- Five other numbers are a confidence and a box if the class is a word, or the first of them is in [0, 1].
+- Four other numbers are a box if the class is a word. If the class is a number, the line could also be a box and a
+  number after it, which it is if most lines fit that and not a class followed by a box from corner to corner.
+- A box is of two corners if that fits all lines, x1 >= x0 and y1 >= y0; else of a corner, width and height.
+- Eight numbers, words and a flag are of DOTA.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from evaltex_cli.formats.icdar.row_lines import Row
+
+MOST = 0.95
+"""Share of the lines that a way of reading must fit."""
+FEW_LINES = 5
+"""Fewer lines than these may fit two corners by chance."""
+_OUTSIDE = 0.02
+"""How far, in fractions of the picture, a box may lie outside of it."""
+_OF_CORNERS = 0.9
+
+
+@dataclass(slots=True)
+class Evidence:
+    """How many lines fit each way of reading; all lines are counted as ``lines``."""
+
+    fitting: Counter[str] = field(default_factory=Counter)
+    lowest: float = 1.0
+    highest: float = 0.0
+
+    def add(self, row: Row | None) -> None:
+        """Count a line; None for one that is of no class and numbers."""
+        self.fitting["lines"] += 1
+        if row is None:
+            return
+        if row.flag is not None:
+            self.fitting["dota"] += row.flag.isdecimal()
+            return
+        self._add_fractions(row.numbers)
+        if len(row.numbers) in (4, 5):
+            self._add_box(row)
+
+    def _add_fractions(self, numbers: list[float]) -> None:
+        if not all(-_OUTSIDE <= number <= 1 + _OUTSIDE for number in numbers):
+            return
+        self.fitting["decimals"] += any(number != int(number) for number in numbers)
+        if len(numbers) == 5:
+            self.fitting["yolo confidence last"] += _is_within(numbers[:4])
+            self.fitting["yolo confidence first"] += _is_within(numbers[1:])
+        else:
+            self.fitting["yolo"] += 1
+
+    def _add_box(self, row: Row) -> None:
+        a, b, c, d = row.numbers[-4:]
+        self.fitting["words"] += row.has_words
+        self.fitting[f"{len(row.numbers)} numbers"] += 1
+        self.fitting["corners"] += c >= a and d >= b
+        if len(row.numbers) == 5:
+            confidence = row.numbers[0]
+            self.fitting["confidence"] += 0 <= confidence <= 1
+            self.lowest, self.highest = min(self.lowest, confidence), max(self.highest, confidence)
+        elif not row.has_words:
+            self.fitting["box and confidence"] += 0 <= d <= 1
+            self.fitting["box and number"] += b >= float(row.label) and c >= a
+
+    @property
+    def lines(self) -> int:
+        """Number of lines."""
+        return self.fitting["lines"]
+
+    def confidence_first(self) -> bool:
+        """Whether the confidences of YOLO's boxes come before them."""
+        return self.fitting["yolo confidence first"] > self.fitting["yolo confidence last"]
+
+    def format(self) -> str | None:
+        """Name of the format that nearly all lines fit; None if they may well be of no class."""
+        of_yolo = max(self.fitting["yolo confidence first"], self.fitting["yolo confidence last"])
+        if self._most("dota"):
+            return "dota"
+        if self.fitting["yolo"] + of_yolo >= MOST * self.lines and self.fitting["decimals"]:
+            return "yolo"
+        if self._most("5 numbers") and (self._most("words") or self._most("confidence")):
+            return self.box_format()
+        if self._most("4 numbers") and (self._most("words") or self._begin_with_class()):
+            return self.box_format()
+        return None
+
+    def box_format(self) -> str:
+        """Whether boxes are of two corners, or of a corner, width and height."""
+        return "class-ltrb" if 0 < self.lines == self.fitting["corners"] else "class-xywh"
+
+    def _most(self, what: str) -> bool:
+        return self.fitting[what] >= MOST * self.lines > 0
+
+    def _begin_with_class(self) -> bool:
+        """Whether lines of five numbers begin with a class, and do not end in a confidence or a number as text."""
+        if self._most("box and confidence"):
+            return False
+        many = self.lines >= FEW_LINES
+        return self.fitting["box and number"] < _OF_CORNERS * self.lines or (many and self._most("corners"))
+
+
+def _is_within(box: list[float]) -> bool:
+    """Whether a box of centre, width and height, in fractions, lies within the picture."""
+    x, y, width, height = box
+    return all(at - size / 2 >= -_OUTSIDE and at + size / 2 <= 1 + _OUTSIDE for at, size in ((x, width), (y, height)))

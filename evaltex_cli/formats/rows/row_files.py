@@ -1,0 +1,65 @@
+"""What the formats of this folder share: their lines are surveyed together, then read file by file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from evaltex_cli.errors import FaultLog, FormatError, Position
+from evaltex_cli.formats.base import Indexer, Side, Source
+from evaltex_cli.formats.documents.document_files import index_texts, text_of
+from evaltex_cli.formats.icdar.lines import lines_of
+from evaltex_cli.formats.icdar.row_evidence import Evidence
+from evaltex_cli.formats.icdar.survey import survey
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+
+ReadLine: TypeAlias = Callable[[str, Evidence], CollectedObject | None]
+"""``read_line(line, evidence)`` returns a line's object, None for a line without one; raises `FormatError`."""
+
+
+def index_rows(
+    name: str, read_line: ReadLine, warnings: Callable[[Evidence], list[str]], fractions: bool = False
+) -> Indexer:
+    """Return what indexes text files of one image each, whose lines mean what all of them together say.
+
+    Parameters
+    ----------
+    name : str
+        Of the format.
+    read_line : callable
+    warnings : callable
+        Says what is unusual about the lines.
+    fractions : bool
+        Whether coordinates are fractions of the picture.
+    """
+
+    def index(path: Path, side: Side, faults: FaultLog) -> Source:
+        evidence = survey(path).rows
+        parse = partial(_parse, read_line=partial(read_line, evidence=evidence), fractions=fractions)
+        source = index_texts(name, ".txt", parse)(path, side, faults)
+        return replace(source, warnings=(*source.warnings, *(f"{path.name}: {text}" for text in warnings(evidence))))
+
+    return index
+
+
+def _parse(
+    data: bytes,
+    image: CollectedImage,
+    side: Side,
+    faults: FaultLog,
+    *,
+    read_line: Callable[[str], CollectedObject | None],
+    fractions: bool,
+) -> None:
+    image.in_fractions = fractions
+    for number, line in lines_of(text_of(data)):
+        try:
+            one = read_line(line.strip())
+        except FormatError as error:
+            faults.add(image.place, number, error.found, error.expected)
+            continue
+        if one is not None:
+            image.add(replace(one, at=Position(number, 1), dont_care=one.dont_care and side == "gt"))
