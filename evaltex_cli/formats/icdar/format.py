@@ -26,11 +26,12 @@ Don't care is ``###`` and, in `RCTW`, difficult. `CTW1500` is also what AdelaiDe
 detections may have a confidence before ``####``. What `total_text`, `msra_td500` and `segmentation` read is recognised
 by the same pass. The rest of this text is on the usual three.
 
-After the coordinates a ground-truth line has the transcription, a detection optionally a confidence, then
-optionally a transcription. Confidences are in [0, 1]; of others the scale is reported (`confidences`). The transcription is everything after the comma, blanks and further commas included; double
-quotes around it are taken off, and ``\\``, ``\"`` in them mean ``\``, ``"``; no number may stand between coordinates
-and quotes. Exactly ``###`` in ground truth is don't care. Blanks may stand for the commas up to the transcription. Text
-is UTF-8 (byte order marks at the start of any line are dropped), lines end in LF or CRLF, blank lines are skipped.
+After the coordinates a ground-truth line has the transcription, a detection optionally a confidence, then optionally a
+transcription. Confidences are in [0, 1]; of others the scale is reported (`confidences`). The transcription is
+everything after the comma, blanks and further commas included; double quotes around it are taken off, and ``\\``,
+``\"`` in them mean ``\``, ``"``; no number may be between coordinates and quotes. Exactly ``###`` in ground truth is
+don't care. Blanks may replace the commas up to the transcription. Text is UTF-8 (byte order marks at the start of any
+line are dropped), lines end in LF or CRLF, blank lines are skipped.
 
 Coordinates are continuous and stand as they are. A box's corners are in order, though it may have no area. A polygon
 has three vertices or more; one of text ``###`` may have fewer (Total-Text has two such), and then no area.

@@ -6,6 +6,7 @@ whole number or words. `icdar.row_evidence` decides which of the two it is.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from evaltex_cli.errors import FormatError, counted, quote
@@ -15,7 +16,7 @@ from evaltex_cli.formats.icdar import survey as icdar_survey
 from evaltex_cli.formats.icdar.row_evidence import FEW_LINES, Evidence
 from evaltex_cli.formats.icdar.row_lines import row_of
 from evaltex_cli.formats.parsed import CollectedObject, box
-from evaltex_cli.formats.rows.row_files import ReadLine, index_rows
+from evaltex_cli.formats.rows.row_files import index_rows
 
 _LAYOUTS = {
     "class-xywh": "class [confidence] x y width height",
@@ -23,23 +24,18 @@ _LAYOUTS = {
 }
 
 
-def _reader(name: str) -> ReadLine:
-    def read_line(line: str, evidence: Evidence) -> CollectedObject:
-        row = row_of(line)
-        if row is None or row.flag is not None or len(row.numbers) not in (4, 5):
-            raise FormatError(quote(line), f"{_LAYOUTS[name]} (format {name})")
-        a, b, c, d = row.numbers[-4:]
-        if name == "class-ltrb" and (c < a or d < b):
-            raise FormatError(
-                f"a box from ({a:g}, {b:g}) to ({c:g}, {d:g})", f"x0 <= x1 and y0 <= y1: {_LAYOUTS[name]}"
-            )
-        coordinates = (a, b, c, d) if name == "class-ltrb" else box(a, b, c, d)
-        confidence = None
-        if len(row.numbers) == 5:
-            confidence = row.numbers[0] / scale_of(evidence.lowest, evidence.highest).divisor
-        return CollectedObject(coordinates, confidence=confidence)
-
-    return read_line
+def _read_line(line: str, evidence: Evidence, name: str) -> CollectedObject:
+    row = row_of(line)
+    if row is None or row.flag is not None or len(row.numbers) not in (4, 5):
+        raise FormatError(quote(line), f"{_LAYOUTS[name]} (format {name})")
+    a, b, c, d = row.numbers[-4:]
+    if name == "class-ltrb" and (c < a or d < b):
+        found = f"a box from ({a:g}, {b:g}) to ({c:g}, {d:g})"
+        raise FormatError(found, f"x0 <= x1 and y0 <= y1: {_LAYOUTS[name]}")
+    confidence = None
+    if len(row.numbers) == 5:
+        confidence = row.numbers[0] / scale_of(evidence.lowest, evidence.highest).divisor
+    return CollectedObject((a, b, c, d) if name == "class-ltrb" else box(a, b, c, d), confidence=confidence)
 
 
 def _warnings(evidence: Evidence) -> list[str]:
@@ -68,7 +64,7 @@ def _format(name: str, title: str, recognised_by: str, numbers: str) -> Format:
         name,
         f"Object-Detection-Metrics, {title}: .txt files",
         icdar_survey.recognises(name),
-        index_rows(name, _reader(name), _warnings),
+        index_rows(name, partial(_read_line, name=name), _warnings),
         four_corners=True,
         recognised_by=recognised_by,
         layout=_LAYOUTS[name],

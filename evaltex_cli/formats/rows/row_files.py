@@ -38,7 +38,7 @@ def index_rows(
 
     def index(path: Path, side: Side, faults: FaultLog) -> Source:
         evidence = survey(path).rows
-        parse = partial(_parse, read_line=partial(read_line, evidence=evidence), fractions=fractions)
+        parse = partial(_parse, read_line=read_line, evidence=evidence, fractions=fractions)
         source = index_texts(name, ".txt", parse)(path, side, faults)
         return replace(source, warnings=(*source.warnings, *(f"{path.name}: {text}" for text in warnings(evidence))))
 
@@ -51,13 +51,14 @@ def _parse(
     side: Side,
     faults: FaultLog,
     *,
-    read_line: Callable[[str], CollectedObject | None],
+    read_line: ReadLine,
+    evidence: Evidence,
     fractions: bool,
 ) -> None:
     image.in_fractions = fractions
     for number, line in lines_of(text_of(data)):
         try:
-            one = read_line(line.strip())
+            one = read_line(line.strip(), evidence)
         except FormatError as error:
             faults.add(image.place, number, error.found, error.expected)
             continue
