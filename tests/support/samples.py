@@ -7,6 +7,7 @@ are `FOUND`: the first word, one on the don't-care word, and one in each image w
 from __future__ import annotations
 
 import json
+import math
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -484,6 +485,10 @@ def total_text_mat() -> Sample:
     )
 
 
+def blanks(numbers: str) -> str:
+    return numbers.replace(",", " ")
+
+
 def msra(box: Box, text: str) -> str:
     x0, y0, x1, y1 = box
     return f"0 {int(text == '###')} {x0} {y0} {x1 - x0} {y1 - y0} 0.000000"
@@ -566,6 +571,16 @@ def _samples() -> dict[str, Sample]:
             {f"{k}.gt": "".join(f"{msra(*word)}\n" for word in words) for k, words in enumerate(WORDS, 1)},
             {f"{k}.txt": "".join(f"{ltrb(box)},0\r\n" for box, _ in found) for k, found in enumerate(FOUND, 1)},
             det_format="msra-td500",
+        ),
+        "msra-td500-five": Sample(
+            **lines(
+                "{}.txt", lambda box, text: f"{ltrb(box)},0.0,{text}", lambda box, _: f"{ltrb(box)},{math.pi}"
+            ),
+            gt_format="msra-td500",
+        ),
+        "dota": Sample(
+            **lines("{}.txt", lambda box, text: f"{blanks(quad(box))} word {int(text == '###')}", confident(quad)),
+            has_confidences=True,
         ),
         "popeval": Sample(
             **lines(

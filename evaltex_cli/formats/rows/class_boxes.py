@@ -38,9 +38,9 @@ def _read_line(line: str, evidence: Evidence, name: str) -> CollectedObject:
     return CollectedObject((a, b, c, d) if name == "class-ltrb" else box(a, b, c, d), confidence=confidence)
 
 
-def _warnings(evidence: Evidence) -> list[str]:
+def _warnings(evidence: Evidence, name: str) -> list[str]:
     found = []
-    if 0 < evidence.lines < FEW_LINES and evidence.format() == "class-ltrb":
+    if 0 < evidence.lines < FEW_LINES and name == evidence.format() == "class-ltrb":
         found.append(
             f"boxes are read as x0, y0, x1, y1, which fits all {evidence.lines} of them; if they are"
             " x, y, width, height, name the format class-xywh"
@@ -64,7 +64,7 @@ def _format(name: str, title: str, recognised_by: str, numbers: str) -> Format:
         name,
         f"Object-Detection-Metrics, {title}: .txt files",
         icdar_survey.recognises(name),
-        index_rows(name, partial(_read_line, name=name), _warnings),
+        index_rows(name, partial(_read_line, name=name), partial(_warnings, name=name)),
         four_corners=True,
         recognised_by=recognised_by,
         layout=_LAYOUTS[name],
