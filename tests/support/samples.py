@@ -7,7 +7,6 @@ are `FOUND`: the first word, one on the don't-care word, and one in each image w
 from __future__ import annotations
 
 import json
-import math
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -573,9 +572,7 @@ def _samples() -> dict[str, Sample]:
             det_format="msra-td500",
         ),
         "msra-td500-five": Sample(
-            **lines(
-                "{}.txt", lambda box, text: f"{ltrb(box)},0.0,{text}", lambda box, _: f"{ltrb(box)},{math.pi}"
-            ),
+            **lines("{}.txt", lambda box, text: f"{ltrb(box)},0.0,{text}", lambda box, _: f"{ltrb(box)},0.0,None"),
             gt_format="msra-td500",
         ),
         "dota": Sample(
