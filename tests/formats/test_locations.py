@@ -42,6 +42,8 @@ AT_OBJECT = {
     "ctw1500-xml": '<box height="20" left="70"',
     "voc": "<object><name>text</name><difficult>0</difficult>\n    <bndbox><xmin>70<",
     "msra-td500": "0 0 70 10",
+    "msra-td500-five": "70,10,120,30",
+    "dota": "70 10 120 10",
     "page": '<Word id="w2"',
     "page-line": '<TextLine id="l2"',
     "alto": '<String HPOS="70"',
