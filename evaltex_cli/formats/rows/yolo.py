@@ -42,6 +42,6 @@ FORMAT = Format(
     index_rows("yolo", _read_line, lambda _: [], fractions=True),
     recognised_by="a class before four numbers or more, all in [0, 1]",
     layout=_LAYOUT,
-    sample={"img_1.txt": "0 0.04375 0.125 0.0625 0.125\n"},
+    sample={"img_1.txt": "0 0.0125 0.0625 0.075 0.0625 0.075 0.1875 0.0125 0.1875\n"},
     fractions=True,
 )
