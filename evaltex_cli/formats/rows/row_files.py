@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -18,6 +17,27 @@ from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 ReadLine: TypeAlias = Callable[[str, Evidence], CollectedObject | None]
 """``read_line(line, evidence)`` returns a line's object, None for a line without one; raises `FormatError`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """How the lines of an input are read."""
+
+    read_line: ReadLine
+    evidence: Evidence
+    fractions: bool
+
+    def parse(self, data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+        """Give an image the objects of its file; a `document_files.Parse`."""
+        image.in_fractions = self.fractions
+        for number, line in lines_of(text_of(data)):
+            try:
+                one = self.read_line(line.strip(), self.evidence)
+            except FormatError as error:
+                faults.add(image.place, number, error.found, error.expected)
+                continue
+            if one is not None:
+                image.add(replace(one, at=Position(number, 1), dont_care=one.dont_care and side == "gt"))
 
 
 def index_rows(
@@ -38,29 +58,8 @@ def index_rows(
 
     def index(path: Path, side: Side, faults: FaultLog) -> Source:
         evidence = survey(path).rows
-        parse = partial(_parse, read_line=read_line, evidence=evidence, fractions=fractions)
-        source = index_texts(name, ".txt", parse)(path, side, faults)
+        rows = _Rows(read_line, evidence, fractions)
+        source = index_texts(name, ".txt", rows.parse)(path, side, faults)
         return replace(source, warnings=(*source.warnings, *(f"{path.name}: {text}" for text in warnings(evidence))))
 
     return index
-
-
-def _parse(
-    data: bytes,
-    image: CollectedImage,
-    side: Side,
-    faults: FaultLog,
-    *,
-    read_line: ReadLine,
-    evidence: Evidence,
-    fractions: bool,
-) -> None:
-    image.in_fractions = fractions
-    for number, line in lines_of(text_of(data)):
-        try:
-            one = read_line(line.strip(), evidence)
-        except FormatError as error:
-            faults.add(image.place, number, error.found, error.expected)
-            continue
-        if one is not None:
-            image.add(replace(one, at=Position(number, 1), dont_care=one.dont_care and side == "gt"))
