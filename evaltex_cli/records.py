@@ -312,6 +312,7 @@ def take(objects: Objects, rows: Ints | Bools, offsets: Ints | None = None) -> O
         Which image owns which of them; by default each stays in its image, and `rows` must be booleans.
     """
     if offsets is None:
+        # Counting the chosen rows up to each old offset gives the new one.
         offsets = offsets_of(rows)[objects.offsets]
     confidences, pixels, types = objects.confidences, objects.pixels, objects.types
     return Objects(
@@ -378,6 +379,7 @@ def _packed(texts: Sequence[str]) -> Texts:
 
 
 def _joined(parts: Sequence[Texts]) -> Texts:
+    # Buffers are joined, so the stretches of each part move by the bytes before it.
     shift = np.repeat(offsets_of([len(part.buffer) for part in parts])[:-1], [len(part) for part in parts])
     start, stop = (np.concatenate([getattr(part, end) for part in parts]) + shift for end in ("start", "stop"))
     return Texts(b"".join(part.buffer for part in parts), start, stop)

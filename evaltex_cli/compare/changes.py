@@ -72,6 +72,7 @@ class Changes(Sequence[Change]):
     def __init__(
         self, change: Sequence[Floats], rows: Sequence[Ints], made: Callable[[int, Ints, Floats], Sequence[Change]]
     ) -> None:
+        # 0 is the first system, which the others are compared with.
         system = np.repeat(np.arange(1, len(rows) + 1), [len(of_system) for of_system in rows])
         every = np.concatenate(change)
         order = np.argsort(every, kind="stable")

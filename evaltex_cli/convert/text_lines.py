@@ -68,6 +68,7 @@ def _neighbours(words: Floats, heights: Floats) -> list[tuple[int, int]]:
     reach = words + (WIDEST_GAP * heights)[:, None] * np.array([-1.0, 0.0, 1.0, 0.0])
     placed: Any = geometry.shapely.box(*words.T)
     pairs = geometry.shapely.STRtree(placed).query(geometry.shapely.box(*reach.T))
+    # The tree finds every pair twice, as (i, j) and (j, i).
     i, j = np.unique(np.sort(pairs, axis=0), axis=1)
     smaller, larger = np.minimum(heights[i], heights[j]), np.maximum(heights[i], heights[j])
     gap = np.maximum(words[i, 0], words[j, 0]) - np.minimum(words[i, 2], words[j, 2])

@@ -254,6 +254,7 @@ def _components(mistakes: Mistakes, united: Bools) -> Ints:
     lowest = np.full(len(mistakes.merged), len(label), np.int64)
     while True:
         before = label.copy()
+        # The lowest label spreads along links, from objects to detections and back, until nothing changes.
         np.minimum.at(lowest, det, label[gt])
         np.minimum.at(label, gt, lowest[det])
         if (label == before).all():
@@ -316,6 +317,7 @@ def _assembled(det: Objects, unchanged: Ints, made: _NewDetections) -> tuple[Obj
         texts=concatenate_texts(made.texts),
         confidences=np.array(made.confidences) if det.confidences is not None or not det.count else None,
     )
+    # By image; in it, what was made takes the place of what it was made of.
     order = np.lexsort((place, image))
     rows = np.concatenate([unchanged, det.count + np.arange(count)])[order]
     return take(concatenate([det, new]), rows, offsets_of(np.bincount(image, minlength=len(det.offsets) - 1))), rows

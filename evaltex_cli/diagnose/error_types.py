@@ -96,6 +96,7 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     on = np.ones(len(gt), dtype=bool)
     on[away] = area[away] - shared > (thresholds.overlap + SLACK) * gt_area[gt[away]]
     rank = np.empty(len(order), np.int64)
+    # The inverse of the order: how good each pair is, 0 being the best.
     rank[order] = np.arange(len(order))
     gt, det, area, rank = gt[on], det[on], area[on], rank[on]
 
@@ -122,6 +123,7 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
         )
     enough = sound | (area >= together[gt] - (thresholds.surplus + SLACK) * gt_area[gt])
     best = np.full(batch.gt.count, len(order), np.int64)
+    # The best of the detections that are enough for their object alone.
     np.minimum.at(best, gt[enough], rank[enough])
     redundant = crowded & (best[gt] < len(order)) & (rank != best[gt])
     objects = np.bincount(det, minlength=batch.det.count)
@@ -165,6 +167,7 @@ def _homes(gt: Ints, det: Ints, iou: Floats, order: Ints, detections: int) -> In
     home = np.full(detections, -1, np.int64)
     queue = order[iou[order] > SAME_IOU + SLACK]
     while len(queue):
+        # The queue is sorted, the best first: where each object, and each detection, comes first in it.
         of_gt, of_det = (np.unique(side[queue], return_index=True)[1] for side in (gt, det))
         settled = queue[np.intersect1d(of_gt, of_det)]
         home[det[settled]] = gt[settled]

@@ -105,6 +105,7 @@ def select_overlaps(measured: Overlaps, batch: ImageBatch, which: Bools) -> Over
     gt, det = which[batch.gt.image], which[batch.det.image]
     pairs = gt[measured.gt]
     return Overlaps(
+        # Counting the objects that stay gives each its new index.
         (np.cumsum(gt) - 1)[measured.gt[pairs]],
         (np.cumsum(det) - 1)[measured.det[pairs]],
         measured.area[pairs],

@@ -189,6 +189,7 @@ def cut(inputs: Inputs) -> Iterator[tuple[int, int]]:
         partners = inputs.paired[start : start + most_images]
         present = partners != NO_DETECTIONS
         weights[present] += det.weights[partners[present]]
+        # As many images as fit the limit together; one that is larger alone is a batch of its own.
         stop = start + max(int(np.searchsorted(np.cumsum(weights), BATCH_BYTES, side="right")), 1)
         yield start, stop
         start = stop
@@ -197,6 +198,7 @@ def cut(inputs: Inputs) -> Iterator[tuple[int, int]]:
 def _with_empty_images(objects: Objects, present: Bools) -> Objects:
     """Give images without detections their empty share of the offsets."""
     counts = np.zeros(len(present), np.int64)
+    # The objects stay where they are: only images without detections get an empty stretch of them.
     counts[present] = np.diff(objects.offsets)
     return replace(objects, offsets=offsets_of(counts))
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.errors import FaultLog, InputError, counted, listed
+from evaltex_cli.errors import InputError, counted, listed
 from evaltex_cli.evaluation import batches
 from evaltex_cli.evaluation.batches import BatchResult, BatchTask, Refused, cut
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs, signature
@@ -170,9 +170,11 @@ def evaluate_inputs(
     runs = [replace(run, parameters=run.protocol.resolve(run.parameters, has_polygons)) for run in runs]
     work = partial(batches.measure, [run.empty() for run in runs], options, None if sink is None else sink.make)
     stamps = None if options.masks is None else batches.picture_stamps(options.masks, gt.names)
-    for (start, done), result in _results(
-        work, cuts, partial(batches.task_of, inputs, stamps), faults, ordered_map, journal
-    ):
+
+    def task(cut: tuple[int, int]) -> BatchTask:
+        return batches.task_of(inputs, stamps, cut, is_counted=not faults.count)
+
+    for (start, done), result in _results(work, cuts, task, ordered_map, journal):
         faults.extend(result.faults)
         _log_refused(inputs, (start, done), result.refused)
         if result.refusal is not None and not faults.count:
@@ -248,15 +250,13 @@ class Journal(typing.Protocol):
 def _results(
     work: Callable[[BatchTask], BatchResult],
     cuts: Sequence[tuple[int, int]],
-    task: Callable[..., BatchTask],
-    faults: FaultLog,
+    task: Callable[[tuple[int, int]], BatchTask],
     ordered_map: OrderedMap,
     journal: Journal | None,
 ) -> Iterator[tuple[tuple[int, int], BatchResult]]:
     """Yield the images of each batch and its result; what the journal has is not measured again."""
     known = {cut for cut in cuts if journal is not None and journal.has(*cut)}
-    tasks = (task(cut=cut, is_counted=not faults.count) for cut in cuts if cut not in known)
-    results = ordered_map(work, tasks)
+    results = ordered_map(work, (task(cut) for cut in cuts if cut not in known))
     try:
         for cut in cuts:
             if journal is not None and cut in known:

@@ -68,6 +68,7 @@ def _paired_by_hash(gt: Sequence[str], det: Sequence[str]) -> Ints | None:
         return None
     if not len(order):
         return np.full(len(ours), NO_DETECTIONS, np.int64)
+    # The place where each hash would be among the sorted ones of the other side; whether it is there follows.
     paired = order[np.minimum(np.searchsorted(theirs, ours, sorter=order), len(order) - 1)]
     paired[theirs[paired] != ours] = NO_DETECTIONS
     present = paired != NO_DETECTIONS

@@ -79,6 +79,7 @@ def extent(runs: LabelRuns) -> tuple[Floats, Floats]:
     """Heights and widths (objects,) of the objects' bounding boxes in pixels; 0 for one without pixels."""
     row = runs.start // runs.columns
     begins = np.ones(len(row), dtype=bool)
+    # Runs are in reading order: the first run of an object in a row, and the last, are next to a change.
     begins[1:] = (runs.owner[1:] != runs.owner[:-1]) | (row[1:] != row[:-1])
     first = np.flatnonzero(begins)
     last = np.append(first, len(row))[1:] - 1
@@ -90,6 +91,7 @@ def extent(runs: LabelRuns) -> tuple[Floats, Floats]:
 def _span(owner: Ints, low: Ints, high: Ints, objects: int) -> Floats:
     lowest: Ints = np.full(objects, np.iinfo(np.int64).max)
     highest = np.zeros(objects, np.int64)
+    # Unlike lowest[owner] = ..., `at` applies every one of several values of an owner.
     np.minimum.at(lowest, owner, low)
     np.maximum.at(highest, owner, high)
     span: Floats = np.maximum(highest - lowest, 0).astype(np.float64)
@@ -101,6 +103,7 @@ def grown(runs: LabelRuns, radius: Ints) -> Masks:
     if not radius.any():
         return runs
     line, start, stop, reach = _to_change(runs, radius)
+    # First along the rows; then rows are doubled until the window has 2 * radius + 1 of them.
     start, stop = _joined(start - reach, stop + reach)
     step = 1
     while (step < 2 * radius + 1).any():
@@ -118,6 +121,7 @@ def shrunk_or_same(runs: LabelRuns, radius: Ints) -> Masks:
     if not radius.any():
         return runs
     line, start, stop, reach = _to_change(runs, radius)
+    # First along the rows; then each position must be in all of the 2 * radius + 1 rows of its window.
     remains = stop - start > 2 * reach
     start, stop = (start + reach)[remains], (stop - reach)[remains]
     step = 1
@@ -163,6 +167,7 @@ def overlaps(gt: LabelRuns, det: LabelRuns) -> tuple[Ints, Ints, Floats]:
     pair, shared = (np.concatenate(column) for column in zip(*parts, strict=True))
     gt_object, det_object = np.divmod(pair, max(det.objects, 1))
     order = _stable_order(det_object)
+    # Two stable sorts, the less important key first: a radix sort of each is faster than one of both.
     order = order.take(_stable_order(gt_object.take(order)))
     pair, shared = _summed(pair.take(order), shared.take(order))
     return *np.divmod(pair, max(det.objects, 1)), shared.astype(np.float64)
@@ -170,6 +175,7 @@ def overlaps(gt: LabelRuns, det: LabelRuns) -> tuple[Ints, Ints, Floats]:
 
 def _strips(gt: LabelRuns, det: LabelRuns) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
     """Yield the first run of either side, and the one after the last, in strips of rows that fit a cache."""
+    # Cut at the beginnings of rows, so that no run crosses a cut.
     rows = gt.start[_STRIP_RUNS::_STRIP_RUNS] // gt.columns * gt.columns
     bounds = ([0, *np.searchsorted(runs.start, rows).tolist(), len(runs.start)] for runs in (gt, det))
     return zip(*(itertools.pairwise(side) for side in bounds), strict=True)
@@ -186,6 +192,7 @@ def _overlaps_of_strip(
     order = np.argsort(start, kind="stable")
     # Wherever a run starts, the latest of each side; none meets another before both sides have begun.
     both = int(max(np.searchsorted(gt_start, det_start[0], side="right"), np.searchsorted(det_start, gt_start[0])))
+    # Counting the starts of a side gives the latest of its runs; of k starts, those not of det are of gt.
     d = np.cumsum(order >= len(gt_start))[both:] - 1
     g = np.arange(both - 1, len(order) - 1) - d
     shared = np.minimum(gt.stop[gt_first:].take(g), det.stop[det_first:].take(d)) - start.take(order[both:])
@@ -197,6 +204,7 @@ def _overlaps_of_strip(
 
 def _summed(key: Ints, values: Ints) -> tuple[Ints, Ints]:
     """Sum the values of each stretch of one key."""
+    # Keys are at least 0, so the first one differs from the prepended -1.
     first = np.flatnonzero(np.diff(key, prepend=-1))
     return key.take(first), np.add.reduceat(values, first, dtype=np.int64) if len(first) else values
 
@@ -204,6 +212,7 @@ def _summed(key: Ints, values: Ints) -> tuple[Ints, Ints]:
 def union_area(group: Ints, pairs: Pairs[Masks], groups: int) -> Floats:
     """(groups,) areas of the union of the intersections of each group's pairs; `group` is in ``range(groups)``."""
     a, i, b, j, known = pairs
+    # Counting members by group and looking the count up again says of each member how many its group has.
     alone = np.bincount(group, minlength=groups)[group] == 1
     result = np.zeros(groups)
     result[group[alone]] = pair_area(a, i[alone], b, j[alone]) if known is None else known[alone]
@@ -282,6 +291,7 @@ def _joined(start: Ints, stop: Ints) -> tuple[Ints, Ints]:
 def _reach_before(stop: Ints) -> Ints:
     """How far the intervals before each reach, these being in order of their starts."""
     farthest = np.full(len(stop), _BEFORE)
+    # Shifted by one: nothing is before the first interval.
     np.maximum.accumulate(stop[:-1], out=farthest[1:])
     return farthest
 
@@ -315,6 +325,7 @@ def _from_line(line: _Line, start: Ints, stop: Ints, radius: Ints) -> ObjectRuns
 
 def _object_runs(columns: Sequence[Ints], objects: int) -> ObjectRuns:
     owner, row, start, stop = columns
+    # Owners are sorted, so the place of k among them is the number of runs of the objects before k.
     return ObjectRuns(owner, row, start, stop, np.searchsorted(owner, np.arange(objects + 1)))
 
 
@@ -333,5 +344,6 @@ def _is_among(index: Ints, count: int) -> Bools:
 def _stable_order(owner: Ints) -> Ints:
     """Return a stable order by owner; a picture's objects mostly fit 16 bits, which sort by radix."""
     if len(owner) and np.ptp(owner) < 1 << 16:
+        # numpy sorts 16 bit integers by radix.
         owner = (owner - owner.min()).astype(np.uint16)
     return np.argsort(owner, kind="stable")

@@ -85,6 +85,7 @@ def touching_boxes(
     """
     a_count, b_count = np.diff(a_offsets), np.diff(b_offsets)
     crowded = a_count * b_count > DENSE_PAIRS
+    # Every box of a with every box of b of its image: how many partners each box of a has, then which.
     partners = np.repeat(np.where(crowded, 0, b_count), a_count)
     i = np.repeat(np.arange(len(a)), partners)
     j = stretches(np.repeat(b_offsets[:-1], a_count), partners)
@@ -133,6 +134,7 @@ def _most_touching(a: Floats, b: Floats) -> Ints:
     """(n,) at least as many boxes of b as touch each of a: those that do along x, or along y."""
     most = np.full(len(a), len(b))
     for column in (0, 1):
+        # Of boxes that begin before a ends, take away those that end before a begins: the rest meet it.
         begun = np.searchsorted(np.sort(b[:, column]), a[:, column + 2], side="right")
         ended = np.searchsorted(np.sort(b[:, column + 2]), a[:, column], side="left")
         most = np.minimum(most, begun - ended)

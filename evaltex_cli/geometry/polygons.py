@@ -85,6 +85,7 @@ def _rings(vertices: Floats, offsets: Ints) -> tuple[Geometries, Bools]:
     geometries: Geometries = np.full(len(counts), None, dtype=object)
     geometries[counts > 0] = shapely.Polygon()
     four = np.flatnonzero(counts == 4)
+    # (f, 1) first vertices and (4,) steps broadcast to the (f, 4) indices of all corners.
     corners = vertices[offsets[four, None] + np.arange(4)]
     convex = rings.are_convex(corners)
     geometries[four[convex]] = _of_quads(corners[convex])
@@ -104,6 +105,7 @@ def _of_quads(corners: Floats) -> Geometries:
     """(n,) shapely polygons of quadrilaterals that `are_convex`, (n, 4, 2)."""
     count = len(corners)
     rings = np.concatenate([corners, corners[:, :1]], axis=1).reshape(-1, 2)
+    # Five points per closed ring, one ring per polygon.
     offsets = (np.arange(0, 5 * count + 1, 5), np.arange(count + 1))
     return np.asarray(shapely.from_ragged_array(shapely.GeometryType.POLYGON, rings, offsets), dtype=object)
 
@@ -187,7 +189,9 @@ def _meet(a: Floats, b: Floats) -> Bools:
         sign: Floats = np.sign(dx * y - dy * x)
         return sign
 
+    # Both ends of a against both ends of b: (n, 2, 2) comparisons of points.
     at_ends: Bools = (a[:, :, None] == b[:, None]).all(axis=-1).any(axis=(1, 2))
+    # Sides meet if the ends of each are on different sides of the other, or on it.
     across: Bools = turns(a, b[:, 0]) * turns(a, b[:, 1]) <= 0
     back: Bools = turns(b, a[:, 0]) * turns(b, a[:, 1]) <= 0
     return across & back & ~at_ends
@@ -316,6 +320,7 @@ def union_area(group: Ints, a: Geometries, b: Geometries, groups: int) -> Floats
     result = np.bincount(group[alone], weights=shapely.area(pieces[alone]), minlength=groups).astype(np.float64)
     crowded = np.flatnonzero(~alone)
     order = crowded[np.argsort(group[crowded], kind="stable")]
+    # Sorted by group: a group begins where the number changes.
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     for start, stop in pairwise([*starts.tolist(), len(order)]):
         result[group[order[start]]] = shapely.area(geos.union_all(pieces[order[start:stop]]))

@@ -85,6 +85,7 @@ def _are_boxes(outlines: Outlines) -> Bools:
     counts = outlines.counts
     which = np.flatnonzero(counts == 4)
     corners = outlines.vertices[outlines.offsets[which, None] + np.arange(4)]
+    # A side of an upright box changes x or y but not both, and the next side the other one.
     moves = corners != np.roll(corners, -1, axis=1)
     in_turn = moves == moves[:, :1] ^ np.array([[False], [True], [False], [True]])
     result: Bools = counts == 0
@@ -130,6 +131,7 @@ def offset(shapes: Shapes, margin: Floats) -> Shapes:
     result = shapes.polygons.copy()
     offsets = geometry.polygons.offset(result[which], margin[which])
     result[which] = np.where(geometry.shapely.is_empty(offsets), result[which], offsets)
+    # The bounds of an empty polygon are NaN.
     moved.boxes[which] = np.nan_to_num(geometry.shapely.bounds(result[which]))
     return Shapes(moved.boxes, result)
 
@@ -141,6 +143,7 @@ def union_area(group: Ints, pairs: Pairs[Shapes], groups: int) -> Floats:
     if a.polygons is None and b.polygons is None:
         return box_geometry.union_area(group, pieces, groups)
     has_polygon = np.zeros(groups, dtype=bool)
+    # A group with one polygon is overlaid by GEOS as a whole; the others need only boxes.
     has_polygon[group[a.is_polygon[i] | b.is_polygon[j]]] = True
     if known is not None:  # an overlay of polygons costs far more than to look for groups of one pair
         alone = np.bincount(group, minlength=groups)[group] == 1

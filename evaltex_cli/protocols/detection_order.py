@@ -42,6 +42,7 @@ def in_order(evidence: EvidenceOf) -> EvidenceOf:
             return evidence(batch, overlaps, parameters, with_matches)
         needs_confidences(batch, parameters)
         order = by_confidence(batch)
+        # The inverse of the order: where each detection of the file is among the sorted ones.
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         result = evidence(*_sorted(batch, overlaps, order, rank), parameters, with_matches)

@@ -75,6 +75,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     pairs = SelectedPairs(gt, det, candidates.area[selected], splits, merges)
     local = local_scores(batch, scene, pairs, parameters)
     gt_counts = ~batch.gt.dont_care
+    # A detection without a match counts, as a false positive; one that matches only don't-care objects does not.
     det_counts = merges == 0
     det_counts[det[gt_counts[gt]]] = True
     gt_type, _ = types(gt, det, gt_counts, det_counts)
@@ -176,6 +177,7 @@ def bin_of(values: Floats, count: int) -> Ints:
 
 
 def _histogram(values: Floats, image: Ints, images: int, count: int) -> Ints:
+    # Image and bin as one number: one bincount makes the histograms of all images.
     return np.bincount(image * count + bin_of(values, count), minlength=images * count).reshape(images, count)
 
 

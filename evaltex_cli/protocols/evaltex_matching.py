@@ -171,10 +171,12 @@ def select_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> B
 def _best_first(candidates: Overlaps, scene: Scene) -> Ints:
     """Candidates of detections that have several, by detection, decreasing IoU and the ground truth's order."""
     gt, det, area = candidates.gt, candidates.det, candidates.area
+    # Only detections with several candidates have anything to decide.
     crowded = np.flatnonzero(np.bincount(det)[det] > 1) if len(det) else np.zeros(0, np.int64)
     iou = area[crowded] / (scene.gt_area[gt[crowded]] + scene.det_area[det[crowded]] - area[crowded])
     order = np.lexsort((-iou, det[crowded]))
     crowded, iou = crowded[order], iou[order]
+    # How far the IoU falls from the candidate before, and where the candidates of another detection begin.
     drop, other = -np.diff(iou, prepend=np.inf), np.diff(det[crowded], prepend=-1) != 0
     close = np.flatnonzero((drop <= 2 * MOST) & ~other)
     lower = np.ones(len(crowded), dtype=bool)
@@ -244,6 +246,7 @@ def _text_area(batch: ImageBatch, scene: Scene, gt: Ints, det: Ints, merges: Int
     if by_region.any():
         region_of, regions = _regions(batch, scene.grown)
         count = len(regions.boxes)
+        # Pairs as single numbers, each once: a region counts once, however many of its objects a detection has.
         det, region = np.divmod(distinct(det[by_region] * count + region_of[gt[by_region]]), count)
         result += scene.measure.union_area(det, shapes.Pairs(regions, region, scene.det, det), batch.det.count)
     return result
@@ -264,6 +267,7 @@ def _regions(batch: ImageBatch, grown: shapes.Shapes) -> tuple[Ints, shapes.Shap
     order = np.lexsort((region, image))
     first = np.concatenate([np.ones(1, dtype=bool), (np.diff(region[order]) != 0) | (np.diff(image[order]) != 0)])
     region_of = np.empty(len(order), np.int64)
+    # cumsum numbers the groups in sorted order; the assignment undoes the sorting.
     region_of[order] = np.cumsum(first) - 1
     boxes = grown.boxes[order]
     return region_of, shapes.Shapes(around(boxes[:, :2], boxes[:, 2:], np.flatnonzero(first)))

@@ -79,6 +79,7 @@ def types(gt: Ints, det: Ints, gt_counts: Bools, det_counts: Bools) -> tuple[NDA
     """(G,), (D,) uint8, indices into `MATCH_TYPES`, of all objects and detections; arguments as of `matches`."""
     splits, merges = np.bincount(gt, minlength=len(gt_counts)), np.bincount(det, minlength=len(det_counts))
     gt_merged, det_split = np.zeros(len(splits), dtype=bool), np.zeros(len(merges), dtype=bool)
+    # An object is merged if any of its detections has several objects.
     gt_merged[gt[merges[det] > 1]] = True
     det_split[det[splits[gt] > 1]] = True
     gt_type = np.where(splits > 0, _relation(splits > 1, gt_merged), MISSED)

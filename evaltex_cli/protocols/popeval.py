@@ -179,8 +179,10 @@ def _equalised(share: Floats, pairs: Overlaps) -> Floats:
     gt, share = pairs.gt[order], share[order]
     error = ratio_error(share, pairs, order)
     is_less = np.ones(len(share), dtype=bool)
+    # By object and falling share: a new value begins with a new object, or where the fall is no rounding.
     is_less[1:] = (gt[1:] != gt[:-1]) | (share[:-1] - share[1:] > error[:-1] + error[1:])
     result = np.empty_like(share)
+    # Each takes the share with which its run of equal ones begins.
     result[order] = share[np.flatnonzero(is_less)[np.cumsum(is_less) - 1]]
     return result
 
@@ -236,6 +238,7 @@ def _crossed_out(scene: _Scene, batch: ImageBatch) -> list[Crossed]:
     pairs = list(zip(gt.tolist(), det.tolist(), scene.share[~alone].tolist(), strict=True))
     gt_left = {i: Counter(gt_texts[i]) for i in np.unique(gt).tolist()}
     det_left = {j: Counter(det_texts[j]) for j in np.unique(det).tolist()}
+    # Pairs are sorted by object, and objects by image: the pairs of each image are one stretch.
     for start, stop in pairwise(np.searchsorted(gt, batch.gt.offsets).tolist()):
         if stop > start:
             result.extend(cross_out(pairs[start:stop], gt_left, det_left, scene.distance))

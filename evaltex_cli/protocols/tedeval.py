@@ -81,6 +81,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     centres = pseudo_centres(gt_outlines, characters, np.unique(gt))
     pair, centre = members(gt, characters)
     contained = contains(*edges(det_outlines, scene.cut), det[pair], centres[centre])
+    # In how many of its object's detections each centre is: exactly one is what counts.
     seen = np.bincount(centre[contained], minlength=len(centres))
     owner = np.repeat(np.arange(batch.gt.count), characters)
     gt_found = np.bincount(owner[seen == 1], minlength=batch.gt.count)

@@ -194,6 +194,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
     if on_dont_care.any():
         gt_shapes, det_shapes = (shapes.from_objects(side, TRUNCATED) for side in (batch.gt, batch.det))
         remains, own_area = _uncovered_dont_care(batch.gt, gt_shapes, np.unique(gt[on_dont_care]))
+        # The row of each pair's object in `remains`, which has the don't-care objects in order.
         dc = np.searchsorted(np.unique(gt[on_dont_care]), gt[on_dont_care])
         dc_det = det[on_dont_care]
         shared = geometry.polygons.intersection_area(remains[dc], shapes.geometries(det_shapes, dc_det))
@@ -236,6 +237,7 @@ def _subtracted(geometries: Geometries, target: Ints, others: Geometries) -> Geo
     """Subtract ``others[k]`` from ``geometries[target[k]]`` for all k, one after another."""
     result = geometries.copy()
     order = np.argsort(target, kind="stable")
+    # The position of each pair among those of its target: each turn subtracts one from every target.
     turn = expanded(np.bincount(target, minlength=len(result)))[1]
     for k in range(int(turn.max(initial=-1)) + 1):
         chosen = order[turn == k]
@@ -323,7 +325,9 @@ def _on_several_lines(group: Ints, start: Floats, centre: Floats) -> Bools:
     start, centre : (m, 2) float64
     """
     members = np.concatenate([group[:, None], start, centre], axis=1)
+    # lexsort compares its last key first, so the columns are reversed.
     order = np.lexsort(members.T[::-1])
+    # Of equal members next to each other two stay: a pair of them is still compared.
     again = (members[order[1:]] == members[order[:-1]]).all(axis=1)
     order = order[np.concatenate([np.ones(min(len(order), 2), dtype=bool), ~(again[1:] & again[:-1])])]
     group, start, centre = group[order], start[order], centre[order]
@@ -333,6 +337,7 @@ def _on_several_lines(group: Ints, start: Floats, centre: Floats) -> Bools:
             f"tedeval: splits and merges of up to {size.max()} members; expected fewer in one place: remove duplicates"
             " (non-maximum suppression)"
         )
+    # Before the cumulative sum counts a group itself, it is where the group begins.
     first = np.cumsum(size) - size
     several = np.zeros(len(size), dtype=bool)
     for block in _blocks(size[group]):

@@ -172,6 +172,7 @@ def table_of(run: Run, batch: ImageBatch, evidence: Evidence) -> ImageTable:
 def _counts(types: NDArray[np.uint8], offsets: Ints, false_positives: Ints) -> Ints:
     images = len(offsets) - 1
     image = np.repeat(np.arange(images), np.diff(offsets))
+    # Image and match type as one number: one bincount counts both.
     counts = np.bincount(image * len(MATCH_TYPES) + types, minlength=images * len(MATCH_TYPES))
     counts = counts.reshape(images, len(MATCH_TYPES)).astype(np.int64)
     counts[:, FALSE_POSITIVE] = false_positives

@@ -112,6 +112,7 @@ def _subsets(images: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Which images are in each subset, 0 or 1, for some subsets at a time."""
     exact = _is_exact(images, resamples)
     subsets = 2**images - 1 if exact else resamples
+    # Rounded up.
     words = -(-images // _WORD)
     generator = np.random.default_rng(seed)
     at_once = max(1, _CHUNK_CELLS // max(images, 1))
@@ -122,6 +123,7 @@ def _subsets(images: int, resamples: int, seed: int) -> Iterator[Floats]:
             if exact
             else generator.integers(0, 2**_WORD, size=(stop - start, words), dtype=np.uint64)
         )
+        # Bit k of a random number decides on image k; little-endian, so that every machine draws the same.
         bits = np.unpackbits(drawn.astype("<u8").view(np.uint8), axis=1, count=images, bitorder="little")
         yield bits.astype(np.float64)
 
@@ -130,6 +132,7 @@ def _sums(tally: Tally, weights: Floats) -> Iterator[Tally]:
     """Sum the evidence by each row of weights, which are whole numbers."""
 
     def weighted(column: NDArray[Any]) -> NDArray[Any]:
+        # (subsets, images) times (images, ...): one product sums all subsets.
         sums = weights @ column.astype(np.float64)
         return sums if column.dtype.kind == "f" else np.rint(sums).astype(np.int64)
 
@@ -188,6 +191,7 @@ def _tested(values: Floats, images: int, level: float) -> Outcome:
         return Outcome(reason=reason)
     rejected = _rejected(subsets, level)
     undefined = np.isnan(values)
+    # An undefined replicate may be anything, so it counts as the lowest for the low end, as the highest for the other.
     low = float(np.sort(np.where(undefined, -np.inf, values))[rejected])
     high = float(np.sort(np.where(undefined, np.inf, values))[subsets - 1 - rejected])
     if not (math.isfinite(low) and math.isfinite(high)):

@@ -185,13 +185,13 @@ class Cluster:
             self._fail(task, worker, f"worker {worker.address}: {value}")
         else:
             self._losses[worker.name] = 0
-            task.take = partial(_taken, kind, value, worker.address)
+            task.take = lambda: _taken(kind, value, worker.address)
 
     def _fail(self, task: _Task, worker: _Worker, reason: str) -> None:
         task.attempts += 1
         task.avoided.add(worker.name)
         if task.attempts >= ATTEMPTS:
-            task.take = partial(_give_up, task.item, reason)
+            task.take = lambda: _give_up(task.item, reason)
         else:
             self._warn(f"{_what(task.item)} are done again ({reason})")
 

@@ -322,6 +322,7 @@ def _fitted(batch: ImageBatch, rough: ImageBatch) -> Floats | None:
     if not usable.any(axis=(0, 1)).all():
         return None
     ratios = np.where(usable, ours / np.where(usable, theirs, 1.0), np.nan)
+    # Over boxes and both corners; coordinates of 0 have no ratio.
     factor = np.nanmedian(ratios, axis=(0, 1))
     return factor if (factor > 0).all() else None
 
@@ -332,5 +333,6 @@ def _best_iou(batch: ImageBatch) -> tuple[Ints, Floats]:
     iou = measured.area / (measured.gt_area[measured.gt] + measured.det_area[measured.det] - measured.area)
     order = np.argsort(iou, kind="stable")
     det, best = np.full(batch.gt.count, -1), np.zeros(batch.gt.count)
+    # Assigned by rising IoU: of several values for one object the last, the best, remains.
     det[measured.gt[order]], best[measured.gt[order]] = measured.det[order], iou[order]
     return det, best

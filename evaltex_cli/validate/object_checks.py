@@ -89,11 +89,13 @@ def duplicates(objects: Objects) -> Iterator[Finding]:
     if objects.count == 0:
         return
     image = objects.image
+    # Sorted by image and box, objects of equal boxes are neighbours; only these are compared by vertices.
     order = np.lexsort((*objects.boxes.T, image))
     same = np.diff(image[order]) == 0  # as the object before in that order
     for column in objects.boxes.T:
         same &= np.diff(column[order]) == 0
     group = np.empty(objects.count, np.int64)
+    # cumsum numbers the runs of equal boxes; the assignment undoes the sorting.
     group[order] = np.cumsum(np.concatenate([np.ones(1, dtype=bool), ~same]))
     is_alike = np.zeros(objects.count, dtype=bool)
     is_alike[order[1:][same]] = is_alike[order[:-1][same]] = True
@@ -109,6 +111,7 @@ def counter_clockwise(objects: Objects) -> Iterator[Finding]:
     """Yield, once an image, quadrilaterals drawn counter-clockwise as one sees them; the RRC's scripts refuse these."""
     drawn = objects.outlines
     quads = np.flatnonzero(drawn.counts == 4)
+    # (q, 1) first vertices and (4,) steps broadcast to the (q, 4) indices of all corners.
     corners = drawn.vertices[drawn.offsets[quads, None] + np.arange(4)]
     turned = quads[_signed_area(corners) < 0]
     images = objects.image

@@ -95,7 +95,7 @@ def match(scene: Scene, rules: Rules, thresholds: Thresholds) -> NDArray[np.uint
 
     Parameters
     ----------
-    found : Scene
+    scene : Scene
     rules : Rules
     thresholds : Thresholds
         In the type of the ratios.
@@ -119,6 +119,7 @@ def match(scene: Scene, rules: Rules, thresholds: Thresholds) -> NDArray[np.uint
         if rules.several_overlaps:
             qualified &= groups.one.times(pairs.counts & (groups.share > 0)) > 1
         alive = np.flatnonzero(qualified)
+        # Pairs are sorted by (gt, det); a merge takes them by detection.
         alive = alive[np.argsort(groups.one.of[alive], kind="stable")]
         matched = _assemble(groups, passes, alive, rules)
         single = (groups.one.times(matched) == 1) & (rules.single != SINGLE_IS_MANY)
@@ -181,6 +182,7 @@ def _assemble(groups: _Groups, is_one_to_one: Bools, alive: Ints, rules: Rules) 
         first = np.zeros(groups.many.objects, np.int64)
         first[partner[::-1]] = own[::-1]
         waits = np.zeros(len(total), dtype=bool)
+        # A "one" waits if another one comes before it for any of its partners.
         waits[own[first[partner] != own]] = True
         settled = ~waits[own]
         matched.append(alive[settled & passes])
@@ -259,6 +261,7 @@ def _is_first(chosen: Bools, index: Ints) -> Bools:
     """Where a pair is the first chosen one of its object."""
     which = np.flatnonzero(chosen)
     result = np.zeros(len(index), dtype=bool)
+    # unique returns where each object comes first among the chosen pairs.
     result[which[np.unique(index[which], return_index=True)[1]]] = True
     return result
 

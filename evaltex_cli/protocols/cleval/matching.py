@@ -107,6 +107,7 @@ def match(found: Inclusions, overlaps: Overlaps, dont_care: Bools, threshold: fl
 
     ignores, on_ignored = dont_care[gt], dont_care[i]
     total = np.zeros(detections, single)
+    # One after another in single precision, as the program adds; bincount would add doubles.
     np.add.at(total, j[on_ignored], shared[on_ignored])
     total = settled_sums(total, threshold, inexact=not official)
     exceeds = np.greater_equal if official else np.greater
@@ -115,6 +116,7 @@ def match(found: Inclusions, overlaps: Overlaps, dont_care: Bools, threshold: fl
 
     strong = shared >= limit
     counted = ~dont_care[i] & ~dropped[j]
+    # How many strong pairs each object and each detection has; one-to-one is the only one of both.
     in_row, in_column = np.bincount(i[strong], minlength=len(dont_care)), np.bincount(j[strong], minlength=detections)
     one_to_one = counted & strong & (in_row[i] == 1) & (in_column[j] == 1)
     split = counted & strong
@@ -128,6 +130,7 @@ def match(found: Inclusions, overlaps: Overlaps, dont_care: Bools, threshold: fl
 
 def _at(values: NDArray[Any], gt: Ints, det: Ints, i: Ints, j: Ints, detections: int) -> NDArray[Any]:
     """(p,) the values of pairs (i, j) among sorted pairs (gt, det); 0 where there is none."""
+    # A pair as one number, so that sorted pairs are sorted numbers.
     place, there = _find(gt * max(detections, 1) + det, i * max(detections, 1) + j)
     result = np.zeros(len(i), values.dtype)
     result[there] = values[place[there]]
@@ -138,6 +141,7 @@ def _find(keys: Ints, wanted: Ints) -> tuple[Ints, Bools]:
     """Return the place of each wanted key among sorted ones, and whether it is there."""
     place = np.searchsorted(keys, wanted)
     there = place < len(keys)
+    # Places beyond the end are excluded first; the mask is narrowed by itself.
     there[there] = keys[place[there]] == wanted[there]
     return place, there
 
@@ -148,6 +152,7 @@ def without_words(overlap: tuple[Ints, Ints, Floats], gt: Side, det: Side, dont_
     ignored, word = _touching(gt, dont_care)
     if not len(ignored):
         return area
+    # Pairs are sorted by object: those of a word are between its left and its right place.
     first, last = np.searchsorted(of_gt, word), np.searchsorted(of_gt, word, side="right")
     source, k = expanded(last - first)
     entry = first[source] + k
@@ -278,6 +283,7 @@ def _ranks(batch: ImageBatch, order: str) -> Ints:
     ranks = np.arange(batch.det.count)
     if order == "file" or batch.det.confidences is None:
         return ranks
+    # The last key is the first to be compared: image, then falling confidence, then the order of the file.
     falling = np.lexsort((ranks, np.nan_to_num(-batch.det.confidences, nan=np.inf), batch.det.image))
     result = np.empty_like(ranks)
     result[falling] = ranks
@@ -329,6 +335,7 @@ def counts_of(scene: Scene, dont_care: Bools, parameters: Parameters) -> Counts:
 
     counted = matched[found.pair]
     centre, det, pair = found.centre[counted], found.det[counted], found.pair[counted]
+    # By centre, then by the rank of the detection.
     order = np.lexsort((scene.det_rank[det], centre))
     centre, det, pair = centre[order], det[order], pair[order]
     first = np.diff(centre, prepend=-1) > 0  # sorted by centre: the first detection that includes it

@@ -105,6 +105,7 @@ def _shoelace(vertices: Floats, starts: Ints) -> Floats:
     """(n,) areas of rings, the lobes of a crossed one cancelling each other."""
     if not len(vertices):
         return np.zeros(len(starts) - 1)
+    # The vertex after each; after the last of a ring comes its first.
     after = np.arange(1, len(vertices) + 1)
     after[starts[1:] - 1] = starts[:-1]
     x, y = (vertices - np.repeat(vertices[starts[:-1]], np.diff(starts), axis=0)).T
@@ -118,6 +119,7 @@ def _buffered(vertices: Floats, starts: Ints, which: Ints) -> Geometries:
     geometries: Any = np.full(len(which), geometry.shapely.Polygon(), dtype=object)
     usable = np.flatnonzero(counts >= 3)
     owner, place = expanded(counts[usable])
+    # The vertices of these rings only, one ring after another.
     loops = vertices[starts[which[usable]][owner] + place]
     drawn = geometry.geos.polygons(geometry.geos.linearrings(loops, indices=owner))
     geometries[usable] = geometry.geos.buffer(drawn, 0)
@@ -202,6 +204,7 @@ def _polygon_centres(side: Side, lengths: Ints, owner: Ints, place: Ints) -> Flo
     half = count // 2
     sections = np.maximum(half - 1, 0)
     total = np.zeros((len(owner), 2))
+    # A piece has four corners: its beginning and its end on the upper chain, and both on the lower one.
     for step, forwards in ((0, True), (1, True), (0, False), (1, False)):
         at = (place + step) * sections
         section, part = at // length, at % length
@@ -230,6 +233,7 @@ def centres_inside(owner: Ints, points: Floats, gt_offsets: Ints, objects: int, 
     """
     counts = np.bincount(owner, minlength=objects)
     starts = offsets_of(counts)
+    # `around` takes no empty group.
     with_centres = np.flatnonzero(counts > 0)
     margin = np.array([-1.0, -1.0, 1.0, 1.0])
     bounds, boxes = around(points, points, starts[with_centres]) + margin, det.shapes.boxes + margin
@@ -257,6 +261,7 @@ def _inside(points: Floats, within: Ints, det: Side) -> Bools:
     odd = np.zeros(len(quads), dtype=bool)
     for k in range(4):
         (x0, y0), (x1, y1) = corners[:, k].T, corners[:, k - 1].T
+        # Even-odd rule: a ray to the right crosses this side, or not.
         crossed = (y0 <= y) != (y1 <= y)
         height = np.where(crossed, y1 - y0, 1.0)
         odd ^= crossed & (x < (x1 - x0) * (y - y0) / height + x0)

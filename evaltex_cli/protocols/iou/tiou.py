@@ -208,6 +208,7 @@ def _foreign(
         texts = _joined(texts, lines.shapes)
         text = np.concatenate([text, batch.gt.count + lines.line])
         text_det = np.concatenate([text_det, lines.det])
+    # A detection with a single text has none but its own: only the others are measured.
     several = np.bincount(text_det, minlength=batch.det.count) > 1
     crowded = (several & _is_in(det, batch.det.count))[text_det]
     text, text_det = text[crowded], text_det[crowded]
@@ -266,12 +267,14 @@ def _outlines(batch: ImageBatch, gt: Shapes) -> tuple[Ints, Shapes, Ints]:
     """Return each object's line or `NO_LINE`, the lines' shapes, and which image owns which (as `_Lines`)."""
     image = batch.gt.image
     key = np.stack([image, batch.gt.regions])
+    # One column per region of an image: its first object, each object's region, and how many objects it has.
     _, first, region_of, size = np.unique(key, axis=1, return_index=True, return_inverse=True, return_counts=True)
     several = np.flatnonzero(size > 1)
     several = several[np.argsort(first[several])]
     number = np.full(len(size), NO_LINE)
     number[several] = np.arange(len(several))
     line_of = number[region_of.reshape(-1)]
+    # Objects sorted by line; those without one sort first (`NO_LINE` is -1) and are left out.
     words = np.argsort(line_of, kind="stable")[np.count_nonzero(line_of == NO_LINE) :]
     line, boxes = line_of[words], gt.boxes[words]
     starts = np.searchsorted(line, np.arange(len(several)))
@@ -286,6 +289,7 @@ def _hulls(gt: Shapes, words: Ints, line: Ints, lines: int) -> Any:
         return None
     curved = has_polygon[line]
     points, word = geometry.shapely.get_coordinates(shapes.geometries(gt, words[curved]), return_index=True)
+    # Hulls are made of owners numbered from 0: rank is the number, owner the line it is of.
     owner, rank = np.unique(line[curved][word], return_inverse=True)
     hulls = np.full(lines, None, dtype=object)
     hulls[has_polygon] = geometry.shapely.Polygon()
