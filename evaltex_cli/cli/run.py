@@ -75,13 +75,11 @@ def run(request: Request) -> list[Verdict]:
     """
     runs, left_out = _runs(request)
     owned = [*(file for name in request.chosen.names() for file in result_names(load(name))), REPORT]
-    gates = None
-    if request.fail_if or request.baselines:
+    results, made, gates = request.results, "", None
+    if request.fail_if or request.baselines or results.junit is not None:
         from evaltex_cli.compare import gate
 
-        replaced = [request.results.res_dir / name for name in owned]
-        gates = gate.prepare(request.fail_if, request.baselines, replaced, runs)
-    results, made = request.results, ""
+        gates = gate.prepare(request.fail_if, request.baselines, [results.res_dir / name for name in owned], runs)
     with staged(results.res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
         diagnostician = _diagnostician(request)
         inputs, evaluations = _evaluated(request, runs, writer, diagnostician)
@@ -94,10 +92,8 @@ def run(request: Request) -> list[Verdict]:
         if results.report:
             diagnoses = [diagnostician.diagnosis(one) for one in evaluations] if diagnostician else []
             made = _report(folder, request, inputs, diagnoses)
-        if results.junit is not None:
-            from evaltex_cli.compare import gate
-
-            write_file(results.junit, gate.junit(verdicts))
+        if results.junit is not None and gates is not None:
+            write_file(results.junit, gates.junit(verdicts))
     if results.resume:
         resume.place(results.res_dir).unlink(missing_ok=True)
     warn([warning for evaluation in evaluations for warning in evaluation.warnings])

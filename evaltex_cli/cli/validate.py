@@ -52,11 +52,11 @@ def command(
     with status 2 where an evaluation would refuse them, with 0 where there are warnings at most.
     """
     with error_exit():
-        from evaltex_cli.validate.findings import FORMATS
-        from evaltex_cli.validate.validation import validate
+        from evaltex_cli.validate import findings, validation
 
-        validation = validate(gt, det, gt_format=gt_format, det_format=det_format, images=images, invalid=invalid)
-        text = FORMATS[form](validation, limit, pairs)
-        write_output(text, output)
-        if not validation.passed:
+        result = validation.validate(
+            gt, det, gt_format=gt_format, det_format=det_format, images=images, invalid=invalid
+        )
+        write_output(findings.FORMATS[form](result, limit, pairs), output)
+        if not result.passed:
             sys.exit(NOT_VALID)

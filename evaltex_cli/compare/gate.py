@@ -75,6 +75,19 @@ class Gates:
         refuse_other_baselines(evaluations, self.baselines)
         return verdicts(self.gates, evaluations, self.baselines)
 
+    @staticmethod
+    def junit(verdicts: Sequence[Verdict]) -> str:
+        """Return verdicts as JUnit XML, which every CI server shows: one test suite, one test case per gate."""
+        failed = sum(not verdict.passed for verdict in verdicts)
+        lines = ['<?xml version="1.0" encoding="UTF-8"?>']
+        lines.append(f'<testsuites><testsuite name="evaltex" tests="{len(verdicts)}" failures="{failed}" errors="0">')
+        for verdict in verdicts:
+            case = f'<testcase classname="evaltex.{verdict.protocol}" name="{html.escape(verdict.expression)}"'
+            failure = f'><failure message="{html.escape(str(verdict))}"/></testcase>'
+            lines.append(case + ("/>" if verdict.passed else failure))
+        lines.append("</testsuite></testsuites>")
+        return "\n".join(lines) + "\n"
+
 
 def prepare(
     expressions: Sequence[str], baselines: Sequence[Path], replaced: Sequence[Path], runs: Sequence[Run]
@@ -227,16 +240,3 @@ def refuse_other_baselines(evaluations: Sequence[Evaluation], baselines: Mapping
             unlike += [f"baseline of {name}: {what} is {before}, here {now}" for what, before, now in differing]
     if unlike:
         raise InputError("\n".join([*unlike, "a baseline serves only runs made the same way; make a new one"]))
-
-
-def junit(verdicts: Sequence[Verdict]) -> str:
-    """Return the verdicts as JUnit XML, which every CI server shows: one test suite, one test case for each gate."""
-    failed = sum(not verdict.passed for verdict in verdicts)
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    lines.append(f'<testsuites><testsuite name="evaltex" tests="{len(verdicts)}" failures="{failed}" errors="0">')
-    for verdict in verdicts:
-        case = f'<testcase classname="evaltex.{verdict.protocol}" name="{html.escape(verdict.expression)}"'
-        failure = f'><failure message="{html.escape(str(verdict))}"/></testcase>'
-        lines.append(case + ("/>" if verdict.passed else failure))
-    lines.append("</testsuite></testsuites>")
-    return "\n".join(lines) + "\n"

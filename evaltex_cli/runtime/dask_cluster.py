@@ -91,7 +91,6 @@ def _refuse_no_scheduler(address: str) -> None:
 
 def _identity(address: str) -> dict[str, Any]:
     import distributed
-    from distributed.core import rpc
 
     socket.getaddrinfo(*distributed.comm.get_address_host_port(address))
     arguments = distributed.Security().get_connection_args("client")
@@ -99,7 +98,7 @@ def _identity(address: str) -> dict[str, Any]:
         raise ValueError("no certificates are configured for it, see Dask's distributed.comm.tls")
 
     async def ask() -> dict[str, Any]:
-        async with rpc(address, timeout=PROBE_SECONDS, connection_args=arguments) as there:
+        async with distributed.rpc(address, timeout=PROBE_SECONDS, connection_args=arguments) as there:
             identity: dict[str, Any] = await there.identity()
             return identity
 
