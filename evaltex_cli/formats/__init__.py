@@ -133,6 +133,7 @@ def open_source(path: Path, side: Side, faults: FaultLog, format_name: str | Non
         name = _recognised(path)
         if name is not None:
             return load(name).index(path, side, faults)
+        _refuse_unread(path)
     raise InputError(
         f"{path}: no known format; expected an EvaLTex .txt, a folder or .zip of ICDAR-style .txt files, or a data"
         f" set's JSON, XML or .mat (formats: {', '.join(FORMATS)})"
@@ -220,7 +221,7 @@ def _recognised(path: Path) -> str | None:
             may_be = ending is None or not candidate.ending or ending in candidate.endings
             if may_be and candidate.recognises(path):
                 if not candidate.ending:
-                    _refuse_documents(path)
+                    _refuse_unread(path)
                 return name
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
@@ -238,16 +239,17 @@ def _main_ending(path: Path) -> str | None:
     return main_ending(path, [".txt", *sorted(known - {".txt"})])
 
 
-def _refuse_documents(path: Path) -> None:
-    """Refuse JSON and XML that no format recognised, which would else be read as text or found empty.
+def _refuse_unread(path: Path) -> None:
+    """Refuse what no format reads, and would else be read as text or found empty.
 
     Raises
     ------
     InputError
-        When it is such a document, or a folder or archive of them without any .txt.
+        When it is binary, or JSON or XML of a layout that no format recognised, or a folder or archive of such without
+        any .txt.
     """
-    from evaltex_cli.formats.documents.document_files import kind_of
+    from evaltex_cli.formats import unread
 
-    kind = kind_of(path)
-    if kind:
-        raise InputError(f"{path}: {kind} of no known layout; expected that of one of the formats {', '.join(FORMATS)}")
+    found = unread.described(path, list(FORMATS))
+    if found:
+        raise InputError(f"{path}: {found}")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evaltex_cli.errors import ConfigError, nearest, quote, unknown
+from evaltex_cli.errors import ConfigError, nearest, quote
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
-from evaltex_cli.protocols.presets import PRESETS, Preset
 from evaltex_cli.runtime.input_files import read_regular
 
 CONFIG_NAME = "evaltex.ini"
@@ -58,46 +57,8 @@ def checked(protocol: str, given: Mapping[str, Any]) -> Any:
     ConfigError
         As `parameters_of`.
     """
-    return parameters_of(protocol, settings_of(protocol, given))
-
-
-def settings_of(protocol: str, given: Mapping[str, Any]) -> list[Setting]:
-    """Return keyword arguments as settings of a protocol."""
-    return [Setting("parameters", protocol, key, _written(value)) for key, value in given.items()]
-
-
-def preset_named(name: str) -> Preset:
-    """Return a preset.
-
-    Raises
-    ------
-    ConfigError
-        When there is none of that name.
-    """
-    if name not in PRESETS:
-        raise ConfigError(unknown("preset", name, list(PRESETS)))
-    return PRESETS[name]
-
-
-def parameters_of_preset(name: str, settings: Sequence[Setting]) -> Any:
-    """Return the parameters record of a preset's protocol; settings of other protocols do not matter.
-
-    Raises
-    ------
-    ConfigError
-        As `parameters_of`, and for a setting that is not the preset's.
-    """
-    preset = preset_named(name)
-    expected = checked(preset.protocol, preset.parameters)
-    for setting in settings:
-        if setting.protocol == preset.protocol:
-            given = getattr(parameters_of(preset.protocol, [setting]), setting.key)
-            value = getattr(expected, setting.key)
-            if given != value:
-                raise ConfigError(
-                    f"{setting.place}: the preset {name} has {setting.key}={_written(value)}; leave out one of them"
-                )
-    return expected
+    settings = [Setting("parameters", protocol, key, _written(value)) for key, value in given.items()]
+    return parameters_of(protocol, settings)
 
 
 def find_config(given: Path | None) -> Path | None:
@@ -179,8 +140,6 @@ def parse_set(argument: str) -> Setting:
 
 def _value(field: Any, setting: Setting) -> Any:
     limits = field.metadata
-    if "file" in limits:
-        return _file(limits["file"], setting)
     value = _parsed(field.type, setting.value)
     in_range = value is not None and (
         value in limits["choices"]
@@ -194,13 +153,6 @@ def _value(field: Any, setting: Setting) -> Any:
     if not in_range:
         raise ConfigError(f"{setting.place}: {setting.key} is {quote(setting.value)}; expected {allowed(field)}")
     return value
-
-
-def _file(read: Callable[[str], str], setting: Setting) -> str:
-    try:
-        return read(setting.value)
-    except ConfigError as error:
-        raise ConfigError(f"{setting.place}: {setting.key}: {error}") from error
 
 
 def _parsed(kind: str, text: str) -> Any:
@@ -221,8 +173,6 @@ def _parsed(kind: str, text: str) -> Any:
 def allowed(field: Any) -> str:
     """Describe the values a parameter takes, for messages and documentation."""
     limits = field.metadata
-    if "file" in limits:
-        return "a file or folder"
     if "choices" in limits:
         return "one of " + ", ".join(limits["choices"])
     if field.type == "bool":

@@ -389,7 +389,7 @@ def test_text_of_wide_characters(tmp_path: Path, encoding: str) -> None:
 
 def test_a_picture_is_no_text(tmp_path: Path) -> None:
     (message,) = faults(tmp_path, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
-    assert message.startswith("gt.txt: no known format; expected an EvaLTex .txt")
+    assert message.startswith("gt.txt: a picture, which is not read; give label pictures as GT_IMG_DIR")
 
 
 def test_text_that_is_not_utf8(tmp_path: Path) -> None:

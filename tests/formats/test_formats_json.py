@@ -525,7 +525,7 @@ def test_all_faults_are_reported_at_once(tmp_path: Path) -> None:
         ('{"a": ' * 100_000, r"gt.json: too deep a nesting"),
         (
             '{"unknown": 1}',
-            r"gt.json: JSON of no known layout; expected that of one of the formats icdar-xml, ",
+            r"gt.json: JSON of no known layout \(an object with the keys 'unknown'\); expected that of one of the",
         ),
         ('[{"bbox": []}]', r"gt.json: JSON of no known layout"),
     ],

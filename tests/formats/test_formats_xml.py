@@ -470,12 +470,14 @@ def test_long_texts_and_numbers_take_no_long_time(tmp_path: Path) -> None:
 
 
 def test_unknown_xml_is_not_read_as_text(tmp_path: Path) -> None:
-    path = written(tmp_path / "p.xml", '<?xml version="1.0"?>\n<svg/>')
-    with pytest.raises(InputError, match=r"XML of no known layout; expected that of one of the formats icdar-xml, "):
+    path = written(tmp_path / "p.xml", '<?xml version="1.0"?>\n<boxes/>')
+    with pytest.raises(
+        InputError, match=r"XML of no known layout \(root boxes\); expected that of one of the formats hocr, "
+    ):
         evaluate(path, path)
     folder = tmp_path / "folder"
     folder.mkdir()
-    written(folder / "p.xml", "<svg/>")
+    written(folder / "p.xml", "<boxes/>")
     with pytest.raises(InputError, match="XML of no known layout"):
         evaluate(folder, folder)
 

@@ -51,12 +51,19 @@ def _object(word: _Word, side: Side, at: Steps) -> CollectedObject:
 
 
 def recognises(path: Path) -> bool:
-    """Whether a path holds a JSON object whose values are lists; an empty file's is taken for this format."""
+    """Whether a path holds a JSON object whose values are lists of words; an empty one is taken for this format."""
     value = document_files.json_value(path)
-    known = ("annotations", "images", "shapes")
-    if not isinstance(value, dict) or any(key in value for key in known):
+    if not isinstance(value, dict) or any(key in value for key in ("annotations", "images", "shapes")):
         return False
-    return isinstance(safe_json.opened(next(iter(value.values()))), list) if value else path.is_file()
+    if not value:
+        return path.is_file()
+    if not isinstance(safe_json.opened(next(iter(value.values()))), list):
+        return False
+    if all(key.startswith(("gt_", "res_")) for key in value):
+        return True
+    lists = (safe_json.opened(words) for words in value.values())
+    word = next((words[0] for words in lists if isinstance(words, list) and words), None)
+    return word is None or safe_json.has_key(word, "points") or safe_json.has_key(word, "transcription")
 
 
 FORMAT = Format(
@@ -64,7 +71,7 @@ FORMAT = Format(
     "ArT and LSVT: JSON of polygons, ground truth and results",
     recognises,
     document_files.index_json("art", _collect),
-    recognised_by="a JSON object whose values are lists",
+    recognised_by="a JSON object whose values are lists of words, with points or transcription",
     layout='{"gt_1": [{"points": [[x, y], ...], "transcription": "...", "illegibility": false}]}',
     sample='{"gt_1": [{"points": [[10, 10], [60, 10], [60, 30], [10, 30]], "transcription": "word", "illegibility":'
     " false}]}",

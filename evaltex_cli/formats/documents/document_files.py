@@ -365,12 +365,3 @@ def indexed_xml(name: str, title: str, root: str | None, index: Indexer, layout:
         sample=sample,
         ending=".xml",
     )
-
-
-def kind_of(path: Path) -> str | None:
-    """Return JSON or XML for such a file, and for a folder or archive that holds these and no .txt."""
-    if not archive.is_archive(path):
-        return "JSON" if looks_like_json(path) else "XML" if head(path).startswith(b"<?xml") else None
-    if endings(path)[".txt"]:
-        return None
-    return "JSON" if json_value(path) else "XML" if first_bytes(path, ".xml").lstrip().startswith(b"<") else None
