@@ -18,7 +18,9 @@ from evaltex_cli.formats.options import InputOptions
 
 @click.argument("src", type=INPUT)
 @click.argument("dst", type=OutputFile("data"))
-@click.option("--kind", type=click.Choice(["gt", "det"]), required=True, help="Ground truth or detections.")
+@click.option(
+    "--kind", type=click.Choice(["gt", "det"]), help="Ground truth or detections.  [default: detected from SRC]"
+)
 @click.option(
     "--format",
     "format_name",
@@ -51,7 +53,7 @@ from evaltex_cli.formats.options import InputOptions
 def command(
     src: Path,
     dst: Path,
-    kind: str,
+    kind: str | None,
     format_name: str | None,
     how: Target,
     images: Path | None,
@@ -61,7 +63,7 @@ def command(
     """Write SRC in another format.
 
     SRC is anything that can be evaluated. The ending of DST says what to write: .txt an EvaLTex file, .zip an
-    ICDAR-style archive of quadrilaterals or polygons, .json COCO annotations or results.
+    ICDAR-style archive of quadrilaterals or polygons, .json COCO annotations or results. --to names other formats.
     """
     with error_exit():
         from evaltex_cli.convert.conversion import convert

@@ -10,6 +10,12 @@ WRITERS = {
     "icdar2015": ("evaltex_cli.convert.write_icdar", "POLYGONS"),
     "icdar2013": ("evaltex_cli.convert.write_icdar", "BOXES"),
     "coco": ("evaltex_cli.convert.write_coco", "WRITER"),
+    "labelme": ("evaltex_cli.convert.write_labelme", "WRITER"),
+    "paddleocr": ("evaltex_cli.convert.write_paddleocr", "WRITER"),
+    "mmocr": ("evaltex_cli.convert.write_mmocr", "WRITER"),
+    "hiertext": ("evaltex_cli.convert.write_hiertext", "WRITER"),
+    "page": ("evaltex_cli.convert.write_page", "WRITER"),
+    "alto": ("evaltex_cli.convert.write_alto", "WRITER"),
 }
 """Name -> module and attribute of its `Writer`."""
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 
@@ -55,6 +57,38 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class Holds:
+    """What a format holds; IDs are in none of these.
+
+    Attributes
+    ----------
+    texts, confidences, sizes, regions, dont_care : bool
+        `regions` and `dont_care` are of ground truth only.
+    most_vertices : int or None
+        Of a polygon: 0 if the format holds boxes only, None if any number.
+    boxes : bool
+        Whether a box is a box when it is read again, and not its four corners.
+    whole : bool
+        Whether coordinates are whole numbers from 0 up.
+    exact : bool
+        Whether coordinates and confidences are read again to the last bit.
+    marks : tuple of str
+        Transcriptions that the reader takes for don't care.
+    """
+
+    texts: bool = True
+    confidences: bool = True
+    sizes: bool = True
+    regions: bool = False
+    dont_care: bool = False
+    most_vertices: int | None = None
+    boxes: bool = False
+    whole: bool = False
+    exact: bool = True
+    marks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Writer:
     """A file that images can be written to.
 
@@ -63,11 +97,20 @@ class Writer:
     name, title : str
     write : callable
         ``write(job, blocks)`` takes all blocks, of which the last may raise, and then puts the file in place.
+    ending : str
+        Of its targets, with the dot.
+    holds : Holds or None
+        What the format holds; None for writers that count what is lost by rules of their own.
+    format : str
+        The reader's name, if the content does not decide.
     """
 
     name: str
     title: str
     write: Callable[[Job, Iterable[Block]], None]
+    ending: str
+    holds: Holds | None = None
+    format: str | None = None
 
 
 def load(name: str) -> Writer:
@@ -137,6 +180,20 @@ def extent(start: float, stop: float) -> float:
 def number(value: float) -> str:
     """The shortest text that reads back as this value."""
     return str(int(value)) if value == int(value) else repr(value)
+
+
+def plain(value: float) -> float | int:
+    """A number as JSON has it: a whole one without a point."""
+    return int(value) if value == int(value) else value
+
+
+def write_list(file: IO[str], records: Iterable[Mapping[str, Any]]) -> None:
+    """Write a JSON list, one item in each line, as they come."""
+    separator = "["
+    for record in records:
+        file.write(f"{separator}\n{json.dumps(record, ensure_ascii=False, allow_nan=False)}")
+        separator = ","
+    file.write("[]" if separator == "[" else "\n]")
 
 
 def quoted(text: str) -> str:

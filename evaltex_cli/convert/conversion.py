@@ -12,6 +12,7 @@ import numpy as np
 from evaltex_cli import formats
 from evaltex_cli.convert import Target
 from evaltex_cli.convert.base import Block, Job, for_target, load
+from evaltex_cli.convert.kinds import KINDS, detect
 from evaltex_cli.convert.text_lines import group_lines
 from evaltex_cli.errors import FaultLog, InputError, counted, quote
 from evaltex_cli.formats import locations
@@ -45,7 +46,7 @@ class Converted:
 def convert(
     source: Path,
     target: Path,
-    side: Side,
+    side: Side | None = None,
     how: Target | None = None,
     options: InputOptions | None = None,
 ) -> Converted:
@@ -55,7 +56,8 @@ def convert(
     ----------
     source, target : Path
         Any input of a known format; the file to write.
-    side : {'gt', 'det'}
+    side : {'gt', 'det'}, optional
+        What the source is; None to find out (`kinds.detect`).
     how : Target, optional
     options : InputOptions, optional
         Format of this side, confidence threshold, and folder of pictures for sizes.
@@ -75,6 +77,9 @@ def convert(
         raise InputError(f"label pictures go with an EvaLTex file, whose IDs they have, not with {writer.title}")
     if target.exists() and (source.samefile(target) or target.resolve().is_relative_to(source.resolve())):
         raise InputError(f"{target}: is the source itself, or in it; write to another place")
+    reason = ""
+    if side is None:
+        side, reason = detect(source, options)
     faults = FaultLog()
     opened = formats.open_source(source, side, faults, options.format_of(side))
     _refuse(opened, _not_unicode(opened.names), faults)
@@ -86,7 +91,8 @@ def convert(
     with _with_masks(how, opened, _blocks(opened, job, how), job) as passing:
         writer.write(job, passing)
     notes = tuple(counted(count, sentence) for sentence, count in job.lost.items() if count)
-    return Converted(len(opened.names), job.written, notes, opened.warnings)
+    taken = (f"{source} is taken for {KINDS[side]} by {reason}; --kind says otherwise",) if reason else ()
+    return Converted(len(opened.names), job.written, taken + notes, opened.warnings)
 
 
 def _blocks(opened: Source, job: Job, how: Target) -> Iterator[Block]:

@@ -14,7 +14,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.convert.base import Block, Job, Writer, extent, known_or_smallest_size, renumbered, vertices_of
+from evaltex_cli.convert.base import (
+    Block,
+    Job,
+    Writer,
+    extent,
+    known_or_smallest_size,
+    plain,
+    renumbered,
+    vertices_of,
+    write_list,
+)
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import Objects
 from evaltex_cli.runtime.atomic_output import written
@@ -38,24 +48,15 @@ def _write(job: Job, blocks: Iterable[Block]) -> None:
     by_number = all(map(_NUMBER.fullmatch, job.names))
     with written(job.target) as file:
         if job.side == "det":
-            _write_list(file, _results(job, blocks, by_number))
+            write_list(file, _results(job, blocks, by_number))
             file.write("\n")
             return
         images: list[_Record] = []
         file.write('{"annotations": ')
-        _write_list(file, _annotations(job, blocks, by_number, images))
+        write_list(file, _annotations(job, blocks, by_number, images))
         file.write(',\n"images": ')
-        _write_list(file, images)
+        write_list(file, images)
         file.write(f',\n"categories": [{json.dumps(_CATEGORY)}]}}\n')
-
-
-def _write_list(file: Any, records: Iterable[_Record]) -> None:
-    """Write a JSON list, one item a line, as they come."""
-    separator = "["
-    for record in records:
-        file.write(f"{separator}\n{json.dumps(record, ensure_ascii=False, allow_nan=False)}")
-        separator = ","
-    file.write("[]" if separator == "[" else "\n]")
 
 
 def _annotations(job: Job, blocks: Iterable[Block], by_number: bool, images: list[_Record]) -> Iterator[_Record]:
@@ -68,7 +69,7 @@ def _annotations(job: Job, blocks: Iterable[Block], by_number: bool, images: lis
             height, width, known = known_or_smallest_size(block.images, k)
             job.lost[SIZE_GUESSED] += not known
             key = int(name) if by_number else name
-            images.append({"id": key, "file_name": name, "height": _plain(height), "width": _plain(width)})
+            images.append({"id": key, "file_name": name, "height": plain(height), "width": plain(width)})
             for i, shape in _shapes(job, objects, k):
                 if shape["segmentation"]:
                     area = outlines.polygons(objects.outlines)[i].area
@@ -82,7 +83,7 @@ def _annotations(job: Job, blocks: Iterable[Block], by_number: bool, images: lis
                     "image_id": key,
                     "category_id": _CATEGORY["id"],
                     **shape,
-                    "area": _plain(area),
+                    "area": plain(area),
                     "iscrowd": flag,
                     "ignore": flag,
                     "utf8_string": objects.texts[i],
@@ -124,12 +125,8 @@ def _shapes(job: Job, objects: Objects, image: int) -> Iterator[tuple[int, _Reco
         x0, y0, x1, y1 = objects.boxes[i].tolist()
         width, height = extent(x0, x1), extent(y0, y1)
         job.lost[ROUNDED] += vertices is None and (x0 + width, y0 + height) != (x1, y1)
-        polygons = [] if vertices is None else [list(map(_plain, vertices))]
-        yield i, {"bbox": list(map(_plain, (x0, y0, width, height))), "segmentation": polygons}
+        polygons = [] if vertices is None else [list(map(plain, vertices))]
+        yield i, {"bbox": list(map(plain, (x0, y0, width, height))), "segmentation": polygons}
 
 
-def _plain(value: float) -> float | int:
-    return int(value) if value == int(value) else value
-
-
-WRITER = Writer("coco", "COCO JSON: annotations, or a results list of detections", _write)
+WRITER = Writer("coco", "COCO JSON: annotations, or a results list of detections", _write, ".json")

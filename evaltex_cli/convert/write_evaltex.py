@@ -74,4 +74,4 @@ def _coordinates(job: Job, objects: Objects, i: int) -> list[float] | None:
     return [x0, y0, width, height]
 
 
-WRITER = Writer("evaltex", "EvaLTex .txt: many images in one file", _write)
+WRITER = Writer("evaltex", "EvaLTex .txt: many images in one file", _write, ".txt")

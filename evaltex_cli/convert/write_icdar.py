@@ -7,22 +7,16 @@ Total-Text); `BOXES` writes ``x0,y0,x1,y1[,confidence][,transcription]``, polygo
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from evaltex_cli.convert.archives import Entry, write_archive
 from evaltex_cli.convert.base import Block, Job, Writer, number, quoted, renumbered, vertices_of
-from evaltex_cli.errors import quote
 from evaltex_cli.formats.base import DONT_CARE
-from evaltex_cli.formats.files.image_names import MOST_BYTES, bytes_of, image_names, leaves_result_folder
 from evaltex_cli.records import Objects
-from evaltex_cli.runtime import signals
-from evaltex_cli.runtime.atomic_output import written
 
-PREFIX = {"gt": "gt_", "det": "res_"}
 WORDS_LOST = "{count} transcription[s] of don't-care objects left out: " + f"{DONT_CARE} stands in [its|their] place"
 BECAME_DONT_CARE = "{count} object[s] became don't care: [its|their] transcription is " + DONT_CARE
 REGIONS_LOST = "{count} object[s] lost [its|their] region: an ICDAR-style file holds none"
@@ -36,8 +30,6 @@ MIXED = (
     "{count} object[s] [is a polygon|are polygons] of other than four corners; read the archive with the format polygon"
 )
 FEW = 0.05
-_TIMESTAMP = (1980, 1, 1, 0, 0, 0)
-_MODE = 0o100644 << 16
 _NEEDS_QUOTES = re.compile(r'[\s"#+\-.0-9]|[^,]*[\x00-\x1f]|(?i:nan|inf)|\w+\s*,|.*\s\Z', re.DOTALL)
 
 
@@ -59,48 +51,20 @@ def _write_boxes(job: Job, blocks: Iterable[Block]) -> None:
 
 
 def _write(job: Job, blocks: Sequence[Block], as_boxes: bool) -> None:
-    _refuse_unreadable_names(job)
     texts = job.side == "gt" or any(bool(text) for block in blocks for text in block.images.objects.texts)
     layout = _Layout(as_boxes, _have_confidences(job, blocks), texts)
-    with written(job.target) as text_file:
-        file: Any = text_file
-        with zipfile.ZipFile(file.buffer, "w") as packed:
-            for block in blocks:
-                _count_lost(job, block, as_boxes)
-                for k, name in enumerate(block.names):
-                    lines = "".join(_lines(job, block.images.objects, k, layout))
-                    with signals.blocked():  # an archive cannot be closed within an entry
-                        packed.writestr(_entry(_entry_name(job, name)), lines.encode("utf-8"))
-        job.faults.raise_if_any()
+    write_archive(job, ".txt", _entries(job, blocks, layout), always_prefixed=True)
     corners = np.concatenate([np.zeros(0, np.int64), *(block.images.objects.outlines.counts for block in blocks)])
     others = job.written - int(np.isin(corners, (0, 4)).sum())
     if not as_boxes and texts and 0 < others < FEW * job.written:
         job.lost[MIXED] += others
 
 
-def _refuse_unreadable_names(job: Job) -> None:
-    """The reader must find the images' names again."""
-    entries = [_entry_name(job, name) for name in job.names]
-    for name, entry, again in zip(job.names, entries, image_names(entries, ".txt"), strict=True):
-        size = max(map(bytes_of, entry.split("/")))
-        if size > MOST_BYTES:
-            found = f"image name {quote(name)} makes a file name of {size} bytes"
-            job.faults.add(job.place, None, found, f"at most {MOST_BYTES}; shorten it")
-        elif name != again or leaves_result_folder(name):
-            expected = "a name without slashes that can be a file's; rename the image"
-            job.faults.add(job.place, None, f"image name {quote(name)}", expected)
-
-
-def _entry_name(job: Job, image: str) -> str:
-    """The prefix comes after the folders, which the reader keeps where names repeat without them."""
-    folder, slash, name = image.rpartition("/")
-    return f"{folder}{slash}{PREFIX[job.side]}{name}.txt"
-
-
-def _entry(name: str) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(name, _TIMESTAMP)
-    info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, _MODE
-    return info
+def _entries(job: Job, blocks: Iterable[Block], layout: _Layout) -> Iterator[Entry]:
+    for block in blocks:
+        _count_lost(job, block, layout.as_boxes)
+        for k, name in enumerate(block.names):
+            yield Entry(name, "".join(_lines(job, block.images.objects, k, layout)))
 
 
 def _have_confidences(job: Job, blocks: Sequence[Block]) -> bool:
@@ -163,5 +127,5 @@ def _transcription(job: Job, text: str, dont_care: bool) -> str:
     return quoted(text)
 
 
-POLYGONS = Writer("icdar2015", "ICDAR-style .zip of quadrilaterals or polygons", _write_polygons)
-BOXES = Writer("icdar2013", "ICDAR-style .zip of boxes", _write_boxes)
+POLYGONS = Writer("icdar2015", "ICDAR-style .zip of quadrilaterals or polygons", _write_polygons, ".zip")
+BOXES = Writer("icdar2013", "ICDAR-style .zip of boxes", _write_boxes, ".zip")

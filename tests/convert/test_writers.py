@@ -14,14 +14,17 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evaltex_cli import evaluate, formats
-from evaltex_cli.convert import BY_SUFFIX, WRITERS, Target
-from evaltex_cli.convert.base import Block, Job, for_target, load
+from evaltex_cli.convert import WRITERS, Target
+from evaltex_cli.convert.base import Block, Holds, Job, for_target, load
 from evaltex_cli.convert.conversion import convert
+from evaltex_cli.convert.holding import NAMES_CHANGED, RUNS_LOST
+from evaltex_cli.convert.xml_text import NO_XML
 from evaltex_cli.errors import FaultLog, InputError, counted
 from evaltex_cli.formats.base import ReadImages, Side
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, columns
+from evaltex_cli.records import Objects
 
-SUFFIX = {name: suffix for suffix, name in BY_SUFFIX.items()} | {"icdar2013": ".zip"}
+BY_RULES_OF_THEIR_OWN = [name for name in WRITERS if load(name).holds is None]
 
 
 def write(path: Path, name: str, side: Side, images: list[CollectedImage]) -> Counter[str]:
@@ -55,7 +58,7 @@ def described(found: ReadImages, corners: bool) -> list[list[tuple[object, ...]]
             elif corners:
                 x0, y0, x1, y1 = objects.boxes[i].tolist()
                 shape = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]]
-            confidence = None if objects.confidences is None else objects.confidences[i]
+            confidence = np.nan if objects.confidences is None else float(objects.confidences[i])
             rows[-1].append((shape, objects.texts[i], bool(objects.dont_care[i]), confidence))
     return rows
 
@@ -97,14 +100,14 @@ def scenes(draw: st.DrawFn, side: Side, polygons: bool, rich: bool, one_line: bo
 
 
 @pytest.mark.parametrize("side", ["gt", "det"])
-@pytest.mark.parametrize("name", list(WRITERS))
+@pytest.mark.parametrize("name", BY_RULES_OF_THEIR_OWN)
 @settings(deadline=None, derandomize=True, max_examples=80)
 @given(data=st.data())
 def test_objects_written_are_read_back(
     tmp_path_factory: pytest.TempPathFactory, name: str, side: Side, data: st.DataObject
 ) -> None:
     """Everything that the target can hold: shapes to the last bit, transcriptions, don't care, confidences."""
-    path = tmp_path_factory.mktemp("written") / f"file{SUFFIX[name]}"
+    path = tmp_path_factory.mktemp("written") / f"file{load(name).ending}"
     images = data.draw(scenes(side, name != "icdar2013", name in ("coco", "evaltex"), name == "evaltex"))
     lost = write(path, name, side, images)
     names, found = read(path, side, {"icdar2015": "polygon", "icdar2013": "ltrb"}.get(name))
@@ -112,7 +115,7 @@ def test_objects_written_are_read_back(
     expected = columns(images)
     wanted, got = described(expected, corners), described(found, corners)
     if name == "evaltex":
-        wanted = [[(*row[:3], None) for row in image] for image in wanted]
+        wanted = [[(*row[:3], np.nan) for row in image] for image in wanted]
     if side == "gt" or name == "evaltex":
         wanted, got = ([[row[:3] for row in image] for image in rows] for rows in (wanted, got))
     assert names == [image.name for image in images]
@@ -124,6 +127,65 @@ def test_objects_written_are_read_back(
         assert found.sizes.tolist() == expected.sizes.tolist()
     if name != "coco" or side == "det":
         assert found.objects.ids.tolist() == expected.objects.ids.tolist()
+
+
+def held(row: tuple[object, ...], holds: Holds, side: Side) -> tuple[object, ...]:
+    """What a format holds of an object."""
+    shape, text, dont_care, confidence = row
+    assert isinstance(shape, list)
+    if isinstance(shape[0], list) and holds.most_vertices is not None and len(shape) > holds.most_vertices:
+        (x0, y0), (x1, y1) = np.min(shape, axis=0).tolist(), np.max(shape, axis=0).tolist()
+        shape = [x0, y0, x1, y1]
+    if not holds.boxes and not isinstance(shape[0], list):
+        shape = [[shape[i], shape[k]] for i, k in ((0, 1), (2, 1), (2, 3), (0, 3))]
+    if holds.whole:
+        shape = np.maximum(np.floor(np.add(shape, 0.5)), 0).tolist()
+    if side == "gt":
+        dont_care = holds.dont_care and (dont_care or text in holds.marks)
+    return shape, text if holds.texts else "", dont_care, confidence if holds.confidences else np.nan
+
+
+def runs(objects: Objects) -> list[bool]:
+    """Whether each object is of another region than the one before it in its image."""
+    others = np.diff(objects.regions, prepend=-1) != 0
+    others[objects.offsets[:-1][np.diff(objects.offsets) > 0]] = True
+    return others.tolist()
+
+
+@pytest.mark.parametrize("side", ["gt", "det"])
+@pytest.mark.parametrize("name", [name for name in WRITERS if name not in BY_RULES_OF_THEIR_OWN])
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(data=st.data())
+def test_what_a_format_holds_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, name: str, side: Side, data: st.DataObject
+) -> None:
+    """What `Holds` declares, and nothing of the rest: shapes, transcriptions, don't care, confidences, regions."""
+    writer = load(name)
+    assert writer.holds is not None
+    images = data.draw(scenes(side, True, True))
+    path = tmp_path_factory.mktemp("written") / f"file{writer.ending}"
+    lost = write(path, name, side, images)
+    names, found = read(path, side, writer.format)
+    expected = columns(images)
+    assert names == [image.name for image in images]
+    wanted = [[held(row, writer.holds, side) for row in image] for image in described(expected, False)]
+    got = described(found, not writer.holds.boxes)
+    if lost[NO_XML]:
+        wanted, got = ([[(row[0], *row[2:]) for row in image] for image in rows] for rows in (wanted, got))
+    assert close(got, wanted, 0 if writer.holds.exact else 1e-9)
+    if writer.holds.sizes:
+        assert found.sizes.tolist() == expected.sizes.tolist()
+    if side == "gt" and writer.holds.regions and not lost[RUNS_LOST]:
+        assert runs(found.objects) == runs(expected.objects)
+
+
+def close(got: object, wanted: object, tolerance: float) -> bool:
+    """Whether two nested lists are the same but for rounding."""
+    if isinstance(wanted, list | tuple) and isinstance(got, list | tuple):
+        return len(got) == len(wanted) and all(close(*pair, tolerance) for pair in zip(got, wanted, strict=True))
+    if isinstance(wanted, float) and isinstance(got, float):
+        return got == pytest.approx(wanted, rel=tolerance, abs=tolerance, nan_ok=True)
+    return got == wanted
 
 
 def one(text: str = "word", dont_care: bool = False, **more: object) -> CollectedObject:
@@ -296,3 +358,43 @@ def test_masks_need_sizes_and_an_evaltex_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="label pictures go with an EvaLTex file"):
         convert(tmp_path / "src", tmp_path / "out.zip", "gt", Target(masks=tmp_path / "masks"))
     assert [path.name for path in tmp_path.iterdir()] == ["src"]
+
+
+def test_the_page_on_conversion_has_every_target() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "convert.md").read_text(encoding="utf-8")
+    assert [line.split("`")[1] for line in page.splitlines() if line.startswith("| `") and "--to" not in line] == list(
+        WRITERS
+    )
+
+
+def test_a_file_of_the_only_image(tmp_path: Path) -> None:
+    images = [CollectedImage(name, "", height=9, width=9).with_objects([one()]) for name in ("a", "b")]
+    assert not write(tmp_path / "a.xml", "alto", "gt", images[:1])
+    assert read(tmp_path / "a.xml", "gt")[0] == ["a"]
+    lost = write(tmp_path / "other.xml", "alto", "gt", images[:1])
+    assert [counted(count, sentence) for sentence, count in lost.items()] == [
+        "1 image name left out: it is that of the file"
+    ]
+    with pytest.raises(InputError, match=r"2 images; expected one for a \.xml file; end the target in \.zip"):
+        write(tmp_path / "b.xml", "alto", "gt", images)
+    assert not (tmp_path / "b.xml").exists()
+
+
+def test_objects_of_a_region_that_others_divide(tmp_path: Path) -> None:
+    """Their order counts for some protocols, so it stays, and the region does not."""
+    objects = [one(text, region=region) for text, region in (("a", 1), ("b", 2), ("c", 1), ("d", 1))]
+    lost = write(tmp_path / "gt.zip", "page", "gt", [CollectedImage("1", "", height=9, width=9).with_objects(objects)])
+    assert lost[RUNS_LOST] == 2
+    found = read(tmp_path / "gt.zip", "gt")[1].objects
+    assert (list(found.texts), found.regions.tolist()) == (["a", "b", "c", "d"], [1, 2, 3, 3])
+
+
+def test_names_of_pictures_in_documents(tmp_path: Path) -> None:
+    """A name with an ending is that of its picture; what the reader will call it is counted."""
+    images = [CollectedImage(name, "").with_objects([one()]) for name in ("a", "b.png")]
+    lost = write(tmp_path / "Label.txt", "paddleocr", "gt", images)
+    assert lost[NAMES_CHANGED] == 1
+    lines = (tmp_path / "Label.txt").read_text(encoding="utf-8").splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["a.jpg", "b.png"]
+    with pytest.raises(InputError, match="that does not begin with a bracket"):
+        write(tmp_path / "Label.txt", "paddleocr", "gt", [CollectedImage("[1]", "")])
