@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.evaluation.pairing import pair_images
+from evaltex_cli.evaluation.pairing import pair_images, with_names_of
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_confident
 from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions, MaskFolders
@@ -63,6 +63,7 @@ def open_inputs(gt: Path, det: Path, options: InputOptions, ordered_map: Ordered
     faults.extend(more)
     if gt_source.names == det_source.names:
         det_source = replace(det_source, names=gt_source.names)  # else they are in memory twice
+    det_source = with_names_of(gt_source, det_source)
     if options.min_confidence is not None:
         det_source = only_confident(det_source, options.min_confidence)
     if options.images is not None:

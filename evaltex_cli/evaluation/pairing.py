@@ -1,7 +1,8 @@
-"""Which detections belong to which image of the ground truth: images pair by name only.
+"""Which detections belong to which image of the ground truth: images pair by name.
 
-Where none pairs, it is checked whether names of one image are spelled differently on both sides: `gt_img_1.jpg`,
-`img_01`, `1`.
+A name without folders, ending and prefix (`gt_`, `res_`) is the same image's if it is the only such name on its side;
+so is the name of the only image of a file, if the other side has one image too. Both are reported. If no image pairs,
+it is checked whether their names are spelled differently in another way: `img_01`, `1`.
 """
 
 from __future__ import annotations
@@ -9,19 +10,81 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from itertools import islice
 from operator import eq
+from pathlib import PurePath
 
 import numpy as np
 
-from evaltex_cli.errors import SHOWN_FAULTS, FaultLog, Hints, InputError, quote
+from evaltex_cli.errors import SHOWN_FAULTS, FaultLog, Hints, InputError, counted, quote
 from evaltex_cli.formats.base import Source
-from evaltex_cli.formats.files.image_names import hashes, stem, taken
+from evaltex_cli.formats.files.image_names import hashes, stem, taken, without_prefix
 from evaltex_cli.records import Ints
 
 NO_DETECTIONS = -1
+_FOLDERS = re.compile(r"[/\\]")
 _DIGITS = re.compile(r"[0-9]+")
 _SHOWN = 3
+
+
+def with_names_of(gt: Source, det: Source) -> Source:
+    """Return the detections with the names that the ground truth has for the same images; a warning lists them.
+
+    Names are the same if they differ only in folders, of which one side has fewer, ending and prefix, and no other
+    image of either side has such a name. If both sides have one image, and one of them is named after its file, they
+    are the same unless their names differ only in their numbers.
+    """
+    if gt.names == det.names:
+        return det
+    paired = pair_images(gt, det, FaultLog())
+    left = np.ones(len(det.names), dtype=bool)
+    left[paired[paired != NO_DETECTIONS]] = False
+    ours, theirs = (
+        list(taken(one.names, positions))
+        for one, positions in ((gt, np.flatnonzero(paired == NO_DETECTIONS)), (det, np.flatnonzero(left)))
+    )
+    if not ours or not theirs:
+        return det
+    same = _same_images(gt, det, ours, theirs)
+    if not same:
+        return det
+    shown = ", ".join(f"{quote(name)} with {quote(same[name])}" for name in list(same)[:_SHOWN])
+    more = ", ..." if len(same) > _SHOWN else ""
+    how = (
+        "without folders, endings and prefixes"
+        if len(gt.names) + len(det.names) > 2
+        else "as the only one of each side"
+    )
+    warning = counted(len(same), f"{{count}} image[s] of other names than in the ground truth [is|are] paired {how}")
+    names = [same.get(name, name) for name in det.names]
+    return replace(det, names=names, warnings=(*det.warnings, f"{PurePath(det.path).name}: {warning}: {shown}{more}"))
+
+
+def _same_images(gt: Source, det: Source, ours: Sequence[str], theirs: Sequence[str]) -> dict[str, str]:
+    """Name of the detections -> the ground truth's name of the same image."""
+    if len(gt.names) == len(det.names) == 1:
+        named = any(_is_named_after_file(one) for one in (gt, det))
+        numbered = _DIGITS.sub("0", ours[0]) == _DIGITS.sub("0", theirs[0])
+        if stem(ours[0]) == stem(theirs[0]) or (named and not numbered):
+            return {theirs[0]: ours[0]}
+        return {}
+    by_stem = _unique(list(gt.names), stem)
+    of_det = _unique(list(det.names), stem)
+    wanted = set(ours)
+    found = {name: by_stem.get(stem(name), "") for name in theirs if of_det.get(stem(name)) == name}
+    return {name: other for name, other in found.items() if other in wanted and _agree(name, other)}
+
+
+def _agree(name: str, other: str) -> bool:
+    """Whether the folders of one name are the last of the other's."""
+    ours, theirs = (list(filter(None, _FOLDERS.split(one.strip())[:-1])) for one in (name, other))
+    shared = min(len(ours), len(theirs))
+    return ours[len(ours) - shared :] == theirs[len(theirs) - shared :]
+
+
+def _is_named_after_file(source: Source) -> bool:
+    return source.names[0] == without_prefix(PurePath(PurePath(source.path).name.removesuffix(".gz")).stem)
 
 
 def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:

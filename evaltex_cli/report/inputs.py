@@ -15,7 +15,7 @@ import numpy as np
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation.inputs import Inputs, in_pixels
-from evaltex_cli.evaluation.pairing import NO_DETECTIONS
+from evaltex_cli.evaluation.pairing import NO_DETECTIONS, with_names_of
 from evaltex_cli.formats.base import ReadImages, Side, Source
 from evaltex_cli.formats.filters import only_confident, treat_invalid
 from evaltex_cli.formats.image_sizes import find_pictures, with_sizes
@@ -57,7 +57,7 @@ def open_evaluated(
     of_gt = _same_source(gt, "gt", results[0], faults)
     inputs = []
     for path, result in zip(det, results, strict=True):
-        of_det = _same_source(path, "det", result, faults)
+        of_det = with_names_of(of_gt, _same_source(path, "det", result, faults))
         has_fractions = any(formats.load(source.format).fractions for source in (of_gt, of_det))
         sized = with_sizes(of_gt, pictures) if pictures is not None and has_fractions else of_gt
         inputs.append(Inputs(*in_pixels(sized, of_det), faults, replace(result.options, masks=None)))

@@ -76,8 +76,8 @@ class Pair:
     ----------
     gt, det : str or None
         Their names; None where a side has none.
-    by : {'name', 'stem', 'number'} or None
-        What the names share. Only those that share the whole name are evaluated together.
+    by : {'name', 'file name', 'only image', 'stem', 'number'} or None
+        What the names share. Those of the first three are evaluated together.
     objects, detections : int or None
         How many each has.
     """
@@ -175,6 +175,8 @@ def _pairing(pairs: Sequence[Pair], all_pairs: bool) -> Iterator[str]:
     extra = sum(pair.gt is None for pair in pairs)
     counts = {
         "by name": named,
+        "by file name": sum(pair.by == "file name" for pair in pairs),
+        "as only image": sum(pair.by == "only image" for pair in pairs),
         "that would if spelled alike": other,
         "without detections": missing,
         "only in the detections": extra,
@@ -191,7 +193,7 @@ def _pairing(pairs: Sequence[Pair], all_pairs: bool) -> Iterator[str]:
 
 
 def _pair_cells(pair: Pair) -> list[str]:
-    by = {"name": "name", "stem": "(stem)", "number": "(number)", None: "-"}[pair.by]
+    by = {"stem": "(stem)", "number": "(number)"}.get(pair.by or "-", pair.by or "-")
     names = [printable(name) if name is not None else "-" for name in (pair.gt, pair.det)]
     return [*names, by, *("-" if count is None else str(count) for count in (pair.objects, pair.detections))]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -55,6 +55,7 @@ class Inspection:
     counts: InputCounts = field(default_factory=InputCounts)
     all_dont_care: int = 0
     reason: str = ""
+    names_in_file: Sequence[str] = ()
     found: Counter[str] = field(default_factory=Counter)
 
     def lists(self, kind: str) -> bool:
@@ -77,6 +78,12 @@ class Inspection:
         return Problem(
             level=level, kind=kind, side=self.side, file=self.source.path, image=image, found=found, advice=advice
         )
+
+    def rename(self, renamed: Source, problems: list[Problem]) -> None:
+        """Take the same input with other names of images; `problems` gets the warnings that it has more."""
+        name, new = f"{Path(self.source.path).name}: ", renamed.warnings[len(self.source.warnings) :]
+        problems += [self.problem("warning", "input", text.removeprefix(name), "") for text in new]
+        self.names_in_file, self.source = self.source.names, renamed
 
     def summary(self) -> SideSummary:
         """What was read."""

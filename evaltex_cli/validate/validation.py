@@ -51,6 +51,8 @@ def validate(
     problems: list[Problem] = []
     ours = open_input("gt", gt, gt_format, invalid, problems)
     theirs = open_input("det", det, det_format, invalid, problems) if det is not None else None
+    if ours is not None and theirs is not None:
+        theirs.rename(pairing.with_names_of(ours.source, theirs.source), problems)
     paired, also = _paired(ours, theirs)
     partners = np.where(paired == pairing.NO_DETECTIONS, also, paired)
     _make_pixels(ours, theirs, partners, images)
@@ -165,7 +167,7 @@ def _swapped_problems(ours: Inspection, theirs: Inspection) -> Iterator[Problem]
 
 def _pairs(ours: Inspection, theirs: Inspection, paired: Ints, also: Ints) -> Iterator[Pair]:
     """All images of the ground truth in its order, then those that only the detections have."""
-    gt, det = ours.source.names, theirs.source.names
+    gt, det = ours.source.names, theirs.names_in_file or theirs.source.names
     objects, detections = ours.object_counts.tolist(), theirs.object_counts.tolist()
     for i, name in enumerate(gt):
         k = int(paired[i] if paired[i] >= 0 else also[i])
@@ -173,7 +175,9 @@ def _pairs(ours: Inspection, theirs: Inspection, paired: Ints, also: Ints) -> It
             yield Pair(name, None, None, objects[i], None)
             continue
         same_stem = image_names.stem(name).casefold() == image_names.stem(det[k]).casefold()
-        by = "name" if paired[i] >= 0 else "stem" if same_stem else "number"
+        by = "stem" if same_stem else "number"
+        if paired[i] >= 0:
+            by = "name" if det[k] == name else "file name" if same_stem else "only image"
         yield Pair(name, det[k], by, objects[i], detections[k])
     taken = {*paired.tolist(), *also.tolist()}
     yield from (Pair(None, name, None, None, detections[k]) for k, name in enumerate(det) if k not in taken)

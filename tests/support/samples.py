@@ -574,6 +574,7 @@ def _samples() -> dict[str, Sample]:
         "msra-td500-five": Sample(
             **lines("{}.txt", lambda box, text: f"{ltrb(box)},0.0,{text}", lambda box, _: f"{ltrb(box)},0.0,None"),
             gt_format="msra-td500",
+            det_format="msra-td500",
         ),
         "dota": Sample(
             **lines("{}.txt", lambda box, text: f"{blanks(quad(box))} word {int(text == '###')}", confident(quad)),
