@@ -11,6 +11,7 @@ import math
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from struct import Struct
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, Steps, TangledError, quote
 from evaltex_cli.formats.base import ImageText, Place, ReadImages, Source
+from evaltex_cli.formats.confidences import scale_of
 from evaltex_cli.formats.files.image_names import NAME_TOO_LONG, is_too_long, leaves_result_folder
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import (
@@ -218,6 +220,21 @@ def refuse_bad_names(images: Sequence[CollectedImage], faults: FaultLog) -> None
             image.fault(faults, f"image name {quote(image.name)}", expected)
         if first.setdefault(image.name, image) is not image:
             image.fault(faults, f"image name {quote(image.name)} again", "image names used once")
+
+
+def settle_confidences(path: Path, images: Sequence[CollectedImage]) -> tuple[str, ...]:
+    """Divide confidences that are percent by 100, and say of which scale those are that are not in [0, 1]."""
+    columns = [np.frombuffer(image.rows, _ROW)["confidence"] for image in images if image.rows]
+    known = [column[~np.isnan(column)] for column in columns]
+    limits = [(column.min(), column.max()) for column in known if len(column)]
+    if not limits:
+        return ()
+    scale = scale_of(float(min(low for low, _ in limits)), float(max(high for _, high in limits)))
+    if scale.divisor != 1:
+        for column in columns:
+            np.divide(column, scale.divisor, out=column)
+    warning = scale.warning()
+    return (f"{path}: {warning}",) if warning else ()
 
 
 def source(

@@ -438,7 +438,7 @@ FAULTS: list[tuple[Any, tuple[Any, ...], Any, str]] = [
     (ART, ("gt_1", 0, "points"), None, "gt_1[0].points: null; expected a list [...]"),
     (ART, ("gt_1", 0, "transcription"), 5, "gt_1[0].transcription: 5; expected a string"),
     (ART, ("gt_1", 0, "illegibility"), "no", "gt_1[0].illegibility: 'no'; expected true or false"),
-    (ART, ("gt_1", 0, "confidence"), 1.5, "gt_1[0].confidence: 1.5; expected a confidence in [0, 1]"),
+    (ART, ("gt_1", 0, "confidence"), "0.5", "gt_1[0].confidence: '0.5'; expected a finite number"),
     (ART, ("gt_1", 0), [], "gt_1[0]: a list of 0; expected an object {...}"),
     (ART, ("gt_20",), None, "gt_20: null; expected a list [...] of words"),
     (ART, ("../x",), [], "../x: image name '../x'; expected a name that stays in the result folder"),
@@ -492,11 +492,33 @@ def test_faults_name_the_place_and_what_was_expected(
         evaluate(path, path)
 
 
+@pytest.mark.parametrize(
+    ("scores", "expected", "warning"),
+    [
+        ([0.5, 1], [0.5, 1], None),
+        ([99.5, 0.5], [0.995, 0.005], "its confidences are percent, up to 99.5; they were divided by 100"),
+        ([0.3, 3], [0.3, 3], "its confidences are from 0 to 3, not in [0, 1]; they are used as they are"),
+        ([-8, 0.5], [-8, 0.5], "its confidences are from -8 to 1, not in [0, 1]; they are used as they are"),
+        ([150, None], [150, np.nan], "its confidences are from 0 to 150, not in [0, 1]; they are used as they are"),
+    ],
+)
+def test_confidences_of_other_scales(
+    tmp_path: Path, scores: list[float | None], expected: list[float], warning: str | None
+) -> None:
+    results = [{"image_id": k, "bbox": [1, 2, 3, 4], "score": score} for k, score in enumerate(scores)]
+    path = written(tmp_path / "det.json", results)
+    found = read(path, "det")
+    assert found.faults == []
+    assert found.objects.confidences is not None
+    np.testing.assert_allclose(found.objects.confidences, expected)
+    assert [one.startswith(f"{path}: {warning}") for one in found.source.warnings] == ([True] if warning else [])
+
+
 def test_result_faults(tmp_path: Path) -> None:
     results = [
         {"bbox": [1, 2, 3, 4]},
         {"image_id": True, "bbox": [1, 2, 3, 4]},
-        {"image_id": 7, "bbox": [1, 2, 3, 4], "score": 7},
+        {"image_id": 7, "bbox": [1, 2, 3, 4], "score": 1e13},
         {"image_id": 7, "segmentation": {"size": [1, 1], "counts": ""}},
         5,
     ]
@@ -504,7 +526,7 @@ def test_result_faults(tmp_path: Path) -> None:
     assert found.faults == [
         "[0]: no key 'image_id'; expected it beside 'bbox'",
         "[1].image_id: true; expected an ID: a whole number or a string",
-        "[2].score: 7; expected a confidence in [0, 1]",
+        "[2].score: 10000000000000.0; expected a finite number (at most 1e12 in magnitude)",
         "[3]: no key 'bbox'; expected it beside 'image_id', 'segmentation'",
         "[4]: 5; expected an object {...}",
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from PIL import Image
 
 from evaltex_cli import formats
-from evaltex_cli.errors import EvaltexError, FaultLog
+from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.base import ReadImages, Side, Source
 from evaltex_cli.formats.files.image_names import stem
 from evaltex_cli.formats.image_sizes import with_sizes
@@ -20,10 +19,6 @@ from evaltex_cli.records import Floats
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "formats"
 FACTS: list[dict[str, Any]] = json.loads((DATA / "facts.json").read_bytes()) if DATA.is_dir() else []
-NOT_YET = {
-    "coco-text/our_results.json",
-}
-"""Inputs that are not read right yet; what reads one takes it out, or its test fails."""
 FORMATS = {
     "alto/escriptorium_cremma_lines": "alto-line",
     "page/ocrd_tesseract_lines_0001.xml": "page-line",
@@ -91,14 +86,8 @@ def assert_object(images: ReadImages, i: int, expected: dict[str, Any], scale: F
     assert confidence == pytest.approx(expected["confidence"] or np.nan, abs=TOLERANCE, nan_ok=True)
 
 
-def cases() -> Iterator[Any]:
-    failing = pytest.mark.xfail(strict=True, raises=(AssertionError, EvaltexError), reason="not read right yet")
-    for fact in FACTS:
-        yield pytest.param(fact, id=fact["path"], marks=[failing] if fact["path"] in NOT_YET else [])
-
-
 @pytest.mark.skipif(not FACTS, reason="the shared data sets are not here")
-@pytest.mark.parametrize("fact", list(cases()))
+@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact["path"])
 def test_facts(fact: dict[str, Any], tmp_path: Path) -> None:
     path, facts, side = fact["path"], fact["facts"], fact["side"]
     source = source_of(path, side, tmp_path)

@@ -24,7 +24,15 @@ import msgspec
 from evaltex_cli.errors import FaultLog, FormatError, Steps, counted, quote
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
-from evaltex_cli.formats.documents.safe_json import Confidence, Identifier, Item, Number, Record, Vertices, WholeNumber
+from evaltex_cli.formats.documents.safe_json import (
+    AnyConfidence,
+    Identifier,
+    Item,
+    Number,
+    Record,
+    Vertices,
+    WholeNumber,
+)
 from evaltex_cli.formats.files.image_names import image_names
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon
 
@@ -42,7 +50,7 @@ class _Annotation(msgspec.Struct, gc=False):
     transcription: str | None = None
     rec: str | None = None
     polys: Vertices | None = None
-    score: Confidence = None
+    score: AnyConfidence = None
 
     @property
     def is_boxed(self) -> bool:

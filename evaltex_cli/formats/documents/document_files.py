@@ -27,7 +27,7 @@ from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.archive import Fingerprint
 from evaltex_cli.formats.files.image_names import without_prefix
 from evaltex_cli.formats.files.text_lines import refuse_excess
-from evaltex_cli.formats.parsed import CollectedImage, refuse_bad_names, source
+from evaltex_cli.formats.parsed import CollectedImage, refuse_bad_names, settle_confidences, source
 from evaltex_cli.runtime import input_files
 
 MAX_BYTES = 1 << 30
@@ -167,7 +167,7 @@ def index_json(name: str, collect: Collect) -> Indexer:
         except FormatError as error:
             error.log(faults, document.place)
         refuse_bad_names(images, faults)
-        return source(str(path), name, document.sha256, images, warnings)
+        return source(str(path), name, document.sha256, images, warnings + settle_confidences(path, images))
 
     return index
 

@@ -22,7 +22,7 @@ import msgspec
 from evaltex_cli.errors import FaultLog, FormatError, Position, Steps
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
-from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number, Record, Vertices
+from evaltex_cli.formats.documents.safe_json import AnyConfidence, Item, Number, Record, Vertices
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
 Level = Literal["word", "line", "paragraph"]
@@ -42,8 +42,8 @@ class _Text(msgspec.Struct, gc=False):
     vertices: Vertices
     legible: Any = None
     text: str | None = None
-    confidence: Confidence = None
-    score: Confidence = None
+    confidence: AnyConfidence = None
+    score: AnyConfidence = None
 
 
 _Add: TypeAlias = "Callable[[CollectedImage, Record, Side, FaultLog], None]"

@@ -25,7 +25,7 @@ from evaltex_cli.errors import FaultLog, FormatError, Steps, counted
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.annotation_tools import Others, ellipse
-from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number, Record, Vertices
+from evaltex_cli.formats.documents.safe_json import AnyConfidence, Item, Number, Record, Vertices
 from evaltex_cli.formats.files.image_names import names_of_pictures
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon, turned
 
@@ -64,7 +64,7 @@ class _Result(msgspec.Struct, gc=False):
     original_width: Number | None = None
     original_height: Number | None = None
     image_rotation: Number | None = None
-    score: Confidence = None
+    score: AnyConfidence = None
 
 
 @dataclass(slots=True)

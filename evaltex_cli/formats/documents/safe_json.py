@@ -29,6 +29,8 @@ Record: TypeAlias = dict[str, Item]
 Number = Annotated[float, Meta(ge=-COORDINATE_LIMIT, le=COORDINATE_LIMIT)]
 WholeNumber = Annotated[int, Meta(gt=-(10**18), lt=10**18)]
 Confidence = Annotated[float, Meta(ge=0, le=1)] | None
+AnyConfidence = Number | None
+"""Of any scale, which `parsed.settle_confidences` decides over all objects of a document."""
 Identifier = int | str
 Vertices = list[tuple[Number, Number]]
 

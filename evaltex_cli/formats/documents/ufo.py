@@ -15,7 +15,7 @@ import msgspec
 from evaltex_cli.errors import FaultLog, FormatError, counted
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
-from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number, Record, Vertices
+from evaltex_cli.formats.documents.safe_json import AnyConfidence, Item, Number, Record, Vertices
 from evaltex_cli.formats.files.image_names import names_of_pictures
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
@@ -24,7 +24,7 @@ class _Word(msgspec.Struct, gc=False):
     points: Vertices | None = None
     transcription: str | None = None
     illegibility: Any = None
-    confidence: Confidence = None
+    confidence: AnyConfidence = None
 
 
 def _collect(document: Item, place: str, side: Side, faults: FaultLog) -> tuple[list[CollectedImage], tuple[str, ...]]:
