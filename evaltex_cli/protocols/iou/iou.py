@@ -26,12 +26,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli import geometry
+from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import outlines
 from evaltex_cli.protocols.base import (
     Count,
@@ -45,8 +46,9 @@ from evaltex_cli.protocols.base import (
     require,
 )
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
+from evaltex_cli.protocols.iou.unrotated import overlaps_by_angle
 from evaltex_cli.protocols.matches import matches, mean_of
-from evaltex_cli.protocols.ratios import divide, ignored_detections, image_scores_by, scores_of, settled
+from evaltex_cli.protocols.ratios import SLACK, divide, ignored_detections, image_scores_by, scores_of, settled
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
 
 
@@ -68,6 +70,27 @@ class Parameters:
         },
     )
     order: str = order_field()
+
+
+@dataclass(frozen=True, slots=True)
+class IouParameters(Parameters):
+    """Parameters of IoU: those of the ICDAR 2015 program, and what other data sets' programs do."""
+
+    pairing: str = field(
+        default="first",
+        metadata={
+            "help": "an object takes its first detection of enough IoU, or a detection its best object, and no other",
+            "choices": ("first", "best"),
+        },
+    )
+    unrotated: bool = field(
+        default=False,
+        metadata={"help": "IoU is that of rectangles turned back about their centres, as of MSRA-TD500"},
+    )
+    max_angle: float = field(
+        default=22.5,
+        metadata={"help": "with unrotated, a pair includes an angle below this, in degrees", "min": 0.0, "max": 45.0},
+    )
 
 
 def convention(parameters: Parameters) -> Convention:
@@ -130,6 +153,33 @@ def pair(overlaps: Overlaps, similarity: Floats, gt_free: Bools, det_free: Bools
     return candidates[first_fit(overlaps.gt[candidates], overlaps.det[candidates])]
 
 
+class Candidates(NamedTuple):
+    """Overlapping pairs, sorted by (gt, det).
+
+    Attributes
+    ----------
+    gt, det : (p,) int64
+    iou : (p,) float64
+    fits : (p,) bool
+        Whether the IoU, and where they matter the angles, are those of a pair.
+    """
+
+    gt: Ints
+    det: Ints
+    iou: Floats
+    fits: Bools
+
+    def select(self, which: Bools | Ints) -> Candidates:
+        """Return some of them."""
+        return Candidates(self.gt[which], self.det[which], self.iou[which], self.fits[which])
+
+
+def candidates_of(overlaps: Overlaps, threshold: float) -> Candidates:
+    """Return overlaps with their IoU, which fits above the threshold."""
+    similarity = iou(overlaps)
+    return Candidates(overlaps.gt, overlaps.det, similarity, settled(similarity, threshold, overlaps) > threshold)
+
+
 def iou(overlaps: Overlaps) -> Floats:
     """(p,) intersection over union of every overlapping pair."""
     union = overlaps.gt_area[overlaps.gt] + overlaps.det_area[overlaps.det] - overlaps.area
@@ -162,6 +212,22 @@ def first_fit(gt: Ints, det: Ints) -> Bools:
     return chosen
 
 
+def best_fit(found: Candidates) -> Bools:
+    """Pair each detection, in order, with the object of highest IoU, if it fits and is free; with no other.
+
+    Returns
+    -------
+    (p,) bool
+        The chosen pairs; of equal IoU the first object counts as the best.
+    """
+    by_det = np.lexsort((found.gt, -found.iou, found.det))
+    is_best = np.diff(found.det[by_det], prepend=-1) > 0
+    best = np.sort(by_det[is_best & found.fits[by_det]])  # sorted by object, then detection
+    chosen = np.zeros(len(found.gt), dtype=bool)
+    chosen[best[np.diff(found.gt[best], prepend=-1) > 0]] = True
+    return chosen
+
+
 def scatter(values: Mapping[str, NDArray[Any]], index: Ints, count: int) -> dict[str, NDArray[Any]]:
     """Per-object columns (count,) from values (m,) of the objects at these indices; 0 elsewhere."""
     result: dict[str, NDArray[Any]] = {}
@@ -184,19 +250,54 @@ class Tally(ObjectTally):
 
 
 @in_order
-def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: IouParameters, with_matches: bool) -> Evidence:
     """Pair a batch and count the pairs of its images."""
-    gt_counts, det_counts, warnings = counting(batch, overlaps, parameters)
-    similarity = iou(overlaps)
-    pairs = pair(overlaps, similarity, gt_counts, det_counts, parameters)
-    gt, det = overlaps.gt[pairs], overlaps.det[pairs]
+    needs(batch, parameters)
+    if parameters.unrotated:
+        gt_counts, det_counts, found = _unrotated(batch, parameters)
+        warnings: tuple[Remark, ...] = ()
+    else:
+        gt_counts, det_counts, warnings = counting(batch, overlaps, parameters)
+        found = candidates_of(overlaps, parameters.iou)
+    found = found.select(gt_counts[found.gt] & det_counts[found.det])
+    if parameters.pairing == "first":
+        found = found.select(found.fits)
+        chosen = first_fit(found.gt, found.det)
+    else:
+        chosen = best_fit(found)
+    gt, det, similarity = found.gt[chosen], found.det[chosen], found.iou[chosen]
     one_to_one = np.bincount(batch.gt.image[gt], minlength=len(batch.names))
     tally = Tally(*object_counts(batch, gt_counts, det_counts), one_to_one)
     if not with_matches:
         return Evidence(tally, warnings=warnings)
-    gt_values = scatter({"iou": similarity[pairs]}, gt, batch.gt.count)
-    det_values = scatter({"iou": similarity[pairs]}, det, batch.det.count)
+    gt_values = scatter({"iou": similarity}, gt, batch.gt.count)
+    det_values = scatter({"iou": similarity}, det, batch.det.count)
     return Evidence(tally, matches(gt, det, gt_counts, det_counts, gt_values, det_values), warnings)
+
+
+def _unrotated(batch: ImageBatch, parameters: IouParameters) -> tuple[Bools, Bools, Candidates]:
+    """Return which objects and detections count, and the candidates, all of rectangles that are turned back."""
+    gt_counts, det_counts = ~batch.gt.dont_care, np.ones(batch.det.count, dtype=bool)
+    parts = []
+    for overlaps, angle in overlaps_by_angle(batch, convention(parameters)):
+        det_counts &= ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
+        found = candidates_of(overlaps, parameters.iou)
+        near = angle < np.radians(parameters.max_angle) - SLACK
+        parts.append(found.select(near))
+    gt, det, similarity, fits = map(np.concatenate, zip(*parts, strict=True))
+    return gt_counts, det_counts, Candidates(gt, det, similarity, fits).select(np.lexsort((det, gt)))
+
+
+def needs(batch: ImageBatch, parameters: IouParameters) -> None:
+    """Refuse detections without confidences if `order` asks for them, and label pictures that are to be turned back.
+
+    Raises
+    ------
+    InputError
+    """
+    needs_confidences(batch, parameters)
+    if parameters.unrotated and batch.has_masks:
+        raise InputError("unrotated=true compares rectangles; leave out the label pictures, or set unrotated=false")
 
 
 def scores(tally: Tally, parameters: Parameters) -> Scores:
@@ -208,12 +309,12 @@ PROTOCOL = Protocol(
     name="iou",
     title="IoU (ICDAR 2015)",
     version=1,
-    parameters=Parameters,
+    parameters=IouParameters,
     tally=Tally,
     evidence=evidence,
     scores=scores,
     convention=convention,
     image_scores=image_scores_by(scores),
-    needs=needs_confidences,
+    needs=needs,
     object_credit=mean_of("iou"),
 )

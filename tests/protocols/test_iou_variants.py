@@ -1,0 +1,230 @@
+"""IoU as other data sets' programs have it: rectangles turned back (MSRA-TD500), and the best object (CTW1500)."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import official
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaltex_cli import Accumulator, evaluate, image_objects
+from evaltex_cli.errors import ConfigError, InputError
+from evaltex_cli.protocols.iou.iou import Candidates, best_fit
+
+quick = settings(deadline=None, derandomize=True, max_examples=60)
+Line = tuple[float, float, float, float, float]
+"""Left, top, right, bottom, and the angle in radians."""
+
+
+def turned(left: float, top: float, right: float, bottom: float, degrees: float) -> np.ndarray:
+    """The corners of a rectangle turned about its centre."""
+    centre, angle = np.array([(left + right) / 2, (top + bottom) / 2]), math.radians(degrees)
+    back = np.array([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
+    corners = np.array([[left, top], [right, top], [right, bottom], [left, bottom]])
+    return np.asarray((corners - centre) @ back + centre)
+
+
+def pairs(gt: Any, det: Any, **parameters: Any) -> int:
+    """How many pairs some objects and detections make; each is a polygon."""
+    accumulator = Accumulator("iou", **{"unrotated": True, **parameters})
+    accumulator.update(image_objects(polygons=gt), image_objects(polygons=det))
+    return int(accumulator.compute().totals["one_to_one"])
+
+
+# Rectangles turned back -----------------------------------------------------------------------------------------------
+
+WORD = (100, 100, 200, 120)
+
+
+@pytest.mark.parametrize("degrees", [0, 17, -40, 90, 133])
+@pytest.mark.parametrize(
+    ("by", "expected"), [(0, 1), (20, 1), (-22.4, 1), (22.5, 0), (-22.5, 0), (22.6, 0), (45, 0), (90, 0), (160, 1)]
+)
+def test_angles_differ_by_less_than_an_eighth_of_pi(degrees: float, by: float, expected: int) -> None:
+    """Turned back, both are one rectangle, whatever the area that they share as they are drawn."""
+    assert pairs([turned(*WORD, degrees)], [turned(*WORD, degrees + by)]) == expected
+
+
+@pytest.mark.parametrize("degrees", [0, 30, 80])
+@pytest.mark.parametrize(("down", "expected"), [(0, 1), (6, 1), (7, 0), (10, 0)])
+def test_the_overlap_is_that_of_rectangles_turned_back(degrees: float, down: float, expected: int) -> None:
+    """Shifted down by 6 of 20: 14/26 = .54; by 7: 13/27 = .48. In the direction of the axes, however it is turned."""
+    left, top, right, bottom = WORD
+    assert pairs([turned(*WORD, degrees)], [turned(left, top + down, right, bottom + down, degrees)]) == expected
+
+
+def test_an_iou_of_one_half_is_no_pair() -> None:
+    left, top, right, _ = WORD
+    for degrees in (0, 33):
+        half = turned(left, top, right, 110, degrees)
+        whole = turned(left, 105 - 10, right, 105 + 10, degrees)
+        assert pairs([whole], [half]) == 0
+        assert pairs([whole], [half], iou=0.49) == 1
+
+
+@pytest.mark.parametrize("first", range(4))
+@pytest.mark.parametrize("degrees", [0, 10, 50, 85, -60])
+def test_a_rectangle_is_itself_from_whichever_vertex_it_is_drawn(degrees: float, first: int) -> None:
+    drawn = turned(*WORD, degrees)
+    assert pairs([drawn], [np.roll(drawn, first, axis=0)]) == 1
+    assert pairs([drawn], [np.roll(drawn, first, axis=0)[::-1]]) == 1
+
+
+def test_nearly_vertical_lines_include_a_small_angle() -> None:
+    """85 and -85 degrees are 10 degrees apart."""
+    assert pairs([turned(*WORD, 85)], [turned(*WORD, -85)]) == 1
+
+
+def test_a_polygon_is_the_smallest_rectangle_around_it_and_a_box_itself() -> None:
+    hexagon = np.insert(np.insert(turned(*WORD, 30), 1, turned(100, 100, 150, 120, 30)[1], axis=0), 0, 0, axis=0)[1:]
+    assert pairs([turned(*WORD, 30)], [hexagon]) == 1
+    accumulator = Accumulator("iou", unrotated=True)
+    accumulator.update([WORD], image_objects(polygons=[turned(*WORD, 15)]))
+    assert accumulator.compute().scores["hmean"] == 1
+    flat = np.array([[0, 0], [5, 5], [10, 10], [15, 15], [2, 2]], float)
+    assert pairs([turned(*WORD, 30)], [flat]) == 0
+
+
+def test_dont_care_is_turned_back_too() -> None:
+    """Turned back the detection is in the don't-care object; as they are drawn it is not."""
+    accumulator = Accumulator("iou", unrotated=True)
+    words = image_objects(polygons=[turned(*WORD, 0), turned(100, 200, 200, 220, 0)], dont_care=[True, False])
+    accumulator.update(words, image_objects(polygons=[turned(*WORD, 80), turned(100, 200, 200, 220, 0)]))
+    totals = accumulator.compute().totals
+    assert (totals["counted_detections"], totals["one_to_one"]) == (2, 1)
+    accumulator.update(words, image_objects(polygons=[turned(*WORD, 40)]))
+    assert accumulator.compute().totals["counted_detections"] == 2
+
+
+def reference(gt: list[tuple[Line, bool]], det: list[Line]) -> tuple[int, int]:
+    """Pairs, and detections that count; plainly, from lines of numbers cut to integers."""
+
+    def shared(a: Line, b: Line) -> float:
+        (left, top, right, bottom), (l2, t2, r2, b2) = map(int, a[:4]), map(int, b[:4])
+        return max(min(right, r2) - max(left, l2), 0) * max(min(bottom, b2) - max(top, t2), 0)
+
+    def area(a: Line) -> float:
+        return shared(a, a)
+
+    counting = [one for one in det if not any(shared(one, other) > 0.5 * area(one) for other, skip in gt if skip)]
+    free, found = list(counting), 0
+    for word, skip in gt:
+        for one in [] if skip else free:
+            apart = abs(word[4] - one[4]) % math.pi
+            iou = shared(word, one) / (area(word) + area(one) - shared(word, one))
+            if min(apart, math.pi - apart) < math.pi / 8 and iou > 0.5:
+                free.remove(one)
+                found += 1
+                break
+    return found, len(counting)
+
+
+def lines(seed: int) -> tuple[list[tuple[Line, bool]], list[Line]]:
+    """Wide lines, and detections that differ from them a little, by less than 45 degrees."""
+    rng = random.Random(seed)
+    gt: list[tuple[Line, bool]] = []
+    det: list[Line] = []
+    angle = rng.uniform(-math.pi / 2, math.pi / 2)
+    for _ in range(rng.randint(0, 6)):
+        left, top = rng.randint(0, 60), rng.randint(0, 60)
+        right, bottom = left + rng.randint(40, 90), top + rng.randint(5, 20)
+        gt.append(((left, top, right, bottom, angle + rng.uniform(-0.2, 0.2)), rng.random() < 0.2))
+        for _ in range(rng.choice([0, 1, 1, 2])):
+            moved = [value + rng.randint(-4, 4) for value in (left, top, right, bottom)]
+            det.append((*moved, angle + rng.uniform(-0.45, 0.45)))  # type: ignore[arg-type]
+    rng.shuffle(det)
+    return gt, det
+
+
+@quick
+@given(st.lists(st.integers(0, 2**32), min_size=1, max_size=5))
+def test_agrees_with_a_plain_reference(seeds: list[int]) -> None:
+    accumulator = Accumulator("iou", unrotated=True)
+    expected = np.zeros(2, np.int64)
+    for seed in seeds:
+        gt, det = lines(seed)
+        expected += reference(gt, det)
+        polygons = [turned(*line[:4], math.degrees(line[4])) for line, _ in gt]
+        words = image_objects(polygons=polygons, dont_care=[skip for _, skip in gt])
+        detections = image_objects(polygons=[turned(*line[:4], math.degrees(line[4])) for line in det])
+        accumulator.update(words, detections)
+    totals = accumulator.compute().totals
+    assert [totals["one_to_one"], totals["counted_detections"]] == expected.tolist()
+
+
+@pytest.mark.parametrize("side", ["td500_five_gt.zip", "td500_five_det.zip"])
+def test_real_files_are_found_in_themselves(side: str) -> None:
+    path = official.DATA / "formats" / "msra-td500" / side
+    if not path.is_file():
+        pytest.skip("the shared data is not here")
+    names = {"gt_format": "msra-td500", "det_format": "msra-td500"}
+    found = evaluate(path, path, "iou", unrotated=True, **names)  # type: ignore[arg-type]
+    assert found.totals["one_to_one"] == found.totals["counted_gt_objects"] > 100
+
+
+def test_label_pictures_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "gt.txt").write_text('a\n4,4\n1,1,"w",f,0,0,2,2\n')
+    (tmp_path / "det.txt").write_text('a\n1,"w",0,0,2,2\n')
+    from PIL import Image
+
+    Image.fromarray(np.ones((4, 4), np.uint8)).save(tmp_path / "a.png")
+    masks = {"gt_images": tmp_path, "det_images": tmp_path}
+    assert evaluate(tmp_path / "gt.txt", tmp_path / "det.txt", "iou", **masks).scores["hmean"] == 1  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="leave out the label pictures"):
+        evaluate(tmp_path / "gt.txt", tmp_path / "det.txt", "iou", unrotated=True, **masks)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"max_angle is '46\.0'; expected a number from 0 to 45"):
+        Accumulator("iou", max_angle=46.0)
+
+
+# The best object ------------------------------------------------------------------------------------------------------
+
+
+def test_a_detection_takes_its_best_object_and_no_other() -> None:
+    """Both fit both objects; the best object of both is the first. First-fit pairs them all."""
+    words = [[0, 0, 100, 20], [0, 3, 100, 23]]
+    detections = [[0, 0, 100, 20], [0, 1, 100, 21]]
+    for pairing, expected in (("first", 2), ("best", 1)):
+        accumulator = Accumulator("iou", pairing=pairing)
+        accumulator.update(words, detections)
+        assert accumulator.compute().totals["one_to_one"] == expected
+
+
+@quick
+@given(st.dictionaries(st.tuples(st.integers(0, 4), st.integers(0, 5)), st.integers(1, 9), max_size=20))
+def test_best_fit_is_the_loop_over_all_detections(similarity: dict[tuple[int, int], int]) -> None:
+    gt, det = np.array(sorted(similarity), np.int64).reshape(-1, 2).T
+    iou = np.array([similarity[pair] / 10 for pair in sorted(similarity)])
+    expected = set()
+    for j in range(6):
+        of_det = [(-similarity[i, j], i) for i in range(5) if (i, j) in similarity]
+        if of_det and -min(of_det)[0] > 5 and all(a != min(of_det)[1] for a, _ in expected):
+            expected.add((min(of_det)[1], j))
+    chosen = best_fit(Candidates(gt, det, iou, iou > 0.5))
+    assert set(zip(gt[chosen].tolist(), det[chosen].tolist(), strict=True)) == expected
+
+
+def test_polygons_by_the_rule_of_ctw1500() -> None:
+    """Against a plain loop over areas of shapely."""
+    rng = random.Random(7)
+
+    def ring() -> np.ndarray:
+        x, y = rng.randint(0, 60), rng.randint(0, 20)
+        upper = [(x + 10 * k, y + rng.randint(-3, 3)) for k in range(5)]
+        lower = [(px, py + 15 + rng.randint(-2, 2)) for px, py in upper[::-1]]
+        return np.array(upper + lower, float)
+
+    for _ in range(40):
+        gt, det = [ring() for _ in range(4)], [ring() for _ in range(6)]
+        expected: set[int] = set()
+        for one in map(shapely.Polygon, det):
+            found = [one.intersection(word).area / one.union(word).area for word in map(shapely.Polygon, gt)]
+            if max(found) > 0.5:
+                expected.add(int(np.argmax(found)))
+        assert pairs(gt, det, unrotated=False, pairing="best", truncate=False) == len(expected)
