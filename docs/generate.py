@@ -1,6 +1,6 @@
-"""Write what follows from the registries: the sections of evaltex.ini, and the table of docs/formats.md.
+"""Write what follows from the registries: the sections of evaltex.ini, the tables of docs/formats.md and presets.md.
 
-python docs/generate.py            after a protocol, a parameter or a format was added or changed
+python docs/generate.py            after a protocol, a parameter, a format or a preset was added or changed
 python docs/generate.py --check    write nothing; exit status 1 if something is out of date
 """
 
@@ -15,9 +15,10 @@ from evaltex_cli.formats import FORMATS
 from evaltex_cli.formats import load as load_format
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load as load_protocol
+from evaltex_cli.protocols.presets import PRESETS
 
 ROOT = Path(__file__).resolve().parents[1]
-INI_FILE, FORMATS_FILE = ROOT / "evaltex.ini", ROOT / "docs" / "formats.md"
+INI_FILE, FORMATS_FILE, PRESETS_FILE = ROOT / "evaltex.ini", ROOT / "docs" / "formats.md", ROOT / "docs" / "presets.md"
 TABLE_MARKS = ("<!-- docs/generate.py writes from here -->\n", "<!-- to here -->\n")
 INI_HEAD = """\
 # Parameters of evaltex, with their defaults. This file is read if it is in the current folder,
@@ -45,7 +46,19 @@ def formats_page() -> str:
         known = load_format(name)
         cells = (f"`{name}`", known.title, f"`{known.layout}`", known.recognised_by or "by name only")
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n")
-    page = FORMATS_FILE.read_text(encoding="utf-8")
+    return _with_table(FORMATS_FILE, rows)
+
+
+def presets_page() -> str:
+    """Return docs/presets.md with the table of all presets."""
+    rows = ["| preset | data set and task | the same as | source |\n", "| --- | --- | --- | --- |\n"]
+    for name, preset in PRESETS.items():
+        rows.append(f"| `{name}` | {preset.title} | `{preset.options}` | {preset.source} |\n")
+    return _with_table(PRESETS_FILE, rows)
+
+
+def _with_table(file: Path, rows: list[str]) -> str:
+    page = file.read_text(encoding="utf-8")
     before, after = page.split(TABLE_MARKS[0])[0], page.split(TABLE_MARKS[1])[1]
     return "".join([before, TABLE_MARKS[0], *rows, TABLE_MARKS[1], after])
 
@@ -55,7 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 if something is out of date")
     check = parser.parse_args().check
-    for path, content in ((INI_FILE, ini()), (FORMATS_FILE, formats_page())):
+    for path, content in ((INI_FILE, ini()), (FORMATS_FILE, formats_page()), (PRESETS_FILE, presets_page())):
         if check and path.read_text(encoding="utf-8") != content:
             sys.exit(f"{path.relative_to(ROOT)} is out of date; run python docs/generate.py")
         if not check:

@@ -14,7 +14,7 @@ from evaltex_cli.cli.output import stop
 
 __all__ = ["main", "stop"]
 EVALUATE = "evaluate"
-COMMANDS = ("compare", "convert", "diagnose", "merge", "report", "toys", "validate")
+COMMANDS = ("compare", "convert", "diagnose", "formats", "merge", "protocols", "report", "toys", "validate")
 """Those other than the plain form; each is the module of its name."""
 
 

@@ -84,7 +84,7 @@ def command(
         else:
             work.prepare("evaltex_cli.compare.comparison")
         named = zip(detectors, labels or _labels(detectors), strict=True)
-        parameters = chosen.parameters()
+        parameters, options = chosen.parameters(), chosen.read_by(options)
         with Work().workers() if are_all_stored else work.workers(*paths, options.images) as ordered_map:
             systems = [
                 comparison.systems_of(path, label, paths[0], options, parameters, ordered_map) for path, label in named
@@ -106,8 +106,8 @@ def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:
     """Refuse options that say how to evaluate where all detectors were evaluated before."""
     if chosen.has_parameters or options.min_confidence is not None:
         stop(
-            "results have their parameters; leave out --set, --config and --min-confidence, or give the detections"
-            " themselves"
+            "results have their parameters; leave out --set, --config, --preset and --min-confidence, or give the"
+            " detections themselves"
         )
     if options.images is not None or options.invalid != INVALID_POLYGONS[0]:
         stop("results were evaluated before; leave out --images and --invalid, or give the detections themselves")

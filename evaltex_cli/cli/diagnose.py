@@ -79,7 +79,7 @@ def command(
         from evaltex_cli.diagnose import breakdown, diagnosis, error_types, tables
         from evaltex_cli.evaluation.inputs import open_inputs
 
-        parameters = chosen.parameters()
+        parameters, options = chosen.parameters(), chosen.read_by(options)
         bins = [_edges(f"--{name.replace('_', '-')}", text) for name, text in edges.items()]
         diagnostician = diagnosis.Diagnostician(error_types.Thresholds(**limits), breakdown.Edges(*bins))
         work.prepare("evaltex_cli.diagnose.diagnosis")

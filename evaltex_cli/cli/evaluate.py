@@ -123,6 +123,7 @@ def command(
             raise click.UsageError(
                 "GT_IMG_DIR and DET_IMG_DIR go together: give both folders of label pictures, or neither."
             )
+        options = chosen.read_by(options)
         if gt_img_dir is not None and det_img_dir is not None:
             options = replace(options, masks=MaskFolders(gt_img_dir, det_img_dir, max_pixels))
         modules = [PROTOCOLS[name] for name in chosen.names()]

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
+from click.core import ParameterSource
 
 from evaltex_cli import formats
 from evaltex_cli.cli.output import warn
 from evaltex_cli.cli.paths import CONFIG, PICTURES, OutputFile
 from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions
 from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.runtime import cores, input_files
 
 if TYPE_CHECKING:
@@ -56,6 +58,12 @@ def protocol_option(default: Sequence[str], help_text: str) -> Decorator:
     )
 
 
+preset_option = click.option(
+    "--preset",
+    type=click.Choice(list(PRESETS)),
+    metavar="NAME",
+    help="Score by a data set's official rules: protocol, parameters and --invalid. `evaltex protocols` lists them.",
+)
 config_option = click.option(
     "--config", "config_path", type=CONFIG, help="Parameter file.  [default: ./evaltex.ini if there is one]"
 )
@@ -167,11 +175,29 @@ class Chosen:
     protocols: tuple[str, ...]
     config_path: Path | None
     settings: tuple[str, ...]
+    preset: str | None = None
 
     @property
     def has_parameters(self) -> bool:
-        """Whether a parameter or a file of them was given."""
-        return bool(self.settings) or self.config_path is not None
+        """Whether a parameter, a file of them or a preset was given."""
+        return bool(self.settings) or self.config_path is not None or self.preset is not None
+
+    def read_by(self, options: InputOptions) -> InputOptions:
+        """Return the options of reading with those of the preset.
+
+        Raises
+        ------
+        UsageError
+            When another policy for invalid polygons was given.
+        """
+        if self.preset is None:
+            return options
+        invalid = PRESETS[self.preset].invalid
+        if _is_given("invalid") and options.invalid != invalid:
+            raise click.UsageError(
+                f"--invalid {options.invalid}: the preset {self.preset} has --invalid {invalid}; leave out one of them."
+            )
+        return replace(options, invalid=invalid, preset=self.preset)
 
     def names(self) -> list[str]:
         """Return the names of the protocols, each once; of every one for `all`."""
@@ -186,12 +212,31 @@ class Chosen:
         """
         from evaltex_cli.protocols import config
 
-        file = config.find_config(self.config_path)
         settings = [config.parse_set(argument) for argument in self.settings]
         for section in sorted({setting.protocol for setting in settings}):  # these are checked for any protocol
             config.parameters_of(section, settings)
+        if self.preset is not None:
+            return {name: config.parameters_of_preset(self.preset, settings) for name in self.names()}
+        file = config.find_config(self.config_path)
         given = [*(config.read_config(file) if file else []), *settings]
         return {name: config.parameters_of(name, given) for name in self.names()}
+
+
+def _chosen(protocols: tuple[str, ...], preset: str | None, config_path: Path | None, settings: Any) -> Chosen:
+    """Return what the user chose; a preset names its protocol, and no file changes its parameters."""
+    if preset is None:
+        return Chosen(protocols, config_path, settings)
+    own = (PRESETS[preset].protocol,)
+    if _is_given("protocols") and protocols != own:
+        raise click.UsageError(f"--protocol: the preset {preset} is of the protocol {own[0]}; leave out one of them.")
+    if config_path is not None:
+        raise click.UsageError(f"--config: the preset {preset} has all parameters; leave out one of them.")
+    return Chosen(own, None, settings, preset)
+
+
+def _is_given(name: str) -> bool:
+    """Whether the user gave this parameter of the current command."""
+    return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
 
 
 def protocol_options(
@@ -199,7 +244,9 @@ def protocol_options(
 ) -> Decorator:
     """Return the decorator of a command that scores by protocols: it gets a `Chosen`, `chosen`."""
     option = protocol_option(default, help_text)
-    return group("chosen", Chosen, protocols=option, config_path=config_option, settings=set_option)
+    return group(
+        "chosen", _chosen, protocols=option, preset=preset_option, config_path=config_option, settings=set_option
+    )
 
 
 @dataclass(frozen=True, slots=True)

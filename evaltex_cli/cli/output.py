@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -141,3 +141,10 @@ def warn(warnings: Sequence[str]) -> None:
     """Print each warning once."""
     for warning in dict.fromkeys(warnings):
         echo_err(f"warning: {warning}")
+
+
+def echo_table(rows: Mapping[str, str]) -> None:
+    """Print names, each with its text behind it."""
+    width = max(map(len, rows))
+    for name, text in rows.items():
+        click.echo(f"  {name:<{width}}  {text}")

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.errors import InputError, counted, listed
+from evaltex_cli.errors import ConfigError, InputError, counted, listed
 from evaltex_cli.evaluation import batches
 from evaltex_cli.evaluation.batches import BatchResult, BatchTask, Refused, cut
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs, signature
@@ -43,15 +43,16 @@ Progress: TypeAlias = Callable[[int, int], None]
 def evaluate(
     gt: str | PathLike[str],
     det: str | PathLike[str],
-    protocol: str = "evaltex",
+    protocol: str | None = None,
     *,
+    preset: str | None = None,
     per_image: bool = False,
     gt_images: str | PathLike[str] | None = None,
     det_images: str | PathLike[str] | None = None,
     gt_format: str | None = None,
     det_format: str | None = None,
     max_pixels: int = MAX_PIXELS,
-    invalid_polygons: str = INVALID_POLYGONS[0],
+    invalid_polygons: str | None = None,
     min_confidence: float | None = None,
     images: str | PathLike[str] | None = None,
     **parameters: Any,
@@ -62,8 +63,10 @@ def evaluate(
     ----------
     gt, det : path
         EvaLTex .txt files, or folders or .zip archives of ICDAR-style .txt files.
-    protocol : str
-        A name of the registry.
+    protocol : str, optional
+        A name of the registry, by default ``evaltex``.
+    preset : str, optional
+        A data set's official rules: protocol, parameters and treatment of invalid polygons.
     per_image : bool
         Whether to return each image's results and each object's match.
     gt_images, det_images : path, optional
@@ -73,7 +76,7 @@ def evaluate(
     max_pixels : int
         Larger label pictures are refused.
     invalid_polygons : {'repair', 'drop', 'skip', 'error'}
-        How to treat them, on both sides.
+        How to treat them, on both sides; by default they are repaired.
     min_confidence : float, optional
         Detections whose confidence is lower are left out; those without one stay.
     images : path, optional
@@ -90,21 +93,36 @@ def evaluate(
     InputError
         All faults of the input in one message.
     ConfigError
-        For an unknown protocol or parameter, or a value out of range.
+        For an unknown protocol, preset or parameter, a value out of range, and for what contradicts the preset.
     """
-    runs = runs_of({protocol: config.checked(protocol, parameters)})
+    if preset is not None:
+        chosen = config.preset_named(preset)
+        _refuse_contradiction(preset, "protocol", protocol, chosen.protocol)
+        _refuse_contradiction(preset, "invalid_polygons", invalid_polygons, chosen.invalid)
+        settings = config.settings_of(chosen.protocol, parameters)
+        runs = runs_of({chosen.protocol: config.parameters_of_preset(preset, settings)})
+        invalid_polygons = chosen.invalid
+    else:
+        protocol = protocol or config.DEFAULT_SECTION
+        runs = runs_of({protocol: config.checked(protocol, parameters)})
     options = InputOptions(
         gt_format=gt_format,
         det_format=det_format,
         images=None if images is None else Path(images),
         masks=mask_folders(gt_images, det_images, max_pixels),
         min_confidence=min_confidence,
-        invalid=invalid_polygons,
+        invalid=invalid_polygons or INVALID_POLYGONS[0],
+        preset=preset,
     )
     all_results: list[ImageResult] = []
     collected = Sink(lambda *measured: list(image_results(*measured)), lambda _, results: all_results.extend(results))
     inputs = open_inputs(Path(gt), Path(det), options)
     return replace(evaluate_inputs(inputs, runs, collected if per_image else None)[0], images=all_results)
+
+
+def _refuse_contradiction(preset: str, what: str, given: str | None, expected: str) -> None:
+    if given not in (None, expected):
+        raise ConfigError(f"{what}={given}: the preset {preset} has {what}={expected}; leave out one of them")
 
 
 def runs_of(protocols: Mapping[str, Any], keep_rows: bool = False) -> list[Run]:

@@ -13,6 +13,7 @@ from evaltex_cli.evaluation.pairing import pair_images, with_names_of
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_confident
 from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions, MaskFolders
+from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.records import Ints
 from evaltex_cli.runtime import FailedError, OrderedMap
 from evaltex_cli.version import __version__
@@ -105,11 +106,12 @@ def options_of(line: str) -> InputOptions:
         When it is not a signature.
     """
     parts = parts_of(line)
-    minimum = parts.get("min_confidence")
+    minimum, preset = parts.get("min_confidence"), parts.get("preset")
     return InputOptions(
         masks=MaskFolders(Path(), Path()) if parts.get("masks") == "yes" else None,
         min_confidence=None if minimum is None else float(minimum),
         invalid=parts.get("invalid", INVALID_POLYGONS[0]),
+        preset=preset if preset in PRESETS else None,  # DetEval has a parameter of this name
     )
 
 
@@ -130,6 +132,7 @@ def signature(protocol: Protocol, parameters: Any, options: InputOptions, images
         value = getattr(parameters, field.name)
         if value != field.default:
             parts.append(f"{field.name}:{str(value).lower() if isinstance(value, bool) else value}")
+    parts += [f"preset:{options.preset}"] if options.preset is not None else []
     parts += ["masks:yes"] if options.masks is not None else []
     parts += [f"min_confidence:{float(options.min_confidence)}"] if options.min_confidence is not None else []
     parts += [f"invalid:{options.invalid}", f"images:{images}", f"gt:{gt_sha256[:8] or 'memory'}"]

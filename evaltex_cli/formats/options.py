@@ -41,6 +41,8 @@ class InputOptions:
         Detections with a lower confidence are left out; None keeps all.
     invalid : {'repair', 'drop', 'skip', 'error'}
         How to treat invalid polygons, on both sides.
+    preset : str or None
+        The preset that the policy, and the parameters of the protocol, are of; part of the signature.
 
     Raises
     ------
@@ -54,6 +56,7 @@ class InputOptions:
     masks: MaskFolders | None = None
     min_confidence: float | None = None
     invalid: str = INVALID_POLYGONS[0]
+    preset: str | None = None
 
     def __post_init__(self) -> None:
         if self.min_confidence is not None and not 0 <= self.min_confidence <= 1:

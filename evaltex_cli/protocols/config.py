@@ -8,9 +8,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evaltex_cli.errors import ConfigError, nearest, quote
+from evaltex_cli.errors import ConfigError, nearest, quote, unknown
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
+from evaltex_cli.protocols.presets import PRESETS, Preset
 from evaltex_cli.runtime.input_files import read_regular
 
 CONFIG_NAME = "evaltex.ini"
@@ -57,8 +58,46 @@ def checked(protocol: str, given: Mapping[str, Any]) -> Any:
     ConfigError
         As `parameters_of`.
     """
-    settings = [Setting("parameters", protocol, key, _written(value)) for key, value in given.items()]
-    return parameters_of(protocol, settings)
+    return parameters_of(protocol, settings_of(protocol, given))
+
+
+def settings_of(protocol: str, given: Mapping[str, Any]) -> list[Setting]:
+    """Return keyword arguments as settings of a protocol."""
+    return [Setting("parameters", protocol, key, _written(value)) for key, value in given.items()]
+
+
+def preset_named(name: str) -> Preset:
+    """Return a preset.
+
+    Raises
+    ------
+    ConfigError
+        When there is none of that name.
+    """
+    if name not in PRESETS:
+        raise ConfigError(unknown("preset", name, list(PRESETS)))
+    return PRESETS[name]
+
+
+def parameters_of_preset(name: str, settings: Sequence[Setting]) -> Any:
+    """Return the parameters record of a preset's protocol; settings of other protocols do not matter.
+
+    Raises
+    ------
+    ConfigError
+        As `parameters_of`, and for a setting that is not the preset's.
+    """
+    preset = preset_named(name)
+    expected = checked(preset.protocol, preset.parameters)
+    for setting in settings:
+        if setting.protocol == preset.protocol:
+            given = getattr(parameters_of(preset.protocol, [setting]), setting.key)
+            value = getattr(expected, setting.key)
+            if given != value:
+                raise ConfigError(
+                    f"{setting.place}: the preset {name} has {setting.key}={_written(value)}; leave out one of them"
+                )
+    return expected
 
 
 def find_config(given: Path | None) -> Path | None:

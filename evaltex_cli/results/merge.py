@@ -31,7 +31,7 @@ from evaltex_cli.runtime import outputs
 from evaltex_cli.version import __version__
 
 IMAGES_AT_ONCE = 64
-_SIGNED = ("revision", "masks", "invalid", "min_confidence", "version")
+_SIGNED = ("revision", "preset", "masks", "invalid", "min_confidence", "version")
 
 
 @dataclass(frozen=True, slots=True)

@@ -268,6 +268,7 @@ _MEMBERS: Mapping[str, _Decoder] = {
     "scores": _scores,
     "images": _such(lambda value: isinstance(value, StoredImages), "a list"),
     "warnings": _optional(lambda value: _list(value, _text), default=[]),
+    "preset": _optional(_text),
     "intervals": _optional(lambda value: _object(value, _interval)),
     "bootstrap": _optional(_record(Bootstrap, {"level": _number, "resamples": _count, "seed": _count})),
     "gates": _optional(lambda value: _list(value, _VERDICT)),

@@ -52,6 +52,8 @@ class Extras:
 
     Attributes
     ----------
+    preset : str
+        The preset of the run, also in the signature.
     intervals : mapping
         Score -> lower and upper bound; None where the images do not show them.
     bootstrap : Bootstrap
@@ -60,6 +62,7 @@ class Extras:
         Of a merged result: SHA-256 of the ground truth of every evaluation in it.
     """
 
+    preset: str | None = None
     intervals: Mapping[str, Interval | None] | None = None
     bootstrap: Bootstrap | None = None
     gates: Sequence[Verdict] | None = None
@@ -134,7 +137,7 @@ def of_evaluation(evaluation: Evaluation, table: ImageTable = NO_IMAGES) -> Resu
         inputs=InputSummaries(evaluation.gt, evaluation.det),
         totals=evaluation.totals,
         scores=evaluation.scores,
-        extras=Extras(),
+        extras=Extras(preset=options_of(evaluation.signature).preset),
         warnings=evaluation.warnings,
         images=(),
         table=table,

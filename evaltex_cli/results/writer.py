@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
 from evaltex_cli.errors import FaultLog
+from evaltex_cli.evaluation.inputs import options_of
 from evaltex_cli.evaluation.tally import Evaluation, ImageResult, Run, image_results
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.files.image_names import unfit_for_files
@@ -77,8 +78,9 @@ def document(evaluation: Evaluation, images: Iterable[str], extras: Extras) -> I
     images : iterable of str
         Elements of ``images``, each made by `json_line`.
     extras : Extras
-        Written after ``scores``.
+        Written after ``scores``; the preset is that of the signature.
     """
+    extras = replace(extras, preset=options_of(evaluation.signature).preset)
     members = {
         "schema": SCHEMA,
         "tool": "evaltex",

@@ -255,7 +255,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: IouParameters, w
     needs(batch, parameters)
     if parameters.unrotated:
         gt_counts, det_counts, found = _unrotated(batch, parameters)
-        warnings: tuple[Remark, ...] = ()
+        warnings: tuple[ObjectWarning, ...] = ()
     else:
         gt_counts, det_counts, warnings = counting(batch, overlaps, parameters)
         found = candidates_of(overlaps, parameters.iou)
