@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -179,6 +179,8 @@ def parse_set(argument: str) -> Setting:
 
 def _value(field: Any, setting: Setting) -> Any:
     limits = field.metadata
+    if "file" in limits:
+        return _file(limits["file"], setting)
     value = _parsed(field.type, setting.value)
     in_range = value is not None and (
         value in limits["choices"]
@@ -192,6 +194,13 @@ def _value(field: Any, setting: Setting) -> Any:
     if not in_range:
         raise ConfigError(f"{setting.place}: {setting.key} is {quote(setting.value)}; expected {allowed(field)}")
     return value
+
+
+def _file(read: Callable[[str], str], setting: Setting) -> str:
+    try:
+        return read(setting.value)
+    except ConfigError as error:
+        raise ConfigError(f"{setting.place}: {setting.key}: {error}") from error
 
 
 def _parsed(kind: str, text: str) -> Any:
@@ -212,6 +221,8 @@ def _parsed(kind: str, text: str) -> Any:
 def allowed(field: Any) -> str:
     """Describe the values a parameter takes, for messages and documentation."""
     limits = field.metadata
+    if "file" in limits:
+        return "a file or folder"
     if "choices" in limits:
         return "one of " + ", ".join(limits["choices"])
     if field.type == "bool":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import official
 import pytest
 import reference_iou as reference
+import reference_texts
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -112,3 +114,62 @@ def test_detections_without_text_and_masks_are_reported(tmp_path: Any) -> None:
     assert any("no detection has a transcription" in warning for warning in evaluate(*paths, "iou-crw").warnings)
     with pytest.raises(InputError, match="iou-crw does not work on label pictures"):
         evaluate(*paths, "iou-crw", gt_images=tmp_path, det_images=tmp_path)
+
+
+@quick
+@given(st.lists(st.tuples(texts, texts), min_size=1, max_size=6), st.booleans())
+def test_error_rates_are_the_plain_ones(pairs: list[tuple[str, str]], word_spotting: bool) -> None:
+    """Of pairs in capitals; one that is read right has no error, whatever its punctuation."""
+    accumulator = Accumulator("iou-crw", error_rates=True, word_spotting=word_spotting)
+    boxes = [[200 * k, 0, 200 * k + 100, 20] for k in range(len(pairs))]
+    sides = [image_objects(boxes, texts=[pair[side] for pair in pairs]) for side in (0, 1)]
+    accumulator.update(*sides)
+    found = accumulator.compute()
+    as_compared = reference_texts.distance
+    edits, characters, word_edits, words, normalised, counted = 0, 0, 0, 0, 0.0, 0
+    for gt, det in pairs:
+        if word_spotting and not iou_crw.is_dictionary_word(gt):
+            continue
+        right = (iou_crw.spots if word_spotting else iou_crw.reads)(gt, det)
+        expected = (iou_crw.cleaned(gt) if word_spotting else gt).upper()
+        read = expected if right else det.upper()
+        counted += 1
+        edits, characters = edits + as_compared(expected, read), characters + len(expected)
+        word_edits += as_compared(expected.split(), read.split())
+        words += len(expected.split())
+        normalised += as_compared(expected, read) / max(len(expected), len(read), 1)
+    assert found.totals["counted_gt_objects"] == counted
+    expected_rates = {
+        "one_minus_ned": 1 - normalised / counted if counted else None,
+        "character_error_rate": edits / characters if characters else None,
+        "word_error_rate": word_edits / words if words else None,
+    }
+    for name, value in expected_rates.items():
+        assert found.scores[name] == (value if value is None else pytest.approx(value, abs=1e-9)), name
+
+
+def test_1_ned_counts_what_has_no_partner() -> None:
+    """A pair with one of four characters wrong, a missed word and a false one: (1/4 + 1 + 1) / 3 errors."""
+    accumulator = Accumulator("iou-crw", error_rates=True)
+    accumulator.update(
+        image_objects([WORD, OTHER], texts=["word", "other"]),
+        image_objects([WORD, [400, 0, 500, 20]], texts=["worm", "x"]),
+    )
+    found = accumulator.compute().scores
+    assert found["one_minus_ned"] == pytest.approx(0.25)
+    assert (found["character_error_rate"], found["word_error_rate"]) == (0.25, 1.0)
+
+
+def test_error_rates_of_images_and_of_nothing(tmp_path: Path) -> None:
+    (tmp_path / "gt").mkdir()
+    (tmp_path / "det").mkdir()
+    for side, prefix in (("gt", "gt_"), ("det", "res_")):
+        (tmp_path / side / f"{prefix}1.txt").write_text(f"0,0,99,20,{side}\n")
+        (tmp_path / side / f"{prefix}2.txt").write_text("")
+        (tmp_path / side / f"{prefix}3.txt").write_text("0,0,99,20,x\n" if side == "det" else "")
+    found = evaluate(tmp_path / "gt", tmp_path / "det", "iou-crw", per_image=True, error_rates=True)
+    rates = [[image.scores[name] for name in list(image.scores)[3:]] for image in found.images]
+    assert rates == [[pytest.approx(1 / 3), 1.0, 1.0], [None, None, None], [0.0, None, None]]
+    assert [image.scores["recall"] for image in found.images] == [0, 1, 1]
+    assert sum(image.totals["character_edits"] for image in found.images) == found.totals["character_edits"] == 2
+    assert "normalised_edits" not in evaluate(tmp_path / "gt", tmp_path / "det", "iou-crw").totals

@@ -5,6 +5,10 @@ wrong; it counts when both texts, in capitals, are the same. In the end-to-end t
 ends of the object's text may be missing; in word spotting, objects that are no dictionary word are don't care and the
 others are compared without their punctuation, while a detection's text is taken as it is.
 
+With a `lexicon` each text that was read is first replaced by the word of it with the smallest edit distance, as systems
+do themselves for the "strong", "weak", "generic" and "full" tasks. With `error_rates` the texts of all pairs are also
+compared by their edit distances.
+
 An object whose transcription is empty, on which the program fails, is found by a detection without text.
 
 Empty cases: as in `iou`.
@@ -19,14 +23,23 @@ Both words are found, but one of them is read wrongly; capitals are no error:
 >>> accumulator.update(image_objects(boxes, texts=["Hotel", "Bar"]), image_objects(boxes, texts=["HOTEL", "Bor"]))
 >>> accumulator.compute().scores
 {'recall': 0.5, 'precision': 0.5, 'hmean': 0.5}
+
+One of eight characters, and one of two words, is wrong:
+
+>>> accumulator = Accumulator("iou-crw", error_rates=True)
+>>> accumulator.update(image_objects(boxes, texts=["Hotel", "Bar"]), image_objects(boxes, texts=["HOTEL", "Bor"]))
+>>> {name: round(value, 3) for name, value in accumulator.compute().scores.items() if name not in ("recall", "hmean")}
+{'precision': 0.5, 'one_minus_ned': 0.833, 'character_error_rate': 0.125, 'word_error_rate': 0.5}
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli.protocols.base import (
     Count,
@@ -34,16 +47,20 @@ from evaltex_cli.protocols.base import (
     ObjectWarning,
     Protocol,
     Scores,
+    Sum,
+    at_most,
     object_counts,
     object_warning,
     per_image,
     require,
 )
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences
+from evaltex_cli.protocols.edit_distance import edit_distances
 from evaltex_cli.protocols.iou import iou as iou_protocol
 from evaltex_cli.protocols.iou.iou import convention, counting, iou, pair, scatter
+from evaltex_cli.protocols.iou.lexicon import fingerprinted, read_words
 from evaltex_cli.protocols.matches import matches, mean_of
-from evaltex_cli.protocols.ratios import image_scores_by, scores_of
+from evaltex_cli.protocols.ratios import divide, image_scores_by, ratio, scores_of
 from evaltex_cli.records import Bools, ImageBatch, Ints, Overlaps
 
 PUNCTUATION = "'!?.:,*\"()·[]/"
@@ -67,17 +84,41 @@ class Parameters(iou_protocol.Parameters):
             "choices": ("gt", "both"),
         },
     )
+    lexicon: str = field(
+        default="",
+        metadata={
+            "help": "words that replace what is read: one list for all images, or a folder of one for each; or nothing",
+            "file": fingerprinted,
+        },
+    )
+    lexicon_edits: int = field(
+        default=1,
+        metadata={"help": "a text further from all words of a file is left out; of a folder any is replaced", "min": 0},
+    )
+    error_rates: bool = field(default=False, metadata={"help": "adds 1-NED, character and word error rates of pairs"})
 
 
 @dataclass(frozen=True, eq=False)
 class Tally(iou_protocol.Tally):
-    """Evidence of IoU+CRW: the number of pairs, and of those with the right text."""
+    """Evidence of IoU+CRW: the number of pairs, and of those with the right text.
+
+    If error rates are asked for, also of the pairs: the edits of characters and of words, the characters and words of
+    the objects, and the sum of normalised edit distances.
+    """
 
     correctly_read: Count
+    character_edits: Count | None = None
+    characters: Count | None = None
+    word_edits: Count | None = None
+    words: Count | None = None
+    normalised_edits: Sum | None = None
 
     def check(self) -> None:
         super().check()
         require(self.correctly_read <= self.one_to_one, "more pairs correctly read than there are")
+        if self.normalised_edits is not None:
+            wrong = self.one_to_one - self.correctly_read
+            require(at_most(self.normalised_edits, wrong), "more than one normalised edit for a pair")
 
 
 @in_order
@@ -86,6 +127,9 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     if parameters.word_spotting:
         batch = replace(batch, gt=replace(batch.gt, dont_care=batch.gt.dont_care | ~_in_dictionary(batch)))
     gt_counts, det_counts, warnings = counting(batch, overlaps, parameters)
+    if parameters.lexicon:
+        texts, is_near = read_words(batch, parameters.lexicon, parameters.lexicon_edits)
+        batch, det_counts = replace(batch, det=replace(batch.det, texts=texts)), det_counts & is_near
     similarity = iou(overlaps)
     pairs = pair(overlaps, similarity, gt_counts, det_counts, parameters)
     gt, det = overlaps.gt[pairs], overlaps.det[pairs]
@@ -96,6 +140,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         *object_counts(batch, gt_counts, det_counts),
         one_to_one=np.bincount(image, minlength=images),
         correctly_read=per_image(correct, image, images),
+        **(_errors(batch, gt, det, correct, parameters) if parameters.error_rates else {}),
     )
     warnings += _textless(batch, gt_counts)
     if not with_matches:
@@ -123,6 +168,26 @@ def _correctly_read(batch: ImageBatch, gt: Ints, det: Ints, parameters: Paramete
     same = spots if parameters.word_spotting else reads_inside_punctuation if parameters.strip == "both" else reads
     texts = ((batch.gt.texts[i], batch.det.texts[j]) for i, j in zip(gt.tolist(), det.tolist(), strict=True))
     return np.fromiter((same(*pair) for pair in texts), np.bool_, len(gt))
+
+
+def _errors(batch: ImageBatch, gt: Ints, det: Ints, correct: Bools, parameters: Parameters) -> dict[str, NDArray[Any]]:
+    """Sum the errors of pairs by image; a pair whose texts are the same to the protocol has none."""
+    as_compared = cleaned if parameters.word_spotting else str
+    expected = [as_compared(batch.gt.texts[i]).upper() for i in gt.tolist()]
+    read = [batch.det.texts[j].upper() for j in det.tolist()]
+    read = [one if right else other for one, other, right in zip(expected, read, correct.tolist(), strict=True)]
+    edits = edit_distances(expected, read)
+    longest = np.array([max(len(one), len(other)) for one, other in zip(expected, read, strict=True)], np.int64)
+    words = [text.split() for text in expected]
+    of_pairs = {
+        "character_edits": edits,
+        "characters": np.array([len(text) for text in expected], np.int64),
+        "word_edits": edit_distances(words, [text.split() for text in read]),
+        "words": np.array([len(text) for text in words], np.int64),
+        "normalised_edits": divide(edits.astype(np.float64), longest.astype(np.float64)),
+    }
+    image, images = batch.gt.image[gt], len(batch.names)
+    return {name: per_image(values, image, images) for name, values in of_pairs.items()}
 
 
 def is_dictionary_word(text: str) -> bool:
@@ -159,8 +224,33 @@ def reads_inside_punctuation(gt: str, det: str) -> bool:
 
 
 def scores(tally: Tally, parameters: Parameters) -> Scores:
-    """Correctly read pairs over the objects that count, and over the detections that count."""
+    """Correctly read pairs over the objects that count, and over the detections that count; error rates if asked for.
+
+    Objects and detections without a partner count as pairs with an empty text for 1-NED (Sun et al., ICDAR 2019
+    competition on large-scale street view text), and not for the other rates.
+    """
+    found = _without_rates(tally, parameters)
+    if tally.normalised_edits is None:
+        return found
+    alone = tally.counted_gt_objects + tally.counted_detections - 2 * tally.one_to_one
+    return found | {
+        "one_minus_ned": _one_minus(tally.normalised_edits + alone, tally.one_to_one + alone),
+        "character_error_rate": tally.character_edits / tally.characters if tally.characters else None,
+        "word_error_rate": tally.word_edits / tally.words if tally.words else None,
+    }
+
+
+def _without_rates(tally: Tally, parameters: Parameters) -> Scores:
     return scores_of(tally, tally.correctly_read, tally.correctly_read)
+
+
+def image_scores(tally: Tally, parameters: Parameters) -> Scores:
+    """As `scores`, for one image: without objects that count its recall and precision are those of the program."""
+    return scores(tally, parameters) | image_scores_by(_without_rates)(tally, parameters)
+
+
+def _one_minus(errors: float, number: float) -> float | None:
+    return 1.0 - ratio(errors, number) if number else None
 
 
 PROTOCOL = Protocol(
@@ -172,7 +262,7 @@ PROTOCOL = Protocol(
     evidence=evidence,
     scores=scores,
     convention=convention,
-    image_scores=image_scores_by(scores),
+    image_scores=image_scores,
     needs=needs_confidences,
     takes_masks=False,
     needs_texts=True,

@@ -1,0 +1,176 @@
+"""Lexicons of end-to-end tasks: which word replaces a text, and what it does to scores."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+
+import pytest
+import reference_texts as reference
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaltex_cli import Accumulator, ConfigError, InputError, evaluate, image_objects
+from evaltex_cli.cli import main
+from evaltex_cli.protocols.iou import lexicon
+from evaltex_cli.protocols.iou.lexicon import ANY_EDITS, Lexicon, fingerprinted
+
+BOXES = [[0, 0, 100, 20], [120, 0, 220, 20]]
+words = st.text("abcXé", min_size=1, max_size=6)
+
+
+@settings(deadline=None, derandomize=True, max_examples=200)
+@given(
+    st.lists(words, min_size=1, max_size=12),
+    st.lists(st.text("abcXéz", max_size=7), max_size=4),
+    st.sampled_from([0, 1, 2, ANY_EDITS]),
+)
+def test_the_nearest_word_is_the_first_of_the_least_distance(listed: list[str], texts: list[str], most: int) -> None:
+    found = Lexicon(listed, most)
+    for text in [*texts, *texts]:
+        word, distance = reference.nearest(text, listed)
+        assert found.nearest(text) == (word if distance <= most else None)
+
+
+@pytest.mark.parametrize("most", [1, ANY_EDITS])
+def test_the_nearest_words_of_a_large_lexicon(most: int) -> None:
+    rng = random.Random(1)
+    listed = ["".join(rng.choices("aeioulnrst", k=rng.randint(3, 12))) for _ in range(3000)]
+    found = Lexicon(listed, most)
+    for _ in range(5):
+        text = "".join(rng.choices("aeioulnrst", k=rng.randint(2, 14)))
+        word, distance = reference.nearest(text, listed)
+        assert found.nearest(text) == (word if distance <= most else None)
+
+
+def test_a_text_of_any_length_has_a_nearest_word() -> None:
+    assert Lexicon(["b", "a"], ANY_EDITS).nearest("a" * 100_000) == "A"
+    assert Lexicon(["b", "a"], 1).nearest("a" * 100_000) is None
+
+
+def test_texts_without_limit_are_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexicon, "MOST_CACHED", 2)
+    found = Lexicon(["word"], 1)
+    assert [found.nearest(f"word{k}") for k in range(5)] == ["WORD"] * 5
+    assert len(found._found) <= 2
+
+
+def scores(read: list[str], name: str = "", **parameters: object) -> dict[str, float]:
+    accumulator = Accumulator("iou-crw", **parameters)
+    gt = image_objects(BOXES, texts=["Hotel", "Bar"])
+    accumulator.update(gt, image_objects(BOXES[: len(read)], texts=read))
+    return accumulator.compute().scores
+
+
+def test_a_list_for_all_images_replaces_texts_that_are_near(tmp_path: Path) -> None:
+    """Hotol is one edit from a word; Bxx is two from any, and its detection is left out."""
+    path = tmp_path / "voc.txt"
+    path.write_bytes(b"\xef\xbb\xbfhotel\r\nBar\n\n  inn \n")
+    assert scores(["Hotol", "Bxx"])["recall"] == 0
+    found = scores(["Hotol", "Bxx"], lexicon=path)
+    assert (found["recall"], found["precision"]) == (0.5, 1.0)
+    found = scores(["Hotol", "Bxx"], lexicon=path, lexicon_edits=2)
+    assert (found["recall"], found["precision"]) == (1.0, 1.0)
+    assert scores(["Hotol"], lexicon=path, lexicon_edits=0)["precision"] == 0
+
+
+def written(folder: Path, strong: dict[str, str]) -> None:
+    for name, content in {"gt/gt_img_1.txt": "0,0,99,20,Hotel\n", "gt/gt_img_2.txt": "0,0,99,20,Bar\n"}.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(content)
+    (folder / "det").mkdir()
+    (folder / "det" / "res_img_1.txt").write_text("0,0,99,20,Hxxxx\n")
+    (folder / "det" / "res_img_2.txt").write_text("0,0,99,20,Hotel\n")
+    (folder / "strong").mkdir()
+    for name, content in strong.items():
+        (folder / "strong" / name).write_text(content)
+
+
+def test_a_list_for_each_image_replaces_every_text(tmp_path: Path) -> None:
+    written(tmp_path, {"voc_img_1.txt": "Hotel\nThe\n", "img_2.txt": "Inn\nBar\n"})
+    found = evaluate(tmp_path / "gt", tmp_path / "det", "iou-crw", lexicon=tmp_path / "strong")
+    assert (found.scores["recall"], found.scores["precision"]) == (0.5, 0.5)
+    assert f"|lexicon:{fingerprinted(str(tmp_path / 'strong'))}|" in found.signature
+    (tmp_path / "strong" / "img_2.txt").unlink()
+    with pytest.raises(InputError, match=r"image 'img_2' has no lexicon; expected 'voc_img_2\.txt' in the folder"):
+        evaluate(tmp_path / "gt", tmp_path / "det", "iou-crw", lexicon=tmp_path / "strong")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "voc.txt: cannot be read (No such file or directory)"),
+        (b"", "voc.txt: no word in it; expected one in each line"),
+        (b"a\nb\xff\n", "voc.txt:2: byte 0xff is not UTF-8"),
+        (b"a" * 1001, "voc.txt: a word of 1001 characters; expected at most 1000"),
+        (b"a\n" * 11, "voc.txt: more than 10 words"),
+        (b"a" * 301, "voc.txt: more than 300 bytes; expected one word in each line"),
+    ],
+)
+def test_what_is_no_lexicon_is_refused(
+    content: bytes | None, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if len(content or b"") < 1000:
+        monkeypatch.setattr(lexicon, "MOST_BYTES", 300)
+    monkeypatch.setattr(lexicon, "MOST_WORDS", 10)
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        Path("voc.txt").write_bytes(content)
+    with pytest.raises(ConfigError) as caught:
+        Accumulator("iou-crw", lexicon="voc.txt")
+    assert str(caught.value) == f"parameters: lexicon: {message}"
+
+
+def test_folders_that_are_no_lexicon_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"0 \.txt files of 0 images; expected one for each image"):
+        fingerprinted(str(tmp_path))
+    for name in ("voc_img_1.txt", "img_1.txt"):
+        (tmp_path / name).write_text("word\n")
+    with pytest.raises(ConfigError, match=r"2 \.txt files of 1 images; expected one for each image"):
+        fingerprinted(str(tmp_path))
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigError, match="is a device or pipe; give a file of words"):
+        fingerprinted(str(tmp_path / "pipe"))
+
+
+def test_another_lexicon_than_that_of_a_result_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "voc.txt"
+    path.write_text("Hotel\n")
+    value = fingerprinted(str(path))
+    assert fingerprinted(value) == value
+    path.write_text("Hotels\n")
+    with pytest.raises(ConfigError, match=r"voc\.txt: is not the lexicon that was used"):
+        fingerprinted(value)
+    with pytest.raises(InputError, match=r"voc\.txt: is not the lexicon that was read first"):
+        lexicon.load(value, 1)
+    path.unlink()
+    with pytest.raises(InputError, match=r"voc\.txt: cannot be read"):
+        lexicon.load(value, 1)
+
+
+def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same bytes from two processes, and from the parameters in a result."""
+    written(tmp_path, {"voc_img_1.txt": "Hotel\n", "voc_img_2.txt": "Bar\n"})
+    monkeypatch.chdir(tmp_path)
+    Path("evaltex.ini").write_text("[iou-crw]\nlexicon=strong\nerror_rates=true\n")
+    for jobs in ("1", "2"):
+        arguments = ["gt", "det", f"res{jobs}", "--protocol", "iou-crw", "-a", "--quiet", "--jobs", jobs]
+        result = CliRunner().invoke(main, arguments)
+        assert (result.exit_code, result.output) == (0, "")
+    one, other = (Path(f"res{jobs}/iou-crw.json").read_text() for jobs in (1, 2))
+    assert one == other
+    document = json.loads(one)
+    assert document["scores"]["hmean"] == 1
+    given = document["parameters"]["lexicon"]
+    assert given == fingerprinted("strong")
+    Path("evaltex.ini").unlink()
+    again = CliRunner().invoke(
+        main, ["gt", "det", "res3", "--protocol", "iou-crw", "--set", f"iou-crw.lexicon={given}", "--quiet"]
+    )
+    assert (again.exit_code, again.output) == (0, "")
+    bad = CliRunner().invoke(main, ["gt", "det", "res4", "--protocol", "iou-crw", "--set", "iou-crw.lexicon=none.txt"])
+    assert bad.exit_code == 2
+    assert "--set iou-crw.lexicon=none.txt: lexicon: none.txt: cannot be read" in bad.output
