@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from evaltex_cli.diagnose.breakdown import PROPERTIES, Bin, BinSums, Edges, add_bin, bins, properties
 from evaltex_cli.diagnose.corrections import repaired
 from evaltex_cli.diagnose.error_types import ERROR_TYPES, OF_OBJECTS, Mistakes, Thresholds, find
+from evaltex_cli.diagnose.misread import Misread, Pairs, misread_pairs, most_frequent
 from evaltex_cli.diagnose.selection import Repaired, overlaps_after
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.evaluation.evaluate import Progress, evaluate_inputs, runs_of
@@ -76,6 +77,8 @@ class Diagnosis:
     breakdowns : dict
         Property (`PROPERTIES`) -> bins.
     warnings : list of str
+    misread : Misread or None
+        What is misread most often; None if the protocol does not compare texts.
     """
 
     protocol: str
@@ -91,6 +94,7 @@ class Diagnosis:
     unexplained: dict[str, float]
     breakdowns: dict[str, list[Bin]]
     warnings: list[str]
+    misread: Misread | None = None
 
     @property
     def remainder(self) -> dict[str, float]:
@@ -100,11 +104,15 @@ class Diagnosis:
 
 @dataclass(slots=True)
 class _Sums:
-    """What one protocol's diagnosis adds up: objects or detections of each kind, evidence after its repair, bins."""
+    """What one protocol's diagnosis adds up.
+
+    Objects or detections of each kind, evidence after its repair, bins, and the texts of misread pairs.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     repaired: dict[str, Tally] = field(default_factory=dict)
     bins: dict[str, list[BinSums]] = field(default_factory=dict)
+    misread: Pairs | None = None
 
     def add(self, other: _Sums) -> None:
         """Add the sums of other images."""
@@ -114,6 +122,8 @@ class _Sums:
         for name, theirs in other.bins.items():
             for ours, more in zip(self.bins.setdefault(name, [BinSums() for _ in theirs]), theirs, strict=True):
                 ours.add(more)
+        if other.misread is not None:
+            self.misread = (self.misread or Counter()) + other.misread
 
 
 @dataclass(slots=True)
@@ -144,6 +154,7 @@ class _BatchSums:
             self.prepared = self._prepare(batch)
         prepared = self.prepared
         sums = _Sums(Counter({kind: prepared.mistakes.count(kind) for kind in ERROR_TYPES}))
+        sums.misread = misread_pairs(batch, evidence)
         convention = run.protocol.convention(run.parameters)
         as_boxes = convention.as_boxes or convention.inclusive
         if as_boxes not in prepared.repairs:
@@ -232,6 +243,7 @@ class Diagnostician:
             unexplained=unexplained,
             breakdowns={name: bins(sums.bins[name], getattr(self.edges, name), evaluation) for name in PROPERTIES},
             warnings=evaluation.warnings,
+            misread=None if sums.misread is None else most_frequent(sums.misread),
         )
 
 

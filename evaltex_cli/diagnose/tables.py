@@ -11,9 +11,11 @@ from typing import Any
 
 from evaltex_cli.diagnose.breakdown import OF_GT, PROPERTIES, Bin
 from evaltex_cli.diagnose.diagnosis import Diagnosis
-from evaltex_cli.results.text_tables import aligned, json_document
+from evaltex_cli.diagnose.misread import Misread
+from evaltex_cli.results.text_tables import aligned, json_document, printable
 
 SHOWN_DECIMALS = 4
+MISREAD = ("words", "characters")
 
 
 def table(diagnoses: Sequence[Diagnosis]) -> str:
@@ -41,8 +43,9 @@ FORMATS: dict[str, Callable[[Sequence[Diagnosis]], str]] = {"table": table, "jso
 
 
 def fields(diagnosis: Diagnosis) -> dict[str, Any]:
-    """A diagnosis as JSON's kinds of values."""
-    return asdict(diagnosis) | {"remainder": diagnosis.remainder}
+    """A diagnosis as JSON's kinds of values; without `misread` if the protocol does not compare texts."""
+    values = asdict(diagnosis) | {"remainder": diagnosis.remainder}
+    return {name: value for name, value in values.items() if name != "misread" or value is not None}
 
 
 def _values(diagnosis: Diagnosis) -> Iterator[tuple[str, str, str, float | None]]:
@@ -59,6 +62,15 @@ def _values(diagnosis: Diagnosis) -> Iterator[tuple[str, str, str, float | None]
     for part, bins in diagnosis.breakdowns.items():
         for one in bins:
             yield from ((part, _range(one), quantity, value) for quantity, value in _bin_values(one).items())
+    if diagnosis.misread is not None:
+        yield from _misread_values(diagnosis.misread)
+
+
+def _misread_values(misread: Misread) -> Iterator[tuple[str, str, str, float]]:
+    yield "misread", "all", "pairs", misread.pairs
+    for part in MISREAD:
+        rows = getattr(misread, part)
+        yield from ((f"misread {part}", f"{one.expected} -> {one.read}", "count", one.count) for one in rows)
 
 
 def _bin_values(one: Bin) -> dict[str, float | None]:
@@ -91,8 +103,18 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
             matches = [str(one.matches[match]) for match in OF_GT]
             rows.append([_range(one), *numbers, *matches, *(_number(one.means[value]) for value in values)])
         yield from aligned(rows, texts=(0,))
+    if diagnosis.misread is not None:
+        yield from _misread_lines(diagnosis.misread)
     yield ""
     yield from (f"{name}: {meaning}" for name, meaning in PROPERTIES.items())
+
+
+def _misread_lines(misread: Misread) -> Iterator[str]:
+    for part in MISREAD:
+        yield ""
+        listed = [(one.expected, one.read, one.count) for one in getattr(misread, part)]
+        rows = [[*(printable(text) or "(nothing)" for text in texts), str(count)] for *texts, count in listed]
+        yield from aligned([[f"misread {part}", "read as", "count"], *rows], texts=(0, 1))
 
 
 def _rounded(values: Sequence[float], total: int) -> list[int]:

@@ -45,7 +45,7 @@ MEANINGS = {
     "unexplained": "what is lost still when all kinds are repaired",
 }
 """What the page says of the rows of its table."""
-_LOSS_PARTS = ("scores", "losses", "kinds", "interaction", "unexplained", "breakdowns")
+_LOSS_PARTS = ("scores", "losses", "kinds", "interaction", "unexplained", "breakdowns", "misread")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,11 @@ def _overview(subject: Subject, names: Sequence[str]) -> Iterator[str]:
 def _losses(losses: Losses) -> dict[str, Any]:
     if isinstance(losses, str):
         return {"note": losses}
-    return {"systems": [{name: shown[name] for name in _LOSS_PARTS} for shown in map(asdict, losses)]}
+    return {
+        "systems": [
+            {name: shown[name] for name in _LOSS_PARTS if shown[name] is not None} for shown in map(asdict, losses)
+        ]
+    }
 
 
 def _images(subject: Subject, urls: Sequence[str | bool | None], start: int, stop: int) -> Iterator[dict[str, Any]]:

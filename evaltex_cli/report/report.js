@@ -193,6 +193,14 @@
     return groupedTable([title(property), ...columns.map(([head]) => head)], rows);
   }
 
+  /** What a detector misreads most often; nothing of a protocol that does not compare texts. */
+  function misreadTables({ misread }, k) {
+    if (!misread) return null;
+    const cell = (text) => h("td", {}, text === "" ? h("span", { class: "quiet" }, "nothing") : bdi(text));
+    const table = (head, rows) => h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, head), h("th", { scope: "col" }, "Read as"), h("th", { scope: "col", class: "n" }, "Number"))), h("tbody", {}, rows.map((one) => h("tr", {}, cell(one.expected), cell(one.read), h("td", { class: "n" }, String(one.count)))))));
+    return h("details", { "data-property": "misread" }, h("summary", {}, compared ? [bdi(systems[k]), ": "] : null, `Misread most often, of ${misread.pairs} ${misread.pairs === 1 ? "pair" : "pairs"} with a wrong text`), table("Text", misread.words), table("Character", misread.characters));
+  }
+
   function lossSection({ losses }) {
     if (!losses) return null;
     const head = h("h2", {}, "Where the score is lost");
@@ -205,7 +213,8 @@
       compared ? legend(systems) : null,
       h("div", { class: "charts thirds" }, names.map((name) => lossBars(name, all, rounded, range))),
       lossTable(all, rounded),
-      Object.keys(all[0].breakdowns).map((property) => h("details", { "data-property": property }, h("summary", {}, `By ${overview.properties[property]}`), breakdownTable(property, all))));
+      Object.keys(all[0].breakdowns).map((property) => h("details", { "data-property": property }, h("summary", {}, `By ${overview.properties[property]}`), breakdownTable(property, all))),
+      all.map(misreadTables));
   }
 
   // ---------------------------------------------------------------- overview

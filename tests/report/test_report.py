@@ -648,6 +648,24 @@ class TestLossSection:
         assert [row[1] for row in rows] == [*counts, "", "", "", ""]
         assert all(row[-1] for row in rows)
 
+    def test_it_lists_what_is_misread_most_often(self, tab: Chromium, tmp_path: Path) -> None:
+        for side, texts in (("gt", ("Hotel", "<b>")), ("res", ("H0tel", ""))):
+            (tmp_path / side).mkdir()
+            lines = [f"{200 * k},0,{200 * k + 99},20,{text}\n" for k, text in enumerate(texts)]
+            (tmp_path / side / f"{side}_1.txt").write_text("".join(lines))
+        inputs = [str(tmp_path / side) for side in ("gt", "res")]
+        protocols = ["--protocol", "iou-crw", "--protocol", "iou"]
+        run = CliRunner().invoke(main, [*inputs, str(tmp_path / "out"), "--report", "--quiet", *protocols])
+        assert run.exit_code == 0, run.output
+        tab.open(tmp_path / "out" / "report.html", "#/iou-crw")
+        rows = cells(tab, "details[data-property=misread]")
+        assert rows[:2] == [["<b>", "nothing", "1"], ["Hotel", "H0tel", "1"]]
+        assert ["O", "0", "1"] in rows
+        summary = tab.run("document.querySelector('details[data-property=misread] summary').textContent")
+        assert summary == "Misread most often, of 2 pairs with a wrong text"
+        tab.open(tmp_path / "out" / "report.html", "#/iou")
+        assert cells(tab, "details[data-property=misread]") == []
+
     def test_bars_are_as_long_as_the_shares(self, tab: Chromium, report: Path) -> None:
         tab.open(report)
         (found,) = words_diagnoses(["evaltex"])

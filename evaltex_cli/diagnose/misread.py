@@ -1,0 +1,100 @@
+"""Words and characters that are misread most often, of the pairs of a protocol that compares texts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaltex_cli.protocols.base import Evidence
+from evaltex_cli.records import ImageBatch
+
+IS_RIGHT = "text_correct"
+"""The value of an object that says whether the text of its pair is right."""
+MOST_LISTED = 20
+LONGEST_ALIGNED = 100
+"""Characters; of a pair with a longer text, characters are not compared."""
+
+Pairs = Counter[tuple[str, str]]
+"""(the object's text, the detection's) -> how many pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Misreading:
+    """A word or a character, what was read for it, and how often; one of both is empty if it is missing or too much."""
+
+    expected: str
+    read: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Misread:
+    """How many pairs were misread, and the `MOST_LISTED` most frequent misreadings.
+
+    Characters are compared in capitals, along the alignment with the fewest edits.
+    """
+
+    pairs: int
+    words: list[Misreading]
+    characters: list[Misreading]
+
+
+def misread_pairs(batch: ImageBatch, evidence: Evidence) -> Pairs | None:
+    """Return the texts of the pairs of a batch that are wrong; None if the protocol does not compare texts."""
+    matches = evidence.matches
+    if matches is None or IS_RIGHT not in matches.gt.values:
+        return None
+    of_gt = matches.gt
+    paired = np.diff(of_gt.offsets) == 1
+    wrong = np.flatnonzero(paired & (of_gt.values[IS_RIGHT] == 0))
+    partners = of_gt.partners[of_gt.offsets[wrong]]
+    return Counter(
+        (batch.gt.texts[i], batch.det.texts[j]) for i, j in zip(wrong.tolist(), partners.tolist(), strict=True)
+    )
+
+
+def most_frequent(pairs: Pairs) -> Misread:
+    """Return what is misread most often in some pairs."""
+    characters = Counter[tuple[str, str]]()
+    for (expected, read), count in pairs.items():
+        if max(len(expected), len(read)) <= LONGEST_ALIGNED:
+            for edit in edits(expected.upper(), read.upper()):
+                characters[edit] += count
+    return Misread(pairs.total(), _listed(pairs), _listed(characters))
+
+
+def _listed(counts: Pairs) -> list[Misreading]:
+    first = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_LISTED]
+    return [Misreading(expected, read, count) for (expected, read), count in first]
+
+
+def edits(expected: str, read: str) -> Iterator[tuple[str, str]]:
+    """Yield the characters that differ between two texts, the last first, as the fewest edits pair them.
+
+    A character is paired with another one if that is among the fewest edits; else it is missing, or too much.
+
+    >>> list(edits("HOTEL", "H0TELS"))
+    [('', 'S'), ('O', '0')]
+    """
+    table = [list(range(len(read) + 1))]
+    for i, one in enumerate(expected, 1):
+        above, row = table[-1], [i]
+        for j, other in enumerate(read, 1):
+            row.append(min(above[j] + 1, row[-1] + 1, above[j - 1] + (one != other)))
+        table.append(row)
+    i, j = len(expected), len(read)
+    while i or j:
+        here = table[i][j]
+        if i and j and here == table[i - 1][j - 1] + (expected[i - 1] != read[j - 1]):
+            i, j = i - 1, j - 1
+            if expected[i] != read[j]:
+                yield expected[i], read[j]
+        elif i and here == table[i - 1][j] + 1:
+            i -= 1
+            yield expected[i], ""
+        else:
+            j -= 1
+            yield "", read[j]
