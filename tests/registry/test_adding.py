@@ -28,6 +28,7 @@ COPIED = (
 def add_line(registry: Path, opening: str, line: str) -> None:
     text = registry.read_text(encoding="utf-8")
     assert text.count(opening) == 1
+    assert line.partition(":")[0] not in text, "the example has the name of one that is there"
     registry.write_text(text.replace(opening, f"{opening}\n    {line}"), encoding="utf-8")
 
 
@@ -47,11 +48,11 @@ def test_one_file_and_one_line_add_a_protocol_and_a_format(tmp_path: Path) -> No
         "PROTOCOLS = {",
         '"center-point": "evaltex_cli.protocols.center_point",',
     )
-    shutil.copy(ADDED / "tesseract_tsv.py", package / "formats" / "documents")
+    shutil.copy(ADDED / "tab_boxes.py", package / "formats" / "documents")
     add_line(
         package / "formats" / "__init__.py",
         "FORMATS = {",
-        '"tesseract-tsv": ("evaltex_cli.formats.documents.tesseract_tsv", "FORMAT"),',
+        '"tab-boxes": ("evaltex_cli.formats.documents.tab_boxes", "FORMAT"),',
     )
 
     def run(*arguments: str) -> str:
@@ -64,14 +65,14 @@ def test_one_file_and_one_line_add_a_protocol_and_a_format(tmp_path: Path) -> No
 
     run("docs/generate.py")
     assert "[center-point]" in (tmp_path / "evaltex.ini").read_text(encoding="utf-8")
-    assert "| `tesseract-tsv` |" in (tmp_path / "docs" / "formats.md").read_text(encoding="utf-8")
+    assert "| `tab-boxes` |" in (tmp_path / "docs" / "formats.md").read_text(encoding="utf-8")
     tests = (
         "tests/registry",
         "tests/test_imports.py",
         "tests/protocols/test_config.py",
         "tests/protocols/test_tally.py",
     )
-    chosen = "center or tesseract or up_to_date or imports or levels or circle"
+    chosen = "center or tab-boxes or up_to_date or imports or levels or circle"
     options = ("-q", "-p", "no:cacheprovider", "--numprocesses=0", "-m", "not slow", "-k", chosen)
     ran = run("-m", "pytest", *options, *tests)
     assert int(ran.rsplit(" passed", 1)[0].rsplit(maxsplit=1)[-1]) > 20, ran

@@ -1,4 +1,4 @@
-"""Tesseract's TSV, one file an image: level, ..., left, top, width, height, conf, text; words are of level 5.
+"""Boxes in columns between tabs, one file for each image: left, top, right, bottom, confidence, text.
 
 An example of a new format, which `docs/architecture.md` explains and `tests/registry/test_adding.py` adds to a copy of
 the repository.
@@ -15,29 +15,28 @@ from evaltex_cli.formats.files.numbers import parse_number
 from evaltex_cli.formats.files.text_lines import numbered_lines, refuse_excess
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
-_HEAD = b"level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext"
-_WORD = "5"
+_HEAD = b"left\ttop\tright\tbottom\tconf\ttext"
 
 
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     refuse_excess(data)
     for number, line in numbered_lines(data):
-        cells = line.split("\t")
-        if number and cells[0] == _WORD:
+        if number:  # line 0 names the columns
             try:
-                image.objects.append(_word(cells, Position(number + 1, 1)))
+                image.add(_word(line.split("\t"), Position(number + 1, 1)))
             except FormatError as error:
                 faults.add(image.place, number + 1, error.found, error.expected)
 
 
 def _word(cells: list[str], at: Position) -> CollectedObject:
-    if len(cells) != 12:
-        raise FormatError(f"{len(cells)} cells", "12 cells, with tabs between them")
-    left, top, width, height, confidence = map(parse_number, cells[6:11])
-    if width < 0 or height < 0:
-        raise FormatError(f"width, height {width:g}, {height:g}", "no negative ones")
-    box = (left, top, left + width, top + height)
-    return CollectedObject(box, cells[11], confidence=min(max(confidence / 100, 0.0), 1.0), at=at)
+    if len(cells) != 6:
+        raise FormatError(f"{len(cells)} cells", "6 cells, with tabs between them")
+    left, top, right, bottom, confidence = map(parse_number, cells[:5])
+    if right < left or bottom < top:
+        raise FormatError(f"({left:g}, {top:g}) to ({right:g}, {bottom:g})", "the upper left corner first")
+    if not 0 <= confidence <= 1:
+        raise FormatError(f"confidence {confidence:g}", "a number from 0 to 1")
+    return CollectedObject((left, top, right, bottom), cells[5], confidence=confidence, at=at)
 
 
 def _recognises(path: Path) -> bool:
@@ -45,13 +44,13 @@ def _recognises(path: Path) -> bool:
 
 
 FORMAT = Format(
-    "tesseract-tsv",
-    "Tesseract: TSV, one an image",
+    "tab-boxes",
+    "Boxes between tabs, one file for each image",
     _recognises,
-    document_files.index_each("tesseract-tsv", ".tsv", _parse),
+    document_files.index_each("tab-boxes", ".tsv", _parse),
     four_corners=True,
     recognised_by="a line of the names of its columns",
-    layout="level page_num block_num par_num line_num word_num left top width height conf text",
-    sample=_HEAD + b"\n5\t1\t1\t1\t1\t1\t10\t10\t50\t20\t96.5\tword\n",
+    layout="left top right bottom conf text",
+    sample=_HEAD + b"\n10\t10\t60\t30\t0.965\tword\n",
     ending=".tsv",
 )
