@@ -49,7 +49,10 @@ LINES_PER_OBJECT, LINES_PER_IMAGE = 0, 24
 """Bytes more, in these formats, for each object of the image that has the most, and for each image."""
 DOCUMENTS_PER_OBJECT, DOCUMENTS_PER_IMAGE = 2 << 10, 64
 """The same for all other formats."""
-JSON_FILES = ("labelme", "paddleocr-json", "mmocr-result", "easyocr", "rapidocr", "ocrmac", "doctr", "doctr-line")
+JSON_FILES = (
+    *("labelme", "paddleocr-json", "mmocr-result", "easyocr", "rapidocr", "ocrmac", "doctr", "doctr-line", "textract"),
+    *("textract-line", "google-vision", "document-ai", "document-ai-line", "azure", "azure-line"),
+)
 """Formats with a JSON document for each image; JSON may take 12 times its size (SECURITY.md)."""
 _MEASURE = """
 import os, subprocess, sys
@@ -77,14 +80,14 @@ def measured(*arguments: str) -> tuple[int, int, float, str]:
 def stretched(name: str, text: str) -> Iterator[tuple[str, bytes]]:
     """Yield a label, and what is made of a sample's file so that it has `SIZE` bytes or more."""
     data = text.encode()
-    if name.endswith((".txt", ".gt")):
+    if name.endswith((".txt", ".gt", ".tsv")):
         line = data.strip().split(b"\n")[-1] + b"\n"
         yield "blank lines", data + b"\n" * SIZE
         yield "lines of blanks", data + b" \r\n" * (SIZE // 3)
         yield "one object again and again", data + line * (SIZE // len(line))
         yield "a long line", data + line.strip() * (SIZE // len(line))
         yield "no objects", data + b"x\n" * (SIZE // 2)
-    elif name.endswith(".xml"):
+    elif name.endswith((".xml", ".hocr")):
         start = data.rindex(b"</")
         for label, inside in (
             ("blanks", b" " * SIZE),
