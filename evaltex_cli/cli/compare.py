@@ -90,7 +90,7 @@ def command(
                 comparison.systems_of(path, label, paths[0], options, parameters, ordered_map) for path, label in named
             ]
         if not stored[0]:
-            comparison.refuse_other_ground_truth(paths[0], options.gt_format, systems)
+            comparison.refuse_other_ground_truth(paths[0], options, systems)
         if chosen.protocols:
             wanted = chosen.names()
             systems = [[system for system in systems_of if system.protocol.name in wanted] for systems_of in systems]
@@ -109,8 +109,11 @@ def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:
             "results have their parameters; leave out --set, --config, --preset and --min-confidence, or give the"
             " detections themselves"
         )
-    if options.images is not None or options.invalid != INVALID_POLYGONS[0]:
-        stop("results were evaluated before; leave out --images and --invalid, or give the detections themselves")
+    if options.images is not None or options.coordinates is not None or options.invalid != INVALID_POLYGONS[0]:
+        stop(
+            "results were evaluated before; leave out --images, --coordinates and --invalid, or give the detections"
+            " themselves"
+        )
 
 
 def _labels(paths: tuple[Path, ...]) -> list[str]:

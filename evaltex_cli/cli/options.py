@@ -16,7 +16,8 @@ from click.core import ParameterSource
 from evaltex_cli import formats
 from evaltex_cli.cli.output import warn
 from evaltex_cli.cli.paths import CONFIG, PICTURES, OutputFile
-from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions
+from evaltex_cli.errors import ConfigError
+from evaltex_cli.formats.options import INVALID_POLYGONS, Coordinates, InputOptions
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.runtime import cores, input_files
@@ -40,6 +41,18 @@ class NumberRange(click.FloatRange):
         if math.isnan(number):
             self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
         return number
+
+
+class CoordinatesText(click.ParamType[str]):
+    """What `Coordinates.parse` takes."""
+
+    name = "ORDER:SCALE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return str(Coordinates.parse(str(value)))
+        except ConfigError as error:
+            self.fail(str(error), param, ctx)
 
 
 # Options ---------------------------------------------------------------------------------------------------------
@@ -93,6 +106,14 @@ invalid_option = click.option(
     show_default=True,
     help="How to treat invalid polygons: repair (keep every part), drop, skip (drop those of DET; those of GT are"
     " missed), or refuse them as an error.",
+)
+
+
+coordinates_option = click.option(
+    "--coordinates",
+    type=CoordinatesText(),
+    metavar="ORDER:SCALE",
+    help="Order and scale of a chat model's boxes: yxyx:1000, xyxy:pixels, xyxy:1 etc.",
 )
 
 
@@ -165,6 +186,7 @@ def input_options(
         images=images_option(images_help),
         min_confidence=min_confidence_option,
         invalid=invalid_option,
+        coordinates=coordinates_option,
     )
 
 

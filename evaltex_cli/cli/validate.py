@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.options import det_format_option, form_option, gt_format_option, output_option
+from evaltex_cli.cli.options import coordinates_option, det_format_option, form_option, gt_format_option, output_option
 from evaltex_cli.cli.output import error_exit, write_output
 from evaltex_cli.cli.paths import INPUT, PICTURES, force_option
 from evaltex_cli.formats.options import INVALID_POLYGONS
@@ -27,6 +27,7 @@ NOT_VALID = 2
     show_default=True,
     help="What an evaluation does with invalid polygons; with error they are errors here.",
 )
+@coordinates_option
 @click.option("--pairs", is_flag=True, help="List all images of the pairing.  [default: all up to 20]")
 @click.option(
     "--limit", type=click.IntRange(min=0), help="Show no more than this many errors and warnings.  [default: all]"
@@ -41,6 +42,7 @@ def command(
     det_format: str | None,
     images: Path | None,
     invalid: str,
+    coordinates: str | None,
     pairs: bool,
     limit: int | None,
     form: str,
@@ -54,9 +56,8 @@ def command(
     with error_exit():
         from evaltex_cli.validate import findings, validation
 
-        result = validation.validate(
-            gt, det, gt_format=gt_format, det_format=det_format, images=images, invalid=invalid
-        )
+        given = {"images": images, "invalid": invalid, "coordinates": coordinates}
+        result = validation.validate(gt, det, gt_format=gt_format, det_format=det_format, **given)
         write_output(findings.FORMATS[form](result, limit, pairs), output)
         if not result.passed:
             sys.exit(NOT_VALID)

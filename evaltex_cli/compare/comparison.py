@@ -182,7 +182,7 @@ def _has_texts(system: System) -> bool:
     return bool(system.document.inputs.det.transcriptions)
 
 
-def refuse_other_ground_truth(gt: Path, gt_format: str | None, systems: Sequence[Sequence[System]]) -> None:
+def refuse_other_ground_truth(gt: Path, options: InputOptions, systems: Sequence[Sequence[System]]) -> None:
     """Refuse stored results of another ground truth than the given one.
 
     Raises
@@ -190,7 +190,7 @@ def refuse_other_ground_truth(gt: Path, gt_format: str | None, systems: Sequence
     InputError
     """
     faults = FaultLog()
-    sha256 = formats.open_source(gt, "gt", faults, gt_format).sha256
+    sha256 = formats.open_source(gt, "gt", faults, options.gt_format, options).sha256
     faults.raise_if_any()
     for system in (system for group in systems for system in group):
         if system.document.inputs.gt.sha256 != sha256:

@@ -81,7 +81,8 @@ def convert(
     if side is None:
         side, reason = detect(source, options)
     faults = FaultLog()
-    opened = formats.open_source(source, side, faults, options.format_of(side))
+    opened = formats.open_source(source, side, faults, options.format_of(side), options)
+    formats.refuse_unused(options, [opened])
     _refuse(opened, _not_unicode(opened.names), faults)
     job = Job(target, side, list(opened.names), opened.path, faults)
     if options.min_confidence is not None:

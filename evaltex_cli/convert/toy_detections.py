@@ -142,7 +142,8 @@ def write_toys(
         _recipe(name, ALIEN)
     faults = FaultLog()
     options = options or InputOptions()
-    source = formats.open_source(gt, "gt", faults, options.gt_format)
+    source = formats.open_source(gt, "gt", faults, options.gt_format, options)
+    formats.refuse_unused(options, [source])
     if options.images is not None:
         source = with_sizes(source, options.images)
     read = source.read(np.arange(len(source.names)))

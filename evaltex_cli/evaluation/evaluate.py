@@ -55,6 +55,7 @@ def evaluate(
     invalid_polygons: str | None = None,
     min_confidence: float | None = None,
     images: str | PathLike[str] | None = None,
+    coordinates: str | None = None,
     **parameters: Any,
 ) -> Evaluation:
     """Evaluate detections against ground truth.
@@ -81,6 +82,8 @@ def evaluate(
         Detections whose confidence is lower are left out; those without one stay.
     images : path, optional
         Folder of the images' pictures, whose sizes are taken where the ground truth states none.
+    coordinates : str, optional
+        What the numbers of boxes are in a format that does not say so, ``yxyx:1000`` say (`options.Coordinates`).
     **parameters
         The protocol's parameters, ``det_border=0.02`` say.
 
@@ -113,6 +116,7 @@ def evaluate(
         min_confidence=min_confidence,
         invalid=invalid_polygons or INVALID_POLYGONS[0],
         preset=preset,
+        coordinates=coordinates,
     )
     all_results: list[ImageResult] = []
     collected = Sink(lambda *measured: list(image_results(*measured)), lambda _, results: all_results.extend(results))

@@ -50,8 +50,8 @@ def open_inputs(gt: Path, det: Path, options: InputOptions, ordered_map: Ordered
     InputError
         When an input cannot be read at all.
     """
-    sides: list[tuple[Path, Side, str | None]] = [(gt, "gt", options.gt_format), (det, "det", options.det_format)]
-    if ordered_map is not map and all(formats.is_text(path, name) for path, _, name in sides):
+    sides: list[tuple[Path, Side, InputOptions]] = [(gt, "gt", options), (det, "det", options)]
+    if ordered_map is not map and all(formats.is_text(path, options.format_of(side)) for path, side, _ in sides):
         from evaltex_cli.runtime.workers import in_threads
 
         ordered_map = in_threads
@@ -62,6 +62,7 @@ def open_inputs(gt: Path, det: Path, options: InputOptions, ordered_map: Ordered
     except FailedError as failed:
         raise InputError(f"{failed.item[0]}: given up after three attempts ({failed.reason})") from failed
     faults.extend(more)
+    formats.refuse_unused(options, [gt_source, det_source])
     if gt_source.names == det_source.names:
         det_source = replace(det_source, names=gt_source.names)  # else they are in memory twice
     det_source = with_names_of(gt_source, det_source)
@@ -83,10 +84,10 @@ def in_pixels(gt: Source, det: Source) -> tuple[Source, Source]:
     return with_sizes_of_each_other(gt, det, pair_images(gt, det, FaultLog()))
 
 
-def _opened(side_input: tuple[Path, Side, str | None]) -> tuple[Source, FaultLog]:
+def _opened(side_input: tuple[Path, Side, InputOptions]) -> tuple[Source, FaultLog]:
     faults = FaultLog()
-    path, side, format_name = side_input
-    return formats.open_source(path, side, faults, format_name), faults
+    path, side, options = side_input
+    return formats.open_source(path, side, faults, options.format_of(side), options), faults
 
 
 # The signature --------------------------------------------------------------------------------------------------------
@@ -112,6 +113,7 @@ def options_of(line: str) -> InputOptions:
         min_confidence=None if minimum is None else float(minimum),
         invalid=parts.get("invalid", INVALID_POLYGONS[0]),
         preset=preset if preset in PRESETS else None,  # DetEval has a parameter of this name
+        coordinates=parts.get("coordinates"),
     )
 
 
@@ -135,5 +137,6 @@ def signature(protocol: Protocol, parameters: Any, options: InputOptions, images
     parts += [f"preset:{options.preset}"] if options.preset is not None else []
     parts += ["masks:yes"] if options.masks is not None else []
     parts += [f"min_confidence:{float(options.min_confidence)}"] if options.min_confidence is not None else []
+    parts += [f"coordinates:{options.coordinates}"] if options.coordinates is not None else []
     parts += [f"invalid:{options.invalid}", f"images:{images}", f"gt:{gt_sha256[:8] or 'memory'}"]
     return "|".join([*parts, f"version:{__version__}"])

@@ -8,16 +8,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaltex_cli.errors import FaultLog, InputError, unknown
+from evaltex_cli.errors import ConfigError, FaultLog, InputError, unknown
 from evaltex_cli.runtime import input_files
 
 if TYPE_CHECKING:
-    from evaltex_cli.formats.base import Format, Side, Source
+    from evaltex_cli.formats.base import Format, Indexer, Side, Source
+    from evaltex_cli.formats.options import InputOptions
 
 FORMATS = {
     "hocr": ("evaltex_cli.formats.engines.hocr", "WORDS"),
     "hocr-line": ("evaltex_cli.formats.engines.hocr", "LINES"),
     "icdar-xml": ("evaltex_cli.formats.documents.icdar_xml", "FORMAT"),
+    "chat-boxes": ("evaltex_cli.formats.engines.chat_boxes", "FORMAT"),
     "mmocr-lines": ("evaltex_cli.formats.engines.mmocr", "LINES"),
     "paddleocr": ("evaltex_cli.formats.engines.paddleocr", "LINES"),
     "paddleocr-json": ("evaltex_cli.formats.engines.paddleocr", "JSON"),
@@ -105,8 +107,15 @@ def load(name: str) -> Format:
     return found
 
 
-def open_source(path: Path, side: Side, faults: FaultLog, format_name: str | None = None) -> Source:
+def open_source(
+    path: Path, side: Side, faults: FaultLog, format_name: str | None = None, options: InputOptions | None = None
+) -> Source:
     """Index an input, detecting its format by content unless one is named.
+
+    Parameters
+    ----------
+    options : InputOptions, optional
+        Has the option of the format, if it takes one (`base.Format.option`).
 
     Raises
     ------
@@ -124,7 +133,7 @@ def open_source(path: Path, side: Side, faults: FaultLog, format_name: str | Non
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise InputError(f"{path}: is a pipe or device, and input is read more than once; write it to a file")
     if format_name is not None:
-        return load(format_name).index(path, side, faults)
+        return _indexer(format_name, options)(path, side, faults)
     if _is_plain_text(path):  # without importing all the others
         return load("evaltex").index(path, side, faults)
     from evaltex_cli.formats.files import archive
@@ -132,12 +141,32 @@ def open_source(path: Path, side: Side, faults: FaultLog, format_name: str | Non
     with archive.held_state(path):
         name = _recognised(path)
         if name is not None:
-            return load(name).index(path, side, faults)
+            return _indexer(name, options)(path, side, faults)
         _refuse_unread(path)
     raise InputError(
         f"{path}: no known format; expected an EvaLTex .txt, a folder or .zip of ICDAR-style .txt files, or a data"
         f" set's JSON, XML or .mat (formats: {', '.join(FORMATS)})"
     )
+
+
+def _indexer(name: str, options: InputOptions | None) -> Indexer:
+    """Return what indexes inputs of a format, by the option that it takes, if it takes one."""
+    form = load(name)
+    value = getattr(options, form.option) if options is not None and form.option else None
+    return form.index if value is None or form.index_by is None else form.index_by(value)
+
+
+def refuse_unused(options: InputOptions, sources: Sequence[Source]) -> None:
+    """Refuse options of formats that none of the inputs has.
+
+    Raises
+    ------
+    ConfigError
+    """
+    taken = {load(source.format).option for source in sources}
+    if options.coordinates is not None and "coordinates" not in taken:
+        found = ", ".join(f"{source.path} ({source.format})" for source in sources)
+        raise ConfigError(f"coordinates {options.coordinates}: no input has boxes of format chat-boxes, but {found}")
 
 
 def stamps(paths: Iterable[Path]) -> dict[Path, tuple[int, int, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -233,6 +233,10 @@ class Format:
         Whether coordinates may be fractions of the page (`ReadImages.in_fractions`).
     more_endings : tuple of str
         Other endings that its documents may have.
+    option : str
+        Name of an attribute of `InputOptions` that says how the format is read; empty if there is none.
+    index_by : callable or None
+        ``index_by(value)`` returns the indexer by that option's value; `index` is used if it is None.
     """
 
     name: str
@@ -247,6 +251,8 @@ class Format:
     why: Callable[[Path], str] | None = None
     fractions: bool = False
     more_endings: tuple[str, ...] = ()
+    option: str = ""
+    index_by: Callable[[Any], Indexer] | None = None
 
     @property
     def endings(self) -> tuple[str, ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from evaltex_cli.errors import ConfigError, quote
+from evaltex_cli.errors import ConfigError, FormatError, quote
 
 if TYPE_CHECKING:
     from evaltex_cli.formats.base import Side
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 INVALID_POLYGONS = ("repair", "drop", "skip", "error")
 """How invalid polygons can be treated (`formats.filters.treat_invalid`); the first is the default."""
 MAX_PIXELS = 100_000_000
+ORDERS, PIXELS = ("xyxy", "yxyx", "xywh"), "pixels"
+LARGEST_SCALE = 1e6
 
 
 class MaskFolders(NamedTuple):
@@ -23,6 +27,51 @@ class MaskFolders(NamedTuple):
     det: Path
     max_pixels: int = MAX_PIXELS
     base: Path = Path()
+
+
+class Coordinates(NamedTuple):
+    """What the four numbers of a box are, if its file does not say so.
+
+    Attributes
+    ----------
+    order : {'xyxy', 'yxyx', 'xywh'}
+        Two opposite corners, x or y first, or the upper left corner, width and height.
+    scale : float or None
+        What the width and the height of the page are in these numbers; None for pixels.
+    """
+
+    order: str
+    scale: float | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Coordinates:
+        """Return what ``ORDER:SCALE`` declares; raises `ConfigError` for anything else."""
+        order, _, scale = text.partition(":")
+        if order in ORDERS and scale == PIXELS:
+            return cls(order)
+        with suppress(ValueError):
+            if order in ORDERS and 0 < float(scale) <= LARGEST_SCALE:
+                return cls(order, float(scale))
+        expected = f"ORDER:SCALE, of the orders {', '.join(ORDERS)} and the scale {PIXELS}, 1, 999, 1000 or the like"
+        raise ConfigError(f"coordinates {quote(text)}; expected {expected}")
+
+    def __str__(self) -> str:
+        return f"{self.order}:{PIXELS if self.scale is None else f'{self.scale:g}'}"
+
+    def box(self, numbers: Sequence[float]) -> tuple[float, float, float, float]:
+        """Return x0, y0, x1, y1 of four numbers, in pixels or in fractions of the page.
+
+        Raises
+        ------
+        FormatError
+            When the box ends left of or above where it begins.
+        """
+        a, b, c, d = (value / (self.scale or 1.0) for value in numbers)
+        x0, y0, x1, y1 = {"xyxy": (a, b, c, d), "yxyx": (b, a, d, c), "xywh": (a, b, a + c, b + d)}[self.order]
+        if x1 < x0 or y1 < y0:
+            found = f"{', '.join(f'{value:g}' for value in numbers)}, of which a side is below 0 as {self}"
+            raise FormatError(found, "the smaller coordinate first")
+        return x0, y0, x1, y1
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +92,8 @@ class InputOptions:
         How to treat invalid polygons, on both sides.
     preset : str or None
         The preset that the policy, and the parameters of the protocol, are of; part of the signature.
+    coordinates : str or None
+        What the numbers of boxes are in a format that does not say so (`Coordinates.parse`).
 
     Raises
     ------
@@ -57,12 +108,15 @@ class InputOptions:
     min_confidence: float | None = None
     invalid: str = INVALID_POLYGONS[0]
     preset: str | None = None
+    coordinates: str | None = None
 
     def __post_init__(self) -> None:
         if self.min_confidence is not None and not 0 <= self.min_confidence <= 1:
             raise ConfigError(f"least confidence {self.min_confidence}; expected a number from 0 to 1")
         if self.invalid not in INVALID_POLYGONS:
             raise ConfigError(f"invalid polygons: {quote(self.invalid)}; expected one of {', '.join(INVALID_POLYGONS)}")
+        if self.coordinates is not None:
+            Coordinates.parse(self.coordinates)
         if self.masks is not None and self.invalid != INVALID_POLYGONS[0]:
             raise ConfigError(
                 f"invalid polygons: {self.invalid} does not go with label pictures, whose pixels are the objects; leave"

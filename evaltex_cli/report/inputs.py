@@ -69,7 +69,7 @@ def open_evaluated(
 
 def _same_source(path: Path, side: Side, result: ResultDocument, faults: FaultLog) -> Source:
     evaluated, minimum = getattr(result.inputs, side), result.options.min_confidence
-    source = formats.open_source(path, side, faults, evaluated.format)
+    source = formats.open_source(path, side, faults, evaluated.format, result.options)
     if source.sha256 != evaluated.sha256:
         raise InputError(
             f"{path}: is not what was evaluated ({evaluated.file}, SHA-256 {evaluated.sha256[:8]}, here"

@@ -17,6 +17,7 @@ from evaltex_cli.evaluation.tally import InputCounts
 from evaltex_cli.formats import locations
 from evaltex_cli.formats.base import ReadImages, Side, Source
 from evaltex_cli.formats.image_sizes import sizes_from_pictures
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.validate import object_checks
 from evaltex_cli.validate.findings import Level, Problem, SideSummary
@@ -102,19 +103,17 @@ class Inspection:
         )
 
 
-def open_input(
-    side: Side, path: Path, format_name: str | None, invalid: str, problems: list[Problem]
-) -> Inspection | None:
+def open_input(side: Side, path: Path, options: InputOptions, problems: list[Problem]) -> Inspection | None:
     """Index an input; None where it cannot be read, and `problems` gets why."""
-    faults = FaultLog(MOST_LISTED)
+    faults, format_name = FaultLog(MOST_LISTED), options.format_of(side)
     try:
-        source = formats.open_source(path, side, faults, format_name)
+        source = formats.open_source(path, side, faults, format_name, options)
         reason = "as was given" if format_name else formats.load(source.format).reason(path)
     except InputError as error:
         problems.append(_unreadable(side, str(path), error))
         return None
     objects, counted_objects = (np.zeros(len(source.names), np.int32) for _ in range(2))
-    opened = Inspection(side, source, faults, invalid, objects, counted_objects, reason=reason)
+    opened = Inspection(side, source, faults, options.invalid, objects, counted_objects, reason=reason)
     problems += [
         opened.problem("warning", "input", text.removeprefix(f"{path}: ").removeprefix(f"{path.name}: "), "")
         for text in source.warnings

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,45 +15,44 @@ from evaltex_cli.evaluation import pairing
 from evaltex_cli.formats import locations
 from evaltex_cli.formats.files import image_names
 from evaltex_cli.formats.image_sizes import with_sizes, with_sizes_of_each_other
-from evaltex_cli.formats.options import INVALID_POLYGONS
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Floats, Ints
-from evaltex_cli.validate import coordinate_mixups, swapped_inputs
+from evaltex_cli.validate import box_coordinates, coordinate_mixups, swapped_inputs
 from evaltex_cli.validate.findings import Pair, Problem, Validation
 from evaltex_cli.validate.input_check import Inspection, at, listed, open_input, picture_sizes, read_all
 
 
-def validate(
-    gt: Path,
-    det: Path | None = None,
-    *,
-    gt_format: str | None = None,
-    det_format: str | None = None,
-    images: Path | None = None,
-    invalid: str = INVALID_POLYGONS[0],
-) -> Validation:
+def validate(gt: Path, det: Path | None = None, **given: Any) -> Validation:
     """Read both inputs as an evaluation would, and report everything about them that is wrong or suspicious.
 
     Parameters
     ----------
     gt, det : Path
         Inputs of any known format; `det` may be left out.
-    gt_format, det_format : str, optional
-        Formats' names, where content should not decide.
-    images : Path, optional
-        Folder of the images' pictures: for sizes where the ground truth has none, or to check those it has.
-    invalid : {'repair', 'drop', 'skip', 'error'}
-        With `error` an invalid polygon is one; else a warning.
+    **given
+        Attributes of `InputOptions`: ``gt_format`` and ``det_format``; ``images`` for sizes where the ground truth has
+        none, or to check those it has; ``invalid``, which makes an invalid polygon an error or a warning; and
+        ``coordinates``: if they are missing, those that agree with the ground truth are reported.
 
     Raises
     ------
     InputError
         When `images` cannot be read. What is wrong with the inputs is in the result.
+    ConfigError
+        For a value out of range, and for `coordinates` that no input takes.
     """
     problems: list[Problem] = []
-    ours = open_input("gt", gt, gt_format, invalid, problems)
-    theirs = open_input("det", det, det_format, invalid, problems) if det is not None else None
+    options = InputOptions(**given)
+    images = options.images
+    ours = open_input("gt", gt, options, problems)
+    theirs = open_input("det", det, options, problems) if det is not None else None
+    opened = [one.source for one in (ours, theirs) if one is not None]
+    if len(opened) == 1 + (det is not None):
+        formats.refuse_unused(options, opened)
     if ours is not None and theirs is not None:
         theirs.rename(pairing.with_names_of(ours.source, theirs.source), problems)
+    elif ours is not None and det is not None:
+        problems += box_coordinates.suggested(ours, det, options)
     paired, also = _paired(ours, theirs)
     partners = np.where(paired == pairing.NO_DETECTIONS, also, paired)
     _make_pixels(ours, theirs, partners, images)

@@ -51,7 +51,7 @@ DOCUMENTS_PER_OBJECT, DOCUMENTS_PER_IMAGE = 2 << 10, 64
 """The same for all other formats."""
 JSON_FILES = (
     *("labelme", "paddleocr-json", "mmocr-result", "easyocr", "rapidocr", "ocrmac", "doctr", "doctr-line", "textract"),
-    *("textract-line", "google-vision", "document-ai", "document-ai-line", "azure", "azure-line"),
+    *("textract-line", "google-vision", "document-ai", "document-ai-line", "azure", "azure-line", "chat-boxes"),
 )
 """Formats with a JSON document for each image; JSON may take 12 times its size (SECURITY.md)."""
 _MEASURE = """

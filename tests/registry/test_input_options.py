@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 from PIL import Image
 
+from evaltex_cli import evaluate
 from evaltex_cli.cli import main
 
 IMAGES = 6
@@ -53,6 +54,39 @@ def scores(*options: str) -> tuple[str, dict[str, Any]]:
     (file,) = Path("res").glob("*.json")
     document = json.loads(file.read_text())
     return document["signature"], document["scores"]
+
+
+@pytest.fixture
+def boxes_of_models(folder: Path) -> None:
+    """Ground truth of boxes, and a model's answers: y before x, from 0 to 1000, of which the key says nothing."""
+    for k in range(1, IMAGES + 1):
+        (folder / "gt" / f"gt_img_{k}.txt").write_text("20,10,100,40,word\n")
+        (folder / "det" / f"res_img_{k}.txt").unlink()
+        (folder / "det" / f"img_{k}.json").write_text('[{"bbox": [100, 100, 400, 500], "label": "word"}]')
+
+
+@pytest.mark.usefixtures("boxes_of_models")
+def test_coordinates_are_an_option_of_every_command() -> None:
+    options = ["--coordinates", "yxyx:1000", "--images", "pictures"]
+    signature, expected = scores("--report", *options)
+    assert "|coordinates:yxyx:1000|" in signature
+    assert expected["recall"] == expected["precision"] == 1
+    found = run("compare", "gt", "det", "det", "--label", "a", "--label", "b", "--format", "json", *options).stdout
+    assert json.loads(found)["protocols"][0]["signatures"] == [f"{signature}|resamples:2000|seed:0"] * 2
+    (found_again,) = json.loads(run("diagnose", "gt", "det", "--format", "json", *options).stdout)["protocols"]
+    assert found_again["signature"] == signature
+    run("validate", "gt", "det", *options)
+    run("convert", "det", "det.txt", "--kind", "det", *options)
+    assert "20,10,80,30" in Path("det.txt").read_text()
+    run("report", "res", "--gt", "gt", "--det", "det", "--images", "pictures", "--output", "page.html")
+    run("toys", "det", "toys", "--set", "orig", *options)
+    evaluated = evaluate("gt", "det", images="pictures", coordinates="yxyx:1000")
+    assert evaluated.signature == signature
+    for command in (["gt", "det", "res"], ["diagnose", "gt", "det"], ["convert", "det", "x.txt", "--kind", "det"]):
+        assert "--coordinates ORDER:SCALE" in run(*command, "--images", "pictures", status=2).stderr
+    refused = run("gt", "gt", "res", "--coordinates", "yxyx:1000", status=2).stderr
+    assert "coordinates yxyx:1000: no input has boxes of format chat-boxes, but gt (ltrb), gt (ltrb)" in refused
+    assert "expected ORDER:SCALE" in run("gt", "det", "res", "--coordinates", "yx:1000", status=2).stderr
 
 
 @pytest.mark.usefixtures("folder")

@@ -291,6 +291,15 @@ def document_ai(size: tuple[int, int], objects: list[tuple[Box, str, float | Non
     return json_of({"text": text, "pages": [page]})
 
 
+def chat_boxes(size: tuple[int, int], objects: list[tuple[Box, str, float | None]]) -> str:
+    """Fractions of the page, as the key and the numbers say."""
+    items: list[dict[str, Any]] = []
+    for (x0, y0, x1, y1), text, confidence in objects:
+        bbox = [x0 / size[0], y0 / size[1], x1 / size[0], y1 / size[1]]
+        items.append({"bbox_2d": bbox, "text_content": text, "score": confidence})
+    return json_of(items)
+
+
 def azure(size: tuple[int, int], objects: list[tuple[Box, str, float | None]]) -> str:
     """Document Intelligence, every word a line."""
     items = [
@@ -500,6 +509,7 @@ OCR: dict[str, tuple[str, Any]] = {
     "google-vision": (".json", google_vision),
     "document-ai": (".json", document_ai),
     "azure": (".json", azure),
+    "chat-boxes": (".json", chat_boxes),
     "azure-read": (".json", azure_read),
 }
 """Engines that write a file for each image: its ending, and what makes it of a size and objects."""

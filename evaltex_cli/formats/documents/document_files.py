@@ -110,7 +110,7 @@ def _json_document(path: Path, state: int) -> JsonDocument:
         count = len(entries.entries)
         if not count:
             raise InputError(f"{path}: no .json file in it; expected one")
-        first = next((entry for entry in entries.entries if entry.size > _EMPTY), entries.entries[0])
+        first = _first_with_content(entries)
         place, data = entries.place(first), entries.read(first)
         fingerprint = Fingerprint(entries)
         fingerprint.add(first, data)
@@ -341,7 +341,12 @@ def first_bytes(path: Path, ending: str) -> bytes:
 @lru_cache(maxsize=4)
 def _first_entry(path: Path, ending: str, state: int) -> bytes:
     entries = archive.open_entries(path, ending)
-    return entries.read(entries.entries[0])[:_HEAD_BYTES].removeprefix(_BOM)
+    return entries.read(_first_with_content(entries))[:_HEAD_BYTES].removeprefix(_BOM)
+
+
+def _first_with_content(entries: archive.Entries) -> archive.Entry:
+    """Return the first file that is more than an empty list, as of an image without text; else the first file."""
+    return next((entry for entry in entries.entries if entry.size > _EMPTY), entries.entries[0])
 
 
 def has_root(path: Path, name: str) -> bool:
