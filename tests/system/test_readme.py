@@ -37,7 +37,7 @@ def test_commands_run_one_after_the_other(in_project_copy):
         warnings = [line for line in result.output.splitlines() if line.startswith("evaltex: warning: ")]
         of_few_images = "only 4 images: ", "no interval: 4 images "
         assert all(line.removeprefix("evaltex: warning: ").startswith(of_few_images) for line in warnings), command
-        prints_only = command.startswith(("compare", "diagnose", "validate"))
+        prints_only = command.startswith(("compare", "diagnose", "protocols", "validate"))
         assert (set(in_project_copy.iterdir()) > before) != prints_only, command
 
 
