@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaltex_cli.errors import ConfigError, FaultLog, InputError, unknown
+from evaltex_cli.formats.files.row_files import begins_with_rows
 from evaltex_cli.runtime import input_files
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def _open_shards(path: Path, files: Sequence[Path], side: Side, faults: FaultLog
 
 
 def _is_plain_text(path: Path) -> bool:
-    """Whether a file is neither an archive nor a document by how it begins, so that one format alone can read it.
+    """Whether a file is no archive, document or text of one image by how it begins, so that one format can read it.
 
     Only of a file without ending, or ending in .txt: of others any format may be.
     """
@@ -237,6 +238,7 @@ def _is_plain_text(path: Path) -> bool:
         and b"\t" not in beginning.partition(b"\n")[0]  # a name has no tab; tables and lists of labels do
         and beginning[:1].isalnum()
         and not beginning.startswith((b"PK", b"MATLAB"))
+        and not begins_with_rows(beginning)
     )
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.archive import Fingerprint
+from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.listing import stored_files
 from evaltex_cli.runtime.input_files import natural_key
 
@@ -242,7 +242,7 @@ def test_any_changed_byte_is_harmless_or_refused(
 
 def test_no_archive_at_all(tmp_path: Path) -> None:
     text = tmp_path / "a.txt"
-    text.write_bytes(b"img_1\n")
+    text.write_bytes(b"\0img_1\n")
     assert not archive.is_archive(text) and not archive.is_archive(tmp_path / "missing")
     assert "not a .zip archive" in refusal(text)
     assert "cannot be read (No such file" in refusal(tmp_path / "missing")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import zipfile
 from pathlib import Path
 
@@ -57,7 +58,12 @@ def test_an_archive_is_passed_over_once_until_it_changes(tmp_path: Path, monkeyp
     monkeypatch.setattr(json_lines, "FEW_FILES", 0)
     opened: list[Path] = []
     inner = archive.open_entries
-    monkeypatch.setattr(archive, "open_entries", lambda path: opened.append(path) or inner(path))
+
+    def open_entries(path: Path, *ending: str) -> archive.Entries:
+        opened.extend([] if ending else [path])  # with an ending, for a look at the first file
+        return inner(path, *ending)
+
+    monkeypatch.setattr(archive, "open_entries", open_entries)
     path = folder(tmp_path / "a", POLYGON)
     assert read(path, "det").source.format == "polygon"
     assert opened == [path]
@@ -287,11 +293,19 @@ def test_without_any_text_file(tmp_path: Path) -> None:
             read(path, side)
 
 
-def test_a_plain_file_is_not_forced_into_an_archive(tmp_path: Path) -> None:
-    path = tmp_path / "gt.txt"
+def test_a_bare_file_is_of_one_image(tmp_path: Path) -> None:
+    path = tmp_path / "gt_img_1.txt"
+    path.write_text(f"{QUAD},word\n1,2,3\n")
+    found = read(path)
+    assert (found.source.format, found.source.names, found.texts) == ("quad", ["img_1"], ["word"])
+    assert found.faults[0].startswith(f"{path}:2: 3 numbers at the start of '1,2,3'")
+    packed = tmp_path / "gt_img_2.txt.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    again = read(packed, "gt")
+    assert (again.source.format, again.source.names, again.texts) == ("quad", ["img_2"], ["word"])
     path.write_text("img_1\n1,1\n")
-    with pytest.raises(InputError, match=r"not a \.zip archive; pack the \.txt files"):
-        read(path, "gt", "quad")
+    assert read(path, "gt", "quad").faults[0].startswith(f"{path}:1: 0 numbers at the start of 'img_1'")
+    assert read(path).source.format == "evaltex"
 
 
 def test_shapes_without_area_or_crossing_themselves_are_kept_and_counted(tmp_path: Path) -> None:

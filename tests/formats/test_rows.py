@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import math
 import zipfile
 from pathlib import Path
@@ -230,3 +232,41 @@ def test_files_of_which_none_can_be_read_are_an_error(tmp_path: Path, side: Side
     path = folder(tmp_path / "a", "nothing", suffix=".unknown")
     with pytest.raises(InputError, match=r"1 file that is not \.\w+ was left out: '1\.unknown'"):
         read(path, side, name)
+
+
+BARE = {
+    "gt_img_1.txt": ("1,2,3,4,word\n5,6,7,8,###\n", "ltrb"),
+    "img_1.txt": ("imagesource:GoogleEarth\ngsd:0.2\n1 2 3 2 3 4 1 4 plane 0\n", "dota"),
+    "img_1.gt": ("0 0 10 20 40 10 0.5\n", "msra-td500"),
+    "poly_gt_img_1.txt": ("x: [[1 2 3]], y: [[4 5 7]], ornt: [u'c'], transcriptions: [u'a']\n", "totaltext"),
+    "res_img_1": ("word 0.9 300 20 30 40\n", "class-xywh"),
+    "img_1.csv": ("1,2,3,2,3,4,1,4,####word\n", "ctw1500"),
+}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("name", BARE)
+def test_bare_files_of_one_image(tmp_path: Path, name: str, packed: bool) -> None:
+    content, expected = BARE[name]
+    path = tmp_path / (f"{name}.gz" if packed else name)
+    path.write_bytes(gzip.compress(content.encode()) if packed else content.encode())
+    found = read(path)
+    assert (found.source.format, list(found.source.names), found.faults) == (expected, ["img_1"], [])
+    assert found.objects.count >= 1
+    assert found.source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "1,2,3,4\n480,640\n1,1,\"word\",f,10,10,50,20\n",
+        "1 2 3 4\n1,\"word\",10,10,50,20\n",
+        "img_1\n480,640\n",
+        "480,640\n",
+        "",
+    ],
+)  # fmt: skip
+def test_files_of_many_images_remain_evaltexs(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "det.txt"
+    path.write_text(content)
+    assert read(path, "det").source.format == "evaltex"

@@ -24,7 +24,7 @@ from evaltex_cli.formats.base import Format, Indexer, Side, Source
 from evaltex_cli.formats.documents import safe_json, safe_xml
 from evaltex_cli.formats.documents.each_file import Files, Pages, Parse, Reader, Reading, Survey, divided, page_names
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.archive import Fingerprint
+from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.image_names import without_prefix
 from evaltex_cli.formats.files.text_lines import refuse_excess
 from evaltex_cli.formats.parsed import CollectedImage, refuse_bad_names, settle_confidences, source

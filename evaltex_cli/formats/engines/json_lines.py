@@ -14,7 +14,7 @@ from evaltex_cli.formats.base import Indexer, Side, Source
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.safe_json import Item
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.archive import Fingerprint
+from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.image_names import names_of_pictures
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, refuse_bad_names, source
 

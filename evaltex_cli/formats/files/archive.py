@@ -7,7 +7,8 @@ within them too.
 
 from __future__ import annotations
 
-import hashlib
+import gzip
+import io
 import os
 import struct
 import zipfile
@@ -18,7 +19,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NamedTuple
 
 from evaltex_cli.errors import ChangedError, FaultLog, InputError, counted, quote
@@ -30,10 +31,11 @@ from evaltex_cli.formats.files.image_names import (
     is_unicode,
     leaves_result_folder,
     parts_of,
+    without_prefix,
 )
 from evaltex_cli.formats.files.listing import MAX_ENTRIES, Stored, stored_files, walk
 from evaltex_cli.records import Ints
-from evaltex_cli.runtime.input_files import natural_key
+from evaltex_cli.runtime.input_files import GZIP_MAGIC, natural_key
 
 MAX_ENTRY_BYTES = 64 << 20
 """Largest entry, uncompressed: a hundred times the largest file of any known data set."""
@@ -88,6 +90,8 @@ class Entries:
         What was left out.
     checksums : sequence of int or None
         CRC-32 of each file of a folder when it was indexed (`Fingerprint.indexed`); an archive's directory has its own.
+    is_file : bool
+        Whether it is one bare file, perhaps packed by gzip.
     """
 
     path: str
@@ -96,6 +100,7 @@ class Entries:
     entries: tuple[Entry, ...]
     warnings: tuple[str, ...] = ()
     checksums: Sequence[int] | None = None
+    is_file: bool = False
 
     def refuse_none(self, side: str, ending: str) -> None:
         """Refuse ground truth without any entry, and detections too if there are files of other endings.
@@ -111,7 +116,7 @@ class Entries:
 
     def place(self, entry: Entry) -> str:
         """Return archive and entry as messages name them."""
-        return f"{self.path}/{quote(entry.name, 200)[1:-1]}"
+        return self.path if self.is_file else f"{self.path}/{quote(entry.name, 200)[1:-1]}"
 
     def only(self, positions: Ints) -> Entries:
         """Return these entries alone."""
@@ -178,11 +183,21 @@ class Entries:
                 faults.add(self.place(entry), None, found, "one entry for each image; delete or rename one of the two")
 
     def _read_file(self, entry: Entry) -> bytes:
-        with Path(self.file, entry.name).open("rb") as file:
+        with (Path(self.file) if self.is_file else Path(self.file, entry.name)).open("rb") as file:
             data = file.read(entry.size + 1)
         if len(data) != entry.size:
             raise ChangedError(self.place(entry))
-        return data
+        return self._without_gzip(data) if self.is_file and data.startswith(GZIP_MAGIC) else data
+
+    def _without_gzip(self, data: bytes) -> bytes:
+        try:
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+                found = file.read(MAX_ENTRY_BYTES + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"{self.path}: damaged gzip data ({error}); pack or download it again") from error
+        if len(found) > MAX_ENTRY_BYTES:
+            raise InputError(f"{self.path}: unpacks to more than {MAX_ENTRY_BYTES} bytes; at most these are read")
+        return found
 
     def _unpack(self, file: BinaryIO, entry: Entry) -> bytes:
         stored = entry.stored
@@ -212,39 +227,6 @@ class Entries:
             f"{self.place(entry)}: the archive is damaged, or is not the one that was indexed ({why}); pack or download"
             " it again, and run when nothing writes to it"
         )
-
-
-class Fingerprint:
-    """SHA-256 of an input while its entries pass by.
-
-    Of an archive's bytes; of the sorted lines ``<sha256 of entry>  <entry name>`` of a folder.
-    """
-
-    def __init__(self, entries: Entries) -> None:
-        self._entries = entries
-        self._lines: list[bytes] = []
-        self._checksums = array("I")
-
-    def add(self, entry: Entry, data: bytes) -> None:
-        """Take the bytes of one entry."""
-        if not self._entries.is_zip:
-            self._checksums.append(zlib.crc32(data))
-            digest = hashlib.sha256(data).hexdigest().encode()
-            self._lines.append(digest + b"  " + entry.name.encode("utf-8", "surrogateescape") + b"\n")
-
-    def indexed(self) -> Entries:
-        """Return the entries, all of which have been added in their order, with what `Entries.read_indexed` needs."""
-        return self._entries if self._entries.is_zip else replace(self._entries, checksums=self._checksums)
-
-    def hexdigest(self) -> str:
-        """Return the SHA-256 as hexadecimal digits; raises `InputError` when the archive cannot be read."""
-        if not self._entries.is_zip:
-            return hashlib.sha256(b"".join(sorted(self._lines))).hexdigest()
-        try:
-            with Path(self._entries.file).open("rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise unreadable(self._entries.path, error) from error
 
 
 def is_archive(path: Path) -> bool:
@@ -288,7 +270,7 @@ def held_state(path: Path) -> Iterator[None]:
 
 
 def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -> Entries:
-    """List the files of one ending in a folder or .zip archive, of all folders in it.
+    """List the files of one ending in a folder or .zip archive, of all folders in it; or one bare file of any ending.
 
     An entry's image name is its file name without the ending and without one of the prefixes ``poly_gt_``, ``gt_``,
     ``res_``, ``det_``. Where two entries of different folders would so get the same name, all image names are
@@ -305,10 +287,12 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
     Raises
     ------
     InputError
-        When it cannot be read, is no .zip, is damaged, encrypted, packed by a method other than deflate, or has an
+        When it cannot be read, is damaged, encrypted, packed by a method other than deflate, or has an
         entry above `largest`, entries above `MAX_TOTAL_BYTES` in sum, or more than `MAX_ENTRIES`.
     """
     largest = MAX_ENTRY_BYTES if largest is None else largest
+    if path.is_file() and not is_archive(path):
+        return _bare_file(path, largest)
     is_zip = not path.is_dir()
     try:
         listing = _zip_listing(path, suffix) if is_zip else _folder_listing(path)
@@ -329,6 +313,16 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
     entries = [Entry(name, image, size, stored) for (name, size, stored), image in zip(chosen, images, strict=True)]
     entries.sort(key=lambda entry: (natural_key(entry.image), entry.image, entry.name))
     return Entries(str(path), is_zip, str(path.absolute()), tuple(entries), _warnings(path, sorted(others), suffix))
+
+
+def _bare_file(path: Path, largest: int) -> Entries:
+    with path.open("rb") as file:
+        if b"\0" in (head := file.read(4096)) and not head.startswith(GZIP_MAGIC):
+            raise InputError(f"{path}: not a .zip archive, and not text; pack the files as .zip, or give their folder")
+    size = path.stat().st_size
+    _refuse_large_entry(path, path.name, size, largest)
+    image = without_prefix(PurePosixPath(path.name.removesuffix(".gz")).stem)
+    return Entries(str(path), False, str(path.absolute()), (Entry(path.name, image, size),), is_file=True)
 
 
 def names(path: Path) -> list[str]:

@@ -17,6 +17,7 @@ from evaltex_cli.formats.base import DONT_CARE, Format, Side, Source
 from evaltex_cli.formats.documents.document_files import index_texts, text_of
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.numbers import parse_number
+from evaltex_cli.formats.files.row_files import is_file_of_rows
 from evaltex_cli.formats.icdar import survey as icdar_survey
 from evaltex_cli.formats.icdar.lines import lines_of, split_numbers, with_commas
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
@@ -81,8 +82,12 @@ def _has_gt_files(path: Path) -> bool:
 
 def _recognises(path: Path) -> bool:
     if not archive.is_archive(path):
-        return False
+        return _is_gt_file(path) or icdar_survey.recognises("msra-td500")(path)
     return icdar_survey.recognises("msra-td500")(path) or (icdar_survey.is_empty(path) and _has_gt_files(path))
+
+
+def _is_gt_file(path: Path) -> bool:
+    return path.name.lower().removesuffix(".gz").endswith(".gt") and is_file_of_rows(path)
 
 
 def _index(path: Path, side: Side, faults: FaultLog) -> Source:

@@ -25,7 +25,7 @@ from evaltex_cli.errors import ChangedError, FaultLog, FormatError, InputError, 
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.decoders import unlimited_and_silent
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.archive import Fingerprint
+from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.numbers import parse_number
 from evaltex_cli.formats.files.text_lines import numbered_lines, refuse_excess
 from evaltex_cli.formats.icdar import survey as icdar_survey

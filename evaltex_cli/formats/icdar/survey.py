@@ -34,7 +34,8 @@ from evaltex_cli.errors import FormatError, counted
 from evaltex_cli.formats.base import DONT_CARE, Side
 from evaltex_cli.formats.confidences import UNIT, Scale, scale_of
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.archive import Fingerprint
+from evaltex_cli.formats.files.fingerprint import Fingerprint
+from evaltex_cli.formats.files.row_files import is_file_of_rows
 from evaltex_cli.formats.files.text_lines import refuse_excess, without_blank_lines
 from evaltex_cli.formats.icdar.bulk_shapes import Shapes, survey_block
 from evaltex_cli.formats.icdar.lines import COORDINATES, Syntax, lines_of
@@ -177,11 +178,11 @@ def _marks(lines: Counter[LineShape]) -> Counter[str]:
 
 
 def recognises(name: str) -> Callable[[Path], bool]:
-    """Return what says whether a path is a folder or archive whose lines vote for the format of this name.
+    """Return what says whether a path is a folder, archive or file whose lines are of the format of this name.
 
     It raises `InputError` when it is an archive that cannot be read, is damaged or too large.
     """
-    return lambda path: archive.is_archive(path) and survey(path).format() == name
+    return lambda path: (archive.is_archive(path) or is_file_of_rows(path)) and survey(path).format() == name
 
 
 def is_empty(path: Path) -> bool:
