@@ -12,6 +12,8 @@ from typing import NamedTuple, TypeAlias
 SHOWN_FAULTS = 20
 MOST_FAULTS = 10_000
 """Faults of some images that a reader records; the others are counted."""
+GIVEN_UP = 100_000
+"""Faults after which an input is read no further."""
 LONGEST_HINTED = 255
 """Characters of the longest name that another is suggested for."""
 HINT_WORK = 1_000_000
@@ -108,7 +110,7 @@ class Fault:
 
 
 class FaultLog:
-    """Collects faults so that a user sees all of a file's at once, not one a run.
+    """Collects faults so that a user sees all of a file's at once, not one a run; raises them once it has `GIVEN_UP`.
 
     Parameters
     ----------
@@ -128,6 +130,8 @@ class FaultLog:
         self.count += 1
         if len(self.shown) < self._most:
             self.shown.append(Fault(file, line, found, expected, column, where))
+        if self.count == GIVEN_UP:
+            self.raise_if_any()
 
     def extend(self, *others: FaultLog) -> None:
         """Record the faults of other logs after its own."""
@@ -147,6 +151,8 @@ class FaultLog:
             lines = [str(fault) for fault in self.shown]
             if self.count > len(lines):
                 lines.append(counted(self.count - len(lines), "... and {count} more fault[s]"))
+            if self.count == GIVEN_UP:
+                lines.append(f"after {GIVEN_UP} faults the input was not read any further; is it of another format?")
             raise InputError("\n".join(lines))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from evaltex_cli.errors import Fault, FaultLog, FormatError, Position, Steps, quote
 from evaltex_cli.formats.base import Content, Place, Source
-from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents import document_files, json_scan
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES
 from evaltex_cli.records import Objects
@@ -74,7 +74,7 @@ def _in_json(path: str, wanted: Iterable[tuple[str, Position | Steps]]) -> dict[
     for file, ways in by_file.items():
         data = document_files.json_text(Path(path), file)
         if data is not None:
-            found.update({(file, way): at for way, at in safe_json.positions(data, ways).items()})
+            found.update({(file, way): at for way, at in json_scan.positions(data, ways).items()})
     return found
 
 

@@ -19,7 +19,7 @@ from reading import read
 from evaltex_cli import InputError, evaluate, formats
 from evaltex_cli.convert.conversion import convert
 from evaltex_cli.errors import FaultLog, FormatError
-from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents import document_files, json_scan, safe_json
 from evaltex_cli.formats.files import archive
 
 QUAD = [[10, 10], [60, 12.5], [60, 30], [10, 28]]
@@ -695,3 +695,52 @@ def test_the_last_value_of_a_repeated_key_counts(tmp_path: Path) -> None:
 def test_the_documentation_names_every_format() -> None:
     text = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
     assert [name for name in formats.FORMATS if f"`{name}`" not in text] == []
+
+
+def test_numbers_beyond_json_are_faults_only_where_they_are_used(tmp_path: Path) -> None:
+    text = '{"gt_1": [{"points": [[1, 2], [30, 2], [30, 9]], "area": NaN, "transcription": "NaN \\\\"}]}'
+    found = read(written(tmp_path / "gt.json", text))
+    assert (found.faults, found.texts) == ([], ["NaN \\"])
+    [fault] = read(written(tmp_path / "gt.json", text.replace("[30, 9]", "[-Infinity, NaN]"))).faults
+    assert fault == "gt_1[0].points[2][0]: -Infinity; expected a finite number (at most 1e12 in magnitude)"
+
+
+def test_what_takes_much_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(safe_json, "FEW_ITEMS", 100)
+    monkeypatch.setattr(safe_json, "MOST_VALUES", 100)
+    monkeypatch.setattr(safe_json, "LARGEST_BY_PYTHON", 100)
+    word = json.dumps({"points": [[1, 2], [30, 2], [30, 9]]})
+    path = tmp_path / "gt.json"
+    assert read(written(path, f'{{"gt_1": [{", ".join([word] * 200)}]}}')).faults == []
+    small = f'{{"gt_1": [{word}, {", ".join(["[]"] * 200)}]}}'
+    assert read(written(path, small), "gt", "art").faults == [
+        "gt_1: more than 100 values, with fewer than 16 bytes for each; expected annotations"
+    ]
+    with pytest.raises(InputError, match="more than 100 values, with fewer than 24 bytes for each"):
+        read(written(path, f'{{"gt_1": [{word}], {", ".join(f"{chr(34)}{k}{chr(34)}: []" for k in range(200))}}}'))
+    [fault] = read(written(path, f'{{"gt_1": [{{"points": [{", ".join(["[10, 10]"] * 101)}]}}]}}')).faults
+    assert fault == "gt_1[0]: more than 100 values in one item; expected an annotation"
+    half = f'{{"gt_1":\n [{word}, {{"points": [[1, 2], [30, 2], [30, 9]], "other": "{"x" * 50}\\ud800"}}]}}'
+    with pytest.raises(
+        InputError, match=r"gt\.json:2: Input data was truncated at column \d+; expected one well-formed"
+    ):
+        read(written(path, half))
+    with pytest.raises(InputError, match=r"gt\.json:2: JSON is malformed: invalid character at column 3; expected one"):
+        read(written(path, f'{{"gt_1":\n [x{", 1" * 100}]}}'))
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.integers(-99, 99) | st.text(alphabet='a,"\\[]{}é\n', max_size=4),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(alphabet='a,"\\[]{}', max_size=3), inner),
+    max_leaves=15,
+)
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.lists(JSON_VALUES) | st.dictionaries(st.text(max_size=3), JSON_VALUES), st.booleans(), st.integers(1, 9))
+def test_items_are_counted_without_reading_them(value: Any, ascii_only: bool, chunk: int) -> None:
+    data = json.dumps(value, ensure_ascii=ascii_only).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_scan, "_CHUNK", chunk)
+        assert json_scan.has_more_items(data, len(value) - 1)
+        assert not json_scan.has_more_items(data, max(len(value), 1))

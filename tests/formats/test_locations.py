@@ -17,7 +17,7 @@ from samples import SAMPLES, Sample, in_archive, written
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats.documents import safe_json
+from evaltex_cli.formats.documents import json_scan
 from evaltex_cli.formats.locations import _coordinate_column
 from evaltex_cli.records import concatenate, take
 from evaltex_cli.validate.findings import Problem
@@ -206,7 +206,7 @@ def test_positions_in_json(value: Any, indent: int | None, mark: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=False)
     ways = list(_ways(value, ()))
     missing = [(*way, "???") for way in ways]
-    found = safe_json.positions(("\ufeff" * mark + text).encode(), ways + missing)
+    found = json_scan.positions(("\ufeff" * mark + text).encode(), ways + missing)
     for way in ways:
         inner = value
         for step in way:

@@ -31,9 +31,12 @@ def _collect(document: Item, place: str, side: Side, faults: FaultLog) -> tuple[
     for key, item in safe_json.record(document).items():
         image = CollectedImage(without_prefix(key), place, (key,))
         images.append(image)
-        words = safe_json.opened(item)
-        if not isinstance(words, list):
-            image.fault(faults, safe_json.shown(words), "a list [...] of words")
+        try:
+            words = safe_json.bounded(item)
+            if not isinstance(words, list):
+                raise FormatError(safe_json.shown(words), "a list [...] of words")
+        except FormatError as error:
+            error.log(faults, place, key)
             continue
         for k, word in enumerate(words):
             try:

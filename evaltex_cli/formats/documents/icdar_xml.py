@@ -44,6 +44,7 @@ class _Tagset:
         self.faults.add(self.path, line, found, expected, column)
 
     def start(self, element: str, attributes: dict[str, str]) -> None:
+        safe_xml.refuse_many_names(self.parser)
         if element == "image":
             self.finish_image()
             self.images.append(CollectedImage("", self.path, self.at))

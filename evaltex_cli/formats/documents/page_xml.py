@@ -26,7 +26,7 @@ _ELEMENT = {"word": "Word", "line": "TextLine", "region": "TextRegion"}
 def _parse(level: Level, data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     page = safe_xml.tree(data).needed("Page")
     image.width, image.height = page.number("imageWidth", 0.0), page.number("imageHeight", 0.0)
-    regions = {id(word): k for k, line in enumerate(page.all("TextLine"), 1) for word in line.all("Word")}
+    regions = {word: k for k, line in enumerate(page.all("TextLine"), 1) for word in line.all("Word")}
     for element in page.all(_ELEMENT[level]):
         try:
             one = _object(element)
@@ -34,7 +34,7 @@ def _parse(level: Level, data: bytes, image: CollectedImage, side: Side, faults:
             error.log(faults, image.place)
             continue
         if level == "word" and side == "gt":
-            one.region = regions.get(id(element))
+            one.region = regions.get(element)
         image.add(one)
 
 

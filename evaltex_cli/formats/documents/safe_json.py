@@ -8,9 +8,10 @@ surrogates) into values of Python; then the items are these. Of a key that an ob
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Annotated, Any, TypeAlias
 
@@ -18,11 +19,18 @@ import msgspec
 from msgspec import Meta, Raw
 
 from evaltex_cli.errors import FormatError, Position, Steps, not_utf8, quote
+from evaltex_cli.formats.documents import json_scan
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 
 MOST_OF_EACH = ((b"{", "objects", 200_000, 16), (b"[", "lists", 500_000, 8))
 """How many of each a document may have, and how many bytes must come with each more: annotations have several times
 as many bytes, and what Python makes of denser documents takes over 20 times their size."""
+FEW_ITEMS, BYTES_PER_ITEM, BYTES_PER_KEY = 200_000, 16, 24
+"""How many items a list or an object may have that is opened, and how many bytes must come with each more."""
+MOST_VALUES = 1_000_000
+"""Values of an item that is decoded as a whole: annotations have some tens, a page of an engine some thousands."""
+LARGEST_BY_PYTHON = 8 << 20
+"""Bytes of the largest document that Python's parser gets: it takes 12 times its size."""
 Item: TypeAlias = Any
 """A value of a document: `Raw`, or what Python makes of it."""
 Record: TypeAlias = dict[str, Item]
@@ -35,8 +43,10 @@ Identifier = int | str
 Vertices = list[tuple[Number, Number]]
 
 _SHALLOW = msgspec.json.Decoder(dict[str, Raw] | list[Raw])
-_DECODER = json.JSONDecoder()
-_BLANKS = re.compile(r"[ \t\n\r]*+")
+_BEYOND_JSON = re.compile(rb'"(?:[^"\\]++|\\.)*+"|(NaN)|(-?Infinity)', re.DOTALL)
+_BLANKS_AND_BRACE = re.compile(rb"[ \t\n\r]*+\{")
+_NAN, _INFINITY = b"1e99999999", b"1e9999"
+"""What NaN and Infinity are read as: numbers of JSON that are out of range too, so they are faults where it matters."""
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
 _EXPECTED = (
@@ -70,17 +80,58 @@ def parse(data: bytes) -> Item:
     try:
         if not data.isascii():
             data.decode()
-        return _SHALLOW.decode(data.removeprefix(b"\xef\xbb\xbf"))
     except UnicodeDecodeError as error:
         line, found, expected = not_utf8(error)
         raise FormatError(found, expected, at=Position(line)) from error
-    except (msgspec.DecodeError, RecursionError):
-        return _by_python(data.decode("utf-8-sig"))
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        return _opened(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        beyond = _without_nan(data)
+        if beyond is not None:
+            with suppress(msgspec.DecodeError, RecursionError):
+                return _opened(beyond)
+        return _by_python_or_not(data, error)
+
+
+def _opened(data: bytes | Raw) -> Item:
+    """Return an object or a list whose own items are bytes; raises `FormatError` if it has very many small items."""
+    view = memoryview(data)
+    if len(view) > FEW_ITEMS:
+        size = BYTES_PER_KEY if _BLANKS_AND_BRACE.match(view) else BYTES_PER_ITEM
+        most = FEW_ITEMS + len(view) // size
+        if bytes(view).count(b",") >= most and json_scan.has_more_items(view, most):
+            raise FormatError(f"more than {FEW_ITEMS} values, with fewer than {size} bytes for each", "annotations")
+    return _SHALLOW.decode(data)
+
+
+def _without_nan(data: bytes) -> bytes | None:
+    """Return a document with numbers for NaN and Infinity, which are beyond JSON; None if it has none."""
+    replaced, last = bytearray(), 0
+    for found in _BEYOND_JSON.finditer(data):
+        if found.lastindex:
+            replaced += data[last : found.start()]
+            replaced += _NAN if found[1] else _INFINITY if found[2][:1] == b"I" else b"-" + _INFINITY
+            last = found.end()
+    return bytes(replaced + data[last:]) if last else None
+
+
+def _by_python_or_not(data: bytes, error: Exception) -> Any:
+    """Return what Python's parser reads; raises `FormatError` if it cannot either, or the document is too large."""
+    if len(data) <= LARGEST_BY_PYTHON:
+        return _by_python(data)
+    if isinstance(error, RecursionError):
+        raise FormatError("too deep a nesting", "the nesting of an annotation") from error
+    problem, _, rest = str(error).partition(" (byte ")
+    byte = int(rest.rstrip(")")) if rest else len(data)
+    column = len(data[data.rfind(b"\n", 0, byte) + 1 : byte].decode("utf-8", "replace")) + 1
+    at = Position(data.count(b"\n", 0, byte) + 1, column)
+    raise FormatError(f"{problem} at column {column}", "one well-formed JSON document", at=at) from error
 
 
 def _by_python(text: str | bytes) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, parse_float=_number)
     except json.JSONDecodeError as error:
         found = f"{error.msg} at column {error.colno}"
         raise FormatError(found, "one well-formed JSON document", at=Position(error.lineno, error.colno)) from error
@@ -90,10 +141,22 @@ def _by_python(text: str | bytes) -> Any:
         raise FormatError("a number of thousands of digits", "numbers of at most 1e12 in magnitude") from error
 
 
+def _number(text: str) -> float:
+    return math.nan if text == _NAN.decode() else float(text)
+
+
 def opened(item: Item) -> Item:
     """Return an object or a list whose own items may be bytes still; anything else as it is."""
     try:
-        return _SHALLOW.decode(item) if isinstance(item, Raw) else item
+        return bounded(item)
+    except FormatError:
+        return item
+
+
+def bounded(item: Item) -> Item:
+    """Return the same as `opened`; raises `FormatError` if it has very many small items."""
+    try:
+        return _opened(item) if isinstance(item, Raw) else item
     except msgspec.ValidationError:
         return item
 
@@ -105,6 +168,12 @@ def plain(item: Item) -> Any:
 
 def take(item: Item, kind: Any, *where: str | int) -> Any:
     """Return an item decoded by a type; raises `FormatError` if it does not fit. `where` leads to the item."""
+    if (
+        isinstance(item, Raw)
+        and len(view := memoryview(item)) > 2 * MOST_VALUES
+        and bytes(view).count(b",") > MOST_VALUES
+    ):
+        raise FormatError(f"more than {MOST_VALUES} values in one item", "an annotation", where)
     try:
         return _decoder(kind).decode(item) if isinstance(item, Raw) else msgspec.convert(item, kind)
     except msgspec.ValidationError as error:
@@ -137,56 +206,6 @@ def _explained(message: str, value: Any, before: Steps) -> FormatError:
     return FormatError(shown(value), expected, (*before, *where))
 
 
-def positions(data: bytes, wanted: Collection[Steps]) -> dict[Steps, Position]:
-    """Return where values of a document that `parse` has read begin; for one that is missing, what it is missing from.
-
-    Everything else is only passed over, at the speed of `parse`.
-    """
-    text = data.decode("utf-8-sig", "replace")
-    ways: dict[str | int, Any] = {}
-    for steps in wanted:
-        way = ways
-        for step in steps:
-            way = way.setdefault(step, {})
-    starts: dict[Steps, int] = {}
-    _pass(text, _after_blanks(text, 0), ways, (), starts)
-    found: dict[Steps, Position] = {}
-    line, line_start, last = 1, 0, 0
-    for steps, start in sorted(starts.items(), key=lambda item: item[1]):
-        line += text.count("\n", last, start)
-        line_start = text.rfind("\n", 0, start) + 1
-        found[steps], last = Position(line, start - line_start + 1), start
-    return {steps: next(found[steps[:k]] for k in range(len(steps), -1, -1) if steps[:k] in found) for steps in wanted}
-
-
-def _pass(text: str, start: int, ways: dict[str | int, Any], here: Steps, starts: dict[Steps, int]) -> int:
-    """Note where the value that begins at `start`, and those that these ways lead to, begin; return where it ends."""
-    starts[here] = start
-    if not ways or text[start] not in "{[":
-        return _end(text, start)
-    in_object, number = text[start] == "{", 0
-    at = _after_blanks(text, start + 1)
-    while text[at] not in "}]":
-        step: str | int = number
-        if in_object:
-            step, at = _DECODER.raw_decode(text, at)
-            at = _after_blanks(text, _after_blanks(text, at) + 1)
-        at = _pass(text, at, ways[step], (*here, step), starts) if step in ways else _end(text, at)
-        at, number = _after_blanks(text, at), number + 1
-        if text[at] == ",":
-            at = _after_blanks(text, at + 1)
-    return at + 1
-
-
-def _end(text: str, start: int) -> int:
-    return _DECODER.raw_decode(text, start)[1]
-
-
-def _after_blanks(text: str, start: int) -> int:
-    found = _BLANKS.match(text, start)
-    return found.end() if found else start
-
-
 @lru_cache
 def _expected(problem: str) -> str:
     return next((expected for said, expected in _EXPECTED if re.search(said, problem)), "a list [...]")
@@ -195,7 +214,7 @@ def _expected(problem: str) -> str:
 def shown(value: Item) -> str:
     """Return a value of a document fit for a message."""
     try:
-        value = plain(value)
+        value = plain(opened(value))
     except FormatError as error:
         return error.found
     if isinstance(value, dict):
@@ -209,7 +228,7 @@ def shown(value: Item) -> str:
 
 def record(item: Item) -> Record:
     """Return an object; raises `FormatError` for anything else."""
-    value = opened(item)
+    value = bounded(item)
     if not isinstance(value, dict):
         raise FormatError(shown(value), "an object {...}")
     return value
@@ -251,7 +270,9 @@ def field(record: Record, key: str, kind: Any, default: Any = None) -> Any:
 
 def items(record: Record, key: str) -> list[Item]:
     """Return a list under a key; raises `FormatError` where there is none."""
-    value = opened(needed(record, key))
+    item = needed(record, key)
+    with under(key):
+        value = bounded(item)
     if not isinstance(value, list):
         raise FormatError(shown(value), "a list [...]", (key,))
     return value

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from sys import intern
+from dataclasses import dataclass
 from typing import Any
 from xml.parsers import expat
 
@@ -16,42 +16,81 @@ MOST_OF_EACH = ((b"<", "tags", 200_000, 12), (b"=", "attributes", 200_000, 12))
 """How many of each a document may have, and how many bytes must come with each more; ALTO has 15 per attribute."""
 FEW_ATTRIBUTES, MOST_ATTRIBUTES_PER_TAG = 100_000, 32
 """Attributes that any document may have, and how many more for each of its tags."""
+MOST_NAMES = 20_000
+"""How many names of elements and attributes a document may have."""
 MAX_DEPTH = 100
 """Deepest nesting of elements: several times what any annotation has."""
 LONGEST_NUMBER = 400
 """Characters of the longest number: the decimals of any double; matching takes the square of it."""
 
 
-@dataclass(slots=True)
-class Element:
-    """One element; names are without namespaces, `text` is what stands in it before its first child."""
+class _Tree:
+    """The elements of a document as columns, in the order of their start tags, 24 bytes for each and its text.
 
-    name: str
-    attributes: dict[str, str]
-    line: int
-    column: int
-    text: str = ""
-    children: list[Element] = field(default_factory=list)
+    Element k has the attributes ``strings[starts[k]:texts[k]]``, names and values each with a null after it, and the
+    text ``strings[texts[k]:starts[k + 1]]``. Its descendants are the elements from k + 1 to before ``ends[k]``.
+    """
+
+    def __init__(self) -> None:
+        self.known: list[str] = []
+        self.number_of: dict[str, int] = {}
+        self.names, self.lines, self.columns, self.ends = array("i"), array("i"), array("i"), array("i")
+        self.starts, self.texts, self.strings = array("I"), array("I"), bytearray()
+
+    def named(self, names: Iterable[str], start: int, stop: int) -> Iterator[Element]:
+        """Yield the elements of these names among some."""
+        wanted = {self.number_of[name] for name in names if name in self.number_of}
+        return (Element(self, k) for k in range(start, stop) if self.names[k] in wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One element; names are without namespaces."""
+
+    _tree: _Tree
+    _index: int
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._tree.known[self._tree.names[self._index]]
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Its attributes by name."""
+        listed = self._string(self._tree.starts[self._index], self._tree.texts[self._index]).split("\0")
+        return dict(zip(listed[:-1:2], listed[1::2], strict=True))
+
+    @property
+    def text(self) -> str:
+        """What is in it before its first child."""
+        starts = self._tree.starts
+        stop = starts[self._index + 1] if self._index + 1 < len(starts) else len(self._tree.strings)
+        return self._string(self._tree.texts[self._index], stop)
 
     @property
     def at(self) -> Position:
         """Where it begins."""
-        return Position(self.line, self.column)
+        return Position(self._tree.lines[self._index], self._tree.columns[self._index])
 
     def __iter__(self) -> Iterator[Element]:
         """Iterate over the children."""
-        return iter(self.children)
+        tree, k = self._tree, self._index + 1
+        while k < tree.ends[self._index]:
+            yield Element(tree, k)
+            k = tree.ends[k]
 
     def all(self, *names: str) -> Iterator[Element]:
         """Yield the elements of these names at any depth, in the order of the document."""
-        for child in self.children:
-            if child.name in names:
-                yield child
-            yield from child.all(*names)
+        return self._tree.named(names, self._index + 1, self._tree.ends[self._index])
+
+    def _string(self, start: int, stop: int) -> str:
+        return self._tree.strings[start:stop].decode()
 
     def child(self, name: str) -> Element | None:
         """Return the first child of a name."""
-        return next((child for child in self.children if child.name == name), None)
+        number = self._tree.number_of.get(name)
+        return next((child for child in self if self._tree.names[child._index] == number), None)
 
     def needed(self, name: str) -> Element:
         """Return the first child of a name; raises `FormatError` where there is none."""
@@ -144,6 +183,13 @@ def parse(parser: expat.XMLParserType, data: bytes) -> None:
         raise FormatError(f"an encoding that cannot be read ({error})", "XML in UTF-8", at=Position(1, 1)) from error
 
 
+def refuse_many_names(parser: expat.XMLParserType) -> None:
+    """Refuse a document, in a handler, with very many names of elements and attributes: parsers keep each."""
+    if len(parser.intern) > MOST_NAMES:
+        found = f"more than {MOST_NAMES} names of elements and attributes"
+        raise FormatError(found, "the annotations of images", at=position(parser))
+
+
 def refuse_dense(data: bytes) -> None:
     """Refuse a document of hardly more than tags or attributes, which take much more memory than text.
 
@@ -162,33 +208,44 @@ def refuse_dense(data: bytes) -> None:
 
 def tree(data: bytes) -> Element:
     """Parse a whole document into elements; raises as `parse`, and for too many tags or too deep a nesting."""
-    root: list[Element] = []
-    open_elements: list[Element] = []
-    texts: list[list[str]] = []
+    made = _Tree()
+    open_elements: list[int] = []
     parser = new_parser()
 
-    def start(name: str, attributes: dict[str, str]) -> None:
-        bare = intern(name.rpartition(":")[2])
-        element = Element(bare, attributes, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
-        (open_elements[-1].children if open_elements else root).append(element)
-        open_elements.append(element)
-        texts.append([])
+    def start(name: str, attributes: list[str]) -> None:
+        bare = name.rpartition(":")[2]
+        open_elements.append(len(made.names))
+        number = made.number_of.setdefault(bare, len(made.known))
+        if number == len(made.known):
+            made.known.append(bare)
+            refuse_many_names(parser)
+        made.names.append(number)
+        made.lines.append(parser.CurrentLineNumber)
+        made.columns.append(parser.CurrentColumnNumber + 1)
+        made.ends.append(0)
+        made.starts.append(len(made.strings))
+        if attributes:
+            refuse_many_names(parser)
+            made.strings.extend("\0".join((*attributes, "")).encode())
+        made.texts.append(len(made.strings))
         if len(open_elements) > MAX_DEPTH:
-            raise FormatError(f"elements nested deeper than {MAX_DEPTH}", "the nesting of an annotation", at=element.at)
+            found = f"elements nested deeper than {MAX_DEPTH}"
+            raise FormatError(found, "the nesting of an annotation", at=position(parser))
 
     def end(_: str) -> None:
-        open_elements.pop().text = "".join(texts.pop())
+        made.ends[open_elements.pop()] = len(made.names)
 
     def characters(text: str) -> None:
-        if not open_elements[-1].children:
-            texts[-1].append(text)
+        if open_elements[-1] == len(made.names) - 1:  # no child yet
+            made.strings.extend(text.encode())
 
+    parser.ordered_attributes = True
     parser.buffer_text = True
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = characters
     parse(parser, data)
-    return root[0]
+    return Element(made, 0)
 
 
 def root_name(head: bytes) -> str | None:

@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, Steps, counted
 from evaltex_cli.formats.base import Indexer, Side, Source
-from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents import document_files, json_scan
 from evaltex_cli.formats.documents.safe_json import Item
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
@@ -110,7 +110,7 @@ def _with_columns(line: bytes, items: list[Item]) -> Iterator[tuple[Item, int | 
 
 def _column_inside(item: Item, where: Steps) -> int:
     """Return how many characters of an item are before the value that these steps lead to."""
-    return (safe_json.positions(bytes(item), [where])[where].column or 1) - 1
+    return (json_scan.positions(bytes(item), [where])[where].column or 1) - 1
 
 
 def _texts(path: Path, form: LineFormat) -> tuple[list[tuple[str, bytes]], str, tuple[str, ...]]:
