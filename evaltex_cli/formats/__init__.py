@@ -66,6 +66,8 @@ FORMATS = {
     "alto-line": ("evaltex_cli.formats.documents.alto", "LINES"),
     "cvat": ("evaltex_cli.formats.documents.cvat", "FORMAT"),
     "labelme-xml": ("evaltex_cli.formats.documents.labelme_xml", "FORMAT"),
+    "abbyy": ("evaltex_cli.formats.engines.abbyy_xml", "WORDS"),
+    "abbyy-line": ("evaltex_cli.formats.engines.abbyy_xml", "LINES"),
     "tesseract-tsv": ("evaltex_cli.formats.engines.tesseract_tsv", "WORDS"),
     "tesseract-tsv-line": ("evaltex_cli.formats.engines.tesseract_tsv", "LINES"),
     "voc": ("evaltex_cli.formats.documents.voc", "FORMAT"),

@@ -161,6 +161,48 @@ def test_a_table_is_no_text_of_evaltex(tmp_path: Path) -> None:
     assert read(written(tmp_path / "a.txt", TSV)).source.format == "tesseract-tsv"
 
 
+# ABBYY ---------------------------------------------------------------------------------------------------------------
+
+
+def abbyy(*characters: tuple[str, int, int], line: str = 'l="0" t="5" r="90" b="20"') -> str:
+    made = "".join(
+        f'<charParams l="{10 * k}" t="5" r="{10 * k + 9}" b="{bottom}" charConfidence="{percent}">{c}</charParams>'
+        for k, (c, bottom, percent) in enumerate(characters)
+    )
+    page = f'<page width="640" height="480"><block blockType="Text"><text><par><line {line}>'
+    return f"{page}<formatting lang='EnglishUnitedStates'>\n{made}</formatting></line></par></text></block></page>"
+
+
+def test_words_and_lines_of_abbyy(tmp_path: Path) -> None:
+    text = abbyy(("a", 20, 90), ("b", 21, 70), (" ", 20, 255), ("c", 20, 255))
+    path = written(tmp_path / "scan.xml", f"<document>{text}{abbyy()}</document>")
+    words, lines = read(path, "gt"), read(path, "gt", "abbyy-line")
+    assert (words.source.format, list(words.source.names)) == ("abbyy", ["scan-1", "scan-2"])
+    assert described(words) == [([0, 5, 19, 21], "ab"), ([30, 5, 39, 20], "c")]
+    assert words.objects.confidences is not None
+    np.testing.assert_array_equal(words.objects.confidences, [0.8, np.nan])
+    assert words.objects.regions.tolist() == [1, 1]
+    assert words.images.sizes.tolist() == [[480, 640]] * 2
+    assert described(lines) == [([0, 5, 90, 20], "ab c"), ([0, 5, 90, 20], "")]
+
+
+def test_abbyy_without_characters_is_read_by_lines(tmp_path: Path) -> None:
+    text = abbyy().replace("\n", "two  words")
+    lines = read(written(tmp_path / "scan.xml", f"<document>{text}</document>"))
+    assert (lines.source.format, described(lines)) == ("abbyy-line", [([0, 5, 90, 20], "two words")])
+    variants = "<charRecVariants><charRecVariant>a</charRecVariant><charRecVariant>o</charRecVariant></charRecVariants>"
+    with_variants = read(written(tmp_path / "b.xml", f"<document>{abbyy((variants, 20, 9))}</document>"))
+    assert with_variants.texts == ["a"]
+
+
+def test_faults_of_abbyy(tmp_path: Path) -> None:
+    path = written(tmp_path / "scan.xml", f"<document>{abbyy(('a', 4, 90))}</document>")
+    (problem,) = [one for one in validate(path).problems if one.level == "error"]
+    assert (problem.line, "l, t, r, b 0, 5, 9, 4" in problem.found) == (2, True)
+    (fault,) = read(written(tmp_path / "a.xml", "<document blockType='a'/>")).faults
+    assert "no page element; expected one or more" in fault
+
+
 # Clouds --------------------------------------------------------------------------------------------------------------
 
 

@@ -171,6 +171,7 @@ def inputs(name: str) -> Iterator[tuple[str, Path, int]]:
 
 
 SAME_READER = {
+    "abbyy": "abbyy-line",
     "icdar-xml": "icdar2003-xml",
     "coco-res": "coco",
     "coco-text-train": "coco-text",

@@ -254,6 +254,23 @@ def tesseract_tsv(size: tuple[int, int], objects: list[tuple[Box, str, float | N
     return "".join("\t".join(row) + "\n" for row in rows)
 
 
+def abbyy(size: tuple[int, int], objects: list[tuple[Box, str, float | None]]) -> str:
+    """Lines of FineReader's XML, whose words are divided by blanks."""
+    lines = []
+    for (x0, y0, x1, y1), text, _ in objects:
+        xs = np.linspace(x0, x1, len(text) + 1).tolist()
+        characters = "".join(
+            f'<charParams l="{left}" t="{y0}" r="{right}" b="{y1}" charConfidence="90">{c}</charParams>'
+            for c, left, right in zip(text, xs, xs[1:], strict=False)
+        )
+        lines.append(f'<line l="{x0}" t="{y0}" r="{x1}" b="{y1}"><formatting>{characters}</formatting></line>\n')
+    return (
+        '<document xmlns="http://www.abbyy.com/FineReader_xml/FineReader10-schema-v1.xml">'
+        f'<page width="{size[0]}" height="{size[1]}" resolution="300"><block blockType="Text"><text><par>\n'
+        f"{''.join(lines)}</par></text></block></page></document>\n"
+    )
+
+
 def xy(box: Box, x: str = "x", y: str = "y") -> list[dict[str, float]]:
     return [{x: vertex[0], y: vertex[1]} for vertex in corners(box)]
 
@@ -675,6 +692,13 @@ def _samples() -> dict[str, Sample]:
                 has_dont_care=False,
                 has_confidences=not level or name in ("textract", "document-ai", "azure"),
             )
+    made["abbyy-line"] = Sample(
+        each("{}.xml", lambda k: abbyy(SIZES[k], words_of(k))),
+        each("{}.xml", lambda k: abbyy(SIZES[k], found_of(k))),
+        "abbyy-line",
+        "abbyy-line",
+        has_dont_care=False,
+    )
     for name, form in {"page": page, "page-line": page, "alto": alto, "alto-line": alto, "alto-mm10": alto_mm}.items():
         by_name = name if name.endswith("-line") else None
         made[name] = Sample(
