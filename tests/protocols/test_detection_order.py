@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from evaltex_cli import InputError, evaluate
 from evaltex_cli.diagnose.diagnosis import diagnose
 from evaltex_cli.evaluation.tally import ImageResult, Run, add_batch, image_results
+from evaltex_cli.geometry import overlaps, picture_runs
+from evaltex_cli.protocols import detection_order
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.config import checked
-from evaltex_cli.records import Floats, ImageBatch, Objects, concatenate, take
+from evaltex_cli.records import Convention, Floats, ImageBatch, LabelRuns, Objects, concatenate, take
 
 ORDERED = ("iou", "iou-crw", "tiou", "tedeval", "cleval")
 REFUSING = ORDERED[:-1]
@@ -88,6 +90,54 @@ def test_is_the_file_sorted(protocol: str, numbers: list[int], polygons: bool, v
     assert by_id(images) == by_id(of_sorted)
     file_order = batch.det.ids.tolist()
     assert [one["id"] for image in images for one in image.detections] == file_order
+
+
+def assert_sorted_as(batch: ImageBatch, sorted_batch: ImageBatch) -> None:
+    """The overlaps are those that measuring the sorted batch gives, in its order, with the same areas and boxes."""
+    order = detection_order.by_confidence(batch)
+    rank = np.argsort(order)
+    sides = detection_order._sorted(batch, overlaps.measure(batch, Convention()), order, rank)
+    assert sides[0].det.ids.tolist() == sorted_batch.det.ids.tolist()
+    if batch.det_runs is not None:
+        assert sides[0].det_runs.owner.tolist() == sorted_batch.det_runs.owner.tolist()
+    for ours, expected in zip(sides[1], overlaps.measure(sorted_batch, Convention()), strict=True):
+        assert (ours is None) == (expected is None)
+        np.testing.assert_array_equal(ours, expected)
+
+
+@quick
+@given(seeds, st.booleans())
+def test_overlaps_are_those_of_the_sorted_file(numbers: list[int], polygons: bool) -> None:
+    batch = batch_of(numbers, polygons)
+    batch = with_confidences(batch, confidences_of(batch.det, numbers, FEW))
+    assert_sorted_as(batch, rearranged(batch, stably_sorted(batch)))
+
+
+def test_masks_are_sorted_with_their_detections() -> None:
+    """Three objects, and detections equal to the second, the third and the first; the last in the file is surest."""
+
+    def masks(*rows: int) -> LabelRuns:
+        """Three bars in one row of pixels, from the left, with the row of the object that each is of."""
+        labels = np.repeat(np.array(rows) + 1, 5)[None]
+        labels[0, ::5] = 0
+        runs = picture_runs.find_runs(labels)
+        return picture_runs.join([(runs, runs.label.astype(np.int64) - 1)], np.array([labels.shape]), 3)
+
+    words = reference.objects([reference.Thing((x, 0, x + 4, 1)) for x in (1, 6, 11)])
+    in_file = take(words, np.array([1, 2, 0]), words.offsets)
+    size = np.array([[1.0, 15.0]])
+    batch = ImageBatch(["img"], size, words, sure_of(in_file, [0.6, 0.3, 0.9]), masks(0, 1, 2), masks(2, 0, 1))
+    expected = ImageBatch(["img"], size, words, sure_of(words, [0.9, 0.6, 0.3]), masks(0, 1, 2), masks(0, 1, 2))
+    assert_sorted_as(batch, expected)
+    totals, images = found("tiou", batch, order="confidence")
+    of_sorted = found("tiou", expected, order="file")
+    assert totals == of_sorted[0]
+    assert totals["one_to_one"] == 3
+    assert by_id(images) == by_id(of_sorted[1])
+
+
+def sure_of(objects: Objects, confidences: list[float]) -> Objects:
+    return replace(objects, confidences=np.array(confidences))
 
 
 @pytest.mark.parametrize("protocol", ORDERED)
