@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import re
 import zipfile
 from pathlib import Path
 
@@ -289,6 +290,12 @@ def test_alto_pages_are_images(tmp_path: Path) -> None:
     assert list(part.objects.texts)[::3] == ["Three", "Two"]
     written(folder / "b-1.xml", ALTO)
     assert "image name 'b-1' again" in Read(folder).faults[0]
+
+
+@pytest.mark.parametrize(("name", "other"), [("voc", ALTO), ("labelme-xml", PAGE), ("page", VOC), ("alto", CTW1500)])
+def test_a_document_of_another_format_is_no_empty_image(tmp_path: Path, name: str, other: str) -> None:
+    (fault,) = Read(written(tmp_path / "1.xml", other), "gt", name).faults
+    assert re.search(r"^:\d: root '\w+'; expected root \w+$", fault)
 
 
 def test_voc(tmp_path: Path) -> None:

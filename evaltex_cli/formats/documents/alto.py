@@ -77,7 +77,7 @@ def _size(page: Element, attribute: str) -> float:
 
 
 def _open(data: bytes) -> list[_Page]:
-    root = safe_xml.tree(data)
+    root = safe_xml.tree(data, "alto")
     pages = list(root.all("Page"))
     if not pages:
         raise FormatError("no Page element", "one or more", at=root.at)

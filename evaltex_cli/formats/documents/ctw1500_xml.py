@@ -15,7 +15,7 @@ from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, pol
 
 
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
-    root = safe_xml.tree(data)
+    root = safe_xml.tree(data, "Annotations")
     pictures = [child for child in root if child.name == "image"]
     if len(pictures) != 1:
         at = pictures[1].at if pictures else root.at

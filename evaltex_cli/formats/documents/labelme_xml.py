@@ -20,7 +20,7 @@ _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
 
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
-    root = safe_xml.tree(data)
+    root = safe_xml.tree(data, "annotation")
     size = root.child("imagesize")
     if size:
         image.height, image.width = (_size(size.child(name)) for name in ("nrows", "ncols"))

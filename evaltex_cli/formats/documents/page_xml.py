@@ -24,7 +24,7 @@ _ELEMENT = {"word": "Word", "line": "TextLine", "region": "TextRegion"}
 
 
 def _parse(level: Level, data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
-    page = safe_xml.tree(data).needed("Page")
+    page = safe_xml.tree(data, "PcGts").needed("Page")
     image.width, image.height = page.number("imageWidth", 0.0), page.number("imageHeight", 0.0)
     regions = {word: k for k, line in enumerate(page.all("TextLine"), 1) for word in line.all("Word")}
     for element in page.all(_ELEMENT[level]):

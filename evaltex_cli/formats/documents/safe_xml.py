@@ -206,8 +206,11 @@ def refuse_dense(data: bytes) -> None:
         raise FormatError(found, "the annotations of images", at=Position(1, 1))
 
 
-def tree(data: bytes) -> Element:
-    """Parse a whole document into elements; raises as `parse`, and for too many tags or too deep a nesting."""
+def tree(data: bytes, first: str | None = None) -> Element:
+    """Parse a whole document into elements; raises as `parse`, and for too many tags or too deep a nesting.
+
+    The first element must have a name, if one is given.
+    """
     made = _Tree()
     open_elements: list[int] = []
     parser = new_parser()
@@ -245,7 +248,10 @@ def tree(data: bytes) -> Element:
     parser.EndElementHandler = end
     parser.CharacterDataHandler = characters
     parse(parser, data)
-    return Element(made, 0)
+    root = Element(made, 0)
+    if first not in (None, root.name):
+        raise FormatError(f"root {quote(root.name)}", f"root {first}", at=root.at)
+    return root
 
 
 def root_name(head: bytes) -> str | None:

@@ -19,7 +19,7 @@ _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
 
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
-    root = safe_xml.tree(data)
+    root = safe_xml.tree(data, "annotation")
     size = root.child("size")
     if size:
         image.width, image.height = _number(size.needed("width")), _number(size.needed("height"))
