@@ -327,6 +327,34 @@ def test_text_of_document_ai(tmp_path: Path) -> None:
     ]
 
 
+def test_layouts_of_azure(tmp_path: Path) -> None:
+    """The Read API, Document Intelligence bare and without text, and Image Analysis."""
+    flat, points = [10, 10, 60, 10, 60, 30, 10, 30], [{"x": x, "y": y} for x, y in ((10, 10), (60, 10), (60, 30))]
+    size = {"width": 640, "height": 480}
+    word = {"text": "hi", "boundingBox": flat, "boundingPolygon": points, "confidence": 0.5}
+    lines = [{**word, "text": "hi there", "words": [word]}]
+    documents = [
+        {"analyzeResult": {"readResults": [{**size, "unit": "pixel", "lines": lines}]}},
+        {"recognitionResults": [{**size, "lines": lines}]},
+        {"content": "hi", "pages": [{**size, "words": [{"content": "hi", "polygon": points}], "lines": []}]},
+        {"metadata": size, "readResult": {"blocks": [{"lines": lines}]}},
+    ]
+    for document in documents:
+        found = read(written(tmp_path / "a.json", document), "det")
+        assert (found.source.format, found.faults) == ("azure", [])
+        assert described(found) == [([10, 10, 60, 30], "hi")]
+        assert found.images.sizes.tolist() == [[480, 640]]
+    assert read(tmp_path / "a.json", "det", "azure-line").texts == ["hi there"]
+    blank = {"analyzeResult": {"pages": [{**size, "unit": "pixel", "spans": []}]}}
+    assert read(written(tmp_path / "b.json", blank), "det").objects.count == 0
+
+
+def test_a_blank_page_of_document_ai(tmp_path: Path) -> None:
+    blank = {"mimeType": "image/png", "pages": [{"pageNumber": 1, "image": {"content": ""}}]}
+    found = read(written(tmp_path / "a.json", blank), "det")
+    assert (found.source.format, found.objects.count) == ("document-ai", 0)
+
+
 @pytest.mark.parametrize(
     ("name", "document", "fault"),
     [

@@ -5,7 +5,8 @@ Read 2.0 to 3.2: ``{"analyzeResult": {"readResults": [{"width", "height", "unit"
 Document Intelligence: ``{"analyzeResult": {"pages": [{"width", "height", "unit", "words": [{"polygon", "content",
 "confidence"}], "lines": [{"polygon", "content"}]}]}}``; a polygon is a flat list, or one of x and y as its clients
 write it, which leave ``analyzeResult`` out. With the unit ``inch`` (PDF) coordinates are fractions of the page; else
-they are pixels. Each page is an image.
+they are pixels. Each page is an image. Image Analysis 4: ``{"metadata": {"width", "height"}, "readResult": {"blocks":
+[{"lines": [{"boundingPolygon": [{"x", "y"}, ...], "text", "words": [...]}]}]}}``.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from evaltex_cli.formats.engines.clouds import Page, items, spelled
 from evaltex_cli.formats.parsed import CollectedObject, polygon
 
 Level: TypeAlias = Literal["words", "lines"]
+_SHAPES = ("polygon", "boundingPolygon", "boundingBox", "bounding_polygon", "bounding_box")
 _READ_RESULTS = ("readResults", "recognitionResults")
 
 
@@ -33,11 +35,24 @@ def _open(level: Level, document: Item) -> list[Page]:
     key = spelled(root, "analyzeResult")
     if key in root:
         at, root = (key,), safe_json.records(root, key)
+    if "readResult" in root:
+        return [_image(root, level)]
     of_pages = next((key for key in _READ_RESULTS if key in root), "pages")
     if of_pages not in root:
         with safe_json.under(*at):
             raise safe_json.no_key(root, "pages")
     return [_page(item, where, level, of_pages != "pages") for where, item in items(root, of_pages, *at)]
+
+
+def _image(root: Record, level: Level) -> Page:
+    """Return the picture of Image Analysis."""
+    size = safe_json.records(root, "metadata") if clouds.has(root, "metadata") else {}
+    objects: list[tuple[Steps, Item]] = []
+    for at, item in items(safe_json.records(root, "readResult"), "blocks", "readResult"):
+        with safe_json.under(*at):
+            block = safe_json.record(item)
+        objects += _words(block, at) if level == "words" else items(block, "lines", *at)
+    return Page(objects, clouds.number(size, "width"), clouds.number(size, "height"))
 
 
 def _page(item: Item, at: Steps, level: Level, words_in_lines: bool) -> Page:
@@ -61,7 +76,7 @@ def _words(page: Record, at: Steps) -> Iterator[tuple[Steps, Item]]:
 
 
 def _object(record: Record, page: Page) -> tuple[CollectedObject, bool]:
-    shape = next((key for key in ("polygon", "boundingBox", "bounding_box") if key in record), "polygon")
+    shape = next((key for key in _SHAPES if key in record), "polygon")
     text = safe_json.field(record, "content" if "content" in record else "text", str | None, "")
     confidence = safe_json.field(record, "confidence", Confidence)
     coordinates = polygon(_numbers(record, shape), dont_care=False, where=(shape,))
@@ -82,14 +97,16 @@ def _recognises(path: Path) -> bool:
     document: Any = document_files.json_value(path)
     if not isinstance(document, dict):
         return False
-    result = safe_json.opened(document.get(spelled(document, "analyzeResult"), document))
+    key = spelled(document, "analyzeResult")
+    result = safe_json.opened(document.get(key, document))
     if not isinstance(result, dict):
         return False
-    if any(key in result for key in _READ_RESULTS):
+    if any(name in result for name in (*_READ_RESULTS, "readResult")):
         return True
     pages = safe_json.opened(result.get("pages"))
-    has_pages = isinstance(pages, list) and bool(pages) and safe_json.has_key(pages[0], "words")
-    return has_pages and (result is not document or "content" in result)
+    if key in document:
+        return isinstance(pages, list)
+    return isinstance(pages, list) and bool(pages) and "content" in result and safe_json.has_key(pages[0], "words")
 
 
 _BOX = "[10, 10, 60, 10, 60, 30, 10, 30]"
@@ -102,7 +119,7 @@ def _format(name: str, level: Level) -> Format:
         f"Azure's Read and Document Intelligence, {level}",
         _recognises if is_first else (lambda _: False),
         clouds.index(name, partial(_open, level), _object),
-        recognised_by="analyzeResult with readResults or pages" if is_first else "",
+        recognised_by="analyzeResult with readResults or pages, or readResult" if is_first else "",
         layout='{"analyzeResult": {"pages": [{"width", "height", "unit", "words": [{"polygon", "content",'
         ' "confidence"}], "lines": [...]}]}} or readResults with lines of words',
         sample='{"analyzeResult": {"pages": [{"pageNumber": 1, "width": 640, "height": 480, "unit": "pixel", "words":'

@@ -78,10 +78,12 @@ def _recognises(path: Path) -> bool:
     document = document_files.json_value(path)
     if isinstance(document, dict) and "document" in document:
         document = safe_json.opened(document["document"])
-    pages = safe_json.opened(document.get("pages")) if isinstance(document, dict) and "text" in document else None
+    pages = safe_json.opened(document.get("pages")) if isinstance(document, dict) else None
     if not isinstance(pages, list) or not pages:
         return False
-    return any(safe_json.has_key(pages[0], key) for key in ("tokens", "lines", "layout", "dimension"))
+    if any(key in document for key in ("mimeType", "mime_type")):
+        return True
+    return "text" in document and any(safe_json.has_key(pages[0], key) for key in ("tokens", "lines", "dimension"))
 
 
 _VERTICES = '[{"x": 10, "y": 10}, {"x": 60, "y": 10}, {"x": 60, "y": 30}, {"x": 10, "y": 30}]'
