@@ -109,10 +109,11 @@ def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:
             "results have their parameters; leave out --set, --config, --preset and --min-confidence, or give the"
             " detections themselves"
         )
-    if options.images is not None or options.coordinates is not None or options.invalid != INVALID_POLYGONS[0]:
+    read_by = (options.images, options.coordinates, options.columns)
+    if any(option is not None for option in read_by) or options.invalid != INVALID_POLYGONS[0]:
         stop(
-            "results were evaluated before; leave out --images, --coordinates and --invalid, or give the detections"
-            " themselves"
+            "results were evaluated before; leave out --images, --coordinates, --columns and --invalid, or give the"
+            " detections themselves"
         )
 
 

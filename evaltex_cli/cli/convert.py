@@ -7,7 +7,14 @@ from typing import Any
 
 import click
 
-from evaltex_cli.cli.options import coordinates_option, group, images_option, min_confidence_option, quiet_option
+from evaltex_cli.cli.options import (
+    columns_option,
+    coordinates_option,
+    group,
+    images_option,
+    min_confidence_option,
+    quiet_option,
+)
 from evaltex_cli.cli.output import echo_err, error_exit, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, OutputFile, force_option
 from evaltex_cli.convert import WRITERS, Target
@@ -49,6 +56,7 @@ from evaltex_cli.formats.options import InputOptions
 @images_option("Folder of the images' pictures; used for sizes that SRC does not have.")
 @min_confidence_option
 @coordinates_option
+@columns_option
 @force_option
 @quiet_option
 def command(
@@ -60,6 +68,7 @@ def command(
     images: Path | None,
     min_confidence: float | None,
     coordinates: str | None,
+    columns: str | None,
     quiet: bool,
 ) -> None:
     """Write SRC in another format.
@@ -71,7 +80,12 @@ def command(
         from evaltex_cli.convert.conversion import convert
 
         side: Any = kind
-        options = InputOptions(format_name, format_name, images, min_confidence=min_confidence, coordinates=coordinates)
+        options = InputOptions(
+            *(format_name, format_name, images),
+            min_confidence=min_confidence,
+            coordinates=coordinates,
+            columns=columns,
+        )
         done = convert(src, dst, side, how, options)
         warn(done.warnings)
         if not quiet:

@@ -17,7 +17,7 @@ from evaltex_cli import formats
 from evaltex_cli.cli.output import warn
 from evaltex_cli.cli.paths import CONFIG, PICTURES, OutputFile
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.formats.options import INVALID_POLYGONS, Coordinates, InputOptions
+from evaltex_cli.formats.options import INVALID_POLYGONS, Coordinates, InputOptions, column_mapping
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.runtime import cores, input_files
@@ -71,6 +71,19 @@ def protocol_option(default: Sequence[str], help_text: str) -> Decorator:
     )
 
 
+class ColumnsText(click.ParamType[str]):
+    """What `column_mapping` takes."""
+
+    name = "HOLDS=NAME,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            column_mapping(str(value))
+        except ConfigError as error:
+            self.fail(str(error), param, ctx)
+        return str(value)
+
+
 preset_option = click.option(
     "--preset",
     type=click.Choice(list(PRESETS)),
@@ -114,6 +127,14 @@ coordinates_option = click.option(
     type=CoordinatesText(),
     metavar="ORDER:SCALE",
     help="Order and scale of a chat model's boxes: yxyx:1000, xyxy:pixels, xyxy:1 etc.",
+)
+
+
+columns_option = click.option(
+    "--columns",
+    type=ColumnsText(),
+    metavar="HOLDS=NAME,...",
+    help="Columns of a table with a header: image=file,x0=left,y0=top etc.",
 )
 
 
@@ -187,6 +208,7 @@ def input_options(
         min_confidence=min_confidence_option,
         invalid=invalid_option,
         coordinates=coordinates_option,
+        columns=columns_option,
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.options import coordinates_option, gt_format_option, images_option, quiet_option
+from evaltex_cli.cli.options import columns_option, coordinates_option, gt_format_option, images_option, quiet_option
 from evaltex_cli.cli.output import error_exit, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, force_option
 from evaltex_cli.errors import counted
@@ -31,6 +31,7 @@ from evaltex_cli.formats.options import InputOptions
 @gt_format_option
 @images_option("Folder of the images' pictures, for coordinates that are fractions of the page.")
 @coordinates_option
+@columns_option
 @force_option
 @quiet_option
 def command(
@@ -41,6 +42,7 @@ def command(
     gt_format: str | None,
     images: Path | None,
     coordinates: str | None,
+    columns: str | None,
     quiet: bool,
 ) -> None:
     """Write toy detections of the ground truth GT to OUT_DIR.
@@ -51,7 +53,8 @@ def command(
     with error_exit():
         from evaltex_cli.convert.toy_detections import write_toys
 
-        made = write_toys(gt, out_dir, sets, layout, InputOptions(gt_format, images=images, coordinates=coordinates))
+        options = InputOptions(gt_format, images=images, coordinates=coordinates, columns=columns)
+        made = write_toys(gt, out_dir, sets, layout, options)
         warn(made.notes)
         if not quiet:
             sets_of = counted(len(made.files), "{count} set[s] of ")

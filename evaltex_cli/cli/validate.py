@@ -7,7 +7,14 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.options import coordinates_option, det_format_option, form_option, gt_format_option, output_option
+from evaltex_cli.cli.options import (
+    columns_option,
+    coordinates_option,
+    det_format_option,
+    form_option,
+    gt_format_option,
+    output_option,
+)
 from evaltex_cli.cli.output import error_exit, write_output
 from evaltex_cli.cli.paths import INPUT, PICTURES, force_option
 from evaltex_cli.formats.options import INVALID_POLYGONS
@@ -28,6 +35,7 @@ NOT_VALID = 2
     help="What an evaluation does with invalid polygons; with error they are errors here.",
 )
 @coordinates_option
+@columns_option
 @click.option("--pairs", is_flag=True, help="List all images of the pairing.  [default: all up to 20]")
 @click.option(
     "--limit", type=click.IntRange(min=0), help="Show no more than this many errors and warnings.  [default: all]"
@@ -43,6 +51,7 @@ def command(
     images: Path | None,
     invalid: str,
     coordinates: str | None,
+    columns: str | None,
     pairs: bool,
     limit: int | None,
     form: str,
@@ -56,7 +65,7 @@ def command(
     with error_exit():
         from evaltex_cli.validate import findings, validation
 
-        given = {"images": images, "invalid": invalid, "coordinates": coordinates}
+        given = {"images": images, "invalid": invalid, "coordinates": coordinates, "columns": columns}
         result = validation.validate(gt, det, gt_format=gt_format, det_format=det_format, **given)
         write_output(findings.FORMATS[form](result, limit, pairs), output)
         if not result.passed:

@@ -56,6 +56,7 @@ def evaluate(
     min_confidence: float | None = None,
     images: str | PathLike[str] | None = None,
     coordinates: str | None = None,
+    columns: str | None = None,
     **parameters: Any,
 ) -> Evaluation:
     """Evaluate detections against ground truth.
@@ -82,6 +83,8 @@ def evaluate(
         Detections whose confidence is lower are left out; those without one stay.
     images : path, optional
         Folder of the images' pictures, whose sizes are taken where the ground truth states none.
+    columns : str, optional
+        What the columns of a table with a header hold, ``image=file,x0=left`` (`options.column_mapping`).
     coordinates : str, optional
         What the numbers of boxes are in a format that does not say so, ``yxyx:1000`` say (`options.Coordinates`).
     **parameters
@@ -117,6 +120,7 @@ def evaluate(
         invalid=invalid_polygons or INVALID_POLYGONS[0],
         preset=preset,
         coordinates=coordinates,
+        columns=columns,
     )
     all_results: list[ImageResult] = []
     collected = Sink(lambda *measured: list(image_results(*measured)), lambda _, results: all_results.extend(results))

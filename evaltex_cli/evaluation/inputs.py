@@ -114,6 +114,7 @@ def options_of(line: str) -> InputOptions:
         invalid=parts.get("invalid", INVALID_POLYGONS[0]),
         preset=preset if preset in PRESETS else None,  # DetEval has a parameter of this name
         coordinates=parts.get("coordinates"),
+        columns=parts.get("columns"),
     )
 
 
@@ -138,5 +139,6 @@ def signature(protocol: Protocol, parameters: Any, options: InputOptions, images
     parts += ["masks:yes"] if options.masks is not None else []
     parts += [f"min_confidence:{float(options.min_confidence)}"] if options.min_confidence is not None else []
     parts += [f"coordinates:{options.coordinates}"] if options.coordinates is not None else []
+    parts += [f"columns:{options.columns}"] if options.columns is not None else []
     parts += [f"invalid:{options.invalid}", f"images:{images}", f"gt:{gt_sha256[:8] or 'memory'}"]
     return "|".join([*parts, f"version:{__version__}"])

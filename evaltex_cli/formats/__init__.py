@@ -74,6 +74,7 @@ FORMATS = {
     "ctw1500-xml": ("evaltex_cli.formats.documents.ctw1500_xml", "FORMAT"),
     "totaltext-mat": ("evaltex_cli.formats.documents.total_text_mat", "FORMAT"),
     "msra-td500": ("evaltex_cli.formats.icdar.msra_td500", "FORMAT"),
+    "table": ("evaltex_cli.formats.rows.table", "FORMAT"),
     "dota": ("evaltex_cli.formats.rows.dota", "FORMAT"),
     "yolo": ("evaltex_cli.formats.rows.yolo", "FORMAT"),
     "class-xywh": ("evaltex_cli.formats.rows.class_boxes", "XYWH"),
@@ -135,6 +136,10 @@ def open_source(
         raise InputError(f"{path}: cannot be read ({reason}); give an existing file or folder") from error
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise InputError(f"{path}: is a pipe or device, and input is read more than once; write it to a file")
+    if format_name is None and options is not None and options.columns is not None:
+        from evaltex_cli.formats.rows.table import has_columns
+
+        format_name = "table" if has_columns(path, options.columns) else None
     if format_name is not None:
         return _indexer(format_name, options)(path, side, faults)
     if _is_plain_text(path):  # without importing all the others
@@ -167,9 +172,11 @@ def refuse_unused(options: InputOptions, sources: Sequence[Source]) -> None:
     ConfigError
     """
     taken = {load(source.format).option for source in sources}
+    found = ", ".join(f"{source.path} ({source.format})" for source in sources)
     if options.coordinates is not None and "coordinates" not in taken:
-        found = ", ".join(f"{source.path} ({source.format})" for source in sources)
         raise ConfigError(f"coordinates {options.coordinates}: no input has boxes of format chat-boxes, but {found}")
+    if options.columns is not None and "columns" not in taken:
+        raise ConfigError(f"columns {options.columns}: no input is a table with these columns, but {found}")
 
 
 def stamps(paths: Iterable[Path]) -> dict[Path, tuple[int, int, int]]:

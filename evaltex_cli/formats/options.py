@@ -18,6 +18,11 @@ INVALID_POLYGONS = ("repair", "drop", "skip", "error")
 MAX_PIXELS = 100_000_000
 ORDERS, PIXELS = ("xyxy", "yxyx", "xywh"), "pixels"
 LARGEST_SCALE = 1e6
+TABLE_COLUMNS = (
+    *("image", "x0", "y0", "x1", "y1", "width", "height", "polygon", "text", "confidence", "dont_care"),
+    *("image_width", "image_height"),
+)
+"""What the columns of a table with a header can hold."""
 
 
 class MaskFolders(NamedTuple):
@@ -74,6 +79,18 @@ class Coordinates(NamedTuple):
         return x0, y0, x1, y1
 
 
+def column_mapping(text: str) -> dict[str, str]:
+    """Return what columns hold -> their names in the header, of ``image=file,x0=left,...``; raises `ConfigError`."""
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        what, equals, name = (piece.strip() for piece in part.partition("="))
+        if not equals or not name or what not in TABLE_COLUMNS or what in found or "|" in name:
+            expected = f"HOLDS=NAME,... with each of {', '.join(TABLE_COLUMNS)} once at most, and names without | and ,"
+            raise ConfigError(f"columns {quote(text)}: {quote(part)}; expected {expected}")
+        found[what] = name
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class InputOptions:
     """The options of reading, made once from the command line or from the keywords of a public function.
@@ -94,6 +111,8 @@ class InputOptions:
         The preset that the policy, and the parameters of the protocol, are of; part of the signature.
     coordinates : str or None
         What the numbers of boxes are in a format that does not say so (`Coordinates.parse`).
+    columns : str or None
+        What the columns of a table with a header hold, ``image=file,x0=left,...`` (`column_mapping`).
 
     Raises
     ------
@@ -109,6 +128,7 @@ class InputOptions:
     invalid: str = INVALID_POLYGONS[0]
     preset: str | None = None
     coordinates: str | None = None
+    columns: str | None = None
 
     def __post_init__(self) -> None:
         if self.min_confidence is not None and not 0 <= self.min_confidence <= 1:
@@ -117,6 +137,8 @@ class InputOptions:
             raise ConfigError(f"invalid polygons: {quote(self.invalid)}; expected one of {', '.join(INVALID_POLYGONS)}")
         if self.coordinates is not None:
             Coordinates.parse(self.coordinates)
+        if self.columns is not None:
+            column_mapping(self.columns)
         if self.masks is not None and self.invalid != INVALID_POLYGONS[0]:
             raise ConfigError(
                 f"invalid polygons: {self.invalid} does not go with label pictures, whose pixels are the objects; leave"

@@ -1,0 +1,165 @@
+"""Tables with a header: columns by their usual names or by a mapping, and what is decided over all rows."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+from reading import Read, folder, read
+
+from evaltex_cli import evaluate
+from evaltex_cli.cli import main
+from evaltex_cli.errors import ConfigError, FaultLog, InputError
+from evaltex_cli.evaluation.inputs import options_of
+from evaltex_cli.formats import open_source
+from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.image_sizes import with_sizes
+from evaltex_cli.formats.options import TABLE_COLUMNS, InputOptions, column_mapping
+from evaltex_cli.formats.rows.table_columns import USUAL
+
+
+def table(tmp_path: Path, text: str, side: Side = "gt", ending: str = ".csv") -> Read:
+    path = tmp_path / f"words{ending}"
+    path.write_text(text, encoding="utf-8")
+    return read(path, side)
+
+
+@pytest.mark.parametrize(
+    ("text", "box"),
+    [
+        ("filename,xmin,ymin,xmax,ymax\na,1,2,5,9\n", [1, 2, 5, 9]),
+        ("Image_Name;Left;Top;Right;Bottom\na;1;2;5;9\n", [1, 2, 5, 9]),
+        ("image\tx1\ty1\tx2\ty2\na\t1\t2\t5\t9\n", [1, 2, 5, 9]),
+        ("x0,y0,x1,y1,file\n1,2,5,9,a\n", [1, 2, 5, 9]),
+        ("file,x,y,w,h\na,1,2,4,7\n", [1, 2, 5, 9]),
+        ("file,left,top,width,height\na,1,2,4,7\n", [1, 2, 5, 9]),
+        ("\ufefffilename,width,height,class,xmin,ymin,xmax,ymax\r\na,640,480,text,1,2,5,9\r\n", [1, 2, 5, 9]),
+        ("file,x1,y1,x2,y2,x3,y3\na,1,2,5,2,5,9\n", [1, 2, 5, 9]),
+        ('file,polygon\na,"[[1, 2], [5, 2], [5, 9]]"\n', [1, 2, 5, 9]),
+        ("file,points\na,1 2 5 2 5 9\n", [1, 2, 5, 9]),
+        ("ImageID,XMin,XMax,YMin,YMax\na,1,5,2,9\n", [1, 2, 5, 9]),
+    ],
+)
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+def test_usual_names_of_columns(tmp_path: Path, text: str, box: list[float], ending: str) -> None:
+    found = table(tmp_path, text, ending=ending)
+    assert (found.source.format, list(found.source.names), found.faults) == ("table", ["a"], [])
+    assert found.objects.boxes.tolist() == [box]
+
+
+def test_all_that_a_row_has(tmp_path: Path) -> None:
+    text = (
+        "file,xmin,ymin,xmax,ymax,text,ignore,score,image_width,image_height\n"
+        'b.jpg,1,2,5,9,"a ""quoted"", text",0,0.5,640,480\n'
+        "a.jpg,1,2,5,9,###,,0.75,,\n"
+        "\n"
+        "b.jpg,1,2,5,9,two,True,,640,480\n"
+        "c.jpg,,,,,,,,100,50\n"
+    )
+    found = table(tmp_path, text)
+    assert (list(found.source.names), found.faults) == (["b.jpg", "a.jpg", "c.jpg"], [])
+    assert found.objects.offsets.tolist() == [0, 2, 3, 3]
+    assert found.texts == ['a "quoted", text', "two", "###"]
+    assert found.objects.dont_care.tolist() == [False, True, True]
+    assert found.images.sizes.tolist() == [[480, 640], [0, 0], [50, 100]]
+    det = table(tmp_path, text, "det")
+    assert det.objects.confidences is not None and det.objects.confidences[[0, 2]].tolist() == [0.5, 0.75]
+    assert not det.objects.dont_care.any()
+
+
+def test_the_places_of_faults(tmp_path: Path) -> None:
+    found = table(
+        tmp_path, "file,xmin,ymin,xmax,ymax,ignore\na,5,2,1,9\na,1,2,x,9\na,1,2,5,9,maybe\na,1,2,5,9,0,more\n"
+    )
+    assert [fault.split("; ")[0].removeprefix(found.source.path) for fault in found.faults] == [
+        ":2: a box from (5, 2) to (1, 9)",
+        ":3: 'x'",
+        ":4: 'maybe' as don't care",
+        ":5: 7 cells",
+    ]
+
+
+def test_one_file_per_image_folders_archives_and_gzip(tmp_path: Path) -> None:
+    rows = "left,top,right,bottom,text\n1,2,5,9,a\n"
+    path = folder(tmp_path / "tables", rows, rows, suffix=".csv")
+    found = read(path)
+    assert (found.source.format, list(found.source.names), found.objects.count) == ("table", ["1", "2"], 2)
+    packed = tmp_path / "gt_img_3.csv.gz"
+    packed.write_bytes(gzip.compress(rows.encode()))
+    assert list(read(packed).source.names) == ["img_3"]
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+        file.writestr("all.tsv", rows.replace(",", "\t").replace("left", "image\tleft").replace("1\t2", "x\t1\t2"))
+    assert list(read(tmp_path / "a.zip").source.names) == ["x"]
+
+
+def test_fractions_and_percent(tmp_path: Path) -> None:
+    text = "file,xmin,ymin,xmax,ymax,conf\nimg_1,0.125,0.25,0.5,1,87.5\n"
+    found = table(tmp_path, text, "det")
+    assert found.source.warnings == (
+        "words.csv: its confidences are percent, up to 87.5; they were divided by 100",
+        "words.csv: 1 object in [0, 1]: coordinates are fractions of the page",
+    )
+    assert found.faults[0].removeprefix(found.source.path).startswith(":2: coordinates that are fractions of the page")
+    Image.new("1", (200, 100)).save(tmp_path / "img_1.png")
+    images = with_sizes(found.source, tmp_path).read(np.zeros(1, np.int64))
+    assert images.objects.boxes.tolist() == [[25, 25, 100, 100]]
+    sized = table(tmp_path, "file,xmin,ymin,xmax,ymax,width,height\na,0.125,0.25,0.5,1,200,100\n")
+    assert sized.objects.boxes.tolist() == [[25, 25, 100, 100]] and sized.faults == []
+
+
+@pytest.mark.parametrize("text", ["file,a,b,c,d\nx,1,2,5,9\n", "file,xmin,ymin\nx,1,2\n", "", "{}"])
+def test_other_tables_are_not_taken(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "words.csv"
+    path.write_text(text)
+    log = FaultLog()
+    try:
+        assert open_source(path, "det", log).format != "table"
+    except InputError as error:
+        assert str(path) in str(error)
+
+
+def test_columns_are_mapped_in_every_command(tmp_path: Path) -> None:
+    gt, det = tmp_path / "gt.csv", tmp_path / "det.csv"
+    gt.write_text("page no,a,b,c,d\nx,1,2,5,9\n")
+    det.write_text("file,xmin,ymin,xmax,ymax\nx,1,2,5,9\n")
+    columns = "image=page no,x0=a,y0=b,x1=c,y1=d"
+    found = evaluate(gt, det, "iou", columns=columns)
+    assert found.scores["hmean"] == 1
+    assert f"|columns:{columns}|" in found.signature
+    assert options_of(found.signature).columns == columns
+    runner = CliRunner()
+    given = [str(gt), str(det)]
+    results = [
+        runner.invoke(main, [*given, str(tmp_path / "res"), "--protocol", "iou", "--columns", columns]),
+        runner.invoke(main, ["validate", *given, "--columns", columns]),
+        runner.invoke(main, ["compare", *given, str(det), "--label", "a", "--label", "b", "--columns", columns]),
+        runner.invoke(main, ["diagnose", *given, "--columns", columns]),
+        runner.invoke(main, ["convert", str(gt), str(tmp_path / "c.txt"), "--kind", "gt", "--columns", columns]),
+        runner.invoke(main, ["toys", str(gt), str(tmp_path / "toys"), "--set", "orig", "--columns", columns]),
+    ]
+    assert [result.exit_code for result in results] == [0] * len(results), [result.output for result in results]
+    assert json.loads((tmp_path / "res" / "iou.json").read_text())["signature"] == found.signature
+    missing = runner.invoke(main, [*given, str(tmp_path / "other"), "--columns", "image=page no,x0=z"])
+    assert (
+        missing.exit_code == 2
+        and "no column 'z' in the header, which has 'page no', 'a', 'b', 'c', 'd'" in missing.output
+    )
+    unused = runner.invoke(main, [str(det), str(det), str(tmp_path / "other"), "--columns", "left=xmin"])
+    assert unused.exit_code == 2 and "expected HOLDS=NAME,..." in " ".join(unused.output.split())
+
+
+@pytest.mark.parametrize("text", ["", "image", "image=", "place=x", "x0=a,x0=b", "x0=a|b"])
+def test_mappings_that_are_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="expected HOLDS=NAME"):
+        InputOptions(columns=text)
+
+
+def test_what_columns_can_hold() -> None:
+    assert tuple(USUAL) == TABLE_COLUMNS
+    assert column_mapping(" image = page no , x0=a") == {"image": "page no", "x0": "a"}
