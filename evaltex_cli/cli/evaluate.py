@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,6 +29,9 @@ from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.version import __version__
 
+if TYPE_CHECKING:
+    from evaltex_cli.results.result_document import Bootstrap
+
 GATE_NOT_MET = 1
 
 
@@ -40,6 +43,12 @@ class Level(NumberRange):
             return super().convert(value, param, ctx)
         except click.BadParameter:
             self.fail(f"{value!r} is no level between 0 and 1; for 0.95, put the option after the paths.", param, ctx)
+
+
+def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
+    from evaltex_cli.results.result_document import Bootstrap
+
+    return None if level is None else Bootstrap(level, **drawn)
 
 
 @click.argument("gt", type=INPUT)
@@ -63,7 +72,7 @@ class Level(NumberRange):
 )
 @group(
     "bootstrap",
-    dict,
+    _bootstrap,
     level=click.option(
         "--confidence",
         "level",

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,7 +20,7 @@ from evaltex_cli.evaluation.tally import Evaluation, Run, Sink
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
 from evaltex_cli.results.beginnings import is_result
-from evaltex_cli.results.result_document import Bootstrap, Extras, Verdict
+from evaltex_cli.results.result_document import Bootstrap, Extras, Intervals, Verdict
 from evaltex_cli.results.significance import with_intervals
 from evaltex_cli.results.text_tables import score_table
 from evaltex_cli.results.writer import ResultWriter, image_files, log_unfit_names, result_names
@@ -34,7 +34,7 @@ REPORT = "report.html"
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Which results to write: `bootstrap` has level, resamples and seed of the intervals."""
+    """Which results to write; `bootstrap` None for no intervals."""
 
     res_dir: Path
     per_image: bool
@@ -42,7 +42,7 @@ class Results:
     report: bool
     embed: bool
     diagnose: bool
-    bootstrap: dict[str, Any]
+    bootstrap: Bootstrap | None
     junit: Path | None
     resume: bool
     quiet: bool
@@ -85,9 +85,9 @@ def run(request: Request) -> list[Verdict]:
         inputs, evaluations = _evaluated(request, runs, writer, diagnostician)
         evaluations = _with_hints(_without_texts(request, evaluations, left_out, writer), inputs)
         verdicts = [] if gates is None else gates.verdicts(evaluations)
-        intervals: dict[str, dict[str, Any]] = {}
-        if results.bootstrap["level"] is not None:
-            evaluations, intervals = with_intervals(evaluations, **results.bootstrap)
+        intervals: dict[str, Intervals] = {}
+        if results.bootstrap is not None:
+            evaluations, intervals = with_intervals(evaluations, results.bootstrap)
         _write(writer, results, evaluations, intervals, verdicts)
         if results.report:
             diagnoses = [diagnostician.diagnosis(one) for one in evaluations] if diagnostician else []
@@ -166,14 +166,14 @@ def _write(
     writer: ResultWriter,
     results: Results,
     evaluations: Sequence[Evaluation],
-    intervals: Mapping[str, Mapping[str, Any]],
+    intervals: Mapping[str, Intervals],
     verdicts: Sequence[Verdict],
 ) -> None:
     for evaluation in evaluations:
         name = evaluation.protocol.name
         extras = Extras(
             intervals=intervals.get(name),
-            bootstrap=Bootstrap(**results.bootstrap) if name in intervals else None,
+            bootstrap=results.bootstrap,
             gates=[verdict for verdict in verdicts if verdict.protocol == name] if verdicts else None,
         )
         writer.finish(evaluation, extras)
@@ -202,7 +202,7 @@ def _places(results: Results, names: Sequence[str]) -> str:
 
 def _runs(request: Request) -> tuple[list[Run], dict[str, str]]:
     """Return the protocols to run, and those left out of `all` with the reason."""
-    runs = runs_of(request.chosen.parameters(), keep_rows=request.results.bootstrap["level"] is not None)
+    runs = runs_of(request.chosen.parameters(), keep_rows=request.results.bootstrap is not None)
     if ALL not in request.chosen.protocols or request.options.masks is None:
         return runs, {}
     unfit = [run.protocol.name for run in runs if not run.protocol.takes_masks]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
+from itertools import pairwise, repeat
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from evaltex_cli.geometry import overlaps
-from evaltex_cli.protocols.base import Evidence, EvidenceRows, ObjectWarning, Protocol, Scores, Tally, joined
+from evaltex_cli.protocols.base import Evidence, EvidenceRows, ObjectWarning, Protocol, Scores, Tally, Totals, joined
 from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
-from evaltex_cli.records import GeometryCounts, ImageBatch, Ints, Objects, count_texts
+from evaltex_cli.records import Floats, GeometryCounts, ImageBatch, Ints, Objects, count_texts
 
 NEARLY_ZERO = 0.02
 Make: TypeAlias = "Callable[[Run, ImageBatch, Evidence], Any]"
@@ -79,18 +80,35 @@ class InputSummary(InputCounts, InputFile):
 
 
 @dataclass(frozen=True, slots=True)
-class ImageResult:
-    """Results of one image.
+class ObjectResult:
+    """What one object or detection was matched with.
 
-    `totals` is the evidence in the form of JSON. `objects` and `detections` have, per object, ``id``, ``match``, the
-    partners' IDs and the protocol's own values.
+    Attributes
+    ----------
+    id : int
+    match : str
+        One of `matches.MATCH_TYPES`.
+    partners : list of int
+        IDs of what it was matched with, on the other side.
+    values : mapping
+        The protocol's own values; None where undefined.
     """
 
+    id: int
+    match: str
+    partners: list[int]
+    values: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ImageResult:
+    """Results of one image; `totals` is the evidence in the form of JSON."""
+
     name: str
-    totals: dict[str, Any]
+    totals: Totals
     scores: Scores
-    objects: list[dict[str, Any]]
-    detections: list[dict[str, Any]]
+    objects: list[ObjectResult]
+    detections: list[ObjectResult]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +146,7 @@ class Evaluation:
     rows: EvidenceRows | None = None
 
     @property
-    def totals(self) -> dict[str, Any]:
+    def totals(self) -> Totals:
         """The summed evidence in the form of JSON: name -> number, or a list of them for a histogram."""
         return self.tally.as_dict()
 
@@ -257,8 +275,8 @@ def image_results(run: Run, batch: ImageBatch, evidence: Evidence) -> Iterator[I
     matches = evidence.matches
     if matches is None:
         raise ValueError("evidence was made without matches")
-    objects = _described(matches.gt, batch.gt.ids, batch.det.ids, "detections")
-    detections = _described(matches.det, batch.det.ids, batch.gt.ids, "objects")
+    objects = _object_results(matches.gt, batch.gt.ids, batch.det.ids)
+    detections = _object_results(matches.det, batch.det.ids, batch.gt.ids)
     for k, (name, tally) in enumerate(zip(batch.names, evidence.tally.rows(), strict=True)):
         yield ImageResult(
             name=name,
@@ -269,14 +287,16 @@ def image_results(run: Run, batch: ImageBatch, evidence: Evidence) -> Iterator[I
         )
 
 
-def _described(side: SideMatches, ids: Ints, partner_ids: Ints, partners: str) -> list[dict[str, Any]]:
+def _object_results(side: SideMatches, ids: Ints, partner_ids: Ints) -> list[ObjectResult]:
     types = [MATCH_TYPES[code] for code in side.types.tolist()]
     bounds, linked = side.offsets.tolist(), partner_ids[side.partners].tolist()
-    described: list[dict[str, Any]] = [
-        {"id": own, "match": types[k], partners: linked[bounds[k] : bounds[k + 1]]}
-        for k, own in enumerate(ids.tolist())
+    names, columns = list(side.values), [_or_none(values) for values in side.values.values()]
+    rows = zip(*columns, strict=True) if columns else repeat(())
+    return [
+        ObjectResult(own, match, linked[start:stop], dict(zip(names, row, strict=True)))
+        for own, match, (start, stop), row in zip(ids.tolist(), types, pairwise(bounds), rows, strict=False)
     ]
-    for name, values in side.values.items():
-        for entry, value in zip(described, values.tolist(), strict=True):
-            entry[name] = None if math.isnan(value) else value
-    return described
+
+
+def _or_none(values: Floats) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
 from math import isnan
@@ -17,12 +17,12 @@ from evaltex_cli.compare.tables import footer, p_cells
 from evaltex_cli.diagnose.breakdown import PROPERTIES
 from evaltex_cli.diagnose.error_types import Thresholds
 from evaltex_cli.errors import InputError, counted
-from evaltex_cli.evaluation.tally import ImageResult
+from evaltex_cli.evaluation.tally import ImageResult, ObjectResult
 from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.report.inputs import DrawnSide, data_url, link, pictures_of, read_shapes, refuse_too_large
 from evaltex_cli.report.subject import Losses, Result, Subject, image_names
 from evaltex_cli.results import significance
-from evaltex_cli.results.result_document import ResultDocument
+from evaltex_cli.results.result_document import Bootstrap, Intervals, ResultDocument
 from evaltex_cli.runtime.atomic_output import written
 from evaltex_cli.version import __version__
 
@@ -166,8 +166,8 @@ def _images(subject: Subject, urls: Sequence[str | bool | None], start: int, sto
     complete = next(row for row in of_images if row[0])
     for k in range(stop - start):
         image: dict[str, Any] = {
-            "gt": {"id": [entry["id"] for entry in complete[0][k].objects]},
-            "det": [{"id": [entry["id"] for entry in images[k].detections]} for images in complete],
+            "gt": {"id": [one.id for one in complete[0][k].objects]},
+            "det": [{"id": [one.id for one in images[k].detections]} for images in complete],
             "matches": [[_matches(images[k]) if images else None for images in row] for row in of_images],
             "picture": urls[start + k],
         }
@@ -258,13 +258,13 @@ def _system_content(result: Result) -> dict[str, Any]:
     }
 
 
-def _intervals(result: Result) -> tuple[Mapping[str, Any], list[str]]:
+def _intervals(result: Result) -> tuple[Intervals, list[str]]:
     """Return a result's intervals, and what to know about them that is not among its warnings."""
     stored = result.document.extras.intervals
     if stored is not None or result.system is None:
         return stored or {}, []
     system = result.system
-    return significance.intervals(system.rows, system.score, significance.LEVEL, significance.RESAMPLES, 0)
+    return significance.intervals(system.rows, system.score, Bootstrap(significance.LEVEL, significance.RESAMPLES, 0))
 
 
 def _index(results: Sequence[Result]) -> list[dict[str, Any]] | None:
@@ -284,15 +284,15 @@ def _index(results: Sequence[Result]) -> list[dict[str, Any]] | None:
 
 
 def _matches(image: ImageResult) -> dict[str, Any]:
-    return {"gt": _side(image.objects, "detections"), "det": _side(image.detections, "objects")}
+    return {"gt": _side(image.objects), "det": _side(image.detections)}
 
 
-def _side(entries: Sequence[Mapping[str, Any]], partners: str) -> dict[str, Any]:
-    own = [name for name in entries[0] if name not in ("id", "match", partners)] if entries else []
+def _side(entries: Sequence[ObjectResult]) -> dict[str, Any]:
+    names = entries[0].values if entries else ()
     return {
-        "type": [_CODE[entry["match"]] for entry in entries],
-        "partners": [entry[partners] for entry in entries],
-        "values": {name: [_short(entry[name]) for entry in entries] for name in own},
+        "type": [_CODE[one.match] for one in entries],
+        "partners": [one.partners for one in entries],
+        "values": {name: [_short(one.values[name]) for one in entries] for name in names},
     }
 
 

@@ -20,7 +20,6 @@ from evaltex_cli.records import Floats, ImageBatch, Ints, offsets_of
 
 PENDING_OBJECTS = 4096
 _CODE = {name: code for code, name in enumerate(MATCH_TYPES)}
-_OF_EVERY_OBJECT = ("id", "match", "detections")
 
 
 class ObjectColumns(NamedTuple):
@@ -133,13 +132,13 @@ class ImageTableBuilder:
 def _of_images(images: Sequence[ImageResult], headline: Sequence[str], with_objects: bool) -> ImageTable:
     entries = [entry for image in images for entry in image.objects]
     offsets = offsets_of(np.array([len(image.objects) for image in images], np.int64))
-    types = np.array([_CODE[entry["match"]] for entry in entries], np.uint8)
-    false_positives = [sum(_CODE[one["match"]] == FALSE_POSITIVE for one in image.detections) for image in images]
+    types = np.array([_CODE[one.match] for one in entries], np.uint8)
+    false_positives = [sum(_CODE[one.match] == FALSE_POSITIVE for one in image.detections) for image in images]
     objects = None
     if with_objects:
-        names = [name for name in entries[0] if name not in _OF_EVERY_OBJECT] if entries else []
-        ids = np.array([entry["id"] for entry in entries], np.int64)
-        objects = ObjectColumns(ids, types, {name: _floats([entry[name] for entry in entries]) for name in names})
+        names = entries[0].values if entries else ()
+        ids = np.array([one.id for one in entries], np.int64)
+        objects = ObjectColumns(ids, types, {name: _floats([one.values[name] for one in entries]) for name in names})
     totals = images[0].totals if images else {}
     return ImageTable(
         StoredRows(

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evaltex_cli.errors import ConfigError, InputError, Steps, inside, quote
-from evaltex_cli.evaluation.tally import ImageResult, InputSummary
+from evaltex_cli.evaluation.tally import ImageResult, InputSummary, ObjectResult
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import Scores, Totals, load
 from evaltex_cli.protocols.matches import MATCH_TYPES
@@ -29,7 +29,7 @@ from evaltex_cli.results.result_document import (
     ResultDocument,
     Verdict,
 )
-from evaltex_cli.results.stored_images import StoredImages
+from evaltex_cli.results.stored_images import StoredImages, object_result
 from evaltex_cli.runtime.atomic_output import finish_interrupted_moves
 from evaltex_cli.runtime.input_files import read_regular
 
@@ -308,7 +308,7 @@ def _faults_of_images(decoded: Mapping[str, Any], gathered: ImageTableBuilder) -
             yield str(fault.within("images", k))
             continue
         kinds_of_scores.add(frozenset(image.scores))
-        kinds_of_objects |= {frozenset(entry) for entry in image.objects[:1]}
+        kinds_of_objects |= {frozenset(one.values) for one in image.objects[:1]}
         gathered.add(image)
     if not are_whole:
         return
@@ -342,7 +342,7 @@ def _image(value: Any, totals: Totals, scores: Scores) -> ImageResult:
     return ImageResult(name, own_totals, own_scores, objects, detections)
 
 
-def _matches(entries: Any, partners: str) -> list[Any]:
+def _matches(entries: Any, partners: str) -> list[ObjectResult]:
     """The matches of one side, all with the same values."""
     forms: dict[str, _Decoder] = {"id": _object_id, "match": _match_type, partners: _object_ids}
 
@@ -362,7 +362,7 @@ def _matches(entries: Any, partners: str) -> list[Any]:
     matches = _list(entries, match)
     if len(set(map(frozenset, matches))) > 1:
         raise _Unfit(entries, "one with the same names in each object")
-    return matches
+    return [object_result(entry, partners) for entry in matches]
 
 
 def _object_id(value: Any) -> int:

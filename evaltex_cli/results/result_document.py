@@ -16,6 +16,8 @@ from evaltex_cli.version import __version__
 SCHEMA = 1
 
 Interval: TypeAlias = tuple[float, float]
+Intervals: TypeAlias = Mapping[str, Interval | None]
+"""Score -> lower and upper bound; None where the images do not show them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,7 @@ class Extras:
     ----------
     preset : str
         The preset of the run, also in the signature.
-    intervals : mapping
-        Score -> lower and upper bound; None where the images do not show them.
+    intervals : Intervals
     bootstrap : Bootstrap
     gates : sequence of Verdict
     merged_from : sequence of str
@@ -63,7 +64,7 @@ class Extras:
     """
 
     preset: str | None = None
-    intervals: Mapping[str, Interval | None] | None = None
+    intervals: Intervals | None = None
     bootstrap: Bootstrap | None = None
     gates: Sequence[Verdict] | None = None
     merged_from: Sequence[str] | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaltex_cli.evaluation.tally import Evaluation, ImageResult, Run
+from evaltex_cli.evaluation.tally import Evaluation, ImageResult, ObjectResult, Run
 from evaltex_cli.protocols.base import Scores, Totals
 
 _MATCH_COUNTS = ("one_to_one", "one_to_many", "many_to_one", "many_to_many", "missed", "ignored")
@@ -37,8 +37,8 @@ def image(result: ImageResult, run: Run) -> str:
     else:
         lines = [f"{run.protocol.title} - statistics - image {result.name}"]
         lines += _statistics(result.totals, result.scores)
-        lines += ["", "Local evaluation", *_local("GT object", result.objects, "detections")]
-        lines += ["", "Detections", *_local("Detection", result.detections, "objects")]
+        lines += ["", "Local evaluation", *_local("GT object", result.objects, "Detections")]
+        lines += ["", "Detections", *_local("Detection", result.detections, "GT objects")]
     return "\n".join(lines) + "\n"
 
 
@@ -86,19 +86,19 @@ def _original_statistics(totals: Totals, scores: Scores, level: int, with_all_em
 
 def _original_objects(result: ImageResult, level: int) -> Iterator[str]:
     for entry in result.objects:
-        if entry["match"] == "ignored":
+        if entry.match == "ignored":
             continue
-        values = (number(entry[name] or 0.0) for name in ("coverage", "accuracy", "split"))
-        yield f"GT object {entry['id']}"
+        values = (number(entry.values[name] or 0.0) for name in ("coverage", "accuracy", "split"))
+        yield f"GT object {entry.id}"
         yield "Coverage = {} Accuracy = {} Split = {}".format(*values)
         if level >= 2:
-            yield f"Match = {entry['match']} Detections = {_ids(entry['detections'])}"
+            yield f"Match = {entry.match} Detections = {_ids(entry.partners)}"
 
 
 def _original_detections(result: ImageResult) -> Iterator[str]:
     for entry in result.detections:
-        yield f"Detection {entry['id']}"
-        yield f"Match = {entry['match']} GT objects = {_ids(entry['objects'])}"
+        yield f"Detection {entry.id}"
+        yield f"Match = {entry.match} GT objects = {_ids(entry.partners)}"
 
 
 def _ids(ids: list[int]) -> str:
@@ -134,18 +134,12 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
-def _local(what: str, entries: Sequence[dict[str, Any]], partners: str) -> Iterator[str]:
-    partners_title = "Detections" if partners == "detections" else "GT objects"
+def _local(what: str, entries: Sequence[ObjectResult], partners: str) -> Iterator[str]:
     for entry in entries:
-        yield f"{what} {entry['id']}"
-        yield f"Match = {entry['match']} {partners_title} = {_shown(entry[partners])}"
-        values = [
-            f"{_title(name)} = {_shown(value)}"
-            for name, value in entry.items()
-            if name not in ("id", "match", partners)
-        ]
-        if values:
-            yield " ".join(values)
+        yield f"{what} {entry.id}"
+        yield f"Match = {entry.match} {partners} = {_shown(entry.partners)}"
+        if entry.values:
+            yield " ".join(f"{_title(name)} = {_shown(value)}" for name, value in entry.values.items())
 
 
 def _title(name: str) -> str:

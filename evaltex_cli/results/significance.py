@@ -28,6 +28,7 @@ from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.tally import Evaluation
 from evaltex_cli.protocols.base import EvidenceRows, Scores, Tally
 from evaltex_cli.records import Bools, Floats
+from evaltex_cli.results.result_document import Bootstrap, Intervals
 
 LEVEL = 0.95
 RESAMPLES = 2000
@@ -244,13 +245,11 @@ def few_images(images: int) -> str | None:
     )
 
 
-def intervals(
-    rows: EvidenceRows, scores: Callable[[Any], Scores], level: float, resamples: int, seed: int
-) -> tuple[dict[str, tuple[float, float] | None], list[str]]:
+def intervals(rows: EvidenceRows, scores: Callable[[Any], Scores], bootstrap: Bootstrap) -> tuple[Intervals, list[str]]:
     """Return each scalar score's interval, and what the user should know about them."""
-    drawn = replicates(rows, scores, resamples, seed)
+    drawn = replicates(rows, scores, bootstrap.resamples, bootstrap.seed)
     images = int(drawn.has_evidence.sum())
-    outcomes = {name: of_score(name, drawn, images, level) for name in drawn.values}
+    outcomes = {name: of_score(name, drawn, images, bootstrap.level) for name in drawn.values}
     warning = few_images(images)
     return (
         {name: outcome.interval for name, outcome in outcomes.items()},
@@ -259,12 +258,10 @@ def intervals(
 
 
 def with_intervals(
-    evaluations: Sequence[Evaluation], level: float, resamples: int, seed: int
-) -> tuple[list[Evaluation], dict[str, dict[str, Any]]]:
+    evaluations: Sequence[Evaluation], bootstrap: Bootstrap
+) -> tuple[list[Evaluation], dict[str, Intervals]]:
     """Return the evaluations, which have rows, with warnings of missing intervals; and by protocol `intervals`."""
-    replicated = [
-        ({}, []) if one.rows is None else intervals(one.rows, one.score, level, resamples, seed) for one in evaluations
-    ]
+    replicated = [({}, []) if one.rows is None else intervals(one.rows, one.score, bootstrap) for one in evaluations]
     warned = [
         replace(one, warnings=[*one.warnings, *warnings])
         for one, (_, warnings) in zip(evaluations, replicated, strict=True)

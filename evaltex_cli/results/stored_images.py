@@ -11,7 +11,7 @@ import json
 import os
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import IO, Any, overload
@@ -19,11 +19,13 @@ from typing import IO, Any, overload
 import numpy as np
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation.tally import ImageResult
+from evaltex_cli.evaluation.tally import ImageResult, ObjectResult
 from evaltex_cli.records import Ints
 from evaltex_cli.runtime.input_files import open_regular, read_regular
 
 IMAGES = "images"
+PARTNERS = {"objects": "detections", "detections": "objects"}
+"""Each side of an image, and what its objects' partners are called in the .json."""
 _OPENING = f'"{IMAGES}": [\n'.encode()
 _BLANKS = re.compile(r"[ \t\n\r]*+")
 _DECODER = json.JSONDecoder()
@@ -65,7 +67,21 @@ class StoredImages(Sequence[ImageResult]):
 
 
 def _image(value: Any) -> ImageResult:
-    return ImageResult(**{field.name: value[field.name] for field in fields(ImageResult)})
+    members = {field.name: value[field.name] for field in fields(ImageResult)}
+    for side, partners in PARTNERS.items():
+        members[side] = [object_result(entry, partners) for entry in members[side]]
+    return ImageResult(**members)
+
+
+def entry_of(result: ObjectResult, partners: str) -> dict[str, Any]:
+    """Return what a result's .json says of an object or a detection; `partners` is the name of its partners there."""
+    return {"id": result.id, "match": result.match, partners: result.partners, **result.values}
+
+
+def object_result(entry: Mapping[str, Any], partners: str) -> ObjectResult:
+    """Return the object or detection of an entry that is as `entry_of` returns it."""
+    values = {name: value for name, value in entry.items() if name not in ("id", "match", partners)}
+    return ObjectResult(entry["id"], entry["match"], entry[partners], values)
 
 
 def read(path: Path, expected: str) -> Any:

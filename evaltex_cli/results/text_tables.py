@@ -10,6 +10,7 @@ from types import GeneratorType
 from typing import Any
 
 from evaltex_cli.evaluation.tally import Evaluation
+from evaltex_cli.results.result_document import Intervals
 from evaltex_cli.version import __version__
 
 SCHEMA = 1
@@ -116,7 +117,7 @@ _SCALARS: dict[type, Callable[[Any], str]] = {
 }
 
 
-def score_table(evaluations: Sequence[Evaluation], intervals: Mapping[str, Mapping[str, Any]]) -> str:
+def score_table(evaluations: Sequence[Evaluation], intervals: Mapping[str, Intervals]) -> str:
     """Return a short table of a run: one row per protocol, its headline scores as columns, with any intervals."""
     rows = []
     for evaluation in evaluations:
@@ -132,7 +133,7 @@ def _score(value: float | None) -> str:
     return f"{'-':<6}" if value is None else f"{value:.4f}"
 
 
-def _bounds(name: str, intervals: Mapping[str, Sequence[float] | None]) -> str:
+def _bounds(name: str, intervals: Intervals) -> str:
     if name not in intervals:
         return ""
     interval = intervals[name]

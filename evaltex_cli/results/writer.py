@@ -21,6 +21,7 @@ from evaltex_cli.protocols.base import Evidence, Protocol
 from evaltex_cli.records import ImageBatch
 from evaltex_cli.results import result_text
 from evaltex_cli.results.result_document import SCHEMA, Extras
+from evaltex_cli.results.stored_images import PARTNERS, entry_of
 from evaltex_cli.runtime.atomic_output import remove_tree
 from evaltex_cli.version import __version__
 
@@ -67,7 +68,10 @@ def of_images(run: Run, results: Iterable[ImageResult]) -> ImageFiles:
 
 def json_line(result: ImageResult) -> str:
     """One element of ``images``, in one line."""
-    return _compact({field.name: getattr(result, field.name) for field in fields(ImageResult)})
+    members = {field.name: getattr(result, field.name) for field in fields(ImageResult)}
+    for side, partners in PARTNERS.items():
+        members[side] = [entry_of(one, partners) for one in members[side]]
+    return _compact(members)
 
 
 def document(evaluation: Evaluation, images: Iterable[str], extras: Extras) -> Iterator[str]:

@@ -78,7 +78,7 @@ def test_evaluates_against_itself(tmp_path):
         assert evaluate(path, path, protocol).scores["recall"] == pytest.approx(2 / 3)
         left_out = evaluate(path, path, protocol, zero_rectangles="ignored", per_image=True)
         assert left_out.scores["recall"] == left_out.scores["precision"] == 1
-        assert [one["match"] for one in left_out.images[0].objects] == ["one-to-one", "ignored", "one-to-one"]
+        assert [one.match for one in left_out.images[0].objects] == ["one-to-one", "ignored", "one-to-one"]
 
 
 # Rectangles as Wolf's program reads them -----------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def test_a_detection_of_another_type_is_a_rival(tmp_path):
     gt = write(tmp_path, document([[(*WORD, 1)]]), "a.xml")
     det = write(tmp_path, document([[(0, 0, 90, 20, 2), (0, 0, 90, 20, 1)]]), "b.xml")
     found = evaluate(gt, det, "deteval", per_image=True).images[0]
-    assert [one["match"] for one in found.detections] == ["false-positive", "one-to-one"]
+    assert [one.match for one in found.detections] == ["false-positive", "one-to-one"]
     det = write(tmp_path, document([[(0, 0, 50, 20, 2), (50, 0, 50, 20, 1)]]), "b.xml")
     assert evaluate(gt, det, "deteval").scores["recall"] == 0.0
 

@@ -80,9 +80,9 @@ def test_gives_the_official_counts_and_matches_of_every_image(path: Path) -> Non
         for key in ("recall", "precision", "hmean"):
             assert image.scores[key] == pytest.approx(stats["det"][key], abs=1e-9), image.name
         pairs = {(i, j) for gts, dets, _ in official[image.name]["matches"] for i in gts for j in dets}
-        assert {(one["id"] - 1, j - 1) for one in image.objects for j in one["detections"]} == pairs, image.name
-        assert {(i - 1, one["id"] - 1) for one in image.detections for i in one["objects"]} == pairs, image.name
-        types = {one["match"] for one in image.objects}
+        assert {(one.id - 1, j - 1) for one in image.objects for j in one.partners} == pairs, image.name
+        assert {(i - 1, one.id - 1) for one in image.detections for i in one.partners} == pairs, image.name
+        types = {one.match for one in image.objects}
         kinds = {kind for _, _, kind in official[image.name]["matches"]}
         assert kinds == set() or types & {*kinds, "many-to-many"}, image.name
 
@@ -446,7 +446,7 @@ def test_confidences_order_the_detections(tmp_path: Path) -> None:
         lines = [f"0,0,40,10,{confidences[0]},ABXY", f"0,0,20,10,{confidences[1]},AB"]
         (folder / "1.txt").write_text("\n".join(lines), encoding="utf-8")
         result = evaluate(tmp_path / "gt", folder, "cleval", per_image=True)
-        credits.append([one["credited_characters"] for one in result.images[0].detections])
+        credits.append([one.values["credited_characters"] for one in result.images[0].detections])
     assert credits == [[4.0, 0.0], [2.0, 2.0]]
 
 

@@ -60,8 +60,8 @@ def by_id(images: list[ImageResult]) -> Any:
         (
             image.totals,
             image.scores,
-            [one | {"detections": set(one["detections"])} for one in image.objects],
-            {one["id"]: one for one in image.detections},
+            [(one.id, one.match, set(one.partners), one.values) for one in image.objects],
+            {one.id: one for one in image.detections},
         )
         for image in images
     ]
@@ -89,7 +89,7 @@ def test_is_the_file_sorted(protocol: str, numbers: list[int], polygons: bool, v
     assert totals == expected
     assert by_id(images) == by_id(of_sorted)
     file_order = batch.det.ids.tolist()
-    assert [one["id"] for image in images for one in image.detections] == file_order
+    assert [one.id for image in images for one in image.detections] == file_order
 
 
 def assert_sorted_as(batch: ImageBatch, sorted_batch: ImageBatch) -> None:

@@ -421,7 +421,7 @@ def test_totaltext_counts_named_images_only(tmp_path: Path) -> None:
     det = written(tmp_path, "det", {"a": f"{square}\n"})
     totaltext = evaluate(gt, det, "deteval", per_image=True, variant="totaltext")
     assert totaltext.scores["recall"] == 1
-    assert [entry["match"] for image in totaltext.images for entry in image.objects] == ["one-to-one", "ignored"]
+    assert [entry.match for image in totaltext.images for entry in image.objects] == ["one-to-one", "ignored"]
     assert evaluate(gt, det, "deteval", shape="polygon").scores["recall"] == 0.5
 
 

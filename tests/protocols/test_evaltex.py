@@ -63,10 +63,10 @@ def test_sample_of_the_tool_page(tmp_path: Path) -> None:
     )
     det = 'img_1\n\n1,"",272,264,392,186\n2,"",34,40,886,175\n3,"",168,1082,300,148\n'
     result = run(tmp_path, gt, det)
-    objects = {entry["id"]: entry for entry in result.images[0].objects}
-    assert [i for i, entry in objects.items() if entry["match"] == "one-to-one"] == [1, 2, 8]
-    assert objects[1]["coverage"] == 1
-    assert objects[1]["accuracy"] == pytest.approx(883.72 * 173.72 / (886 * 175), abs=1e-12)
+    objects = {one.id: one for one in result.images[0].objects}
+    assert [i for i, one in objects.items() if one.match == "one-to-one"] == [1, 2, 8]
+    assert objects[1].values["coverage"] == 1
+    assert objects[1].values["accuracy"] == pytest.approx(883.72 * 173.72 / (886 * 175), abs=1e-12)
     assert result.scores["quantity_recall"] == pytest.approx(3 / 9)
     assert result.scores["quantity_precision"] == 1
 

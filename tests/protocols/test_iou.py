@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evaltex_cli import Accumulator, evaluate, image_objects
+from evaltex_cli.evaluation.tally import ObjectResult
 from evaltex_cli.protocols.iou.iou import first_fit
 
 quick = settings(deadline=None, derandomize=True, max_examples=40)
@@ -205,11 +206,11 @@ def test_every_object_has_its_match(tmp_path: Path) -> None:
     (tmp_path / "det.txt").write_text('a\n7,"",0,0,80,20\n8,"",400,0,50,20\n9,"",600,0,5,5\n')
     (image,) = evaluate(tmp_path / "gt.txt", tmp_path / "det.txt", "iou", per_image=True).images
     assert image.objects == [
-        {"id": 1, "match": "one-to-one", "detections": [7], "iou": pytest.approx(0.8)},
-        {"id": 2, "match": "missed", "detections": [], "iou": 0.0},
-        {"id": 3, "match": "ignored", "detections": [], "iou": None},
+        ObjectResult(1, "one-to-one", [7], {"iou": pytest.approx(0.8)}),
+        ObjectResult(2, "missed", [], {"iou": 0.0}),
+        ObjectResult(3, "ignored", [], {"iou": None}),
     ]
-    assert [(entry["id"], entry["match"], entry["objects"]) for entry in image.detections] == [
+    assert [(one.id, one.match, one.partners) for one in image.detections] == [
         (7, "one-to-one", [1]),
         (8, "ignored", []),
         (9, "false-positive", []),

@@ -73,11 +73,11 @@ def test_ground_truth_finds_itself_exactly(gt: str, shape: str) -> None:
     falls to Eq. 5, with 0 on its left, as G' and D intersect in what G and G' do. No two objects are the same.
     """
     found = run(gt, gt, shape=shape)
-    objects = [entry for image in found.images for entry in image.objects if entry["match"] != "ignored"]
+    objects = [one for image in found.images for one in image.objects if one.match != "ignored"]
     assert objects
-    for entry in objects:
-        assert (entry["match"], entry["detections"]) == ("one-to-one", [entry["id"]])
-        assert (entry["coverage"], entry["accuracy"]) == pytest.approx((1.0, 1.0), abs=1e-12)
+    for one in objects:
+        assert (one.match, one.partners) == ("one-to-one", [one.id])
+        assert (one.values["coverage"], one.values["accuracy"]) == pytest.approx((1.0, 1.0), abs=1e-12)
     without_area = 2 if gt == TOTAL_TEXT else 0
     assert found.det.zero_area == without_area == found.totals["false_positives"]
     assert found.scores["recall"] == pytest.approx(1.0, abs=1e-12)
@@ -88,7 +88,8 @@ def test_words_that_overlap_nothing_score_exactly_one() -> None:
     """Boxes have no rounding that could show: not a digit is missing."""
     found = run(IC13, IC13)
     assert {found.scores[name] for name in ("recall", "precision", "fscore", "split", "emd_fscore")} == {1.0}
-    assert all(entry["coverage"] == entry["accuracy"] == 1.0 for image in found.images for entry in image.objects)
+    values = [one.values for image in found.images for one in image.objects]
+    assert all(of_object["coverage"] == of_object["accuracy"] == 1.0 for of_object in values)
 
 
 def test_what_was_read_is_summarised() -> None:

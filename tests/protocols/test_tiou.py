@@ -208,10 +208,10 @@ def test_every_word_has_its_line_match(tmp_path: Path) -> None:
     paths = tmp_path / "gt.txt", tmp_path / "det.txt"
     (image,) = evaluate(*paths, "tiou", per_image=True, lines="regions").images
     second = image.objects[1]
-    assert (second["match"], second["detections"]) == ("many-to-one", [5])
-    assert (second["siou_recall"], second["tiou_recall"]) == pytest.approx((0.75, 0.75 * 0.75))
-    assert image.detections[0]["objects"] == [1, 2]
-    assert image.detections[0]["tiou_precision"] == pytest.approx(0.9)
+    assert (second.match, second.partners) == ("many-to-one", [5])
+    assert (second.values["siou_recall"], second.values["tiou_recall"]) == pytest.approx((0.75, 0.75 * 0.75))
+    assert image.detections[0].partners == [1, 2]
+    assert image.detections[0].values["tiou_precision"] == pytest.approx(0.9)
 
 
 def test_lines_of_masks_are_refused(tmp_path: Path) -> None:

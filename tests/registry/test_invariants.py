@@ -221,14 +221,12 @@ def test_totals_are_the_sums_of_the_images(tmp_path: Path, protocol: str, seed: 
     assert sum(len(image.objects) for image in found.images) == found.gt.objects > 0
     assert sum(len(image.detections) for image in found.images) == found.det.objects > 0
     for image in found.images:
-        forth = {(entry["id"], partner) for entry in image.objects for partner in entry["detections"]}
-        back = {(partner, entry["id"]) for entry in image.detections for partner in entry["objects"]}
+        forth = {(one.id, partner) for one in image.objects for partner in one.partners}
+        back = {(partner, one.id) for one in image.detections for partner in one.partners}
         assert forth == back
-        assert {entry["match"] for entry in image.objects + image.detections} <= set(MATCH_TYPES)
-        for entry in image.objects + image.detections:
-            assert entry["match"] not in ("missed", "false-positive") or not entry.get(
-                "detections", entry.get("objects")
-            )
+        assert {one.match for one in image.objects + image.detections} <= set(MATCH_TYPES)
+        for one in image.objects + image.detections:
+            assert one.match not in ("missed", "false-positive") or not one.partners
         for name in load(protocol).headline:
             assert image.scores[name] is None or 0 <= image.scores[name] <= 1
 

@@ -40,7 +40,7 @@ def sides(tmp_path: Path) -> tuple[Path, Path]:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_its_objects_are_ignored(sides: tuple[Path, Path], protocol: str) -> None:
     found = evaluate(*sides, protocol, per_image=True)
-    matches = {image.name: {one["match"] for one in image.objects} for image in found.images}
+    matches = {image.name: {one.match for one in image.objects} for image in found.images}
     assert matches["named"] == matches["absent"] == {"ignored"}
     assert "missed" in matches["words"]
     assert not any("missed" in warning for warning in found.warnings)

@@ -27,7 +27,7 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import batches
 from evaltex_cli.report import Made, Pictures, inputs, make, page, read, subject
 from evaltex_cli.results import significance, writer
-from evaltex_cli.results.result_document import Extras
+from evaltex_cli.results.result_document import Bootstrap, Extras
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HOSTILE = '</script><img src="https://example.org/x.png" onerror="document.title=\'taken\'"><!--<script>&amp;\u202e'
@@ -118,7 +118,7 @@ class TestContent:
         scalars = {name: value for name, value in document["scores"].items() if not isinstance(value, list)}
         assert system["scores"] == scalars
         stored = comparison.stored(words / "evaltex.json", "words")[0]
-        expected, _ = significance.intervals(stored.rows, stored.score, 0.95, significance.RESAMPLES, 0)
+        expected, _ = significance.intervals(stored.rows, stored.score, Bootstrap(0.95, significance.RESAMPLES, 0))
         assert system["intervals"] == {name: list(bounds) if bounds else None for name, bounds in expected.items()}
         assert [one["name"] for one in system["histograms"]] == ["coverage_histogram", "accuracy_histogram"]
         assert system["histograms"][0]["shares"] == document["scores"]["coverage_histogram"]

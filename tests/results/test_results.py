@@ -15,12 +15,13 @@ import pytest
 import scenes
 
 from evaltex_cli import InputError, evaluate
-from evaltex_cli.evaluation.tally import Evaluation, ImageResult, Run
+from evaltex_cli.evaluation.tally import Evaluation, ImageResult, ObjectResult, Run
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import Count, Tally
 from evaltex_cli.results import result_document, result_text, writer
 from evaltex_cli.results.beginnings import is_result
 from evaltex_cli.results.result_document import Extras
+from evaltex_cli.results.stored_images import entry_of
 from evaltex_cli.runtime.atomic_output import staged
 
 SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
@@ -182,8 +183,7 @@ def test_layout_of_the_tool_page_to_the_character(tmp_path: Path, first: str) ->
         entries = re.findall(r"GT object (\d+)\nCoverage = (.*) Accuracy = (.*) Split = (.*)", expected)
         assert len(entries) == 6
         objects = [
-            {"id": int(i), "match": "one-to-one", "detections": [], "coverage": float(a), "accuracy": float(b)}
-            | {"split": float(c)}
+            ObjectResult(int(i), "one-to-one", [], {"coverage": float(a), "accuracy": float(b), "split": float(c)})
             for i, a, b, c in entries
         ]
         result = ImageResult("img_1", totals, scores, objects, [])
@@ -268,7 +268,8 @@ def test_json_is_what_the_schema_says(tmp_path: Path, protocol: str, polygons: b
     assert read["scores"] == found.scores
     assert read["totals"] == found.totals
     assert [image["scores"] for image in read["images"]] == [image.scores for image in found.images]
-    assert [image["objects"] for image in read["images"]] == [image.objects for image in found.images]
+    objects = [[entry_of(one, "detections") for one in image.objects] for image in found.images]
+    assert [image["objects"] for image in read["images"]] == objects
     assert [len(image["objects"]) for image in read["images"]] != [0] * len(read["images"])
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from evaltex_cli.compare import changes, comparison, tables
 from evaltex_cli.protocols.base import Count, EvidenceRows, Sum, Tally
 from evaltex_cli.results import significance
+from evaltex_cli.results.result_document import Bootstrap
 from evaltex_cli.results.text_tables import shown_p
 
 
@@ -166,7 +167,7 @@ class TestScore:
 
     def test_images_without_evidence_are_not_counted(self):
         intervals, warnings = significance.intervals(
-            rows_of([1] * 5 + [0] * 5, [2] * 5 + [0] * 5), scores, 0.95, 2000, 0
+            rows_of([1] * 5 + [0] * 5, [2] * 5 + [0] * 5), scores, Bootstrap(0.95, 2000, 0)
         )
         assert set(intervals.values()) == {None}
         assert warnings == [
@@ -175,10 +176,10 @@ class TestScore:
         ]
 
     def test_a_warning_names_the_scores_without_an_interval(self):
-        intervals, warnings = significance.intervals(rows_of([1] * 30, range(1, 31)), scores, 0.95, 99, 0)
+        intervals, warnings = significance.intervals(rows_of([1] * 30, range(1, 31)), scores, Bootstrap(0.95, 99, 0))
         assert intervals["recall"] is not None
         assert warnings == []
-        _, warnings = significance.intervals(rows_of([1] * 30, [2] * 30), scores, 0.95, 99, 0)
+        _, warnings = significance.intervals(rows_of([1] * 30, [2] * 30), scores, Bootstrap(0.95, 99, 0))
         assert warnings == [f"no interval: {significance.ALL_ALIKE}"]
 
 

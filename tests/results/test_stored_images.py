@@ -14,8 +14,9 @@ from click.testing import CliRunner
 
 from evaltex_cli import InputError
 from evaltex_cli.cli import main
+from evaltex_cli.evaluation.tally import ImageResult
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.results import reader, stored_images
+from evaltex_cli.results import reader, stored_images, writer
 from evaltex_cli.results.result_document import ResultDocument
 
 WORDS = Path(__file__).parents[2] / "examples" / "words"
@@ -37,9 +38,13 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def as_json(image: ImageResult) -> Any:
+    return json.loads(writer.json_line(image))
+
+
 def assert_is(document: ResultDocument, whole: dict[str, Any]) -> None:
     """The record says what the JSON does."""
-    assert [asdict(image) for image in document.images] == whole["images"]
+    assert list(map(as_json, document.images)) == whole["images"]
     assert asdict(document.inputs) == whole["inputs"]
     for name in ("version", "protocol", "signature", "parameters", "totals", "scores", "warnings"):
         assert getattr(document, name) == whole[name]
@@ -55,8 +60,8 @@ def test_lines_are_read_as_the_whole_is(result: Path, protocol: str) -> None:
     document, whole = reader.read(path, with_objects=True), json.loads(path.read_bytes())
     images, table = document.images, document.table
     assert_is(document, whole)
-    assert asdict(images[1]) == whole["images"][1] == asdict(images[-3])
-    assert list(map(asdict, images[1:3])) == whole["images"][1:3]
+    assert as_json(images[1]) == whole["images"][1] == as_json(images[-3])
+    assert list(map(as_json, images[1:3])) == whole["images"][1:3]
     assert list(table.rows.names) == [image["name"] for image in whole["images"]]
     assert sum(table.counts.tolist()[0][:-2]) <= len(whole["images"][0]["objects"])
     assert table.objects is not None

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from evaltex_cli.evaluation.tally import Evaluation
+from evaltex_cli.results.stored_images import PARTNERS, entry_of
 
 
 def assert_same(found: Any, expected: Any, where: str) -> None:
@@ -30,5 +31,6 @@ def assert_agrees(result: Evaluation, expected: dict[str, Any]) -> None:
     for image in result.images:
         reference = expected["images"][image.name]
         assert_same(image.scores, reference["scores"], image.name)
-        assert_same(image.objects, reference["objects"], image.name)
-        assert_same(image.detections, reference["detections"], image.name)
+        for side, partners in PARTNERS.items():
+            entries = [entry_of(one, partners) for one in getattr(image, side)]
+            assert_same(entries, reference[side], image.name)

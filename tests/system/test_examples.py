@@ -19,6 +19,7 @@ from PIL import Image
 
 from evaltex_cli import evaluate
 from evaltex_cli.cli import main
+from evaltex_cli.results.stored_images import PARTNERS, entry_of
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -64,7 +65,10 @@ def evaluated(name: str) -> dict[str, dict[str, list[dict[str, Any]]]]:
     suffix = "zip" if name == "icdar" else "txt"
     pictures = {"gt_images": folder / "gt", "det_images": folder / "det"} if name in MASKS else {}
     found = evaluate(folder / f"gt.{suffix}", folder / f"det.{suffix}", per_image=True, **pictures)
-    return {image.name: {"objects": image.objects, "detections": image.detections} for image in found.images}
+    return {
+        image.name: {side: [entry_of(one, of) for one in getattr(image, side)] for side, of in PARTNERS.items()}
+        for image in found.images
+    }
 
 
 @pytest.mark.parametrize("name", [name for name in SETS if name != "icdar"])

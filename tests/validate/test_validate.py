@@ -380,8 +380,8 @@ def test_skipped_objects_count_and_nothing_matches_them(files, protocol):
     found = evaluate(*paths, protocol, invalid_polygons="skip", per_image=True, **parameters)
     assert (found.gt.objects, found.gt.dropped, found.gt.dont_care) == (3, 2, 1)
     assert (found.det.objects, found.det.dropped) == (2, 1)
-    assert [one["match"] for one in found.images[0].objects] == ["missed", "one-to-one", "ignored"]
-    assert [one["match"] for one in found.images[0].detections] == ["false-positive", "one-to-one"]
+    assert [one.match for one in found.images[0].objects] == ["missed", "one-to-one", "ignored"]
+    assert [one.match for one in found.images[0].detections] == ["false-positive", "one-to-one"]
     assert "ground truth: 2 invalid polygons skipped: they count, and nothing matches them" in found.warnings
     assert "detections: 1 invalid polygon left out, as if it was not in the file" in found.warnings
 
@@ -395,7 +395,7 @@ def test_dropping_keeps_what_belongs_to_the_others(files):
     found = evaluate(gt, det, "iou", invalid_polygons="drop", per_image=True)
     assert (found.gt.objects, found.gt.dropped, found.gt.repaired, found.gt.dont_care) == (2, 1, 0, 1)
     assert (found.det.objects, found.det.dropped) == (1, 1)
-    assert [one["id"] for one in found.images[0].objects] == [2, 3]
+    assert [one.id for one in found.images[0].objects] == [2, 3]
     assert found.scores["hmean"] == 1
     assert "ground truth: 1 invalid polygon left out, as if it was not in the file" in found.warnings
 
