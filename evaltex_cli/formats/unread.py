@@ -41,7 +41,9 @@ _ROOTS = {
     "TEI": "TEI",
     "svg": "a drawing (SVG)",
     "pdf2xml": "the XML of pdftohtml",
-    "xlf": "XLIFF",
+    "pcGts": "PAGE XML as it was before 2010",
+    "Impact": "the IMPACT project's XML",
+    "ocr": "MiniOCR",
 }
 _KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("form",), "FUNSD"),
@@ -53,6 +55,7 @@ _KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("description", "objects", "size"), "Supervisely"),
     (("categories", "items"), "Datumaro"),
     (("samples",), "FiftyOne"),
+    (("image", "annotations"), "CreateML"),
     (("data_row",), "Labelbox"),
 )
 _XML = re.compile(rb"\s*<(?:[?!]|[A-Za-z_][\w.:-]*[\s/>])")

@@ -179,6 +179,13 @@ def test_cvat_faults(tmp_path: Path, old: str, new: str, fault: str) -> None:
     assert fault in f"annotations.xml{found.faults[0].removeprefix(str(tmp_path / 'annotations.xml'))}"
 
 
+def test_cvat_pictures_of_the_same_name_in_other_subsets(tmp_path: Path) -> None:
+    image = '<image name="img_1.jpg" width="9" height="9" subset="{}"/>'
+    text = f"<annotations>{image.format('train')}{image.format('test')}</annotations>"
+    found = read(saved(tmp_path / "annotations.xml", text))
+    assert (found.source.names, found.faults) == (["train/img_1", "test/img_1"], [])
+
+
 @pytest.mark.parametrize("name", ["via", "via-csv"])
 def test_via(tmp_path: Path, name: str) -> None:
     path = saved(tmp_path / f"via{ENDINGS.get(name, '.json')}", seed(name))

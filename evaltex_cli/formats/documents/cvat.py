@@ -26,7 +26,7 @@ def _collect(root: Element, place: str, side: Side, faults: FaultLog) -> tuple[l
     if root.child("track"):
         at = root.needed("track").at
         raise FormatError("tracks of a video", "an export as 'CVAT for images', which has each image", at=at)
-    images, others = [], Others()
+    images, subsets, others = [], [], Others()
     for element in root:
         if element.name != "image":
             continue
@@ -36,8 +36,12 @@ def _collect(root: Element, place: str, side: Side, faults: FaultLog) -> tuple[l
         except FormatError as error:
             error.log(faults, place)
             continue
+        subsets.append(element.attributes.get("subset", "default"))
         _add_objects(images[-1], element, side, others, faults)
-    for image, name in zip(images, names_of_pictures([image.name for image in images]), strict=True):
+    names = [image.name for image in images]
+    if len(set(names)) < len(names):  # tasks of a project may have the same pictures in different subsets
+        names = [f"{subset}/{name}" for subset, name in zip(subsets, names, strict=True)]
+    for image, name in zip(images, names_of_pictures(names), strict=True):
         image.name = name
     return images, others.warnings(place)
 
