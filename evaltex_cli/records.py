@@ -197,6 +197,8 @@ class ImageBatch:
         The labelled masks, if the run has them; areas are then pixel counts of these.
     in_detections : (images,) bool, or None
         Whether the detections name the image at all, with objects or without. None if all are named.
+    gt_lines : Objects or None
+        A ground truth of lines besides that of words, of the same images, where the run has one.
     measured : dict
         The overlaps by convention, as far as `geometry.overlaps.of` was asked for them; a copy starts without.
     """
@@ -208,6 +210,7 @@ class ImageBatch:
     gt_runs: LabelRuns | None = None
     det_runs: LabelRuns | None = None
     in_detections: Bools | None = None
+    gt_lines: Objects | None = None
     measured: dict[Convention, Overlaps] = field(default_factory=dict, init=False, repr=False)
 
     @property

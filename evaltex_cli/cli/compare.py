@@ -85,7 +85,7 @@ def command(
             work.prepare("evaltex_cli.compare.comparison")
         named = zip(detectors, labels or _labels(detectors), strict=True)
         parameters, options = chosen.parameters(), chosen.read_by(options)
-        with Work().workers() if are_all_stored else work.workers(*paths, options.images) as ordered_map:
+        with Work().workers() if are_all_stored else work.workers(*paths, options.images, options.lines) as ordered_map:
             systems = [
                 comparison.systems_of(path, label, paths[0], options, parameters, ordered_map) for path, label in named
             ]
@@ -106,14 +106,14 @@ def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:
     """Refuse options that say how to evaluate where all detectors were evaluated before."""
     if chosen.has_parameters or options.min_confidence is not None:
         stop(
-            "results have their parameters; leave out --set, --config, --preset and --min-confidence, or give the"
-            " detections themselves"
+            "results have their parameters; leave out --set, --config and --min-confidence, and --preset, or give"
+            " the detections themselves"
         )
-    read_by = (options.images, options.coordinates, options.columns)
+    read_by = (options.images, options.coordinates, options.columns, options.lines)
     if any(option is not None for option in read_by) or options.invalid != INVALID_POLYGONS[0]:
         stop(
-            "results were evaluated before; leave out --images, --coordinates, --columns and --invalid, or give the"
-            " detections themselves"
+            "results were evaluated before; leave out --images, --coordinates, --columns, --lines and --invalid, or"
+            " give the detections themselves"
         )
 
 

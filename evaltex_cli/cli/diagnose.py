@@ -83,7 +83,7 @@ def command(
         bins = [_edges(f"--{name.replace('_', '-')}", text) for name, text in edges.items()]
         diagnostician = diagnosis.Diagnostician(error_types.Thresholds(**limits), breakdown.Edges(*bins))
         work.prepare("evaltex_cli.diagnose.diagnosis")
-        with work.workers(gt, det, options.images) as ordered_map:
+        with work.workers(gt, det, options.images, options.lines) as ordered_map:
             inputs = open_inputs(gt, det, options, ordered_map)
             diagnoses = diagnosis.diagnosed(inputs, parameters, diagnostician, ordered_map=ordered_map)
         warn([warning for one in diagnoses for warning in one.warnings])

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from evaltex_cli import formats
 from evaltex_cli.cli.output import warn
-from evaltex_cli.cli.paths import CONFIG, PICTURES, OutputFile
+from evaltex_cli.cli.paths import CONFIG, INPUT, PICTURES, OutputFile
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.formats.options import INVALID_POLYGONS, Coordinates, InputOptions, column_mapping
 from evaltex_cli.protocols import PROTOCOLS
@@ -121,6 +121,13 @@ invalid_option = click.option(
     " missed), or refuse them as an error.",
 )
 
+lines_option = click.option(
+    "--lines",
+    type=INPUT,
+    metavar="GT_LINES",
+    help="Ground truth of lines of the same images, for the protocol tiou.",
+)
+
 
 coordinates_option = click.option(
     "--coordinates",
@@ -206,6 +213,7 @@ def input_options(
         det_format=det_format_option,
         images=images_option(images_help),
         min_confidence=min_confidence_option,
+        lines=lines_option,
         invalid=invalid_option,
         coordinates=coordinates_option,
         columns=columns_option,

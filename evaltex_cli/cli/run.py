@@ -144,7 +144,7 @@ def _evaluated(
     """Do the work, wherever it is to be done."""
     options, results, masks = request.options, request.results, request.options.masks
     with ExitStack() as stack:
-        folders = (options.images, masks and masks.gt, masks and masks.det)
+        folders = (options.images, options.lines, masks and masks.gt, masks and masks.det)
         ordered_map = stack.enter_context(request.work.workers(request.gt, request.det, *folders))
         inputs = open_inputs(request.gt, request.det, options, ordered_map if request.work.cluster is None else map)
         if results.per_image:

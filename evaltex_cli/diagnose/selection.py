@@ -92,6 +92,7 @@ def select_images(batch: ImageBatch, which: Bools) -> ImageBatch:
         sizes=batch.sizes[which],
         gt=_of_images(batch.gt, which),
         det=_of_images(batch.det, which),
+        gt_lines=None if batch.gt_lines is None else _of_images(batch.gt_lines, which),
         in_detections=None if batch.in_detections is None else batch.in_detections[which],
     )
 

@@ -51,6 +51,8 @@ class BatchTask(NamedTuple):
         Whether anybody wants the evidence, not only the faults.
     stamps : (2, images, 2) int64 or None
         Of the label pictures, where there are any (`picture_stamps`).
+    lines : callable or None
+        Reads the images of `names` of the ground truth of lines, if there is one.
     """
 
     names: Sequence[str]
@@ -59,6 +61,7 @@ class BatchTask(NamedTuple):
     det: Read
     is_counted: bool
     stamps: Ints | None = None
+    lines: Read | None = None
 
 
 class Refused(typing.NamedTuple):
@@ -109,12 +112,16 @@ def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, task:
     det_read = _settled(task.det(), "det", options.invalid, refused)
     faults = FaultLog()
     faults.extend(gt_read.faults, det_read.faults)
+    lines = None if task.lines is None else task.lines()
+    if lines is not None:
+        faults.extend(lines.faults)
     batch = ImageBatch(
         task.names,
         gt_read.sizes,
         gt_read.objects,
         _with_empty_images(det_read.objects, task.present),
         in_detections=task.present,
+        gt_lines=None if lines is None else lines.objects,
     )
     if options.masks is not None:
         batch = _with_masks(batch, options.masks, task, faults)
@@ -145,6 +152,7 @@ def task_of(inputs: Inputs, stamps: Ints | None, cut: tuple[int, int], is_counte
         inputs.det.part(partners[present]).read,
         is_counted,
         None if stamps is None else stamps[:, start:stop],
+        None if inputs.lines is None or not is_counted else inputs.lines.part(inputs.paired_lines[start:stop]).read,
     )
 
 

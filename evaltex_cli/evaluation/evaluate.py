@@ -17,7 +17,7 @@ from evaltex_cli import formats
 from evaltex_cli.errors import ConfigError, InputError, counted, listed
 from evaltex_cli.evaluation import batches
 from evaltex_cli.evaluation.batches import BatchResult, BatchTask, Refused, cut
-from evaltex_cli.evaluation.inputs import Inputs, open_inputs, signature
+from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, open_inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
 from evaltex_cli.evaluation.tally import (
     Evaluation,
@@ -57,6 +57,7 @@ def evaluate(
     images: str | PathLike[str] | None = None,
     coordinates: str | None = None,
     columns: str | None = None,
+    gt_lines: str | PathLike[str] | None = None,
     **parameters: Any,
 ) -> Evaluation:
     """Evaluate detections against ground truth.
@@ -87,6 +88,8 @@ def evaluate(
         What the columns of a table with a header hold, ``image=file,x0=left`` (`options.column_mapping`).
     coordinates : str, optional
         What the numbers of boxes are in a format that does not say so, ``yxyx:1000`` say (`options.Coordinates`).
+    gt_lines : path, optional
+        A ground truth of lines, of the same images, for the protocol tiou.
     **parameters
         The protocol's parameters, ``det_border=0.02`` say.
 
@@ -118,6 +121,7 @@ def evaluate(
         masks=mask_folders(gt_images, det_images, max_pixels),
         min_confidence=min_confidence,
         invalid=invalid_polygons or INVALID_POLYGONS[0],
+        lines=None if gt_lines is None else Path(gt_lines),
         preset=preset,
         coordinates=coordinates,
         columns=columns,
@@ -187,7 +191,8 @@ def evaluate_inputs(
         _refuse_masks(runs)
         options = replace(options, masks=options.masks._replace(base=Path.cwd()))
     indexed_well = not faults.count
-    paired = inputs.paired
+    runs = _with_lines(runs, inputs)
+    paired, _ = inputs.paired, inputs.paired_lines  # which log what does not pair
     if indexed_well:
         refuse_other_spellings(gt, det, paired)
     gt_count, det_count = InputCounts(), InputCounts()
@@ -219,20 +224,41 @@ def evaluate_inputs(
     missing = InputCounts(missing=int((paired == NO_DETECTIONS).sum()))
     summaries = _summary(gt, gt_count), _summary(det, det_count + missing)
     warnings = _warnings(inputs, *summaries)
-    return [scored(run, *summaries, options, warnings + _text_warnings(run, summaries[1])) for run in runs]
+    lines = "" if inputs.lines is None else inputs.lines.sha256
+    return [scored(run, *summaries, options, warnings + _text_warnings(run, summaries[1]), lines) for run in runs]
+
+
+def _with_lines(runs: Sequence[Run], inputs: Inputs) -> Sequence[Run]:
+    """Let the protocols that can take lines from the ground truth of lines, if there is one, do so."""
+    if inputs.lines is None:
+        return runs
+    able = [run.protocol.name for run in runs if hasattr(run.parameters, "lines")]
+    if not able:
+        raise InputError(f"{inputs.lines.path}: a ground truth of lines is for tiou; add this protocol or leave it out")
+    for run in runs:
+        if getattr(run.parameters, "lines", "none") not in ("none", LINES_OF_FILE):
+            raise ConfigError(
+                f"{run.protocol.name}: lines={run.parameters.lines} does not go with {inputs.lines.path}; leave out one"
+            )
+    return [
+        replace(run, parameters=replace(run.parameters, lines=LINES_OF_FILE)) if run.protocol.name in able else run
+        for run in runs
+    ]
 
 
 def _summary(source: Source, counts: InputCounts) -> InputSummary:
     return InputSummary.of_file(InputFile(Path(source.path).name, source.format, source.sha256), counts)
 
 
-def scored(run: Run, gt: InputSummary, det: InputSummary, options: InputOptions, warnings: list[str]) -> Evaluation:
+def scored(
+    run: Run, gt: InputSummary, det: InputSummary, options: InputOptions, warnings: list[str], lines_sha256: str = ""
+) -> Evaluation:
     """Score what a run has summed."""
     protocol = run.protocol
     return Evaluation(
         protocol=protocol,
         parameters=run.parameters,
-        signature=signature(protocol, run.parameters, options, gt.images, gt.sha256),
+        signature=signature(protocol, run.parameters, options, gt.images, gt.sha256, lines_sha256),
         gt=gt,
         det=det,
         tally=run.sums,

@@ -7,9 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evaltex_cli import formats
-from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.evaluation.pairing import pair_images, with_names_of
+from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_confident
 from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions, MaskFolders
@@ -21,20 +23,38 @@ from evaltex_cli.version import __version__
 if TYPE_CHECKING:
     from evaltex_cli.protocols.base import Protocol
 
+LINES_OF_FILE = "file"
+"""Value of a parameter `lines`: those of the ground truth of lines."""
+
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """Ground truth and detections, indexed, with the options they are read by; faults found so far are in the log."""
+    """Ground truth and detections, indexed, with the options they are read by; faults found so far are in the log.
+
+    `lines` is the ground truth of lines, if there is one.
+    """
 
     gt: Source
     det: Source
     faults: FaultLog
     options: InputOptions
+    lines: Source | None = None
 
     @cached_property
     def paired(self) -> Ints:
         """(images,) where the detections of each image are; see `pair_images`. The first access logs its faults."""
         return pair_images(self.gt, self.det, self.faults)
+
+    @cached_property
+    def paired_lines(self) -> Ints:
+        """(images,) where the lines of each image are, if there are lines; the first access logs images without."""
+        if self.lines is None:
+            return np.zeros(0, np.int64)
+        paired = pair_images(self.gt, self.lines, self.faults)
+        for k in np.flatnonzero(paired == NO_DETECTIONS).tolist():
+            found = f"no image {quote(self.gt.names[k])}"
+            self.faults.add(self.lines.path, None, found, f"all images of {self.gt.path}")
+        return paired
 
 
 def open_inputs(gt: Path, det: Path, options: InputOptions, ordered_map: OrderedMap = map) -> Inputs:
@@ -72,7 +92,14 @@ def open_inputs(gt: Path, det: Path, options: InputOptions, ordered_map: Ordered
         from evaltex_cli.formats.image_sizes import with_sizes
 
         gt_source = with_sizes(gt_source, options.images)
-    return Inputs(*in_pixels(gt_source, det_source), faults, options)
+    lines = None if options.lines is None else _opened_lines(options.lines, gt_source, options, faults)
+    return Inputs(*in_pixels(gt_source, det_source), faults, options, lines)
+
+
+def _opened_lines(path: Path, gt: Source, options: InputOptions, faults: FaultLog) -> Source:
+    lines, more = _opened((path, "gt", options))
+    faults.extend(more)
+    return with_names_of(gt, lines)
 
 
 def in_pixels(gt: Source, det: Source) -> tuple[Source, Source]:
@@ -118,7 +145,9 @@ def options_of(line: str) -> InputOptions:
     )
 
 
-def signature(protocol: Protocol, parameters: Any, options: InputOptions, images: int, gt_sha256: str) -> str:
+def signature(
+    protocol: Protocol, parameters: Any, options: InputOptions, images: int, gt_sha256: str, lines_sha256: str = ""
+) -> str:
     """Return protocol, every parameter that is not its default, options, data and version in one line.
 
     Parameters
@@ -129,12 +158,15 @@ def signature(protocol: Protocol, parameters: Any, options: InputOptions, images
         Of the ground truth.
     gt_sha256 : str
         Its first eight digits are shown; '' for a ground truth in memory.
+    lines_sha256 : str
+        As `gt_sha256`, of the ground truth of lines; shown if the parameters take lines from it.
     """
     parts = [f"protocol:{protocol.name}", f"revision:{protocol.version}"]
     for field in fields(parameters):
         value = getattr(parameters, field.name)
         if value != field.default:
             parts.append(f"{field.name}:{str(value).lower() if isinstance(value, bool) else value}")
+    parts += [f"gt_lines:{lines_sha256[:8]}"] if takes_lines(parameters) and lines_sha256 else []
     parts += [f"preset:{options.preset}"] if options.preset is not None else []
     parts += ["masks:yes"] if options.masks is not None else []
     parts += [f"min_confidence:{float(options.min_confidence)}"] if options.min_confidence is not None else []
@@ -142,3 +174,8 @@ def signature(protocol: Protocol, parameters: Any, options: InputOptions, images
     parts += [f"columns:{options.columns}"] if options.columns is not None else []
     parts += [f"invalid:{options.invalid}", f"images:{images}", f"gt:{gt_sha256[:8] or 'memory'}"]
     return "|".join([*parts, f"version:{__version__}"])
+
+
+def takes_lines(parameters: Any) -> bool:
+    """Whether a protocol's parameters take lines from the ground truth of lines."""
+    return getattr(parameters, "lines", None) == LINES_OF_FILE

@@ -46,6 +46,7 @@ def key(inputs: Inputs, runs: Sequence[Run], per_image: bool) -> dict[str, Any]:
         "signatures": [signature(run.protocol, run.parameters, *data) for run in runs],
         "gt": [gt.format, gt.sha256],
         "det": [det.format, det.sha256],
+        "lines": None if inputs.lines is None else [inputs.lines.format, inputs.lines.sha256],
         "label pictures": None if masks is None else [_listing(masks.gt), _listing(masks.det), masks.max_pixels],
         "pictures": None if pictures is None else _listing(pictures),
         "results": [per_image, *(run.keep_rows for run in runs)],

@@ -107,6 +107,8 @@ class InputOptions:
         Detections with a lower confidence are left out; None keeps all.
     invalid : {'repair', 'drop', 'skip', 'error'}
         How to treat invalid polygons, on both sides.
+    lines : Path or None
+        A ground truth of lines, for TIoU.
     preset : str or None
         The preset that the policy, and the parameters of the protocol, are of; part of the signature.
     coordinates : str or None
@@ -126,6 +128,7 @@ class InputOptions:
     masks: MaskFolders | None = None
     min_confidence: float | None = None
     invalid: str = INVALID_POLYGONS[0]
+    lines: Path | None = None
     preset: str | None = None
     coordinates: str | None = None
     columns: str | None = None

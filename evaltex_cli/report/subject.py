@@ -23,6 +23,10 @@ OF_MASKS = (
     "These results are of label pictures. Mistakes are found and repaired by outlines, so where their score is lost is"
     " not shown."
 )
+OF_LINES = (
+    "These results are of a ground truth of lines, which a report does not read again. evaltex diagnose --lines shows"
+    " where their score is lost."
+)
 SCORED_OTHERWISE = (
     "These results were made by another version, and this one scores the same detections otherwise; evaluate again to"
     " see where the score is lost."
@@ -230,7 +234,7 @@ def _losses_of_inputs(
     progress : callable, optional
         Gets the number of images done, and of all, those of each detector counted.
     """
-    measured = [row for row in rows if all(result.document.options.masks is None for result in row)]
+    measured = [row for row in rows if not any(_is_of_more(result.document) for result in row)]
     diagnoses = [
         {
             diagnosis.protocol: diagnosis
@@ -241,6 +245,11 @@ def _losses_of_inputs(
     return _losses(rows, diagnoses)
 
 
+def _is_of_more(document: ResultDocument) -> bool:
+    """Whether a result is of more than a ground truth and detections."""
+    return document.options.masks is not None or "gt_lines" in document.signed
+
+
 def _losses(rows: Sequence[Sequence[Result]], diagnoses: Sequence[Mapping[str, Diagnosis]]) -> list[Losses]:
     """Take from the diagnoses of each detector, by protocol and without those of label pictures, what fits the rows."""
     return [_losses_of_row(row, [by_protocol.get(row[0].protocol.name) for by_protocol in diagnoses]) for row in rows]
@@ -249,7 +258,7 @@ def _losses(rows: Sequence[Sequence[Result]], diagnoses: Sequence[Mapping[str, D
 def _losses_of_row(row: Sequence[Result], diagnoses: Sequence[Diagnosis | None]) -> Losses:
     known = [diagnosis for diagnosis in diagnoses if diagnosis is not None]
     if len(known) < len(row):
-        return OF_MASKS
+        return OF_LINES if any("gt_lines" in result.document.signed for result in row) else OF_MASKS
     fit = all(_is_of(one.scores, result.document.scores) for one, result in zip(known, row, strict=True))
     return known if fit else SCORED_OTHERWISE
 

@@ -184,11 +184,18 @@ def _merged(parts: Sequence[tuple[Path, ResultDocument]]) -> Merged:
             "not all parts hold their images' results (-a): sums of floats are of rounded totals, and images that two"
             " parts have in common would not be noticed"
         )
-    signed = signature(protocol, parameters, first.options, gt.images, gt.sha256)
+    lines = _digest_of_lines([part for _, part in parts])
+    signed = signature(protocol, parameters, first.options, gt.images, gt.sha256, lines)
     scores = protocol.scores(tally, parameters)
     distinct = list(dict.fromkeys(warnings))
     evaluation = Evaluation(protocol, parameters, signed, gt, det, tally, scores, warnings=distinct)
     return Merged(evaluation, images, [sha256 for _, part in parts for sha256 in part.ground_truths])
+
+
+def _digest_of_lines(parts: Sequence[ResultDocument]) -> str:
+    """Digits that stand for the ground truths of lines of all parts: those that all have, or a hash of all."""
+    digits = [part.signed.get("gt_lines", "") for part in parts]
+    return digits[0] if len(set(digits)) == 1 else hashlib.sha256("\n".join(digits).encode()).hexdigest()
 
 
 def _row(part: ResultDocument) -> dict[str, NDArray[Any]]:

@@ -157,6 +157,7 @@ def _provenance(document: ResultDocument) -> dict[str, Any]:
     return {
         "ground truth (SHA-256)": gt.sha256,
         "format of the ground truth": gt.format,
+        "ground truth of lines": signed.get("gt_lines"),
         "label pictures": signed.get("masks", "no"),
         "policy for invalid polygons": signed.get("invalid"),
         "protocol revision": signed.get("revision"),

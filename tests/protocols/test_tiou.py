@@ -34,6 +34,18 @@ def test_its_iou_scores_are_those_of_iou(
     assert {name: found[f"iou_{name}"] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
 
+@pytest.mark.parametrize("prefix", ["", "iou_"])
+def test_official_figures_of_words_and_lines(prefix: str) -> None:
+    """The figures of IoU are those of the same matches."""
+    (entry,) = official.figures("iou" if prefix else "tiou", of_lines=True)
+    gt, det, parameters, expected = entry.values
+    if not gt:
+        pytest.skip("the official figures are not here")
+    lines = official.DATA / "icdar2015" / "gt_textline.zip"
+    found = evaluate(official.DATA / gt, official.DATA / det, "tiou", gt_lines=lines, **parameters).scores
+    assert {name: found[prefix + name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
+
+
 @quick
 @given(
     images,
@@ -48,7 +60,7 @@ def test_its_iou_scores_are_those_of_iou(
             "self_crossing": st.sampled_from(["ignored", "counted"]),
         },
     ),
-    st.sampled_from(["none", "regions"]),
+    st.sampled_from(["none", "regions", "file"]),
 )
 def test_agrees_with_the_reference(seeds: list[int], polygons: bool, parameters: dict[str, Any], lines: str) -> None:
     reference.assert_agrees("tiou", seeds, polygons, lines=lines, **parameters)

@@ -34,12 +34,20 @@ INPUTS: dict[str, list[str]] = {
     "mask_folders": [],
     "images": ["pictures"],
     "pictures": ["pictures"],
+    "lines": ["lines.txt"],
 }
 """Values of the parameters that are read, by their names; a new one needs some here."""
 WRITTEN = {"res_dir": "evaltex.json", "out_dir": "orig.txt", "masks": "img_1.tif"}
 """A file that a command writes into a folder."""
 OUTPUTS = {"dst": "new.txt", **dict.fromkeys(WRITTEN, "new"), "output": "new.out", "junit": "new.xml"}
-MORE: dict[str, list[str]] = {"convert": ["--kind", "gt"], "toys": ["--set", "orig"]}
+OF_LINES = ["--protocol", "evaltex", "--protocol", "tiou"]
+MORE: dict[str, list[str]] = {
+    EVALUATE: OF_LINES,
+    "compare": OF_LINES,
+    "diagnose": OF_LINES,
+    "convert": ["--kind", "gt"],
+    "toys": ["--set", "orig"],
+}
 FORMS = {"comparison": ["table", "json", "csv", "markdown", "latex"], "diagnosis": ["table", "json", "csv"]}
 FORMS["validation"] = ["text", "json"]
 
@@ -48,7 +56,14 @@ FORMS["validation"] = ["text", "json"]
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with an input for every option."""
     monkeypatch.chdir(tmp_path)
-    for name, text in {"gt.txt": GT, "det.txt": DET, "det2.txt": DET, "my.ini": "", "evaltex.ini": ""}.items():
+    for name, text in {
+        "gt.txt": GT,
+        "lines.txt": GT,
+        "det.txt": DET,
+        "det2.txt": DET,
+        "my.ini": "",
+        "evaltex.ini": "",
+    }.items():
         Path(name).write_text(text)
     for folder in ("labels", "pictures"):
         Path(folder).mkdir()

@@ -11,8 +11,11 @@ import pytest
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
 
-def figures(protocol: str) -> list[Any]:
-    """Every entry of the official figures of a protocol: inputs, parameters, scores."""
+LINES = "word+line"
+
+
+def figures(protocol: str, of_lines: bool = False) -> list[Any]:
+    """Every entry of the official figures of a protocol, of words or of words and lines: inputs, parameters, scores."""
     path = DATA / "figures.json"
     if not path.is_file():
         return [pytest.param("", "", {}, {}, marks=pytest.mark.skip(reason="the official figures are not here"))]
@@ -22,9 +25,9 @@ def figures(protocol: str) -> list[Any]:
             name, *settings = title.split(" ")
             if name != protocol:
                 continue
-            no_lines = "word+line" in settings
-            marks = [pytest.mark.skip(reason="the data has no ground truth of lines")] if no_lines else []
+            if (LINES in settings) != of_lines:
+                continue
             parameters = dict(setting.split("=") for setting in settings if "=" in setting)
             gt, det = inputs.split(" | ")
-            entries.append(pytest.param(gt, det, parameters, expected, marks=marks, id=f"{det} {title}"))
+            entries.append(pytest.param(gt, det, parameters, expected, id=f"{det} {title}"))
     return entries

@@ -183,6 +183,11 @@ def tiou_totals(gt: list[Thing], det: list[Thing], s: dict[str, Any]) -> dict[st
     gt_done: set[int] = set()
     det_done: set[int] = set()
     lines = match_lines(image, s, gt_done, det_done, sums) if s.get("lines") == "regions" else 0
+    if s.get("lines") == "file":
+        lines, line_words = match_lines_of_file(image, s, gt_done, det_done, sums)
+        sums_of_file = {"line_words": line_words}
+    else:
+        sums_of_file = {}
     pairs = image.pairs(gt_done, det_done)
     for i, j in pairs:
         g, d = image.gt[i], image.det[j]
@@ -193,7 +198,7 @@ def tiou_totals(gt: list[Thing], det: list[Thing], s: dict[str, Any]) -> dict[st
         others = [image.gt[k] for k in range(len(gt)) if k != i]
         sums["tiou_precision"] += iou * kept_of_foreign(g, d, others, s)
     credits = {f"{name}_credit": value for name, value in sums.items()}
-    return image.counts() | {"one_to_one": len(pairs), "lines": lines} | credits
+    return image.counts() | {"one_to_one": len(pairs), "lines": lines} | credits | sums_of_file
 
 
 def match_lines(image: Image, s: dict[str, Any], gt_done: set[int], det_done: set[int], sums: dict[str, float]) -> int:
@@ -229,6 +234,49 @@ def match_lines(image: Image, s: dict[str, Any], gt_done: set[int], det_done: se
                 image.det_counts[j] = False
                 break
     return matched
+
+
+def match_lines_of_file(
+    image: Image, s: dict[str, Any], gt_done: set[int], det_done: set[int], sums: dict[str, float]
+) -> tuple[int, int]:
+    """Ti3 as it stands; `s` has the lines."""
+    lines = [shape(line.numbers, s.get("truncate", True)) for line in s["of_file"]] if image.gt else []
+    matched, found_words = 0, []
+    for number, outline in enumerate(lines):
+        members = [i for i, g in enumerate(image.gt) if share_of(g, outline) >= 0.5]
+        for j, d in enumerate(image.det):
+            if j not in det_done and image.det_counts[j] and iou_of(outline, d) > image.threshold:
+                matched += 1
+                det_done.add(j)
+                others = [g for k, g in enumerate(image.gt) if k != number]
+                sums["siou_precision"] += iou_of(outline, d)
+                sums["tiou_precision"] += iou_of(outline, d) * kept_of_foreign(outline, d, others, s)
+                for i in [i for i in members if share_of(image.gt[i], d) > 0.5]:
+                    credit = share_of(image.gt[i], d) if len(members) > 1 else iou_of(image.gt[i], d)
+                    sums["siou_recall"] += credit
+                    sums["tiou_recall"] += credit * kept_of_cut(image.gt[i], d, s)
+                    gt_done.add(i)
+                    found_words.append(i)
+                break
+    for i in found_words:
+        for j, d in enumerate(image.det):
+            free = j not in det_done and image.det_counts[j]
+            if free and d.area > 0 and common(image.gt[i], d) / d.area > image.theta:
+                image.det_counts[j] = False
+                break
+    return matched, len(found_words)
+
+
+def lines_of(seed: int, gt: list[Thing]) -> list[Thing]:
+    """Lines around neighbours, some of which overlap, have one word or none."""
+    rng = random.Random(seed)
+    lines = []
+    for _ in range(rng.randint(0, 4) if gt else rng.randint(0, 1)):
+        first = rng.randrange(len(gt)) if gt else 0
+        x0, y0, x1, y1 = around(gt[first : first + rng.randint(1, 4)]) if gt else (0, 0, 9, 9)
+        moved = [value + rng.randint(-1, 1) for value in (x0, y0, x1, y1)]
+        lines.append(Thing(ordered(moved)))
+    return lines
 
 
 def share_of(g: Any, d: Any) -> float:
@@ -272,7 +320,8 @@ def scores(protocol: str, totals: dict[str, Any], of_image: bool) -> dict[str, f
         if gt == 0 and of_image:
             values = rph(1.0, 0.0 if det else 1.0)
         else:
-            values = rph(totals[recall] / gt if gt else 0.0, totals[precision] / det if det else 0.0)
+            credits = totals[recall] / gt if gt else 0.0, totals[precision] / det if det else 0.0
+            values = rph(*(min(credit, 1.0) for credit in credits))
         names = (f"{prefix}{name}" for name in ("recall", "precision", "hmean"))
         result |= dict(zip(names, values, strict=True))
     return result
@@ -360,10 +409,15 @@ def boxes_first(things: list[Thing]) -> list[Thing]:
 def assert_agrees(protocol: str, seeds: list[int], polygons: bool, **parameters: Any) -> None:
     """The package's evidence and scores of these images, one by one and together, are the reference's."""
     images = [tuple(map(boxes_first, scene(seed, polygons))) for seed in seeds]
-    expected = [TOTALS[protocol](gt, det, parameters) for gt, det in images]
+    lines = [boxes_first(lines_of(seed, gt)) for seed, (gt, _) in zip(seeds, images, strict=True)]
+    expected = [
+        TOTALS[protocol](gt, det, parameters | {"of_file": of_file})
+        for (gt, det), of_file in zip(images, lines, strict=True)
+    ]
     gt, det = (concatenate([objects(image[side]) for image in images]) for side in (0, 1))
     names = [f"img_{k}" for k in range(len(images))]
-    batch = ImageBatch(names, np.zeros((len(images), 2)), gt, det)
+    of_file = concatenate([objects(of_image) for of_image in lines])
+    batch = ImageBatch(names, np.zeros((len(images), 2)), gt, det, gt_lines=of_file)
     run = Run(load(protocol), checked(protocol, parameters))
     found: list[ImageResult] = []
     add_batch(run, batch, lambda run, batch, evidence: found.extend(image_results(run, batch, evidence)))
