@@ -16,6 +16,10 @@ WRITERS = {
     "hiertext": ("evaltex_cli.convert.write_hiertext", "WRITER"),
     "page": ("evaltex_cli.convert.write_page", "WRITER"),
     "alto": ("evaltex_cli.convert.write_alto", "WRITER"),
+    "hocr": ("evaltex_cli.convert.write_hocr", "WRITER"),
+    "cvat": ("evaltex_cli.convert.write_cvat", "WRITER"),
+    "label-studio": ("evaltex_cli.convert.write_label_studio", "WRITER"),
+    "yolo": ("evaltex_cli.convert.write_yolo", "WRITER"),
 }
 """Name -> module and attribute of its `Writer`."""
 

@@ -64,6 +64,8 @@ class Holds:
     ----------
     texts, confidences, sizes, regions, dont_care : bool
         `regions` and `dont_care` are of ground truth only.
+    needs_sizes : bool
+        Whether an image of unknown size cannot be written; the size itself may be left out.
     most_vertices : int or None
         Of a polygon: 0 if the format holds boxes only, None if any number.
     boxes : bool
@@ -81,6 +83,7 @@ class Holds:
     sizes: bool = True
     regions: bool = False
     dont_care: bool = False
+    needs_sizes: bool = False
     most_vertices: int | None = None
     boxes: bool = False
     whole: bool = False

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaltex_cli.convert.base import Block, Holds, Job, known_or_smallest_size, plain, renumbered, vertices_of
+from evaltex_cli.errors import quote
 from evaltex_cli.formats.files.image_names import names_of_pictures
 from evaltex_cli.records import Objects
 
@@ -100,6 +101,13 @@ def pictures(job: Job, blocks: Iterable[Block], holds: Holds) -> Iterator[Pictur
         for k, name in enumerate(block.names):
             height, width, known = known_or_smallest_size(block.images, k)
             job.lost[SIZE_GUESSED] += holds.sizes and not known
+            if (
+                holds.needs_sizes
+                and not known
+                and block.images.objects.offsets[k] < block.images.objects.offsets[k + 1]
+            ):
+                expected = "its picture's size: give the folder of the pictures by --images"
+                job.faults.add(job.place, None, f"image {quote(name)} without height and width", expected)
             yield Picture(name, height, width, list(_shapes(job, block.images.objects, k, holds)))
 
 

@@ -17,17 +17,15 @@ SAMPLE_IMAGES = 300
 MOST = 0.95
 """Share of the names of files that have a prefix."""
 KINDS: dict[Side, str] = {"gt": "ground truth", "det": "detections"}
-FORMATS: dict[Side, tuple[str, ...]] = {
-    "gt": (
-        *("icdar-xml", "coco", "coco-file", "coco-text", "coco-text-train", "textocr", "labelme", "page", "page-line"),
-        *("page-region", "voc", "ctw1500-xml", "icdar2013-seg", "icdar2013-seg-chars", "ctw1500-offsets"),
-    ),
-    "det": (
-        *("coco-res", "mmocr-result", "paddleocr-json", "easyocr", "rapidocr", "ocrmac", "doctr", "doctr-line"),
-        *("surya", "surya-line"),
-    ),
-}
-"""What files of a format are if they do not say it; all other formats may be either."""
+ANNOTATIONS = (
+    *("icdar-xml", "coco", "coco-file", "coco-text", "coco-text-train", "textocr", "ctw1500-xml", "ctw1500-offsets"),
+    *("icdar2013-seg", "icdar2013-seg-chars", "rects", "rects-chars", "dota", "page", "page-line", "page-region"),
+    *("labelme", "labelme-xml", "label-studio", "cvat", "via", "via-csv", "voc", "ufo"),
+)
+"""Formats of ground truth, if nothing in a file says otherwise."""
+RESULTS = ("coco-res",)
+"""Formats of detections, and so are those of `formats.engines` that are not among `EITHER`."""
+EITHER = ("paddleocr", "mmocr", "mmocr-lines")
 _WORDS: dict[Side, str] = {
     "gt": "gt|groundtruth|truth|labels?|annotations?",
     "det": "det|res|pred|results?|detections?|predictions?|predicts|submit|submission",
@@ -90,7 +88,11 @@ def _by_dont_care(gt: ReadImages) -> tuple[Side, str] | None:
 
 
 def _by_format(name: str) -> tuple[Side, str] | None:
-    return next(((side, f"its format {name}") for side, names in FORMATS.items() if name in names), None)
+    sign = f"its format {name}"
+    if name in ANNOTATIONS:
+        return "gt", sign
+    is_engine = formats.FORMATS[name][0].startswith("evaltex_cli.formats.engines.")
+    return ("det", sign) if name in RESULTS or (is_engine and name not in EITHER) else None
 
 
 def _by_objects(samples: dict[Side, ReadImages], name: str) -> tuple[Side, str] | None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from samples import SAMPLES, Sample, total_text_mat, written
 
 from evaltex_cli.convert import WRITERS, Target, holding, write_coco, write_evaltex, write_icdar
+from evaltex_cli.convert.base import Holds
 from evaltex_cli.convert.base import load as load_writer
 from evaltex_cli.convert.conversion import convert
 from evaltex_cli.errors import counted
@@ -46,6 +47,7 @@ TELLING_ALL += [write_evaltex.WITHOUT_AREA, write_evaltex.ROUNDED]
 TELLING_ALL += [holding.BOXED, holding.SHORT, holding.ROUNDED, holding.BECAME_DONT_CARE, holding.DONT_CARE_LOST]
 TELLING_ALL += [holding.TEXTS_LOST]
 WITHOUT_DONT_CARE = [name for name in WRITERS if (holds := load_writer(name).holds) is not None and not holds.dont_care]
+WITHOUT_SIZES = [name for name in WRITERS if not (load_writer(name).holds or Holds()).needs_sizes]
 BACK = ("evaltex", "icdar2015", "icdar2013", "coco")
 """From these to each other, too."""
 
@@ -77,7 +79,7 @@ def assert_neutral(
     """Convert to each target, and from there to each other; return where a target said that it lacks what counts."""
     before = scores(gt, det, *formats)
     told = set()
-    for target in WRITERS:
+    for target in WITHOUT_SIZES:
         gt_there, lost = converted(gt, folder / target, "gt", target, formats[0])
         det_there, also_lost = converted(det, folder / target, "det", target, formats[1])
         there = "polygon" if says(lost, write_icdar.MIXED) else load_writer(target).format
