@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nested import close
 from PIL import Image
 
 from evaltex_cli import evaluate, formats
@@ -180,15 +181,6 @@ def test_what_a_format_holds_is_read_back(
         assert found.sizes.tolist() == expected.sizes.tolist()
     if side == "gt" and writer.holds.regions and not lost[RUNS_LOST]:
         assert runs(found.objects) == runs(expected.objects)
-
-
-def close(got: object, wanted: object, tolerance: float) -> bool:
-    """Whether two nested lists are the same but for rounding."""
-    if isinstance(wanted, list | tuple) and isinstance(got, list | tuple):
-        return len(got) == len(wanted) and all(close(*pair, tolerance) for pair in zip(got, wanted, strict=True))
-    if isinstance(wanted, float) and isinstance(got, float):
-        return got == pytest.approx(wanted, rel=tolerance, abs=tolerance, nan_ok=True)
-    return got == wanted
 
 
 def one(text: str = "word", dont_care: bool = False, **more: object) -> CollectedObject:
