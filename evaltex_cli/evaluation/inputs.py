@@ -93,22 +93,32 @@ def open_inputs(gt: Path, det: Path, options: InputOptions, ordered_map: Ordered
 
         gt_source = with_sizes(gt_source, options.images)
     lines = None if options.lines is None else _opened_lines(options.lines, gt_source, options, faults)
-    return Inputs(*in_pixels(gt_source, det_source), faults, options, lines)
+    return Inputs(*in_pixels(gt_source, det_source, options.images), faults, options, lines)
 
 
 def _opened_lines(path: Path, gt: Source, options: InputOptions, faults: FaultLog) -> Source:
     lines, more = _opened((path, "gt", options))
     faults.extend(more)
+    if options.images is not None:
+        from evaltex_cli.formats.image_sizes import with_sizes
+
+        lines = with_sizes(lines, options.images)
     return with_names_of(gt, lines)
 
 
-def in_pixels(gt: Source, det: Source) -> tuple[Source, Source]:
-    """Return both sides with coordinates that are fractions of the page made pixels by the other side's image sizes."""
+def in_pixels(gt: Source, det: Source, pictures: Path | None = None) -> tuple[Source, Source]:
+    """Return both sides with coordinates that are fractions of the page made pixels by the other side's image sizes.
+
+    Parameters
+    ----------
+    pictures : Path, optional
+        Their folder, whose sizes must agree.
+    """
     if not any(formats.load(source.format).fractions for source in (gt, det)):
         return gt, det
     from evaltex_cli.formats.image_sizes import with_sizes_of_each_other
 
-    return with_sizes_of_each_other(gt, det, pair_images(gt, det, FaultLog()))
+    return with_sizes_of_each_other(gt, det, pair_images(gt, det, FaultLog()), pictures)
 
 
 def _opened(side_input: tuple[Path, Side, InputOptions]) -> tuple[Source, FaultLog]:

@@ -106,9 +106,13 @@ def with_sizes(source: Source, folder: Path) -> Source:
     InputError
         When the folder cannot be read.
     """
+    return replace(source, filters=(*source.filters, _pictures_of(source, folder)))
+
+
+def _pictures_of(source: Source, folder: Path) -> _Sizes:
     pictures = find_pictures(folder, source.names)
     stamps = np.array([ABSENT if path is None else stamp_of(path) for path in pictures], np.int64).reshape(-1, 2)
-    return replace(source, filters=(*source.filters, _Sizes(pictures, stamps, Path.cwd())))
+    return _Sizes(pictures, stamps, Path.cwd())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,15 +138,23 @@ class _Sizes:
     def apply(self, images: ReadImages) -> ReadImages:
         sizes = images.sizes.copy()
         for k in np.flatnonzero((sizes <= 0).any(axis=1)).tolist():
-            picture = self.pictures[k]
-            if picture is not None:
-                sizes[k] = picture_size(self.base / picture) or (0, 0)
-                if stamp_of(self.base / picture) != Stamp(*self.stamps[k].tolist()):
-                    raise ChangedError(str(picture))
+            sizes[k] = self.size(k)
         return replace(in_pixels(images, sizes), sizes=sizes)
 
+    def size(self, k: int) -> tuple[int, int]:
+        """Return height and width of an image's picture; 0, 0 if it has none, or one that cannot be read."""
+        picture = self.pictures[k]
+        if picture is None:
+            return 0, 0
+        size = picture_size(self.base / picture) or (0, 0)
+        if stamp_of(self.base / picture) != Stamp(*self.stamps[k].tolist()):
+            raise ChangedError(str(picture))
+        return size
 
-def with_sizes_of_each_other(gt: Source, det: Source, paired: Ints) -> tuple[Source, Source]:
+
+def with_sizes_of_each_other(
+    gt: Source, det: Source, paired: Ints, folder: Path | None = None
+) -> tuple[Source, Source]:
     """Return both sides with coordinates that are fractions of the page made pixels by the size on the other side.
 
     The other side's images have the size that it states, or that of the picture (`with_sizes`).
@@ -151,13 +163,22 @@ def with_sizes_of_each_other(gt: Source, det: Source, paired: Ints) -> tuple[Sou
     ----------
     paired : (images,) int64
         Position in `det` of each image of `gt`; below 0 where it has none.
+    folder : Path, optional
+        Of the pictures, if there are any. It is a fault if a detection's picture has another size than the ground truth
+        states, for it is not known which of them its fractions are of.
+
+    Raises
+    ------
+    InputError
+        When the folder cannot be read.
     """
     back = np.full(len(det.names), -1, np.int64)
     back[paired[paired >= 0]] = np.flatnonzero(paired >= 0)
+    pictures = None if folder is None else _pictures_of(det, folder)
     ours, theirs = SourcePart(gt.content, gt.filters), SourcePart(det.content, det.filters)
     return (
         replace(gt, filters=(*gt.filters, _SizesOfPartners(theirs, paired))),
-        replace(det, filters=(*det.filters, _SizesOfPartners(ours, back))),
+        replace(det, filters=(*det.filters, _SizesOfPartners(ours, back, pictures))),
     )
 
 
@@ -170,15 +191,20 @@ class _SizesOfPartners:
     others : SourcePart
     partners : (images,) int64
         Positions in `others`, below 0 for an image that is not there.
+    pictures : _Sizes or None
+        The images' pictures, whose sizes must be the same.
     """
 
     others: SourcePart
     partners: Ints
+    pictures: _Sizes | None = None
 
     def part(self, positions: Ints) -> _SizesOfPartners:
         partners = self.partners[positions]
         present = partners >= 0
-        return _SizesOfPartners(self.others.part(partners[present]), np.where(present, np.cumsum(present) - 1, -1))
+        others = self.others.part(partners[present])
+        pictures = self.pictures and self.pictures.part(positions)
+        return _SizesOfPartners(others, np.where(present, np.cumsum(present) - 1, -1), pictures)
 
     def apply(self, images: ReadImages) -> ReadImages:
         if images.in_fractions is None:
@@ -186,7 +212,18 @@ class _SizesOfPartners:
         present = self.partners >= 0
         sizes = np.zeros((len(self.partners), 2))
         sizes[present] = self.others.read_in_any_unit().sizes[self.partners[present]]
+        if self.pictures is not None:
+            self._refuse_other_sizes(self.pictures, images, sizes)
         return in_pixels(images, sizes)
+
+    def _refuse_other_sizes(self, pictures: _Sizes, images: ReadImages, sizes: Floats) -> None:
+        known = (sizes > 0).all(axis=1)
+        for k in np.flatnonzero(known if images.in_fractions is None else known & images.in_fractions).tolist():
+            own, stated = pictures.size(k), tuple(sizes[k].tolist())
+            if all(own) and own != stated:
+                found = f"a picture of height,width {own[0]},{own[1]}, while {stated[0]:g},{stated[1]:g} are stated"
+                expected = "one size of an image in which coordinates are fractions of the page"
+                images.faults.add(str(pictures.pictures[k]), None, found, expected)
 
 
 def in_pixels(images: ReadImages, sizes: Floats) -> ReadImages:

@@ -60,7 +60,7 @@ def open_evaluated(
         of_det = with_names_of(of_gt, _same_source(path, "det", result, faults))
         has_fractions = any(formats.load(source.format).fractions for source in (of_gt, of_det))
         sized = with_sizes(of_gt, pictures) if pictures is not None and has_fractions else of_gt
-        inputs.append(Inputs(*in_pixels(sized, of_det), faults, replace(result.options, masks=None)))
+        inputs.append(Inputs(*in_pixels(sized, of_det, pictures), faults, replace(result.options, masks=None)))
     for of_detector in inputs:
         _ = of_detector.paired  # logs what does not pair
     faults.raise_if_any()

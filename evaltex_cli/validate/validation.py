@@ -88,7 +88,7 @@ def _make_pixels(ours: Inspection | None, theirs: Inspection | None, partners: I
     if ours is not None and images is not None:
         ours.source = with_sizes(ours.source, images)
     if ours is not None and theirs is not None:
-        ours.source, theirs.source = with_sizes_of_each_other(ours.source, theirs.source, partners)
+        ours.source, theirs.source = with_sizes_of_each_other(ours.source, theirs.source, partners, images)
     if theirs is not None and images is not None:
         theirs.source = with_sizes(theirs.source, images)
 

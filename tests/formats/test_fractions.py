@@ -87,3 +87,17 @@ def test_without_a_size_on_either_side_they_are_a_fault(gt_size: tuple[int, int]
     gt = made(a=image("a", BOX, size=gt_size))
     _, theirs = with_sizes_of_each_other(gt, made(a=image("a", BOX)), np.array([0]))
     read(theirs, FAULT.format("a"))
+
+
+def test_a_picture_of_another_size_than_is_stated_is_a_fault(tmp_path: Path) -> None:
+    """It is not known which of them the fractions are of."""
+    Image.new("L", (100, 50)).save(tmp_path / "a.png")
+    Image.new("L", (200, 100)).save(tmp_path / "b.png")
+    gt = made(a=image("a", (0, 0, 9, 9), size=(100, 200)), b=image("b", (0, 0, 9, 9), size=(100, 200)))
+    det = made(a=image("a", BOX), b=image("b", BOX))
+    _, theirs = with_sizes_of_each_other(gt, det, np.array([0, 1]), tmp_path)
+    stated = "while 100,200 are stated; expected one size of an image in which coordinates are fractions of the page"
+    read(theirs, f"{tmp_path}/a.png: a picture of height,width 50,100, {stated}")
+    assert not theirs.read(np.array([1])).faults.count
+    pixels = made(a=image("a", (0, 0, 9, 9), size=(1, 1)))
+    read(with_sizes_of_each_other(gt, pixels, np.array([0, -1]), tmp_path)[1])
