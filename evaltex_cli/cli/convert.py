@@ -10,6 +10,7 @@ import click
 from evaltex_cli.cli.options import (
     columns_option,
     coordinates_option,
+    format_option,
     group,
     images_option,
     min_confidence_option,
@@ -19,7 +20,6 @@ from evaltex_cli.cli.output import echo_err, error_exit, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, OutputFile, force_option
 from evaltex_cli.convert import WRITERS, Target
 from evaltex_cli.errors import counted
-from evaltex_cli.formats import FORMATS
 from evaltex_cli.formats.options import InputOptions
 
 
@@ -28,12 +28,7 @@ from evaltex_cli.formats.options import InputOptions
 @click.option(
     "--kind", type=click.Choice(["gt", "det"]), help="Ground truth or detections.  [default: detected from SRC]"
 )
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(list(FORMATS)),
-    help="Format of SRC.  [default: detected from the content]",
-)
+@format_option("SRC", "--format", "format_name")
 @group(
     "how",
     Target,

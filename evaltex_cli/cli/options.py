@@ -98,14 +98,17 @@ set_option = click.option(
 )
 
 
-def format_option(name: str, what: str) -> Decorator:
-    """Return the option of an input's format; `what` is the input."""
+def format_option(what: str, *names: str) -> Decorator:
+    """Return the option of the format of an input, `what`."""
     return click.option(
-        name, type=click.Choice(list(formats.FORMATS)), help=f"Format of {what}.  [default: detected from the content]"
+        *names,
+        type=click.Choice(list(formats.FORMATS)),
+        metavar="NAME",
+        help=f"Format of {what}; `evaltex formats` lists them.  [default: detected from the content]",
     )
 
 
-gt_format_option, det_format_option = format_option("--gt-format", "GT"), format_option("--det-format", "DET")
+gt_format_option, det_format_option = format_option("GT", "--gt-format"), format_option("DET", "--det-format")
 min_confidence_option = click.option(
     "--min-confidence",
     type=NumberRange(0, 1),
