@@ -141,7 +141,7 @@ def open_source(
 
         format_name = "table" if has_columns(path, options.columns) else None
     if format_name is not None:
-        return _indexer(format_name, options)(path, side, faults)
+        return _open_named(path, side, faults, format_name, _indexer(format_name, options))
     if _is_plain_text(path):  # without importing all the others
         return load("evaltex").index(path, side, faults)
     from evaltex_cli.formats.files import archive
@@ -221,6 +221,38 @@ def refuse_packed(paths: Sequence[Path]) -> None:
     """
     for path in filter(is_packed, paths):
         raise InputError(f"{path}: packed by gzip, and workers of a cluster would not see it unpacked; unpack it")
+
+
+def _open_named(path: Path, side: Side, faults: FaultLog, name: str, index: Indexer) -> Source:
+    """Index an input by the format that was named; what is wrong with it says which other one its content is of."""
+    before = faults.count
+    try:
+        source = index(path, side, faults)
+    except InputError as error:
+        other = _other_format(path, name)
+        if other is None:
+            raise
+        raise InputError(f"{error}\n{path}: {_found(other)}; expected {name}, which was named") from error
+    other = _other_format(path, name) if faults.count > before else None
+    if other is not None:
+        faults.add(str(path), None, _found(other), f"{name}, which was named")
+    return source
+
+
+def _found(other: str) -> str:
+    return f"content of the format {other}"
+
+
+def _other_format(path: Path, name: str) -> str | None:
+    """Return the format that an input is of by its content, if it is another one than a family's that was named."""
+    from evaltex_cli.formats.files import archive
+
+    try:
+        with archive.held_state(path):
+            found = _recognised(path)
+    except InputError:
+        return None
+    return None if found in (None, "evaltex") or FORMATS[str(found)][0] == FORMATS[name][0] else found
 
 
 def _open_shards(path: Path, files: Sequence[Path], side: Side, faults: FaultLog, format_name: str | None) -> Source:

@@ -516,16 +516,16 @@ def test_confidences_of_other_scales(
 
 def test_result_faults(tmp_path: Path) -> None:
     results = [
-        {"bbox": [1, 2, 3, 4]},
         {"image_id": True, "bbox": [1, 2, 3, 4]},
+        {"bbox": [1, 2, 3, 4]},
         {"image_id": 7, "bbox": [1, 2, 3, 4], "score": 1e13},
         {"image_id": 7, "segmentation": {"size": [1, 1], "counts": ""}},
         5,
     ]
     found = read(written(tmp_path / "det.json", results), "det", "coco-res")
     assert found.faults == [
-        "[0]: no key 'image_id'; expected it beside 'bbox'",
-        "[1].image_id: true; expected an ID: a whole number or a string",
+        "[0].image_id: true; expected an ID: a whole number or a string",
+        "[1]: no key 'image_id'; expected it beside 'bbox'",
         "[2].score: 10000000000000.0; expected a finite number (at most 1e12 in magnitude)",
         "[3]: no key 'bbox'; expected it beside 'image_id', 'segmentation'",
         "[4]: 5; expected an object {...}",

@@ -88,6 +88,22 @@ def test_folders_of_documents_of_no_known_layout(tmp_path: Path) -> None:
     assert opened(folder).startswith("CORD, which is not read")
 
 
+def test_a_format_named_by_mistake(tmp_path: Path) -> None:
+    path = tmp_path / "gt.json"
+    path.write_text(json.dumps({"shapes": [{"label": "a", "points": [[0, 0], [9, 9]], "shape_type": "rectangle"}]}))
+    log = FaultLog()
+    formats.open_source(path, "gt", log, "coco")
+    assert [str(fault) for fault in log.shown][1:] == [
+        f"{path}: content of the format labelme; expected coco, which was named"
+    ]
+    with pytest.raises(InputError, match="content of the format labelme; expected icdar-xml, which was named"):
+        formats.open_source(path, "gt", FaultLog(), "icdar-xml")
+    log = FaultLog()
+    path.write_text('{"images": [], "annotations": [{}]}')
+    formats.open_source(path, "gt", log, "coco-file")  # of the same family
+    assert not any("which was named" in str(fault) for fault in log.shown)
+
+
 def test_names_that_begin_as_json_or_xml_do_are_names(tmp_path: Path) -> None:
     path = tmp_path / "det.txt"
     for name in ("[1", "<1>"):
