@@ -129,6 +129,17 @@ def test_clutter_is_passed_over_and_other_files_are_reported(tmp_path: Path) -> 
         assert warning == f"{path}: 4 files that are not .txt were left out: '1.json', '2.json', '3.json', ..."
 
 
+def test_a_list_of_classes_is_no_image(tmp_path: Path) -> None:
+    for path in (zipped(tmp_path / "a.zip", {"labels/classes.txt": b"text", "labels/1.txt": b"x"}), tmp_path / "b"):
+        if path.name == "b":
+            unzipped(path, {"Classes.txt": b"text", "1.txt": b"x", "my_classes.txt": b"x"})
+        entries = archive.open_entries(path)
+        assert "classes" not in [entry.image.lower() for entry in entries.entries]
+        (warning,) = entries.warnings
+        assert "a list of classes was left out" in warning
+    assert images(tmp_path / "b") == ["1", "my_classes"]
+
+
 def test_entries_that_nothing_reads_may_be_of_any_kind(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.zip", {"image.png": b"x", "gt_1.txt": b"y"})
     patched(path, METHOD, 97)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import struct
 import zipfile
 import zlib
@@ -45,6 +46,8 @@ ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 """First bytes of an archive, and of one without entries."""
 
 _SHOWN_OTHERS = 3
+_CLASS_LIST = re.compile(r"(?:^|[/\\])classes\.txt$", re.IGNORECASE)
+"""What annotation tools write next to labels."""
 _held_state: ContextVar[tuple[Path, int] | None] = ContextVar("held_state", default=None)
 _ENCRYPTED_FLAGS = 0x1 | 0x40 | 0x2000
 _LARGEST_OFFSET = 1 << 62
@@ -275,7 +278,8 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
     An entry's image name is its file name without the ending and without one of the prefixes ``poly_gt_``, ``gt_``,
     ``res_``, ``det_``. Where two entries of different folders would so get the same name, all image names are
     preceded by their folders, less those that all entries share. The files of macOS and Windows (``__MACOSX/``,
-    ``._*``, ``.DS_Store``, ``Thumbs.db``) are passed over; other files are left out with a warning.
+    ``._*``, ``.DS_Store``, ``Thumbs.db``) are passed over; other files, and the list of classes ``classes.txt`` that
+    annotation tools write, are left out with a warning.
 
     Parameters
     ----------
@@ -301,7 +305,7 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
     chosen: list[_Listed] = []
     others = []
     for item in listing:
-        if item[0].lower().endswith(suffix):
+        if item[0].lower().endswith(suffix) and not _CLASS_LIST.search(item[0]):
             chosen.append(item)
         else:
             others.append(item[0])
@@ -386,12 +390,15 @@ def _times(status: os.stat_result) -> tuple[int, int, int, int]:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
-def _warnings(path: Path, others: list[str], suffix: str) -> tuple[str, ...]:
-    if not others:
-        return ()
-    shown = ", ".join(quote(name) for name in others[:_SHOWN_OTHERS]) + (", ..." if len(others) > _SHOWN_OTHERS else "")
-    left_out = counted(len(others), f"{{count}} file[s] that [is|are] not {suffix} [was|were] left out")
-    return (f"{path}: {left_out}: {shown}",)
+def _warnings(path: Path, left_out: list[str], suffix: str) -> tuple[str, ...]:
+    lists = [name for name in left_out if _CLASS_LIST.search(name)] if suffix == ".txt" else []
+    others = [name for name in left_out if name not in lists]
+    warnings = [f"{path}: a list of classes was left out: {quote(name)}" for name in lists]
+    if others:
+        etc = ", ..." if len(others) > _SHOWN_OTHERS else ""
+        count = counted(len(others), f"{{count}} file[s] that [is|are] not {suffix} [was|were] left out")
+        warnings.append(f"{path}: {count}: {', '.join(map(quote, others[:_SHOWN_OTHERS]))}{etc}")
+    return tuple(warnings)
 
 
 def unreadable(path: str, error: OSError) -> InputError:
