@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import Any, TypeVar, overload
+from typing import TypeVar, overload
 
 import numpy as np
 
 from evaltex_cli.protocols.matches import IGNORED, MATCH_TYPES
 from evaltex_cli.records import Bools, Floats, Ints
 from evaltex_cli.results.image_table import ImageTable, ObjectColumns
+from evaltex_cli.results.text_tables import JsonObject
 
 Change = TypeVar("Change")
 AT_ONCE = 4096
@@ -174,7 +175,7 @@ def _changed_objects(one: ObjectColumns, other: ObjectColumns) -> Bools:
 def _described(objects: ObjectColumns, rows: Ints) -> tuple[list[str], list[dict[str, float | None]]]:
     """Match types and the protocol's values, None where undefined, of some objects."""
     names, columns = list(objects.values), [column[rows].tolist() for column in objects.values.values()]
-    values: list[dict[str, Any]] = (
+    values: list[JsonObject] = (
         [
             {name: None if isnan(value) else value for name, value in zip(names, row, strict=True)}
             for row in zip(*columns, strict=True)

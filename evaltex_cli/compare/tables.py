@@ -6,12 +6,11 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, fields
-from typing import Any
 
 from evaltex_cli.compare.changes import ImageChange, ObjectChange
 from evaltex_cli.compare.comparison import Comparison, ScoreComparison
 from evaltex_cli.results import significance
-from evaltex_cli.results.text_tables import aligned, json_pieces, printable, shown_p
+from evaltex_cli.results.text_tables import JsonObject, aligned, json_pieces, printable, shown_p
 
 _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
@@ -127,7 +126,7 @@ FORMATS: dict[str, Callable[[Sequence[Comparison], int, float], str | Iterator[s
 }
 
 
-def _fields(comparison: Comparison) -> dict[str, Any]:
+def _fields(comparison: Comparison) -> JsonObject:
     return {field.name: getattr(comparison, field.name) for field in fields(comparison)} | {
         "scores": [asdict(score) for score in comparison.scores],
         "images": (_values(image) | {"change": image.change} for image in comparison.images),
@@ -135,7 +134,7 @@ def _fields(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _values(change: ImageChange | ObjectChange) -> dict[str, Any]:
+def _values(change: ImageChange | ObjectChange) -> JsonObject:
     """As `asdict`, without copies: there may be millions."""
     return {name: getattr(change, name) for name in change.__slots__}
 

@@ -7,12 +7,11 @@ import io
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from evaltex_cli.diagnose.breakdown import OF_GT, PROPERTIES, Bin
 from evaltex_cli.diagnose.diagnosis import Diagnosis
 from evaltex_cli.diagnose.misread import Misread
-from evaltex_cli.results.text_tables import aligned, json_document, printable
+from evaltex_cli.results.text_tables import JsonObject, aligned, json_document, printable
 
 SHOWN_DECIMALS = 4
 MISREAD = ("words", "characters")
@@ -42,7 +41,7 @@ def document(diagnoses: Sequence[Diagnosis]) -> str:
 FORMATS: dict[str, Callable[[Sequence[Diagnosis]], str]] = {"table": table, "json": document, "csv": csv_rows}
 
 
-def fields(diagnosis: Diagnosis) -> dict[str, Any]:
+def fields(diagnosis: Diagnosis) -> JsonObject:
     """A diagnosis as JSON's kinds of values; without `misread` if the protocol does not compare texts."""
     values = asdict(diagnosis) | {"remainder": diagnosis.remainder}
     return {name: value for name, value in values.items() if name != "misread" or value is not None}

@@ -23,6 +23,7 @@ from evaltex_cli.report.inputs import DrawnSide, data_url, link, pictures_of, re
 from evaltex_cli.report.subject import Losses, Result, Subject, image_names
 from evaltex_cli.results import significance
 from evaltex_cli.results.result_document import Bootstrap, Intervals, ResultDocument
+from evaltex_cli.results.text_tables import JsonObject
 from evaltex_cli.runtime.atomic_output import written
 from evaltex_cli.version import __version__
 
@@ -149,7 +150,7 @@ def _overview(subject: Subject, names: Sequence[str]) -> Iterator[str]:
         yield _island(f"protocol-{k}", _protocol(row) | extra)
 
 
-def _losses(losses: Losses) -> dict[str, Any]:
+def _losses(losses: Losses) -> JsonObject:
     if isinstance(losses, str):
         return {"note": losses}
     return {
@@ -159,13 +160,13 @@ def _losses(losses: Losses) -> dict[str, Any]:
     }
 
 
-def _images(subject: Subject, urls: Sequence[str | bool | None], start: int, stop: int) -> Iterator[dict[str, Any]]:
+def _images(subject: Subject, urls: Sequence[str | bool | None], start: int, stop: int) -> Iterator[JsonObject]:
     """Some images' objects, and what every protocol says of them."""
     drawn = read_shapes(subject.inputs, start, stop) if subject.inputs else []
     of_images = [[result.document.images[start:stop] for result in row] for row in subject.rows]
     complete = next(row for row in of_images if row[0])
     for k in range(stop - start):
-        image: dict[str, Any] = {
+        image: JsonObject = {
             "gt": {"id": [one.id for one in complete[0][k].objects]},
             "det": [{"id": [one.id for one in images[k].detections]} for images in complete],
             "matches": [[_matches(images[k]) if images else None for images in row] for row in of_images],
@@ -178,7 +179,7 @@ def _images(subject: Subject, urls: Sequence[str | bool | None], start: int, sto
         yield image
 
 
-def _drawn(side: DrawnSide) -> dict[str, Any]:
+def _drawn(side: DrawnSide) -> JsonObject:
     confidence = {} if side.confidence is None else {"confidence": side.confidence}
     return {"shape": side.shape, "text": side.text} | confidence
 
@@ -201,13 +202,13 @@ def _resource(name: str) -> str:
     return resources.files("evaltex_cli.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _protocol(results: Sequence[Result]) -> dict[str, Any]:
+def _protocol(results: Sequence[Result]) -> JsonObject:
     """Everything of one protocol but its images' objects: scores, intervals, histograms, plots, the table of images.
 
     Several results share the intervals of their comparison; a single one has its run's, or such as are made here.
     """
     protocol = results[0].protocol
-    content: dict[str, Any] = {
+    content: JsonObject = {
         "name": protocol.name,
         "title": protocol.title,
         "headline": list(protocol.headline),
@@ -231,7 +232,7 @@ def _level(document: ResultDocument) -> float:
     return significance.LEVEL if made is None else made.level
 
 
-def _comparison(comparison: comparison.Comparison) -> dict[str, Any]:
+def _comparison(comparison: comparison.Comparison) -> JsonObject:
     detectors = range(1, len(comparison.systems))
     scores = [
         asdict(score) | {"p_shown": ["", *(" / ".join(p_cells(comparison, score, k)) for k in detectors)]}
@@ -240,7 +241,7 @@ def _comparison(comparison: comparison.Comparison) -> dict[str, Any]:
     return {"level": significance.LEVEL, "comparison": scores, "footer": footer(comparison, significance.LEVEL)}
 
 
-def _system_content(result: Result) -> dict[str, Any]:
+def _system_content(result: Result) -> JsonObject:
     document, protocol = result.document, result.protocol
     scores = document.scores
     return {
@@ -267,7 +268,7 @@ def _intervals(result: Result) -> tuple[Intervals, list[str]]:
     return significance.intervals(system.rows, system.score, Bootstrap(significance.LEVEL, significance.RESAMPLES, 0))
 
 
-def _index(results: Sequence[Result]) -> list[dict[str, Any]] | None:
+def _index(results: Sequence[Result]) -> list[JsonObject] | None:
     """The table of images, in columns; None if a run has no images' results."""
     if not all(result.document.images for result in results):
         return None
@@ -283,11 +284,11 @@ def _index(results: Sequence[Result]) -> list[dict[str, Any]] | None:
     ]
 
 
-def _matches(image: ImageResult) -> dict[str, Any]:
+def _matches(image: ImageResult) -> JsonObject:
     return {"gt": _side(image.objects), "det": _side(image.detections)}
 
 
-def _side(entries: Sequence[ObjectResult]) -> dict[str, Any]:
+def _side(entries: Sequence[ObjectResult]) -> JsonObject:
     names = entries[0].values if entries else ()
     return {
         "type": [_CODE[one.match] for one in entries],

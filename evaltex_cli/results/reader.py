@@ -30,6 +30,7 @@ from evaltex_cli.results.result_document import (
     Verdict,
 )
 from evaltex_cli.results.stored_images import StoredImages, object_result
+from evaltex_cli.results.text_tables import JsonObject
 from evaltex_cli.runtime.atomic_output import finish_interrupted_moves
 from evaltex_cli.runtime.input_files import read_regular
 
@@ -97,7 +98,7 @@ def _document(path: Path, value: Any, with_objects: bool) -> ResultDocument:
         raise InputError(f"{path}: is no result of evaltex; expected {EXPECTED}")
     if value.get("schema") != SCHEMA:
         raise InputError(f"{path}: has schema {quote(str(value.get('schema')))}; this version reads {SCHEMA}")
-    decoded: dict[str, Any] = {}
+    decoded: JsonObject = {}
     faults = []
     for name, decode in _MEMBERS.items():
         try:
@@ -183,7 +184,7 @@ def _list(value: Any, decode: _Decoder) -> list[Any]:
     return decoded
 
 
-def _object(value: Any, decode: _Decoder) -> dict[str, Any]:
+def _object(value: Any, decode: _Decoder) -> JsonObject:
     """Decode an object with values of one form."""
     if not isinstance(value, dict):
         raise _Unfit(value, "an object")

@@ -151,7 +151,7 @@ def differences(one: ResultDocument, other: ResultDocument) -> list[tuple[str, A
     return [(what, a.get(what), b.get(what)) for what in {**a, **b} if a.get(what) != b.get(what)]
 
 
-def _provenance(document: ResultDocument) -> dict[str, Any]:
+def _provenance(document: ResultDocument) -> dict[str, object]:
     """Everything that two results must agree in for their scores to be comparable, by what messages call it."""
     signed, gt = document.signed, document.inputs.gt
     return {

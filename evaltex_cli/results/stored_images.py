@@ -21,6 +21,7 @@ import numpy as np
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.tally import ImageResult, ObjectResult
 from evaltex_cli.records import Ints
+from evaltex_cli.results.text_tables import JsonObject
 from evaltex_cli.runtime.input_files import open_regular, read_regular
 
 IMAGES = "images"
@@ -73,7 +74,7 @@ def _image(value: Any) -> ImageResult:
     return ImageResult(**members)
 
 
-def entry_of(result: ObjectResult, partners: str) -> dict[str, Any]:
+def entry_of(result: ObjectResult, partners: str) -> JsonObject:
     """Return what a result's .json says of an object or a detection; `partners` is the name of its partners there."""
     return {"id": result.id, "match": result.match, partners: result.partners, **result.values}
 
@@ -121,9 +122,9 @@ def read_whole(path: Path, expected: str) -> Any:
     return value
 
 
-def _members(text: str, at: int) -> tuple[dict[str, Any], int]:
+def _members(text: str, at: int) -> tuple[JsonObject, int]:
     """The object that begins here, and where it ends."""
-    document: dict[str, Any] = {}
+    document: JsonObject = {}
     at = _past_blanks(text, at + 1)
     if text.startswith("}", at):
         return document, at + 1
@@ -168,11 +169,11 @@ def _past(text: str, at: int, mark: str) -> int:
     return at + 1
 
 
-def _of_lines(path: Path, file: IO[bytes]) -> dict[str, Any] | None:
+def _of_lines(path: Path, file: IO[bytes]) -> JsonObject | None:
     """Read a document that is laid out as `writer.document` does; None for any other."""
     if file.readline() != b"{\n":
         return None
-    document: dict[str, Any] = {}
+    document: JsonObject = {}
     is_last = False
     for line in file:
         if line == b"}\n" and is_last:
@@ -185,15 +186,15 @@ def _of_lines(path: Path, file: IO[bytes]) -> dict[str, Any] | None:
     return None
 
 
-def _images(path: Path, file: IO[bytes]) -> dict[str, Any] | None:
+def _images(path: Path, file: IO[bytes]) -> JsonObject | None:
     """The images in the lines that follow."""
     places = _places(file)
     return None if places is None else {IMAGES: StoredImages(places, _reader(path, _stamp(file)))}
 
 
-def _member(line: bytes) -> dict[str, Any] | None:
+def _member(line: bytes) -> JsonObject | None:
     try:
-        member: dict[str, Any] = json.loads(b"{" + line.removesuffix(b"\n").removesuffix(b",") + b"}")
+        member: JsonObject = json.loads(b"{" + line.removesuffix(b"\n").removesuffix(b",") + b"}")
     except (ValueError, RecursionError):
         return None
     return None if isinstance(member.get(IMAGES), list) else member

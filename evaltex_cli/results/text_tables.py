@@ -7,13 +7,15 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from json.encoder import encode_basestring
 from types import GeneratorType
-from typing import Any
+from typing import Any, TypeAlias
 
 from evaltex_cli.evaluation.tally import Evaluation
 from evaltex_cli.results.result_document import Intervals
 from evaltex_cli.version import __version__
 
 SCHEMA = 1
+JsonObject: TypeAlias = dict[str, Any]
+"""An object of a JSON document that is read or is to be written."""
 BLOCK = 1 << 16
 """Characters that are written at once."""
 
@@ -51,12 +53,12 @@ def shown_p(p: float | None, is_bound: bool = False) -> str:
     return f"{p:.4f}"
 
 
-def json_document(kind: str, content: dict[str, Any]) -> str:
+def json_document(kind: str, content: JsonObject) -> str:
     """Return a JSON document of a kind."""
     return "".join(json_pieces(kind, content))
 
 
-def json_pieces(kind: str, content: dict[str, Any]) -> Iterator[str]:
+def json_pieces(kind: str, content: JsonObject) -> Iterator[str]:
     """Yield a JSON document of a kind in pieces; generators in it are lists whose elements are made one by one."""
     head = {"schema": SCHEMA, "tool": "evaltex", "version": __version__, "kind": kind}
     block, size = [], 0

@@ -263,8 +263,8 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
     return result
 
 
-def _recall_precision(characters: Characters, end_to_end: bool) -> Scores:
-    c, result = characters, dict[str, Any]()
+def _recall_precision(c: Characters, end_to_end: bool) -> Scores:
+    result: Scores = {}
     for prefix, recall_credit, precision_credit, answers in (
         ("", c.recall_credit, c.precision_credit, c.detected_characters),
         ("e2e_", c.e2e_recall_credit, c.e2e_precision_credit, c.recognised_characters),
