@@ -44,6 +44,9 @@ AT_OBJECT = {
     "msra-td500": "0 0 70 10",
     "msra-td500-five": "70,10,120,30",
     "dota": "70 10 120 10",
+    "class-xywh": "word 70 10",
+    "class-ltrb": "word 70 10",
+    "box-polygon": "120,10,120,30,70,30,two",
     "page": '<Word id="w2"',
     "page-line": '<TextLine id="l2"',
     "alto": '<String HPOS="70"',
@@ -57,6 +60,7 @@ AT_OBJECT = {
 AT_LINE = {
     "tesseract-tsv": "5\t1\t1\t1\t2\t1\t70\t",
     "tesseract-tsv-line": "4\t1\t1\t1\t2\t0\t70\t",
+    "table": '1,70,10,120,30,"two',
     "via-csv": '1.jpg,1,"{}",3,1,"{""name"": ""rect"", ""x"": 70',
 }
 """Rows of a table, whose columns are not counted."""

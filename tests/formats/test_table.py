@@ -103,7 +103,7 @@ def test_fractions_and_percent(tmp_path: Path) -> None:
     found = table(tmp_path, text, "det")
     assert found.source.warnings == (
         "words.csv: its confidences are percent, up to 87.5; they were divided by 100",
-        "words.csv: 1 object in [0, 1]: coordinates are fractions of the page",
+        "words.csv: all coordinates are in [0, 1]: they are read as fractions of the page",
     )
     assert found.faults[0].removeprefix(found.source.path).startswith(":2: coordinates that are fractions of the page")
     Image.new("1", (200, 100)).save(tmp_path / "img_1.png")

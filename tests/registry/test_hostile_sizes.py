@@ -70,7 +70,7 @@ def measured(*arguments: str) -> tuple[int, int, float, str]:
 def stretched(name: str, text: str) -> Iterator[tuple[str, bytes]]:
     """Yield a label, and what is made of a sample's file so that it has `SIZE` bytes or more."""
     data = text.encode()
-    if name.endswith((".txt", ".gt", ".tsv")):
+    if name.endswith((".txt", ".gt", ".tsv", ".csv")):
         line = data.strip().split(b"\n")[-1] + b"\n"
         yield "blank lines", data + b"\n" * SIZE
         yield "lines of blanks", data + b" \r\n" * (SIZE // 3)
@@ -181,6 +181,7 @@ SAME_READER = {
     "polygon": "totaltext-commas",
     "ctw1500-offsets": "ctw1500",
     "totaltext": "totaltext-brackets",
+    "yolo": "dota",
     "icdar2013-seg-chars": "icdar2013-seg",
 }
 """Format -> sample, where it has not the format's name."""

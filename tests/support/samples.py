@@ -514,6 +514,16 @@ def blanks(numbers: str) -> str:
     return numbers.replace(",", " ")
 
 
+def xywh(box: Box) -> str:
+    x0, y0, x1, y1 = box
+    return f"{x0} {y0} {x1 - x0} {y1 - y0}"
+
+
+def table(last: str, images: Any) -> str:
+    rows = [f'{k},{ltrb(box)},"{value}"' for k, here in enumerate(images, 1) for box, value in here]
+    return "\n".join([f"image,left,top,right,bottom,{last}", *rows, ""])
+
+
 def msra(box: Box, text: str) -> str:
     x0, y0, x1, y1 = box
     return f"0 {int(text == '###')} {x0} {y0} {x1 - x0} {y1 - y0} 0.000000"
@@ -606,6 +616,39 @@ def _samples() -> dict[str, Sample]:
         "dota": Sample(
             **lines("{}.txt", lambda box, text: f"{blanks(quad(box))} word {int(text == '###')}", confident(quad)),
             has_confidences=True,
+        ),
+        "class-xywh": Sample(
+            **lines(
+                "{}.txt",
+                lambda box, text: "" if text == "###" else f"word {xywh(box)}",
+                lambda box, confidence: f"1 {confidence} {xywh(box)}",
+            ),
+            gt_format="class-xywh",
+            det_format="class-xywh",
+            has_dont_care=False,
+            has_confidences=True,
+        ),
+        "class-ltrb": Sample(
+            **lines(
+                "{}.txt",
+                lambda box, text: "" if text == "###" else f"word {blanks(ltrb(box))}",
+                lambda box, confidence: f"1 {confidence} {blanks(ltrb(box))}",
+            ),
+            gt_format="class-ltrb",
+            det_format="class-ltrb",
+            has_dont_care=False,
+            has_confidences=True,
+        ),
+        "box-polygon": Sample(
+            **lines(
+                "{}.txt",
+                lambda box, text: f"{ltrb(box) if text == '###' else quad(box)},{text}",
+                lambda box, _: ltrb(box),
+            ),
+            gt_format="box-polygon",
+        ),
+        "table": Sample(
+            {"gt.csv": table("text", WORDS)}, {"det.csv": table("score", FOUND)}, has_confidences=True, many_in_one=True
         ),
         "popeval": Sample(
             **lines(

@@ -11,12 +11,14 @@ fractions of the page if all are in [0, 1] and one has decimals. The scale of co
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, counted, not_utf8, quote
+from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8, quote
 from evaltex_cli.formats.base import DONT_CARE, Format, Indexer, Side, Source
 from evaltex_cli.formats.confidences import scale_of
 from evaltex_cli.formats.documents import document_files
@@ -41,12 +43,31 @@ class _Row(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """A file's rows, and what is decided over all of them."""
+    """A file's text, where its rows begin and the columns that they have."""
 
     place: str
     image: str
+    text: str
     columns: Columns
-    rows: list[_Row]
+
+    def rows(self) -> Iterator[_Row]:
+        """Yield the rows after the header that are not blank; raises `FormatError`."""
+        rows = _rows_of(self.text)
+        next(rows)
+        return rows
+
+
+def _rows_of(text: str) -> Iterator[_Row]:
+    header = text.lstrip().partition("\n")[0]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(header))
+    try:
+        for count, cells in enumerate(reader):
+            if count > MOST_ROWS:
+                raise FormatError(f"more than {MOST_ROWS} rows", "the annotations of images; divide it")
+            if any(cell and not cell.isspace() for cell in cells):
+                yield _Row(reader.line_num, cells)
+    except csv.Error as error:
+        raise FormatError(str(error), "well-formed CSV", at=Position(reader.line_num)) from error
 
 
 def _tables(path: Path, mapping: dict[str, str]) -> tuple[list[_Table], str, tuple[str, ...]]:
@@ -59,33 +80,15 @@ def _tables(path: Path, mapping: dict[str, str]) -> tuple[list[_Table], str, tup
     for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
         fingerprint.add(entry, data)
         try:
-            tables.append(_table(data, entries.place(entry), entry.image, mapping))
+            text = _text(data)
+            header = next(_rows_of(text), None)
+            if header is None:
+                raise FormatError("no header", "a first line with the names of the columns", at=Position(1))
+            columns = columns_of([name.strip() for name in header.cells], mapping)
+            tables.append(_Table(entries.place(entry), entry.image, text, columns))
         except FormatError as error:
             raise InputError(str(error.fault(entries.place(entry)))) from error
     return tables, fingerprint.hexdigest(), entries.warnings
-
-
-def _table(data: bytes, place: str, image: str, mapping: dict[str, str]) -> _Table:
-    lines = _text(data).splitlines(keepends=True)
-    header = next((line for line in lines if line.strip()), "")
-    reader = csv.reader(lines, delimiter=_delimiter(header))
-    columns: Columns | None = None
-    rows: list[_Row] = []
-    try:
-        for cells in reader:
-            if not any(cells):
-                continue
-            if columns is None:
-                columns = columns_of([name.strip() for name in cells], mapping)
-            else:
-                rows.append(_Row(reader.line_num, cells))
-            if len(rows) > MOST_ROWS:
-                raise FormatError(f"more than {MOST_ROWS} rows", "the annotations of images; divide it")
-    except csv.Error as error:
-        raise FormatError(str(error), "well-formed CSV", at=Position(reader.line_num)) from error
-    if columns is None:
-        raise FormatError("no header", "a first line with the names of the columns", at=Position(1))
-    return _Table(place, image, columns, rows)
 
 
 def _text(data: bytes) -> str:
@@ -140,22 +143,40 @@ def _object(table: _Table, row: _Row, side: Side) -> CollectedObject | None:
     )
 
 
-class _Collected(NamedTuple):
-    """Objects by image, before their scale is known, and images without a size or with one."""
+@dataclass(slots=True)
+class _Ranges:
+    """The ranges of all coordinates and confidences; coordinates are whole until one has decimals."""
 
-    images: dict[str, CollectedImage]
-    objects: list[tuple[str, CollectedObject]]
+    coordinates: tuple[float, float] = (0.0, 0.0)
+    confidences: tuple[float, float] = (0.0, 1.0)
+    whole: bool = True
+
+    def add(self, one: CollectedObject) -> None:
+        """Widen the ranges by an object's."""
+        low, high = self.coordinates
+        self.coordinates = min(low, *one.coordinates), max(high, *one.coordinates)
+        self.whole &= all(number == int(number) for number in one.coordinates)
+        if one.confidence is not None:
+            low, high = self.confidences
+            self.confidences = min(low, one.confidence), max(high, one.confidence)
+
+    @property
+    def are_fractions(self) -> bool:
+        """Whether all coordinates are in [0, 1], and one has decimals."""
+        return not self.whole and self.coordinates[0] == 0 and self.coordinates[1] <= 1
 
 
-def _collect(tables: list[_Table], side: Side, faults: FaultLog) -> _Collected:
-    found = _Collected({}, [])
+def _objects(
+    tables: list[_Table], images: dict[str, CollectedImage], side: Side, faults: FaultLog
+) -> Iterator[tuple[CollectedImage, CollectedObject]]:
+    """Yield every object and its image, which is added to `images` with its size."""
     for table in tables:
         if "image" not in table.columns.places:
-            found.images.setdefault(table.image, CollectedImage(table.image, table.place))
-        for row in table.rows:
+            images.setdefault(table.image, CollectedImage(table.image, table.place))
+        for row in table.rows():
             try:
                 name = _cell(table, row, "image") if "image" in table.columns.places else table.image
-                image = found.images.setdefault(name, CollectedImage(name, table.place, Position(row.line)))
+                image = images.setdefault(name, CollectedImage(name, table.place, Position(row.line)))
                 for what in ("width", "height"):
                     size = _cell(table, row, f"image_{what}")
                     if size:
@@ -165,30 +186,28 @@ def _collect(tables: list[_Table], side: Side, faults: FaultLog) -> _Collected:
                 faults.add(table.place, row.line, error.found, error.expected)
                 continue
             if one is not None:
-                found.objects.append((name, one))
-    return found
+                yield image, one
 
 
-def _add(found: _Collected) -> Iterator[str]:
-    """Give the images their objects; yield what the user should know about confidences and coordinates."""
-    confidences = [one.confidence for _, one in found.objects if one.confidence is not None]
-    scale = scale_of(min(confidences, default=0.0), max(confidences, default=1.0))
-    numbers = [number for _, one in found.objects for number in one.coordinates]
-    fractions = all(0 <= number <= 1 for number in numbers) and any(number != int(number) for number in numbers)
-    for name, one in found.objects:
+def _collect(tables: list[_Table], side: Side, faults: FaultLog) -> tuple[list[CollectedImage], list[str]]:
+    """Return the images, and what the user should know about confidences and coordinates."""
+    ranges = _Ranges()
+    for _, one in _objects(tables, {}, side, FaultLog()):
+        ranges.add(one)
+    scale = scale_of(*ranges.confidences)
+    images: dict[str, CollectedImage] = {}
+    for image, one in _objects(tables, images, side, faults):
         if one.confidence is not None:
             one.confidence /= scale.divisor
-        image = found.images[name]
-        if fractions and image.width and image.height:
-            one.coordinates = [
-                number * (image.height if k % 2 else image.width) for k, number in enumerate(one.coordinates)
-            ]
-        image.in_fractions = fractions and not (image.width and image.height)
+        if ranges.are_fractions and image.width and image.height:
+            sizes = (image.width, image.height)
+            one.coordinates = [number * sizes[k % 2] for k, number in enumerate(one.coordinates)]
+        image.in_fractions = ranges.are_fractions and not (image.width and image.height)
         image.add(one)
-    if scale.warning() is not None:
-        yield str(scale.warning())
-    if fractions:
-        yield f"{counted(len(found.objects), '{count} object[s]')} in [0, 1]: coordinates are fractions of the page"
+    notes = [scale.warning()]
+    if ranges.are_fractions:
+        notes.append("all coordinates are in [0, 1]: they are read as fractions of the page")
+    return list(images.values()), [note for note in notes if note]
 
 
 def index_by(columns: str | None) -> Indexer:
@@ -196,9 +215,11 @@ def index_by(columns: str | None) -> Indexer:
 
     def index(path: Path, side: Side, faults: FaultLog) -> Source:
         tables, sha256, left_out = _tables(path, {} if columns is None else column_mapping(columns))
-        found = _collect(tables, side, faults)
-        warnings = [f"{path.name}: {warning}" for warning in _add(found)]
-        images = list(found.images.values())
+        try:
+            images, notes = _collect(tables, side, faults)
+        except FormatError as error:
+            raise InputError(str(error.fault(str(path)))) from error
+        warnings = [f"{path.name}: {note}" for note in notes]
         if side == "gt" and not images and not faults.count:
             faults.add(str(path), None, "no image", "at least one in ground truth")
         refuse_bad_names(images, faults)
