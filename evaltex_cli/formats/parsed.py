@@ -36,7 +36,7 @@ from evaltex_cli.records import (
 
 BYTES_PER_OBJECT = 64
 """What an object weighs in a batch, about as much as its line in a text file."""
-_ROW = np.dtype(
+ROW = np.dtype(
     [
         ("id", "i8"),
         ("region", "i8"),
@@ -59,7 +59,7 @@ _ROW = np.dtype(
 coordinates.
 """
 _PACK = Struct("=qqdqiiiii????")
-assert _PACK.size == _ROW.itemsize
+assert _PACK.size == ROW.itemsize
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ class CollectedImage:
     in_fractions : bool
         Coordinates are fractions of the page's width and height, whose size in pixels is not known.
     rows : bytearray
-        A `_ROW` for each object.
+        A `ROW` for each object.
     numbers : array of float64
         Their coordinates and pixels, one object after the other.
     strings : bytearray
@@ -117,15 +117,13 @@ class CollectedImage:
 
     def add(self, one: CollectedObject) -> None:
         """Add an object, after those that the image has."""
-        if not self.rows:  # most documents have images without objects, which share the empty buffers
-            self.rows, self.numbers, self.strings = bytearray(), array("d"), bytearray()
         text = one.text.encode("utf-8", "surrogatepass")
         steps, line, column = b"", 0, 0
         if isinstance(one.at, Position):
             line, column = one.at.line, one.at.column or 0
         elif one.at:
             steps = json.dumps(one.at, separators=(",", ":")).encode()
-        self.rows += _PACK.pack(
+        row = _PACK.pack(
             one.id or 0,
             one.region or 0,
             float("nan") if one.confidence is None else one.confidence,
@@ -133,11 +131,15 @@ class CollectedImage:
             *(len(one.coordinates), len(text), len(steps), line, column),
             *(one.dont_care, one.id is not None, one.region is not None, one.pixels is not None),
         )
-        self.numbers.extend(one.coordinates)
-        if one.pixels is not None:
-            self.numbers.extend(one.pixels)
-        self.strings += text
-        self.strings += steps
+        self.extend(row, array("d", (*one.coordinates, *(one.pixels or ()))).tobytes(), text + steps)
+
+    def extend(self, rows: bytes, numbers: bytes, strings: bytes) -> None:
+        """Add objects that are taken apart, as the attributes have them, numbers as their bytes."""
+        if not self.rows:  # many images have no objects, and share the empty buffers
+            self.rows, self.numbers, self.strings = bytearray(), array("d"), bytearray()
+        self.rows += rows
+        self.numbers.frombytes(numbers)
+        self.strings += strings
 
     def with_objects(self, objects: Iterable[CollectedObject]) -> CollectedImage:
         """Add objects, and return the image."""
@@ -224,7 +226,7 @@ def refuse_bad_names(images: Sequence[CollectedImage], faults: FaultLog) -> None
 
 def settle_confidences(path: Path, images: Sequence[CollectedImage]) -> tuple[str, ...]:
     """Divide confidences that are percent by 100, and say of which scale those are that are not in [0, 1]."""
-    columns = [np.frombuffer(image.rows, _ROW)["confidence"] for image in images if image.rows]
+    columns = [np.frombuffer(image.rows, ROW)["confidence"] for image in images if image.rows]
     known = [column[~np.isnan(column)] for column in columns]
     limits = [(column.min(), column.max()) for column in known if len(column)]
     if not limits:
@@ -287,7 +289,7 @@ def places(images: Sequence[CollectedImage]) -> Iterator[Place]:
 
 
 def _objects_at(image: CollectedImage) -> Iterator[Position | Steps]:
-    rows = np.frombuffer(image.rows, _ROW)
+    rows = np.frombuffer(image.rows, ROW)
     stops = np.cumsum(rows["text"] + rows["steps"], dtype=np.int64)
     for stop, size, line, column in zip(
         *(values.tolist() for values in (stops, rows["steps"], rows["line"], rows["column"])), strict=True
@@ -300,7 +302,7 @@ def _objects_at(image: CollectedImage) -> Iterator[Position | Steps]:
 
 def columns(images: Sequence[CollectedImage]) -> ReadImages:
     """Bring collected images into columns, in their order."""
-    rows = np.frombuffer(bytearray().join([image.rows for image in images]), _ROW)
+    rows = np.frombuffer(bytearray().join([image.rows for image in images]), ROW)
     counts = np.array([image.count for image in images], np.int64)
     numbers, pixels = _coordinates(images, rows)
     try:

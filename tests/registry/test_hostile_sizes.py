@@ -104,7 +104,8 @@ def elements_again(data: bytes) -> Iterator[tuple[str, bytes]]:
     _, *names = dict.fromkeys(re.findall(rb"<([a-zA-Z]\w*)", data))
     for name in names[:: max(len(names) // 3, 1)]:
         found = re.search(rb"<%b\b(?:[^<>]*/>|.*?</%b>)" % (name, name), data, re.DOTALL)
-        assert found, name
+        if not found:
+            continue  # an element of HTML that has no end
         more = found[0] * (2 * SIZE // len(found[0]))
         yield f"{name.decode()} again", data[: found.start()] + more + data[found.start() :]
 

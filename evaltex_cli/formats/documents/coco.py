@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -35,6 +36,7 @@ from evaltex_cli.formats.documents.safe_json import (
 )
 from evaltex_cli.formats.files.image_names import image_names
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon
+from evaltex_cli.formats.parsed_bulk import ManyObjects, add_all
 
 _Collected = tuple[list[CollectedImage], tuple[str, ...]]
 
@@ -57,6 +59,18 @@ class _Annotation(msgspec.Struct, gc=False):
         """Whether it has several polygons or a run-length mask, for which its box is taken."""
         return bool(self.segmentation) if isinstance(self.segmentation, dict) else len(self.segmentation or ()) > 1
 
+    @property
+    def words(self) -> str:
+        """Its transcription."""
+        texts = (self.utf8_string, self.text, self.transcription, self.rec)
+        return next((text for text in texts if text is not None), "")
+
+
+class _Image(msgspec.Struct, gc=False):
+    id: Identifier
+    width: Number | None = None
+    height: Number | None = None
+
 
 class _Numbered(_Annotation, gc=False, kw_only=True):
     id: WholeNumber
@@ -70,34 +84,85 @@ def _collect(by_file: bool, document: Item, place: str, side: Side, faults: Faul
         _name_by_file(images, records, place, faults)
     seen: set[int] = set()
     boxed = 0
-    for k, item in enumerate(safe_json.items(root, "annotations")):
-        try:
-            annotation: _Annotation = safe_json.take(item, _Numbered if side == "gt" else _Annotation)
-            boxed += annotation.is_boxed
-            found = _object(annotation, item, side, ("annotations", k))
-            if isinstance(annotation, _Numbered):
-                found.id = annotation.id
-                if found.id in seen:
-                    raise FormatError(f"ID {found.id} again", "IDs used once", ("id",))
-                seen.add(found.id)
-            image_of(annotation.image_id, images).add(found)
-        except FormatError as error:
-            error.log(faults, place, "annotations", k)
+    kind = _Numbered if side == "gt" else _Annotation
+    for first, items, fitting in safe_json.windows(safe_json.items(root, "annotations"), kind):
+        if fitting and _add_all(fitting, images, side, seen, first):
+            continue
+        for k, item in enumerate(items, first):
+            try:
+                annotation: _Annotation = safe_json.take(item, kind)
+                boxed += annotation.is_boxed
+                found = _object(annotation, item, side, ("annotations", k))
+                if isinstance(annotation, _Numbered):
+                    found.id = annotation.id
+                    if found.id in seen:
+                        raise FormatError(f"ID {found.id} again", "IDs used once", ("id",))
+                    seen.add(found.id)
+                image_of(annotation.image_id, images).add(found)
+            except FormatError as error:
+                error.log(faults, place, "annotations", k)
     return list(images.values()), _warnings(place, boxed)
+
+
+def _add_all(
+    annotations: Sequence[_Annotation], images: dict[str, CollectedImage], side: Side, seen: set[int], first: int
+) -> bool:
+    """Add annotations to their images at once; False, and nothing is done, if they have to be looked at one by one."""
+    owners = [images[name] for one in annotations if (name := str(one.image_id)) in images]
+    ids = [one.id for one in annotations if isinstance(one, _Numbered)]
+    own = set(ids)
+    columns = _columns(annotations, side)
+    if columns is None or len(owners) < len(annotations) or len(own) < len(ids) or not seen.isdisjoint(own):
+        return False
+    seen |= own
+    steps = [f'["annotations",{k}]' for k in range(first, first + len(annotations))]
+    add_all(ManyObjects(owners, *columns, steps, ids or None))
+    return True
+
+
+def _columns(
+    annotations: Sequence[_Annotation], side: Side
+) -> tuple[Sequence[Sequence[float]], list[str], list[bool], list[float | None]] | None:
+    """Return coordinates, texts, don't care and confidences; None if not all are a polygon, or all a box, and plain."""
+    coordinates = _plain_coordinates(annotations)
+    flags = [one.iscrowd for one in annotations], [one.ignore for one in annotations]
+    if coordinates is None or (side == "gt" and not all(map(safe_json.are_flags, flags))):
+        return None
+    texts = [one.words if one.utf8_string is None else one.utf8_string for one in annotations]
+    dont_care = [side == "gt" and bool(crowd or ignored) for crowd, ignored in zip(*flags, strict=True)]
+    return coordinates, texts, dont_care, [one.score for one in annotations]
+
+
+def _plain_coordinates(annotations: Sequence[_Annotation]) -> Sequence[Sequence[float]] | None:
+    shapes = [one.segmentation for one in annotations]
+    if any(one.polys is not None for one in annotations):
+        return None
+    if not any(shapes):
+        boxes = [one.bbox or [] for one in annotations]
+        if all(len(box) == 4 and box[2] >= 0 and box[3] >= 0 for box in boxes):
+            return [(box[0], box[1], box[0] + box[2], box[1] + box[3]) for box in boxes]
+    elif {*map(type, shapes)} == {list} and {*map(len, cast("list[list[list[float]]]", shapes))} == {1}:
+        return plain_polygons(list(chain.from_iterable(cast("list[list[list[float]]]", shapes))))
+    return None
+
+
+def plain_polygons(rings: list[list[float]]) -> list[list[float]] | None:
+    """Return the vertices of polygons; None if one has fewer than three, or half of one."""
+    return rings if all(count >= 6 and not count % 2 for count in {*map(len, rings)}) else None
 
 
 def _images(items: list[Item], place: str, faults: FaultLog) -> dict[str, CollectedImage]:
     images: dict[str, CollectedImage] = {}
-    for k, item in enumerate(items):
-        try:
-            record = safe_json.record(item)
-            name = safe_json.identifier(record, "id")
-            if name in images:
-                raise FormatError(f"ID {quote(name)} again", "IDs used once", ("id",))
-            images[name] = image = CollectedImage(name, place, ("images", k))
-            read_size(image, record)
-        except FormatError as error:
-            error.log(faults, place, "images", k)
+    for first, some, records in safe_json.windows(items, _Image):
+        for k, item in enumerate(some, first):
+            try:
+                record: _Image = records[k - first] if records else safe_json.take(item, _Image)
+                name = str(record.id)
+                if name in images:
+                    raise FormatError(f"ID {quote(name)} again", "IDs used once", ("id",))
+                images[name] = CollectedImage(name, place, ("images", k), record.height or 0.0, record.width or 0.0)
+            except FormatError as error:
+                error.log(faults, place, "images", k)
     return images
 
 
@@ -138,30 +203,39 @@ def _collect_results(document: Item, place: str, side: Side, faults: FaultLog) -
         raise FormatError(safe_json.shown(document), "a list [...] of results")
     images: dict[str, CollectedImage] = {}
     boxed = 0
-    for k, item in enumerate(document):
-        try:
-            result: _Annotation = safe_json.take(item, _Annotation)
-            boxed += result.is_boxed
-            found = _object(result, item, side, (k,))
-            name = str(result.image_id)
-            if name not in images:
-                images[name] = CollectedImage(name, place, (k,))
-            images[name].add(found)
-        except FormatError as error:
-            error.log(faults, place, k)
-            with suppress(FormatError):  # the image counts, even if all its objects are faulty
-                name = safe_json.identifier(safe_json.record(item), "image_id")
-                images.setdefault(name, CollectedImage(name, place, (k,)))
+    for first, items, results in safe_json.windows(document, _Annotation):
+        columns = _columns(results, side) if results else None
+        if results and columns:
+            ways = range(first, first + len(items))
+            owners = [_named(images, str(one.image_id), place, k) for k, one in zip(ways, results, strict=True)]
+            add_all(ManyObjects(owners, *columns, [f"[{k}]" for k in ways]))
+            continue
+        for k, item in enumerate(items, first):
+            try:
+                result: _Annotation = safe_json.take(item, _Annotation)
+                boxed += result.is_boxed
+                found = _object(result, item, side, (k,))
+                _named(images, str(result.image_id), place, k).add(found)
+            except FormatError as error:
+                error.log(faults, place, k)
+                with suppress(FormatError):  # the image counts, even if all its objects are faulty
+                    _named(images, safe_json.identifier(safe_json.record(item), "image_id"), place, k)
     return list(images.values()), _warnings(place, boxed)
+
+
+def _named(images: dict[str, CollectedImage], name: str, place: str, k: int) -> CollectedImage:
+    """Return the image of a name, which result k is the first to have if there is none yet."""
+    image = images.get(name)
+    if image is None:
+        images[name] = image = CollectedImage(name, place, (k,))
+    return image
 
 
 def _object(annotation: _Annotation, item: Item, side: Side, at: Steps) -> CollectedObject:
     flags = (("iscrowd", annotation.iscrowd), ("ignore", annotation.ignore))
     dont_care = side == "gt" and any(safe_json.flag(flag, key) for key, flag in flags)
-    texts = (annotation.utf8_string, annotation.text, annotation.transcription, annotation.rec)
-    text = next((text for text in texts if text is not None), "")
     coordinates = _coordinates(annotation, item, dont_care)
-    return CollectedObject(coordinates, text, dont_care, confidence=annotation.score, at=at)
+    return CollectedObject(coordinates, annotation.words, dont_care, confidence=annotation.score, at=at)
 
 
 def _coordinates(annotation: _Annotation, item: Item, dont_care: bool) -> Sequence[float]:

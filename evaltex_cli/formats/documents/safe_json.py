@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Annotated, Any, TypeAlias
@@ -29,6 +29,7 @@ FEW_ITEMS, BYTES_PER_ITEM, BYTES_PER_KEY = 200_000, 16, 24
 """How many items a list or an object may have that is opened, and how many bytes must come with each more."""
 MOST_VALUES = 1_000_000
 """Values of an item that is decoded as a whole: annotations have some tens, a page of an engine some thousands."""
+_WINDOW, _WINDOW_BYTES = 256, 4 << 20
 LARGEST_BY_PYTHON = 8 << 20
 """Bytes of the largest document that Python's parser gets: it takes 12 times its size."""
 Item: TypeAlias = Any
@@ -47,6 +48,7 @@ _BEYOND_JSON = re.compile(rb'"(?:[^"\\]++|\\.)*+"|(NaN)|(-?Infinity)', re.DOTALL
 _BLANKS_AND_BRACE = re.compile(rb"[ \t\n\r]*+\{")
 _NAN, _INFINITY = b"1e99999999", b"1e9999"
 """What NaN and Infinity are read as: numbers of JSON that are out of range too, so they are faults where it matters."""
+_OBJECTS = msgspec.json.Decoder(list[msgspec.defstruct("Nothing", [], gc=False)])  # type: ignore[misc]
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
 _EXPECTED = (
@@ -98,11 +100,19 @@ def _opened(data: bytes | Raw) -> Item:
     """Return an object or a list whose own items are bytes; raises `FormatError` if it has very many small items."""
     view = memoryview(data)
     if len(view) > FEW_ITEMS:
-        size = BYTES_PER_KEY if _BLANKS_AND_BRACE.match(view) else BYTES_PER_ITEM
+        sign, size = (b":", BYTES_PER_KEY) if _BLANKS_AND_BRACE.match(view) else (b",", BYTES_PER_ITEM)
         most = FEW_ITEMS + len(view) // size
-        if bytes(view).count(b",") >= most and json_scan.has_more_items(view, most):
+        # counting is quick, and nearly always enough
+        if bytes(view).count(sign) >= most and not _is_list_of_objects(data) and json_scan.has_more_items(view, most):
             raise FormatError(f"more than {FEW_ITEMS} values, with fewer than {size} bytes for each", "annotations")
     return _SHALLOW.decode(data)
+
+
+def _is_list_of_objects(data: bytes | Raw) -> bool:
+    """Whether it is: their number is limited by their brackets."""
+    with suppress(msgspec.DecodeError, RecursionError):
+        return bool(_OBJECTS.decode(data))
+    return False
 
 
 def _without_nan(data: bytes) -> bytes | None:
@@ -182,6 +192,21 @@ def take(item: Item, kind: Any, *where: str | int) -> Any:
         raise FormatError("half of a surrogate pair", "Unicode text", where) from error
 
 
+def windows(items: Sequence[Item], kind: Any) -> Iterator[tuple[int, Sequence[Item], list[Any] | None]]:
+    """Yield some hundreds of items at a time: the number of the first, the items, and what they are by a type.
+
+    The last is None if an item does not fit, or they are very large; `take` then says of each what is wrong.
+    """
+    for first in range(0, len(items), _WINDOW):
+        some = items[first : first + _WINDOW]
+        data = b"[" + b",".join(some) + b"]" if isinstance(some[0], Raw) else b""
+        decoded = None
+        if data and len(data) <= _WINDOW_BYTES:
+            with suppress(msgspec.ValidationError, UnicodeEncodeError):
+                decoded = _decoder(list[kind]).decode(data)
+        yield first, some, decoded
+
+
 @lru_cache
 def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(kind)
@@ -258,6 +283,11 @@ def flag(item: Any, key: str) -> bool:
     if item is None or item is False or item is True or (type(item) is int and item in (0, 1)):
         return bool(item)
     raise FormatError(shown(item), "true or false", (key,))
+
+
+def are_flags(items: Sequence[Any]) -> bool:
+    """Whether `flag` takes all of some values."""
+    return {*map(type, items)} <= {bool, int, type(None)} and {*items} <= {None, 0, 1}
 
 
 def field(record: Record, key: str, kind: Any, default: Any = None) -> Any:

@@ -1,0 +1,114 @@
+"""Annotations of JSON that are read by hundreds are what they are one by one, with the same faults and places."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaltex_cli import formats
+from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.documents import safe_json
+
+NUMBERS = st.integers(-5, 99) | st.floats(0, 99, width=16)
+RINGS = st.sampled_from([6, 8, 8, 8, 10]).flatmap(lambda count: st.lists(NUMBERS, min_size=count, max_size=count))
+GOOD: dict[str, st.SearchStrategy[Any]] = {
+    "image_id": st.sampled_from([1, 2, "2", "x"]),
+    "bbox": st.lists(st.integers(0, 50), min_size=4, max_size=4),
+    "segmentation": st.tuples(RINGS).map(list),
+    "iscrowd": st.sampled_from([0, 1, None, True]),
+    "utf8_string": st.text(max_size=3) | st.none(),
+    "text": st.text(max_size=2),
+    "score": st.sampled_from([0.5, 1, None]),
+}
+FAULTY = st.sampled_from(
+    [
+        None,
+        -1,
+        "",
+        "a",
+        [],
+        {},
+        [[]],
+        [[1, 2, 3]],
+        [[1, 2, 3, 4]],
+        [[0, 0, 9, 0, 9, 9], [1, 1, 5, 1, 5, 5]],
+        10**13,
+        0.5,
+    ]
+)
+
+
+@st.composite
+def annotations(draw: st.DrawFn) -> list[Any]:
+    """Windows of good ones, and others; all polygons, all boxes, or either."""
+    needed = [{"image_id", "segmentation"}, {"image_id", "bbox"}, {"image_id", "bbox", "segmentation"}]
+    listed: list[Any] = []
+    for k in range(draw(st.integers(0, 9))):
+        keys = draw(st.sampled_from(needed if draw(st.integers(0, 5)) == 0 else needed[:1]))
+        optional = set(GOOD) - {"image_id", "bbox", "segmentation"}
+        one = {key: draw(GOOD[key]) for key in GOOD if key in keys or (key in optional and draw(st.booleans()))}
+        listed.append({"id": k, **one})
+    if listed and draw(st.integers(0, 2)) == 0:
+        broken = draw(st.sampled_from(listed))
+        broken[draw(st.sampled_from(["id", *GOOD]))] = draw(FAULTY)
+    return listed
+
+
+def read(path: Path, name: str, side: Side) -> Any:
+    faults = FaultLog()
+    try:
+        source = formats.open_source(path, side, faults, name)
+    except InputError as error:
+        return str(error)
+    found = source.read(np.arange(len(source.names)))
+    objects = found.objects
+    columns = [objects.offsets, objects.ids, objects.boxes, objects.outlines.vertices, objects.outlines.offsets]
+    columns += [objects.regions, objects.dont_care, found.sizes]
+    confidences = None if objects.confidences is None else np.nan_to_num(objects.confidences, nan=-1).tolist()
+    return (
+        source.names,
+        [column.tolist() for column in columns],
+        list(objects.texts),
+        confidences,
+        list(source.content.places()),
+        [str(fault) for fault in faults.shown],
+        source.warnings,
+    )
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(listed=annotations(), window=st.integers(1, 6), side=st.sampled_from(["gt", "det"]), form=st.integers(0, 1))
+def test_in_bulk_as_one_by_one(
+    tmp_path_factory: pytest.TempPathFactory, listed: list[Any], window: int, side: Side, form: int
+) -> None:
+    images = [{"id": 1, "width": 9, "height": 8, "file_name": "a.jpg"}, {"id": 2}, {"id": "x", "width": None}]
+    document = [listed, {"images": images, "annotations": listed}][form]
+    path = tmp_path_factory.mktemp("bulk") / "a.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    name = ["coco-res", "coco"][form]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(safe_json, "_WINDOW", window)
+        in_bulk = read(path, name, side)
+        patch.setattr(safe_json, "_WINDOW_BYTES", 0)
+        assert in_bulk == read(path, name, side)
+
+
+def test_very_many_are_read_in_bulk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ring = [0, 0, 9, 0, 9, 9, 0, 9]
+    listed = [{"id": k, "image_id": k % 3, "segmentation": [ring]} for k in range(2000)]
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"images": [{"id": k} for k in range(3)], "annotations": listed}))
+    one_by_one: list[int] = []
+    inner = safe_json.take
+    monkeypatch.setattr(safe_json, "take", lambda *given: one_by_one.append(1) or inner(*given))
+    (names, columns, *_, faults, _) = read(path, "coco", "gt")
+    assert (names, faults, one_by_one) == (["0", "1", "2"], [], [])
+    assert columns[0] == [0, 667, 1334, 2000]
+    assert columns[1][:3] == [0, 3, 6]
