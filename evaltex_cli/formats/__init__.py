@@ -244,7 +244,10 @@ def _found(other: str) -> str:
 
 
 def _other_format(path: Path, name: str) -> str | None:
-    """Return the format that an input is of by its content, if it is another one than a family's that was named."""
+    """Return the format of documents that an input is of by its content, unless that is of the family that was named.
+
+    Lines of numbers fit several formats, and a document type may be before any XML: both say nothing here.
+    """
     from evaltex_cli.formats.files import archive
 
     try:
@@ -252,7 +255,9 @@ def _other_format(path: Path, name: str) -> str | None:
             found = _recognised(path)
     except InputError:
         return None
-    return None if found in (None, "evaltex") or FORMATS[str(found)][0] == FORMATS[name][0] else found
+    if found in (None, "icdar-xml") or not load(str(found)).ending or FORMATS[str(found)][0] == FORMATS[name][0]:
+        return None
+    return found
 
 
 def _open_shards(path: Path, files: Sequence[Path], side: Side, faults: FaultLog, format_name: str | None) -> Source:

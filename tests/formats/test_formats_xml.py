@@ -294,8 +294,9 @@ def test_alto_pages_are_images(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "other"), [("voc", ALTO), ("labelme-xml", PAGE), ("page", VOC), ("alto", CTW1500)])
 def test_a_document_of_another_format_is_no_empty_image(tmp_path: Path, name: str, other: str) -> None:
-    (fault,) = Read(written(tmp_path / "1.xml", other), "gt", name).faults
+    fault, hint = Read(written(tmp_path / "1.xml", other), "gt", name).faults
     assert re.search(r"^:\d: root '\w+'; expected root \w+$", fault)
+    assert re.search(rf"^: content of the format [a-z0-9-]+; expected {name}, which was named$", hint)
 
 
 def test_voc(tmp_path: Path) -> None:
