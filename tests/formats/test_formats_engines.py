@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 from reading import Read, read
 
+from evaltex_cli import evaluate
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.validate.validation import validate
@@ -123,6 +124,14 @@ def test_paddleocr_3_before_and_after_recognition(tmp_path: Path) -> None:
     assert re.search(
         r"rec_texts: a list of 0; expected 1 values, one for each shape", fault(written(tmp_path / "d.json", short))
     )
+
+
+def test_the_names_of_paddleocr_3_pair_with_those_of_the_pictures(tmp_path: Path) -> None:
+    for name in ("img_1", "img_2"):
+        written(tmp_path / "gt" / f"{name}.txt", "10,10,60,10,60,30,10,30,word\n")
+        result = {"rec_polys": [[[10, 10], [60, 10], [60, 30], [10, 30]]], "rec_texts": ["a"], "rec_scores": [1]}
+        written(tmp_path / "det" / f"{name}_res.json", result)
+    assert evaluate(tmp_path / "gt", tmp_path / "det", "iou").scores["hmean"] == 1
 
 
 # MMOCR ----------------------------------------------------------------------------------------------------------------

@@ -755,7 +755,7 @@ def _samples() -> dict[str, Sample]:
     return made
 
 
-def _reading(box: Box, text: str, score: float) -> dict[str, Any]:
+def _reading(box: Box, text: str, score: float | None) -> dict[str, Any]:
     return {"points": corners(box), "transcription": text, "score": score}
 
 
@@ -799,7 +799,7 @@ def _engine_samples() -> dict[str, Sample]:
     """What engines write has no don't care, but for the formats that are ground truth too."""
 
     def words(k: int) -> list[dict[str, Any]]:
-        return [_reading(b, t, 1.0) for b, t, _ in words_of(k)]
+        return [_reading(b, t, None) for b, t, _ in words_of(k)]
 
     def found(k: int) -> list[dict[str, Any]]:
         return [_reading(b, "x", c) for b, c in FOUND[k]]

@@ -31,6 +31,8 @@ _SLASH = re.compile(r"[/\\]")
 _PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det)_", re.IGNORECASE)
 _SUFFIX = re.compile(r"\.(?:jpe?g|png|bmp|tiff?|gif|webp|txt|xml|json)\s*\Z", re.IGNORECASE)
 _ANY_PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det|pred)_", re.IGNORECASE)
+_RESULT = re.compile(r"(?<=.)_res\Z", re.IGNORECASE)
+"""What PaddleOCR 3 adds to the names of its results."""
 _NEWLINE = ord("\n")
 _GROUP = 64
 _BLOCK = 64 * _GROUP
@@ -162,9 +164,9 @@ def _alike(names: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 
 def stem(name: str) -> str:
-    """Return a name without folders, prefix (`gt_`, `res_`, `poly_gt_`, ...), extension and outer blanks."""
+    """Return a name without folders, prefix (`gt_`, `res_`, `poly_gt_`, ...), extension, `_res` and outer blanks."""
     last = re.split(r"[/\\]", name.strip())[-1]
-    return _ANY_PREFIX.sub("", _SUFFIX.sub("", last)).strip()
+    return _ANY_PREFIX.sub("", _RESULT.sub("", _SUFFIX.sub("", last))).strip()
 
 
 class Names(Sequence[str]):
