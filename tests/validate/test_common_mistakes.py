@@ -266,7 +266,7 @@ def test_saved_by_an_editor_with_mark_blanks_and_crlf(tmp_path, content):
 def test_no_such_format_at_all(tmp_path):
     path = tmp_path / "det.rar"
     path.write_bytes(b"Rar!\x1a\x07\x01\x00\x33\x92\xb5\xe5" + bytes(100))
-    assert "no known format; expected" in refusal(gt_zip(tmp_path), path)
+    assert "an archive that is not .zip, which is not read; unpack it" in refusal(gt_zip(tmp_path), path)
     status, text = validated(gt_zip(tmp_path), path)
     assert status == 2
     assert f"{path}: no known format" in text
