@@ -147,9 +147,10 @@ def read_plain(data: Bytes, syntax: Syntax) -> LineColumns:
     last = first + numbers - 1
     if syntax.confidences:
         sound &= (values[last] >= syntax.scale.lowest) & (values[last] <= syntax.scale.highest)
-    if syntax.format == "ltrb":
-        x0, y0, x1, y1 = values.reshape(len(fitting), -1).T[:4] if len(fitting) else np.zeros((4, 0))
-        sound &= (x1 >= x0) & (y1 >= y0)
+    if syntax.format in HAS_BOXES:
+        boxes = np.flatnonzero(numbers - syntax.confidences == 4)
+        x0, y0, x1, y1 = (values[first[boxes] + k] for k in range(4))
+        sound[boxes] &= (x1 >= x0) & (y1 >= y0)
     is_coordinate = np.repeat(sound, numbers)
     confidences = np.full(int(sound.sum()), np.nan)
     if syntax.confidences:
@@ -172,6 +173,8 @@ def read_plain(data: Bytes, syntax: Syntax) -> LineColumns:
 
 def _fits(plain: PlainLines, syntax: Syntax) -> Bools:
     """Whether a line has coordinates, a confidence where there must be one, and no number more."""
+    if syntax.format == "box-polygon":
+        return np.asarray((plain.numbers == 4) | ((plain.numbers >= 6) & (plain.numbers % 2 == 0)))
     if syntax.own_tail and syntax.format != "mlt":
         return np.zeros(len(plain.line), dtype=bool)
     count = plain.numbers - syntax.confidences

@@ -94,10 +94,14 @@ class Syntax:
 
 def lines_of(text: str) -> Iterator[tuple[int, str]]:
     """Yield number and text of every line that is not blank."""
-    for number, line in enumerate(text.split("\n"), 1):
-        bare = bare_line(line)
+    start, number = 0, 1
+    while start <= len(text):  # a list of all lines would take several times the memory of the text
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        bare = bare_line(text[start:end])
         if bare:
             yield number, bare
+        start, number = end + 1, number + 1
 
 
 def bare_line(line: str) -> str:
