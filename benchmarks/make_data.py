@@ -9,6 +9,7 @@ some lie between two words (and so touch both, or neither), some are pieces. The
 from __future__ import annotations
 
 import argparse
+import json
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,6 +125,25 @@ def make_archive(folder: Path, images: int, objects: int, kind: str, seed: int =
         for k, image in enumerate(numbers.reshape(images, -1).tolist()):
             archive.writestr(f"gt_img_{k}.txt", block % tuple(image))
     return path
+
+
+def make_coco(folder: Path, images: int, objects: int, seed: int = 1) -> tuple[list[Path], list[Path]]:
+    """Write the same quadrilaterals as EvaLTex text and as COCO JSON; return the paths of both sides, of each."""
+    texts, documents = ([folder / f"{side}{ending}" for side in ("gt", "det")] for ending in (".txt", ".json"))
+    rng = np.random.default_rng(seed)
+    words = random_words(rng, images, objects)
+    for boxes, text, document in zip((words, detected(rng, words)), texts, documents, strict=True):
+        x, y, width, height = np.moveaxis(boxes, 2, 0)
+        numbers = np.stack([x, y, x + width, y + 2, x + width, y + height, x, y + height - 2], axis=2)
+        is_gt = text == texts[0]
+        text.write_text(lines_of(numbers, 0, is_gt), encoding="utf-8", newline="\n")
+        named = [(f"img_{k}", ring) for k, image in enumerate(numbers.tolist()) for ring in image]
+        annotations = [{"image_id": name, "segmentation": [ring], "utf8_string": "word"} for name, ring in named]
+        numbered = [{"id": k, **one} for k, one in enumerate(annotations)]
+        pictures = [{"id": f"img_{k}", "width": 1, "height": 1} for k in range(images)]
+        value = {"images": pictures, "annotations": numbered} if is_gt else annotations
+        document.write_text(json.dumps(value), encoding="utf-8")
+    return texts, documents
 
 
 def make_masks(folder: Path, images: int, kind: MaskKind = MaskKind(), seed: int = 1) -> list[Path]:

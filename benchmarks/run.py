@@ -129,6 +129,18 @@ def archive_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
     return ratios
 
 
+def json_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
+    """A whole run on quadrilaterals in COCO JSON, against one on the same in EvaLTex text."""
+    texts, documents = make_data.make_coco(folder, sizes.images * 2 // 5, OBJECTS)
+    commands = [
+        partial(process, "-m", "evaltex_cli", *paths, folder / "results", "--quiet") for paths in (documents, texts)
+    ]
+    ours, theirs = time_in_turn(commands, max(sizes.runs // 2, 1))
+    count = f"{sizes.images * 2 // 5 * OBJECTS * 2:,}"
+    this = Measured(f"COCO JSON: a run on {count} quadrilaterals of both sides", ours)
+    return [Ratio(this, Measured("the same in EvaLTex text", theirs), 1.5)]
+
+
 def scaling_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
     """Time per object by every protocol: with many objects against that with few."""
     few, many = sizes.scaling
@@ -220,6 +232,7 @@ def polygon_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
 MEASUREMENTS: dict[str, Callable[[Path, Sizes], list[Ratio]]] = {
     "text": text_ratio,
     "archive": archive_ratios,
+    "json": json_ratio,
     "masks": mask_ratios,
     "jobs": jobs_ratios,
     "start": start_ratio,
