@@ -269,7 +269,7 @@ def test_no_such_format_at_all(tmp_path):
     assert "an archive that is not .zip, which is not read; unpack it" in refusal(gt_zip(tmp_path), path)
     status, text = validated(gt_zip(tmp_path), path)
     assert status == 2
-    assert f"{path}: no known format" in text
+    assert f"{path}: an archive that is not .zip" in text
 
 
 def test_no_such_file(tmp_path):
