@@ -20,10 +20,11 @@ WRITERS = {
     "cvat": ("evaltex_cli.convert.write_cvat", "WRITER"),
     "label-studio": ("evaltex_cli.convert.write_label_studio", "WRITER"),
     "yolo": ("evaltex_cli.convert.write_yolo", "WRITER"),
+    "csv": ("evaltex_cli.convert.write_csv", "WRITER"),
 }
 """Name -> module and attribute of its `Writer`."""
 
-BY_SUFFIX = {".txt": "evaltex", ".zip": "icdar2015", ".json": "coco"}
+BY_SUFFIX = {".txt": "evaltex", ".zip": "icdar2015", ".json": "coco", ".csv": "csv"}
 """Ending of the target -> the writer that it asks for."""
 
 
