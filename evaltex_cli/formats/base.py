@@ -78,13 +78,13 @@ class Place(NamedTuple):
         As messages name it.
     at : Position or tuple
         Where its name is in the file, or what leads to it in JSON; empty where no place has it.
-    objects : list of Position or tuple
+    objects : sequence of Position or tuple
         The same for its objects, where `Objects` do not know their lines.
     """
 
     file: str
     at: Position | Steps
-    objects: list[Position | Steps]
+    objects: Sequence[Position | Steps]
 
 
 class Content(Protocol):

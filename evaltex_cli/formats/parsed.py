@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from struct import Struct
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -285,19 +286,25 @@ class _Collected:
 
 def places(images: Sequence[CollectedImage]) -> Iterator[Place]:
     """Yield where collected images and their objects are."""
-    return (Place(image.place, image.at, list(_objects_at(image))) for image in images)
+    return (Place(image.place, image.at, _ObjectsAt(image)) for image in images)
 
 
-def _objects_at(image: CollectedImage) -> Iterator[Position | Steps]:
-    rows = np.frombuffer(image.rows, ROW)
-    stops = np.cumsum(rows["text"] + rows["steps"], dtype=np.int64)
-    for stop, size, line, column in zip(
-        *(values.tolist() for values in (stops, rows["steps"], rows["line"], rows["column"])), strict=True
-    ):
-        if line:
-            yield Position(line, column or None)
-        else:
-            yield tuple(json.loads(image.strings[stop - size : stop])) if size else ()
+class _ObjectsAt(Sequence[Position | Steps]):
+    """Where the objects of an image are; each is made when it is asked for."""
+
+    def __init__(self, image: CollectedImage) -> None:
+        self._strings, self._rows = image.strings, np.frombuffer(image.rows, ROW)
+        self._stops = np.cumsum(self._rows["text"] + self._rows["steps"], dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        row, stop = self._rows[index], int(self._stops[index])
+        if row["line"]:
+            return Position(int(row["line"]), int(row["column"]) or None)
+        steps = self._strings[stop - int(row["steps"]) : stop]
+        return tuple(json.loads(steps)) if steps else ()
 
 
 def columns(images: Sequence[CollectedImage]) -> ReadImages:

@@ -77,7 +77,7 @@ def read(path: Path, name: str, side: Side) -> Any:
         [column.tolist() for column in columns],
         list(objects.texts),
         confidences,
-        list(source.content.places()),
+        [(place.file, place.at, list(place.objects)) for place in source.content.places()],
         [str(fault) for fault in faults.shown],
         source.warnings,
     )
