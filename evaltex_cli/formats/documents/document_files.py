@@ -271,12 +271,13 @@ def index_each(
         if max(counts, default=1) > 1:
             all_pages = [CollectedImage(entry.image, entries.place(entry)) for entry in files.entries.entries]
             refuse_bad_names(all_pages, faults)
+        shares = np.repeat(np.maximum(counts, 1), np.maximum(counts, 1)) if counts else np.ones(0, np.int64)
         return Source(
             path=str(path),
             format=reading.format,
             sha256=fingerprint.hexdigest(),
             names=[entry.image for entry in files.entries.entries],
-            weights=np.array([min(entry.size, HEAVIEST) for entry in files.entries.entries], np.int64),
+            weights=np.minimum(np.array([entry.size for entry in files.entries.entries], np.int64) // shares, HEAVIEST),
             content=files,
             warnings=entries.warnings + _about(path, reading),
         )

@@ -131,7 +131,13 @@ class Files:
         return iter(())
 
     def _collected(self, faults: FaultLog) -> list[CollectedImage]:
-        every = np.arange(len(self.entries.entries))
-        read = self.entries.read_indexed(every)
-        documents = ((entry.image, self.entries.place(entry), data) for entry, data in read)
-        return list(self.reader.collected(documents, self.numbers.tolist(), faults))
+        return list(self.reader.collected(self._documents(), self.numbers.tolist(), faults))
+
+    def _documents(self) -> Iterator[tuple[str, str, bytes]]:
+        """Yield name, place and bytes of each image; a document of several pages is read once for all of them."""
+        entries = self.entries.entries
+        begins = np.array([k == 0 or one.name != entries[k - 1].name for k, one in enumerate(entries)], dtype=bool)
+        starts = np.flatnonzero(begins)
+        stops = [*starts[1:].tolist(), len(entries)][: len(starts)]
+        for (entry, data), start, stop in zip(self.entries.read_indexed(starts), starts.tolist(), stops, strict=True):
+            yield from ((page.image, self.entries.place(entry), data) for page in entries[start:stop])
