@@ -56,6 +56,7 @@ AT_OBJECT = {
     "hocr-line": '<span class="ocr_line" title="bbox 70',
     "cvat": '<box label="text" xtl="70"',
     "labelme-xml": "<object><name>two, 2",
+    "abbyy-line": '<line l="70"',
 }
 AT_LINE = {
     "tesseract-tsv": "5\t1\t1\t1\t2\t1\t70\t",

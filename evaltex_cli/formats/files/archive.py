@@ -10,7 +10,6 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import re
 import struct
 import zipfile
 import zlib
@@ -23,7 +22,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NamedTuple
 
-from evaltex_cli.errors import ChangedError, FaultLog, InputError, counted, quote
+from evaltex_cli.errors import ChangedError, FaultLog, InputError, quote
 from evaltex_cli.formats.files.image_names import (
     NAME_TOO_LONG,
     image_names,
@@ -34,7 +33,7 @@ from evaltex_cli.formats.files.image_names import (
     parts_of,
     without_prefix,
 )
-from evaltex_cli.formats.files.listing import MAX_ENTRIES, Stored, stored_files, walk
+from evaltex_cli.formats.files.listing import MAX_ENTRIES, Stored, is_class_list, left_out, stored_files, walk
 from evaltex_cli.records import Ints
 from evaltex_cli.runtime.input_files import GZIP_MAGIC, natural_key
 
@@ -45,9 +44,6 @@ MAX_TOTAL_BYTES = 2 << 30
 ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 """First bytes of an archive, and of one without entries."""
 
-_SHOWN_OTHERS = 3
-_CLASS_LIST = re.compile(r"(?:^|[/\\])classes\.txt$", re.IGNORECASE)
-"""What annotation tools write next to labels."""
 _held_state: ContextVar[tuple[Path, int] | None] = ContextVar("held_state", default=None)
 _ENCRYPTED_FLAGS = 0x1 | 0x40 | 0x2000
 _LARGEST_OFFSET = 1 << 62
@@ -305,7 +301,7 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
     chosen: list[_Listed] = []
     others = []
     for item in listing:
-        if item[0].lower().endswith(suffix) and not _CLASS_LIST.search(item[0]):
+        if item[0].lower().endswith(suffix) and not is_class_list(item[0]):
             chosen.append(item)
         else:
             others.append(item[0])
@@ -316,7 +312,7 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
     images = image_names([name for name, _, _ in chosen], suffix)
     entries = [Entry(name, image, size, stored) for (name, size, stored), image in zip(chosen, images, strict=True)]
     entries.sort(key=lambda entry: (natural_key(entry.image), entry.image, entry.name))
-    return Entries(str(path), is_zip, str(path.absolute()), tuple(entries), _warnings(path, sorted(others), suffix))
+    return Entries(str(path), is_zip, str(path.absolute()), tuple(entries), left_out(path, sorted(others), suffix))
 
 
 def _bare_file(path: Path, largest: int) -> Entries:
@@ -388,17 +384,6 @@ def _refuse_large(path: Path, listing: list[_Listed], largest: int) -> None:
 
 def _times(status: os.stat_result) -> tuple[int, int, int, int]:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
-
-
-def _warnings(path: Path, left_out: list[str], suffix: str) -> tuple[str, ...]:
-    lists = [name for name in left_out if _CLASS_LIST.search(name)] if suffix == ".txt" else []
-    others = [name for name in left_out if name not in lists]
-    warnings = [f"{path}: a list of classes was left out: {quote(name)}" for name in lists]
-    if others:
-        etc = ", ..." if len(others) > _SHOWN_OTHERS else ""
-        count = counted(len(others), f"{{count}} file[s] that [is|are] not {suffix} [was|were] left out")
-        warnings.append(f"{path}: {count}: {', '.join(map(quote, others[:_SHOWN_OTHERS]))}{etc}")
-    return tuple(warnings)
 
 
 def unreadable(path: str, error: OSError) -> InputError:

@@ -9,9 +9,10 @@ import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
-from evaltex_cli.errors import InputError
+from evaltex_cli.errors import InputError, counted, quote
 
 MAX_ENTRIES = 1_000_000
+_SHOWN_OTHERS = 3
 _UTF8_FLAG = 0x800
 _SLASH = re.compile(r"[/\\]")
 _MAY_BE_CLUTTER = re.compile(r"\._|__MACOSX|\.ds_store|thumbs\.db", re.IGNORECASE)
@@ -94,3 +95,20 @@ def _is_clutter(name: str) -> bool:
         return False
     *folders, last = _SLASH.split(name)
     return "__MACOSX" in folders or last.startswith("._") or last.lower() in (".ds_store", "thumbs.db")
+
+
+def is_class_list(name: str) -> bool:
+    """Whether a file is the list of classes that annotation tools write next to labels."""
+    return _SLASH.split(name)[-1].lower() == "classes.txt"
+
+
+def left_out(path: Path, names: list[str], suffix: str) -> tuple[str, ...]:
+    """Return warnings about the files of a folder or archive that are left out."""
+    lists = [name for name in names if is_class_list(name)] if suffix == ".txt" else []
+    others = [name for name in names if name not in lists]
+    warnings = [f"{path}: a list of classes was left out: {quote(name)}" for name in lists]
+    if others:
+        etc = ", ..." if len(others) > _SHOWN_OTHERS else ""
+        count = counted(len(others), f"{{count}} file[s] that [is|are] not {suffix} [was|were] left out")
+        warnings.append(f"{path}: {count}: {', '.join(map(quote, others[:_SHOWN_OTHERS]))}{etc}")
+    return tuple(warnings)
