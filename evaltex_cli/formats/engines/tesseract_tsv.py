@@ -31,6 +31,7 @@ ENDINGS = (".tsv", ".txt")
 _BOX = ("left", "top", "width", "height")
 _LINE_OF = ("block_num", "par_num", "line_num")
 _COLUMNS = ("level", "page_num", *_LINE_OF, "word_num", *_BOX, "conf", "text")
+_PLACES = {column: k for k, column in enumerate(_COLUMNS)}
 _PAGE, _LINE, _WORD = "1", "4", "5"
 _PAGE_OF_ROW = re.compile(rb"^[1-5]\t([^\t\n]*)\t", re.MULTILINE)
 _BLANK_WORD = re.compile(rb"^5\t[^\n]*\t *\r?$", re.MULTILINE)
@@ -38,20 +39,24 @@ _BLANK_WORD = re.compile(rb"^5\t[^\n]*\t *\r?$", re.MULTILINE)
 
 @dataclass(slots=True)
 class _Row:
-    """A row's cells by column, and its line in the file."""
+    """A row's cells, and its line in the file."""
 
-    cells: dict[str, str]
+    cells: list[str]
     at: Position
+
+    def cell(self, column: str) -> str:
+        """Return the cell of a column."""
+        return self.cells[_PLACES[column]]
 
     def number(self, column: str) -> float:
         try:
-            return parse_number(self.cells[column])
+            return parse_number(self.cell(column))
         except FormatError as error:
             raise FormatError(f"{column} {error.found}", error.expected, at=self.at) from error
 
     @property
     def line(self) -> tuple[str, ...]:
-        return tuple(self.cells[column] for column in _LINE_OF)
+        return tuple(self.cell(column) for column in _LINE_OF)
 
 
 @dataclass(slots=True)
@@ -80,8 +85,8 @@ def open_pages(data: bytes) -> list[_Page]:
             found, at = f"{len(cells)} cells", Position(number + 1)
             page.faults.append(FormatError(found, f"{len(_COLUMNS)}, with tabs between them", at=at))
             continue
-        row = _Row(dict(zip(_COLUMNS, cells, strict=True)), Position(number + 1))
-        page = pages.get(row.cells["page_num"], page)
+        row = _Row(cells, Position(number + 1))
+        page = pages.get(row.cell("page_num"), page)
         page.rows.append(row)
     return list(pages.values()) or [page]
 
@@ -93,18 +98,18 @@ def _page_numbers(data: bytes) -> list[str]:
 def _parse(level: Level, page: _Page, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     for error in page.faults:
         error.log(faults, image.place)
-    words = [row for row in page.rows if row.cells["level"] == _WORD and row.cells["text"].strip()]
+    words = [row for row in page.rows if row.cell("level") == _WORD and row.cell("text").strip()]
     texts: dict[tuple[str, ...], list[str]] = {}
     for row in words:
-        texts.setdefault(row.line, []).append(row.cells["text"].strip())
+        texts.setdefault(row.line, []).append(row.cell("text").strip())
     numbers = {line: number for number, line in enumerate(texts, 1)}
-    lines = [row for row in page.rows if row.cells["level"] == _LINE and row.line in texts]
+    lines = [row for row in page.rows if row.cell("level") == _LINE and row.line in texts]
     for row in page.rows:
-        if row.cells["level"] == _PAGE:
+        if row.cell("level") == _PAGE:
             image.width, image.height = _coordinates(row)[2:]
     for row in words if level == "word" else lines:
         try:
-            one = _object(row, row.cells["text"] if level == "word" else " ".join(texts[row.line]))
+            one = _object(row, row.cell("text") if level == "word" else " ".join(texts[row.line]))
         except FormatError as error:
             error.log(faults, image.place)
             continue
@@ -122,7 +127,7 @@ def _coordinates(row: _Row) -> tuple[float, float, float, float]:
 def _object(row: _Row, text: str) -> CollectedObject:
     percent = row.number("conf")
     if not (0 <= percent <= 100 or percent == -1):
-        raise FormatError(f"conf {row.cells['conf']}", "a confidence from 0 to 100, or -1", at=row.at)
+        raise FormatError(f"conf {row.cell('conf')}", "a confidence from 0 to 100, or -1", at=row.at)
     confidence = None if percent == -1 else percent / 100
     return CollectedObject(_coordinates(row), text, confidence=confidence, at=row.at)
 
