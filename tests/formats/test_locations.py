@@ -36,7 +36,6 @@ AT_COORDINATE = {
 }
 """Of the coordinate that is beyond the picture, which is less than 120 wide."""
 AT_OBJECT = {
-    "abbyy-line": '<line l="70" t=',
     "icdar2003-xml": '<taggedRectangle x="70"',
     "icdar2013-seg": '10 0 9 82 20 70 10 95 30 "a"',
     "totaltext-brackets": "x: [[70 120",

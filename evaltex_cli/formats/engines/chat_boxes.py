@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 NAME = "chat-boxes"
 ENDINGS = (".json", ".txt", ".md")
 _KEYS = ("bbox_2d", "box_2d", "bbox", "box", "bounding_box")
+_NO_KEY = f"no key {' or '.join(map(quote, _KEYS))}"
 _TEXTS = ("text", "text_content", "transcription", "content", "label")
 _SCORES = ("score", "confidence")
 _OBJECT = rb"\{[^{}]*\"(?:%b)\"\s*:\s*\[\s*-?[\d.]" % "|".join(_KEYS).encode()
@@ -67,7 +69,7 @@ def _numbers(item: Item) -> tuple[str, list[float]]:
     value = safe_json.opened(item)
     key = next((key for key in _KEYS if isinstance(value, dict) and key in value), "")
     if isinstance(value, dict) and not key:
-        raise FormatError(f"no key {' or '.join(map(quote, _KEYS))}", "one of them, with four numbers")
+        raise FormatError(_NO_KEY, "one of them, with four numbers")
     where = (key,) if key else ()
     numbers: list[float] = safe_json.take(value[key] if key else item, list[Number], *where)
     if len(numbers) != 4:
@@ -76,7 +78,8 @@ def _numbers(item: Item) -> tuple[str, list[float]]:
 
 
 def _look(data: bytes) -> _Look:
-    keys, every = set(), []
+    keys: set[str] = set()
+    lowest, highest, are_whole = inf, -inf, True
     try:
         items = _document(data)
     except FormatError:
@@ -87,9 +90,9 @@ def _look(data: bytes) -> _Look:
         except FormatError:
             continue
         keys.add(key)
-        every += numbers
-    whole = all(value == int(value) for value in every)
-    return _Look(frozenset(keys), min(every, default=0.0), max(every, default=0.0), whole)
+        lowest, highest = min(lowest, *numbers), max(highest, *numbers)
+        are_whole = are_whole and all(value == int(value) for value in numbers)
+    return _Look(frozenset(keys), lowest, highest, are_whole) if keys else _Look()
 
 
 def _settle(declared: str | None, looks: Sequence[_Look]) -> Reading:

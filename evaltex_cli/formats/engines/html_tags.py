@@ -28,11 +28,19 @@ _MAY_STAY_OPEN = {"html", "body", "p", "li", "dt", "dd", "tr", "td", "th", "thea
 
 @dataclass(slots=True)
 class Tag:
-    """The start of an element; a void element has no end."""
+    """The start of an element; a void element has no end. `text` is what the tag has after its name."""
 
     name: str
-    attributes: dict[str, str]
+    text: str
     at: Position
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Names in lower case and values; the first value counts. They take far more memory than their text."""
+        attributes: dict[str, str] = {}
+        for name, *values in _ATTRIBUTE.findall(self.text):
+            attributes.setdefault(name.lower(), html.unescape("".join(values)))
+        return attributes
 
 
 def events(data: bytes) -> Iterator[Tag | str | None]:
@@ -103,7 +111,7 @@ class _Reader:
         if name == "p" and self._open and self._open[-1].name == "p":
             self._open.pop()
             yield None
-        tag = Tag(name, _attributes(attributes), at)
+        tag = Tag(name, attributes, at)
         yield tag
         if name in _VOID or attributes.endswith("/"):
             yield None
@@ -154,11 +162,3 @@ class _Reader:
 
     def _position(self) -> Position:
         return Position(self._line, self.start - self._line_start + 1)
-
-
-def _attributes(text: str) -> dict[str, str]:
-    """Return names in lower case and values; the first value counts."""
-    found: dict[str, str] = {}
-    for name, *values in _ATTRIBUTE.findall(text):
-        found.setdefault(name.lower(), html.unescape("".join(values)))
-    return found

@@ -22,19 +22,23 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     value = safe_json.parse(data)
     if not isinstance(value, list):
         raise FormatError(safe_json.shown(value), "a list [[text, confidence, box], ...]")
-    readings = []
+    image.in_fractions = all(map(_may_be_in_fractions, value))  # read twice, for all readings take much memory
     for k, item in enumerate(value):
         try:
-            readings.append((k, *safe_json.take(item, _Reading)))
-        except FormatError as error:
-            error.log(faults, image.place, k)
-    image.in_fractions = all(max(numbers) <= 1 for *_, numbers in readings)
-    for k, text, confidence, numbers in readings:
-        try:
+            text, confidence, numbers = safe_json.take(item, _Reading)
             coordinates = _from_bottom(*numbers) if image.in_fractions else values.polygon_or_box(list(numbers), 2)
             image.add(CollectedObject(coordinates, text, confidence=confidence, at=(k,)))
         except FormatError as error:
             error.log(faults, image.place, k)
+
+
+def _may_be_in_fractions(item: Item) -> bool:
+    """Whether no number of a reading is above 1; of a faulty one it is not asked."""
+    try:
+        numbers: tuple[float, ...] = safe_json.take(item, _Reading)[2]
+        return max(numbers) <= 1
+    except FormatError:
+        return True
 
 
 def _from_bottom(x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
