@@ -58,6 +58,8 @@ _KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("image", "annotations"), "CreateML"),
     (("data_row",), "Labelbox"),
 )
+_NAME_AND_NUMBERS = re.compile(rb"[^\n]*\n[ \t]*[\d.]+[ \t]*,")
+"""How EvaLTex's text begins, whose image names may look like markup."""
 _XML = re.compile(rb"\s*<(?:[?!]|[A-Za-z_][\w.:-]*[\s/>])")
 
 
@@ -104,7 +106,7 @@ def _document(path: Path, formats: Sequence[str]) -> str | None:
     start = document_files.first_bytes(path, ".xml")
     if value is not None:
         kind, content, name = "JSON", _content(value), _by_keys(value)
-    elif _XML.match(start):
+    elif _XML.match(start) and not _NAME_AND_NUMBERS.match(start):
         root = safe_xml.root_name(start.lstrip()) or ""
         kind, content, name = "XML", f"root {root}", _ROOTS.get(root)
     else:

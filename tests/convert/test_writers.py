@@ -273,7 +273,7 @@ def test_coco_results_in_full(tmp_path: Path) -> None:
 def test_the_target_decides_the_writer(tmp_path: Path) -> None:
     assert for_target(Path("x.TXT")).name == "evaltex"
     with pytest.raises(InputError, match=r"its ending does not say .* one of \.txt, \.zip, \.json"):
-        for_target(Path("x.csv"))
+        for_target(Path("x.doc"))
     with pytest.raises(InputError, match="unknown target format 'cocoo' \\(did you mean 'coco'"):
         load("cocoo")
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested import close
-from samples import SAMPLES, Sample, total_text_mat, written
+from PIL import Image
+from samples import SAMPLES, SIZES, Sample, total_text_mat, written
 
 from evaltex_cli.convert import WRITERS, Target, holding, write_coco, write_evaltex, write_icdar
 from evaltex_cli.convert.base import Holds
@@ -38,6 +39,8 @@ REAL = [
     if not zipped.name.startswith("gt")
 ]
 IMAGES = 6
+IN_FRACTIONS = ("textract", "textract-line", "azure-read", "chat-boxes")
+"""Samples that need the pictures."""
 TELLING = {
     "evaltex": [write_icdar.REGIONS_LOST, write_coco.REGIONS_LOST, holding.REGIONS_LOST, holding.RUNS_LOST],
     "cleval": [write_icdar.CONFIDENCES_LOST, write_evaltex.NO_CONFIDENCES, holding.CONFIDENCES_LOST],
@@ -53,18 +56,22 @@ BACK = ("evaltex", "icdar2015", "icdar2013", "coco")
 """From these to each other, too."""
 
 
-def scores(gt: Path, det: Path, gt_format: str | None, det_format: str | None) -> dict[str, Any]:
+def scores(
+    gt: Path, det: Path, gt_format: str | None, det_format: str | None, images: Path | None = None
+) -> dict[str, Any]:
     """Every protocol's, from one pass."""
     runs = [Run(load(name), config.checked(name, {})) for name in PROTOCOLS]
-    found = evaluate_inputs(open_inputs(gt, det, InputOptions(gt_format, det_format)), runs)
+    found = evaluate_inputs(open_inputs(gt, det, InputOptions(gt_format, det_format, images)), runs)
     return {one.protocol.name: one.scores for one in found}
 
 
-def converted(source: Path, folder: Path, side: Side, target: str, format_name: str | None) -> tuple[Path, list[str]]:
+def converted(
+    source: Path, folder: Path, side: Side, target: str, format_name: str | None, images: Path | None = None
+) -> tuple[Path, list[str]]:
     """Convert, and return the sentences that say what was lost."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{side}{load_writer(target).ending}"
-    notes = convert(source, path, side, Target(target), InputOptions(format_name, format_name)).notes
+    notes = convert(source, path, side, Target(target), InputOptions(format_name, format_name, images)).notes
     return path, list(notes)
 
 
@@ -75,14 +82,21 @@ def says(notes: list[str], sentence: str) -> bool:
 
 
 def assert_neutral(
-    gt: Path, det: Path, folder: Path, formats: tuple[str | None, str | None] = (None, None)
+    gt: Path,
+    det: Path,
+    folder: Path,
+    formats: tuple[str | None, str | None] = (None, None),
+    images: Path | None = None,
 ) -> set[tuple[str, str]]:
-    """Convert to each target, and from there to each other; return where a target said that it lacks what counts."""
-    before = scores(gt, det, *formats)
+    """Convert to each target, and from there to each other; return where a target said that it lacks what counts.
+
+    `images` has the pictures, for inputs in fractions of the page.
+    """
+    before = scores(gt, det, *formats, images)
     told = set()
     for target in WITHOUT_SIZES:
-        gt_there, lost = converted(gt, folder / target, "gt", target, formats[0])
-        det_there, also_lost = converted(det, folder / target, "det", target, formats[1])
+        gt_there, lost = converted(gt, folder / target, "gt", target, formats[0], images)
+        det_there, also_lost = converted(det, folder / target, "det", target, formats[1], images)
         there = "polygon" if says(lost, write_icdar.MIXED) else load_writer(target).format
         det_format = load_writer(target).format
         told |= compared(before, scores(gt_there, det_there, there, det_format), lost + also_lost, target)
@@ -115,7 +129,12 @@ def test_samples_score_the_same(tmp_path: Path, name: str) -> None:
     gt: Sample = total_text_mat() if name == "totaltext-mat" else SAMPLES[name]
     det = gt if gt.det else SAMPLES["coco"]
     gt_path, det_path = written(tmp_path / "gt", gt, "gt"), written(tmp_path / "det", det, "det")
-    told = assert_neutral(gt_path, det_path, tmp_path, (gt.gt_format, det.det_format))
+    images = tmp_path / "pictures" if name in IN_FRACTIONS else None
+    if images is not None:
+        images.mkdir()
+        for k, size in enumerate(SIZES, 1):
+            Image.new("L", size).save(images / f"{k}.png")
+    told = assert_neutral(gt_path, det_path, tmp_path, (gt.gt_format, det.det_format), images)
     assert all(way in WITHOUT_DONT_CARE for _, way in told), "words and rectangles: every target holds them"
     assert gt.has_dont_care or not told
 

@@ -71,9 +71,10 @@ def _numbers(item: Item) -> tuple[str, list[float]]:
     if isinstance(value, dict) and not key:
         raise FormatError(_NO_KEY, "one of them, with four numbers")
     where = (key,) if key else ()
+    box = safe_json.opened(value[key]) if key else value
+    if isinstance(box, list) and len(box) != 4:  # a long list is not taken apart
+        raise FormatError(safe_json.shown(box), "four numbers of a box", where)
     numbers: list[float] = safe_json.take(value[key] if key else item, list[Number], *where)
-    if len(numbers) != 4:
-        raise FormatError(safe_json.shown(numbers), "four numbers of a box", where)
     return key, numbers
 
 
