@@ -34,7 +34,7 @@ def test_quick_run_measures_every_ratio():
     figure = r" +\d+(?:\.\d+)? (?:s|µs|MB)"
     rows = re.findall(rf"^\S.*{figure}{figure} +\d+\.\d{{2}} +(?:\d+\.\d{{2}}|-)$", done.stdout, re.MULTILINE)
     assert (
-        len(rows) == 3 + 9 + 2 * (cores() > 1) + 1 + 6 * Path("/proc/self/smaps_rollup").exists() + len(PROTOCOLS) + 1
+        len(rows) == 4 + 9 + 2 * (cores() > 1) + 1 + 6 * Path("/proc/self/smaps_rollup").exists() + len(PROTOCOLS) + 1
     )
 
 
