@@ -43,16 +43,25 @@ class NumberRange(click.FloatRange):
         return number
 
 
-class CoordinatesText(click.ParamType[str]):
-    """What `Coordinates.parse` takes."""
+def _taken_by(parse: Callable[[str], str]) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
+    """Return a callback that gives an option what is parsed of it, and refuses what raises `ConfigError`."""
 
-    name = "ORDER:SCALE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def callback(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
         try:
-            return str(Coordinates.parse(str(value)))
+            return None if value is None else parse(value)
         except ConfigError as error:
-            self.fail(str(error), param, ctx)
+            raise click.BadParameter(str(error), ctx, param) from error
+
+    return callback
+
+
+def _coordinates(text: str) -> str:
+    return str(Coordinates.parse(text))
+
+
+def _columns(text: str) -> str:
+    column_mapping(text)
+    return text
 
 
 # Options ---------------------------------------------------------------------------------------------------------
@@ -69,19 +78,6 @@ def protocol_option(default: Sequence[str], help_text: str) -> Decorator:
         type=click.Choice([*PROTOCOLS, ALL]),
         help=help_text,
     )
-
-
-class ColumnsText(click.ParamType[str]):
-    """What `column_mapping` takes."""
-
-    name = "HOLDS=NAME,..."
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        try:
-            column_mapping(str(value))
-        except ConfigError as error:
-            self.fail(str(error), param, ctx)
-        return str(value)
 
 
 preset_option = click.option(
@@ -134,7 +130,7 @@ lines_option = click.option(
 
 coordinates_option = click.option(
     "--coordinates",
-    type=CoordinatesText(),
+    callback=_taken_by(_coordinates),
     metavar="ORDER:SCALE",
     help="Order and scale of a chat model's boxes: yxyx:1000, xyxy:pixels, xyxy:1 etc.",
 )
@@ -142,7 +138,7 @@ coordinates_option = click.option(
 
 columns_option = click.option(
     "--columns",
-    type=ColumnsText(),
+    callback=_taken_by(_columns),
     metavar="HOLDS=NAME,...",
     help="Columns of a table with a header: image=file,x0=left,y0=top etc.",
 )
