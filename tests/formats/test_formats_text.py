@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from reading import folder, read
@@ -328,6 +328,7 @@ def texts(draw: st.DrawFn) -> str:
 @pytest.mark.slow
 @settings(deadline=None, derandomize=True, max_examples=400)
 @given(st.lists(texts(), min_size=1, max_size=3))
+@example(["0,0,0,0,1,1,0,"])
 def test_bulk_survey_is_the_exact_one(contents: list[str]) -> None:
     expected = bulk_shapes.Shapes()
     for content in contents:

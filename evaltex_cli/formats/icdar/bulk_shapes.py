@@ -130,7 +130,7 @@ def _are_special(buffer: bytes, data: Bytes, plain: PlainLines) -> Bools:
     quoted = (first == _QUOTE) | (are_blanks(first) & (second == _QUOTE))
     found = (numbers == 9) & goes_on & quoted
     found |= (numbers >= 6) & goes_on & np.all([k == _HASH for k in (first, second, third, fourth)], axis=0)
-    found |= ((numbers == 32) | (numbers == 7)) & ~goes_on
+    found |= (numbers == 7) | ((numbers == 32) & ~goes_on)
     found |= (numbers == 5) & goes_on & (plain.stop - plain.rest <= _LONGEST_ANGLE_TEXT)
     found |= _has_script(buffer, data, plain)
     return np.asarray(found)
