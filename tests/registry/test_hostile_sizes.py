@@ -25,12 +25,12 @@ import pytest
 from click.testing import CliRunner
 from limits import HANG_SECONDS, at_most, counting
 from PIL import Image
-from samples import SAMPLES
+from samples import SAMPLES, Sample
 
 from evaltex_cli import evaluate
 from evaltex_cli.cli import main
 from evaltex_cli.errors import HINT_WORK, FaultLog, Hints, InputError
-from evaltex_cli.formats import FORMATS, open_source
+from evaltex_cli.formats import FORMATS, load, open_source
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES
 from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES, MAX_OBJECTS, without_blank_lines
 from evaltex_cli.geometry import polygons
@@ -151,7 +151,8 @@ def inputs(name: str) -> Iterator[tuple[str, Path, int]]:
     """Yield a label, an input and its size unpacked, for the sample of a format."""
     made = [(key, sample) for key, sample in SAMPLES.items() if name in (key, sample.gt_format)]
     made += [(key, sample) for key, sample in SAMPLES.items() if SAME_READER.get(name) == key]
-    sample = made[0][1]
+    own = load(name).sample_content()
+    sample = made[0][1] if made else Sample({"gt.json": str(own)}, many_in_one=True)
     first = next(file for file in sample.gt if not file.endswith((".bmp", ".mat")))
     text = sample.gt[first]
     assert isinstance(text, str)
@@ -173,6 +174,7 @@ def inputs(name: str) -> Iterator[tuple[str, Path, int]]:
 
 SAME_READER = {
     "abbyy": "abbyy-line",
+    "rects-chars": "rects",
     "icdar-xml": "icdar2003-xml",
     "coco-res": "coco",
     "coco-text-train": "coco-text",

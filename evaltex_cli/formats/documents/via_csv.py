@@ -7,6 +7,7 @@ regions has one row whose shape is empty.
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,7 +36,7 @@ def _rows(data: bytes) -> Iterator[_Row]:
     except UnicodeDecodeError as error:
         line, found, expected = not_utf8(error)
         raise FormatError(found, expected, at=Position(line)) from error
-    reader = csv.reader(text.splitlines(keepends=True), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     places: list[int] = []
     try:
         for fields in reader:

@@ -49,9 +49,9 @@ def _collect(
             continue
         for k, (page, page_name) in enumerate(zip(pages, page_names(name, len(pages)), strict=False)):
             image = CollectedImage(page_name, place, (key, k))
-            images.append(image)
             try:
                 _add_page(image, level, page, side, faults)
+                images.append(image)
             except FormatError as error:
                 error.log(faults, place, key, k)
     return images, ()
@@ -64,15 +64,15 @@ def _add_page(image: CollectedImage, level: Level, page: Item, side: Side, fault
         image.width, image.height = corners[2] - corners[0], corners[3] - corners[1]
     key = _LINES[0] if _LINES[0] in record else _LINES[1]
     assert isinstance(image.at, tuple)
-    lines = [((*image.at, key, k), item) for k, item in enumerate(safe_json.items(record, key))]
-    for region, (where, item) in enumerate(lines, 1):
+    for k, item in enumerate(safe_json.items(record, key)):
+        where = (*image.at, key, k)
         for at, found in [(where, item)] if level == "line" else _words(where, item, image.place, faults):
             try:
                 one = _object(found, at)
             except FormatError as error:
                 error.log(faults, image.place, *at)
                 continue
-            one.region = region if level == "word" and side == "gt" else None
+            one.region = k + 1 if level == "word" and side == "gt" else None
             image.add(one)
 
 
