@@ -54,7 +54,6 @@ def pages(text: str) -> list[tuple[str, list[str]]]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 @pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
 def test_engines_are_scored_compared_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands of the page end well, and its statements about units hold on three pictures."""
