@@ -106,7 +106,7 @@ class Fault:
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{place}: {inside(self.where)}{self.found}; expected {self.expected}"
+        return _escaped(f"{place}: {inside(self.where)}{self.found}; expected {self.expected}")
 
 
 class FaultLog:
@@ -204,7 +204,11 @@ def not_utf8(error: UnicodeDecodeError) -> tuple[int, str, str]:
 def quote(text: str, limit: int = 80) -> str:
     """Return `text` fit for a message: control characters escaped, long text cut."""
     shown = text if len(text) <= limit else text[:limit] + "..."
-    return "'" + "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown) + "'"
+    return f"'{_escaped(shown)}'"
+
+
+def _escaped(text: str) -> str:
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:

@@ -96,9 +96,9 @@ def test_a_word_outside_of_lines_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("html", "line", "column", "message"),
     [
-        ("<body>\n <div class='ocr_page'><p></span></div></body>", 2, 27, "</span>; expected </div>, to close line 2"),
-        ("<body>\n</div class='ocr_page'>", 2, 1, "</div>; expected an element that it closes"),
-        ("<body>\n<div class='ocr_page'>\n", 2, 1, "<div> without end"),
+        ("<body>\n <div class='ocr_page'><p></span></div></body>", 2, 27, "'</span>'; expected '</div>', to close"),
+        ("<body>\n</div class='ocr_page'>", 2, 1, "'</div>'; expected an element that it closes"),
+        ("<body>\n<div class='ocr_page'>\n", 2, 1, "'<div>' without end"),
         ("<p class='ocr_page'>\n <span class='ocrx_word title=\n", 2, 2, "which has no end"),
         ("<p class='ocr_page'>\n<!-- ...", 2, 1, "'<!--' without end"),
         ("<!DOCTYPE x [<!ENTITY a 'b'>]>\n<p class='ocr_page'>", 1, 1, "an entity declaration"),

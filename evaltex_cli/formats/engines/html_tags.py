@@ -103,8 +103,8 @@ class _Reader:
         while self._open:
             last = self._open.pop()
             if last.name not in _MAY_STAY_OPEN:
-                expected = f"</{last.name}> before the end of the file (is the file cut off?)"
-                raise FormatError(f"<{last.name}> without end", expected, at=last.at)
+                expected = f"{quote(f'</{last.name}>')} before the end of the file (is the file cut off?)"
+                raise FormatError(f"{quote(f'<{last.name}>')} without end", expected, at=last.at)
             yield None
 
     def _started(self, name: str, attributes: str, at: Position) -> Iterator[Tag | None]:
@@ -133,8 +133,8 @@ class _Reader:
         if not self._open or self._open[-1].name != name:
             expected = "an element that it closes"
             if self._open:
-                expected = f"</{self._open[-1].name}>, to close line {self._open[-1].at.line}"
-            raise FormatError(f"</{name}>", expected, at=at)
+                expected = f"{quote(f'</{self._open[-1].name}>')}, to close line {self._open[-1].at.line}"
+            raise FormatError(quote(f"</{name}>"), expected, at=at)
         self._open.pop()
         yield None
 

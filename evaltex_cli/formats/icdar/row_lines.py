@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from evaltex_cli.formats.files.numbers import NUMBER
+from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT, NUMBER
 
 HEADERS = ("imagesource:", "gsd:")
 """What the first lines of DOTA's files begin with."""
@@ -59,4 +59,7 @@ def row_of(line: str) -> Row | None:
 
 
 def _numbers(fields: list[str]) -> list[float] | None:
-    return [float(field) for field in fields] if all(map(NUMBER.fullmatch, fields)) else None
+    if not all(map(NUMBER.fullmatch, fields)):
+        return None
+    numbers = [float(field) for field in fields]
+    return numbers if all(abs(number) <= COORDINATE_LIMIT for number in numbers) else None
