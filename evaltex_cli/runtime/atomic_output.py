@@ -153,7 +153,7 @@ def refuse_foreign(res_dir: Path, names: Sequence[str], is_own: Callable[[Path],
         for file in _files(place):
             with contextlib.suppress(FileNotFoundError):  # another run has just replaced it
                 outputs.refuse_input(file)
-                if not outputs.may_replace(file, is_own):
+                if not outputs.may_replace(file, is_own) and file.lstat():  # it may have gone in the meantime
                     raise InputError(
                         f"{file}: is no result of an earlier run and would be replaced; give another result folder, or"
                         " --force to replace it"

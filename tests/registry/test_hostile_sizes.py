@@ -210,8 +210,6 @@ def test_memory_is_at_most_eight_times_what_is_unpacked(name: str) -> None:
         most = 8 * size + FIXED
         if name == "evaltex" and label.startswith("no objects"):
             most += PER_IMAGE * (SIZE // 2)
-        if name == "icdar2013-seg-chars":
-            most += 2 * size  # ten times: a line is an object and a character
         side = [str(path), "--gt-format", name]
         commands = [["validate", *side], [*side[:1], str(path), "res", *side[1:], "--det-format", name]]
         status, peak, seconds, said = measured(*commands[k % 2])

@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -49,8 +49,8 @@ class _Character:
     line: int
 
 
-def _words(data: bytes, place: str, faults: FaultLog) -> Iterator[list[_Character]]:
-    """Yield the characters of each word."""
+def _words(data: bytes, place: str, faults: FaultLog, by_character: bool) -> Iterator[list[_Character]]:
+    """Yield the characters of each word, or each of them by itself."""
     try:
         refuse_excess(data)
     except FormatError as error:
@@ -62,7 +62,7 @@ def _words(data: bytes, place: str, faults: FaultLog) -> Iterator[list[_Characte
         bare = bare_line(line)
         if not bare:
             continue
-        if word and number != before + 1:  # blank lines between
+        if word and (by_character or number != before + 1):  # blank lines between
             yield word
             word = []
         before = number
@@ -106,12 +106,9 @@ def _index(name: str, by_character: bool, path: Path, side: Side, faults: FaultL
     for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
         fingerprint.add(entry, data)
         place = entries.place(entry)
-        words: Iterable[list[_Character]] = _words(data, place, faults)
-        if by_character:
-            words = ([one] for word in words for one in word)
         image = CollectedImage(re.sub(r"_GT\Z", "", entry.image, flags=re.IGNORECASE), place)
         owner: dict[int, int] = {}
-        for number, characters in enumerate(words, 1):
+        for number, characters in enumerate(_words(data, place, faults, by_character), 1):
             image.add(_object(characters, side))
             for one in characters:
                 if owner.setdefault(one.colour, number) != number:
