@@ -69,7 +69,7 @@ def command(
     Differences are to the first detector; intervals and p-values are of a sign-flip test over images.
     """
     with error_exit():
-        from evaltex_cli.compare import comparison, tables
+        from evaltex_cli.comparison import comparison, tables
 
         stored = [comparison.is_result(path) for path in paths]
         detectors = paths if stored[0] else paths[1:]
@@ -82,7 +82,7 @@ def command(
         if are_all_stored:
             _refuse_for_results(chosen, options)
         else:
-            work.prepare("evaltex_cli.compare.comparison")
+            work.prepare("evaltex_cli.comparison.comparison")
         named = zip(detectors, labels or _labels(detectors), strict=True)
         parameters, options = chosen.parameters(), chosen.read_by(options)
         with Work().workers() if are_all_stored else work.workers(*paths, options.images, options.lines) as ordered_map:

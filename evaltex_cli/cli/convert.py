@@ -18,7 +18,7 @@ from evaltex_cli.cli.options import (
 )
 from evaltex_cli.cli.output import echo_err, error_exit, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, OutputFile, force_option
-from evaltex_cli.convert import WRITERS, Target
+from evaltex_cli.conversion import WRITERS, Target
 from evaltex_cli.errors import counted
 from evaltex_cli.formats.options import InputOptions
 
@@ -72,7 +72,7 @@ def command(
     ICDAR-style archive of quadrilaterals or polygons, .json COCO annotations or results. --to names other formats.
     """
     with error_exit():
-        from evaltex_cli.convert.conversion import convert
+        from evaltex_cli.conversion.conversion import convert
 
         side: Any = kind
         options = InputOptions(

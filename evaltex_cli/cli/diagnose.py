@@ -76,13 +76,13 @@ def command(
     with error_exit():
         if mask_folders:
             stop("diagnose works on the boxes and polygons of GT and DET; leave out the folders of label pictures")
-        from evaltex_cli.diagnose import breakdown, diagnosis, error_types, tables
+        from evaltex_cli.diagnosis import breakdown, diagnosis, error_types, tables
         from evaltex_cli.evaluation.inputs import open_inputs
 
         parameters, options = chosen.parameters(), chosen.read_by(options)
         bins = [_edges(f"--{name.replace('_', '-')}", text) for name, text in edges.items()]
         diagnostician = diagnosis.Diagnostician(error_types.Thresholds(**limits), breakdown.Edges(*bins))
-        work.prepare("evaltex_cli.diagnose.diagnosis")
+        work.prepare("evaltex_cli.diagnosis.diagnosis")
         with work.workers(gt, det, options.images, options.lines) as ordered_map:
             inputs = open_inputs(gt, det, options, ordered_map)
             diagnoses = diagnosis.diagnosed(inputs, parameters, diagnostician, ordered_map=ordered_map)

@@ -27,7 +27,7 @@ from evaltex_cli.results.writer import ResultWriter, image_files, log_unfit_name
 from evaltex_cli.runtime.atomic_output import staged, write_file
 
 if TYPE_CHECKING:
-    from evaltex_cli.diagnose.diagnosis import Diagnosis, Diagnostician
+    from evaltex_cli.diagnosis.diagnosis import Diagnosis, Diagnostician
 
 REPORT = "report.html"
 
@@ -77,7 +77,7 @@ def run(request: Request) -> list[Verdict]:
     owned = [*(file for name in request.chosen.names() for file in result_names(load(name))), REPORT]
     results, made, gates = request.results, "", None
     if request.fail_if or request.baselines or results.junit is not None:
-        from evaltex_cli.compare import gate
+        from evaltex_cli.comparison import gate
 
         gates = gate.prepare(request.fail_if, request.baselines, [results.res_dir / name for name in owned], runs)
     with staged(results.res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
@@ -123,7 +123,7 @@ def _with_hints(evaluations: list[Evaluation], inputs: Inputs) -> list[Evaluatio
     """Add the probable reason to evaluations that are nearly zero."""
     if inputs.options.masks is not None or not any(evaluation.is_nearly_zero for evaluation in evaluations):
         return evaluations
-    from evaltex_cli.validate import coordinate_mixups
+    from evaltex_cli.validation import coordinate_mixups
 
     return coordinate_mixups.explained(evaluations, inputs)
 
@@ -133,7 +133,7 @@ def _diagnostician(request: Request) -> Diagnostician | None:
     results = request.results
     if not results.report or not results.diagnose or results.resume or request.options.masks is not None:
         return None
-    from evaltex_cli.diagnose.diagnosis import Diagnostician
+    from evaltex_cli.diagnosis.diagnosis import Diagnostician
 
     return Diagnostician()
 

@@ -63,7 +63,7 @@ def command(
     with status 2 where an evaluation would refuse them, with 0 where there are warnings at most.
     """
     with error_exit():
-        from evaltex_cli.validate import findings, validation
+        from evaltex_cli.validation import findings, validation
 
         given = {"images": images, "invalid": invalid, "coordinates": coordinates, "columns": columns}
         result = validation.validate(gt, det, gt_format=gt_format, det_format=det_format, **given)

@@ -12,10 +12,10 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from evaltex_cli.compare import comparison
-from evaltex_cli.compare.tables import footer, p_cells
-from evaltex_cli.diagnose.breakdown import PROPERTIES
-from evaltex_cli.diagnose.error_types import Thresholds
+from evaltex_cli.comparison import comparison
+from evaltex_cli.comparison.tables import footer, p_cells
+from evaltex_cli.diagnosis.breakdown import PROPERTIES
+from evaltex_cli.diagnosis.error_types import Thresholds
 from evaltex_cli.errors import InputError, counted
 from evaltex_cli.evaluation.tally import ImageResult, ObjectResult
 from evaltex_cli.protocols.matches import MATCH_TYPES

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from evaltex_cli.compare import comparison
-from evaltex_cli.diagnose.diagnosis import Diagnosis, Diagnostician, diagnosed
+from evaltex_cli.comparison import comparison
+from evaltex_cli.diagnosis.diagnosis import Diagnosis, Diagnostician, diagnosed
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluate import Progress
 from evaltex_cli.evaluation.inputs import Inputs
@@ -44,7 +44,7 @@ class Result:
     label : str
         The detector's name in the report.
     document : ResultDocument
-    system : compare.System or None
+    system : comparison.System or None
         The same with the evidence of each image; None if the run was made without images' results.
     """
 

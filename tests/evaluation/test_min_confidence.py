@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from evaltex_cli import evaluate
 from evaltex_cli.cli import main
-from evaltex_cli.diagnose import diagnosis
+from evaltex_cli.diagnosis import diagnosis
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS

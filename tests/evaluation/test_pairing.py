@@ -11,7 +11,7 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.pairing import with_names_of
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.parsed import CollectedImage, source
-from evaltex_cli.validate.validation import validate
+from evaltex_cli.validation.validation import validate
 
 BOX = "10,10,60,30\n"
 

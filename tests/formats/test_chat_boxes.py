@@ -15,7 +15,7 @@ from evaltex_cli.errors import ConfigError, FaultLog, InputError
 from evaltex_cli.formats import open_source
 from evaltex_cli.formats.engines.chat_boxes import UndeclaredError
 from evaltex_cli.formats.options import Coordinates, InputOptions
-from evaltex_cli.validate.validation import validate
+from evaltex_cli.validation.validation import validate
 
 DECLARE = "--coordinates ORDER:SCALE"
 

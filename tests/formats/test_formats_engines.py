@@ -15,7 +15,7 @@ from reading import Read, read
 from evaltex_cli import evaluate
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.image_sizes import with_sizes
-from evaltex_cli.validate.validation import validate
+from evaltex_cli.validation.validation import validate
 
 QUAD = [[10, 10], [60, 12.5], [60, 30], [10, 28]]
 FLAT = [value for point in QUAD for value in point]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from reading import read
 
 from evaltex_cli import InputError, evaluate, formats
-from evaltex_cli.convert.conversion import convert
+from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.documents import document_files, json_scan, safe_json
 from evaltex_cli.formats.files import archive

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evaltex_cli import InputError, evaluate, formats
-from evaltex_cli.convert.conversion import convert
+from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.base import ReadImages, Source
 from evaltex_cli.formats.documents import total_text_mat

@@ -12,12 +12,12 @@ from PIL import Image
 from reading import Read, folder, read
 
 from evaltex_cli import evaluate
-from evaltex_cli.convert.conversion import convert
+from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import InputError
 from evaltex_cli.formats.base import IN_FRACTIONS
 from evaltex_cli.formats.engines.html_tags import Tag, events
 from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.validate.validation import validate
+from evaltex_cli.validation.validation import validate
 
 HOCR = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN"

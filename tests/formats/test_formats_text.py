@@ -16,8 +16,8 @@ from PIL import Image
 from reading import folder, read
 
 from evaltex_cli import formats
-from evaltex_cli.convert import Target
-from evaltex_cli.convert.conversion import convert
+from evaltex_cli.conversion import Target
+from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import FaultLog, FormatError, InputError
 from evaltex_cli.formats import lines as line_formats
 from evaltex_cli.formats import plain_lines

@@ -13,14 +13,14 @@ import pytest
 from PIL import Image
 
 from evaltex_cli import InputError, evaluate, formats
-from evaltex_cli.convert.conversion import convert
+from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Objects
-from evaltex_cli.validate.validation import validate
+from evaltex_cli.validation.validation import validate
 
 PAGE = """<?xml version="1.0" encoding="UTF-8"?>
 <PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">

@@ -10,7 +10,7 @@ from reference_deteval import image_totals, pixels_of, setting
 from reference_icdar2003 import plain_totals
 
 from evaltex_cli import InputError, evaluate
-from evaltex_cli.convert.conversion import convert
+from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.documents.icdar_xml import FORMAT
 

@@ -20,8 +20,8 @@ from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.documents import json_scan
 from evaltex_cli.formats.locations import _coordinate_column
 from evaltex_cli.records import concatenate, take
-from evaltex_cli.validate.findings import Problem
-from evaltex_cli.validate.validation import validate
+from evaltex_cli.validation.findings import Problem
+from evaltex_cli.validation.validation import validate
 
 AT_COORDINATE = {
     "evaltex": "50,20\n",

@@ -9,8 +9,8 @@ import pytest
 import reference_evaltex
 
 from evaltex_cli import evaluate
-from evaltex_cli.convert import Target
-from evaltex_cli.convert.conversion import convert
+from evaltex_cli.conversion import Target
+from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import InputError
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

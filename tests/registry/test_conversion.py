@@ -15,10 +15,10 @@ from nested import close
 from PIL import Image
 from samples import SAMPLES, SIZES, Sample, total_text_mat, written
 
-from evaltex_cli.convert import WRITERS, Target, holding, write_coco, write_evaltex, write_icdar
-from evaltex_cli.convert.base import Holds
-from evaltex_cli.convert.base import load as load_writer
-from evaltex_cli.convert.conversion import convert
+from evaltex_cli.conversion import WRITERS, Target, holding, write_coco, write_evaltex, write_icdar
+from evaltex_cli.conversion.base import Holds
+from evaltex_cli.conversion.base import load as load_writer
+from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.accumulator import image_objects
 from evaltex_cli.evaluation.evaluate import evaluate_inputs

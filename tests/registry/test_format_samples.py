@@ -12,12 +12,12 @@ import pytest
 from PIL import Image
 
 from evaltex_cli import evaluate, formats
-from evaltex_cli.convert.__init__ import BY_SUFFIX
-from evaltex_cli.convert.conversion import convert
+from evaltex_cli.conversion.__init__ import BY_SUFFIX
+from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.validate.validation import validate
+from evaltex_cli.validation.validation import validate
 
 ROOT = Path(__file__).parents[2]
 BOX = [10.0, 10.0, 60.0, 30.0]

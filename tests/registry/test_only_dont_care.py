@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from evaltex_cli import evaluate
-from evaltex_cli.compare.comparison import compare, evaluated
-from evaltex_cli.diagnose.diagnosis import diagnose
+from evaltex_cli.comparison.comparison import compare, evaluated
+from evaltex_cli.diagnosis.diagnosis import diagnose
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.config import checked
-from evaltex_cli.validate.validation import validate
+from evaltex_cli.validation.validation import validate
 
 GT = {
     "words": "0,0,100,20,word\n0,50,100,70,other\n",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from test_invariants import assert_close
 
 from evaltex_cli import image_objects
-from evaltex_cli.diagnose import error_types
+from evaltex_cli.diagnosis import error_types
 from evaltex_cli.geometry import overlaps, rounding, shapes
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 from evaltex_cli import evaluate, formats
 from evaltex_cli.cli import main
-from evaltex_cli.compare import comparison
-from evaltex_cli.diagnose import tables
-from evaltex_cli.diagnose.diagnosis import Diagnosis, diagnose
-from evaltex_cli.diagnose.error_types import ERROR_TYPES
+from evaltex_cli.comparison import comparison
+from evaltex_cli.diagnosis import tables
+from evaltex_cli.diagnosis.diagnosis import Diagnosis, diagnose
+from evaltex_cli.diagnosis.error_types import ERROR_TYPES
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import batches
 from evaltex_cli.report import Made, Pictures, inputs, make, page, read, subject

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli.compare import changes, comparison, tables
+from evaltex_cli.comparison import changes, comparison, tables
 from evaltex_cli.protocols.base import Count, EvidenceRows, Sum, Tally
 from evaltex_cli.results import significance
 from evaltex_cli.results.result_document import Bootstrap

@@ -1,0 +1,328 @@
+"""Two or more detectors on one ground truth: differences of scores, their intervals and p-values, and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaltex_cli import formats
+from evaltex_cli.comparison.changes import Changes, ImageChange, ObjectChange, image_changes, object_changes
+from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
+from evaltex_cli.evaluation.inputs import Inputs, open_inputs
+from evaltex_cli.evaluation.tally import Sink
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.protocols import PROTOCOLS, config
+from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores, Tally, load
+from evaltex_cli.results import reader, significance
+from evaltex_cli.results.image_table import ImageTable, ImageTableBuilder, first_difference, table_of
+from evaltex_cli.results.result_document import ResultDocument, differences, of_evaluation
+from evaltex_cli.runtime import OrderedMap
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class System:
+    """One protocol's result of one detector.
+
+    Attributes
+    ----------
+    label : str
+        The detector's name.
+    document : ResultDocument
+    rows : EvidenceRows
+        Each image's evidence, in the ground truth's order.
+    """
+
+    label: str
+    protocol: Protocol
+    parameters: Any
+    document: ResultDocument
+    rows: EvidenceRows
+
+    @property
+    def table(self) -> ImageTable:
+        """Each image's scores and objects, in the ground truth's order."""
+        return self.document.table
+
+    def score(self, tally: Tally) -> Scores:
+        """Score summed evidence."""
+        return self.protocol.scores(tally, self.parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreComparison:
+    """One score of all systems; differences are to the first system, whose own are None.
+
+    Attributes
+    ----------
+    score : str
+    values, intervals : list
+        One per system.
+    differences, difference_intervals, p_values : list
+        One per system; interval and p-value are of one test (`significance`).
+    p_corrected : list
+        The p-values, corrected for the number of systems (Holm).
+    interval_reasons, reasons : list
+        Why an interval, and why the interval and the p-value of a difference, is missing.
+    """
+
+    score: str
+    values: list[float | None]
+    intervals: list[tuple[float, float] | None]
+    differences: list[float | None]
+    difference_intervals: list[tuple[float, float] | None]
+    p_values: list[float | None]
+    p_corrected: list[float | None]
+    interval_reasons: list[str | None]
+    reasons: list[str | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """One protocol's comparison; images and objects are those that changed, the worst first.
+
+    `compared_images` have objects or detections; `resamples` is the number of subsets of images, all of them if
+    `is_exact` (`significance.replicates`).
+    """
+
+    protocol: str
+    headline: tuple[str, ...]
+    systems: list[str]
+    signatures: list[str]
+    compared_images: int
+    resamples: int
+    is_exact: bool
+    scores: list[ScoreComparison]
+    images: Changes[ImageChange]
+    objects: Changes[ObjectChange]
+
+    @property
+    def warning(self) -> str | None:
+        """What limits the comparison: too few images."""
+        return significance.few_images(self.compared_images)
+
+
+def compare(
+    systems: Sequence[System],
+    *,
+    resamples: int = significance.RESAMPLES,
+    seed: int = 0,
+    level: float = significance.LEVEL,
+) -> Comparison:
+    """Compare detectors under one protocol.
+
+    Parameters
+    ----------
+    systems : sequence of System
+        At least two; differences are to the first.
+    resamples, seed : int
+        Of the subsets of images (`significance.replicates`).
+    level : float
+        Of the intervals.
+
+    Raises
+    ------
+    InputError
+        When they differ in ground truth, protocol revision or parameters.
+    """
+    _refuse_unlike(systems)
+    drawn = [significance.replicates(system.rows, system.score, resamples, seed) for system in systems]
+    images = int(np.any([one.has_evidence for one in drawn], axis=0).sum())
+    labels, tables = [system.label for system in systems], [system.table for system in systems]
+    names = [name for name in drawn[0].values if all(name in other.values for other in drawn)]
+    return Comparison(
+        protocol=systems[0].protocol.name,
+        headline=systems[0].protocol.headline,
+        systems=labels,
+        signatures=[f"{system.document.signature}|resamples:{resamples}|seed:{seed}" for system in systems],
+        compared_images=images,
+        resamples=len(drawn[0].values[names[0]]),
+        is_exact=drawn[0].is_exact,
+        scores=[_compared_score(name, systems, drawn, images, level) for name in names],
+        images=image_changes(labels, tables, systems[0].protocol.headline[-1]),
+        objects=object_changes(labels, tables, systems[0].protocol.object_credit),
+    )
+
+
+def by_protocol(systems: Sequence[Sequence[System]]) -> tuple[list[list[System]], dict[str, str]]:
+    """Group the systems of several detectors by protocol.
+
+    Returns
+    -------
+    list of list of System
+        Protocols that serve all detectors, in the registry's order.
+    dict
+        Those left out, with the reason.
+
+    Raises
+    ------
+    InputError
+        When none is left.
+    """
+    by_name = [{system.protocol.name: system for system in group} for group in systems]
+    groups, left_out = [], {}
+    for name in PROTOCOLS:
+        group = [of_detector[name] for of_detector in by_name if name in of_detector]
+        if len(group) == len(by_name) and not (group[0].protocol.needs_texts and not all(map(_has_texts, group))):
+            groups.append(group)
+        elif group:
+            left_out[name] = (
+                "a detector has no transcriptions" if len(group) == len(by_name) else "not all results have it"
+            )
+    if not groups:
+        raise InputError("no protocol serves all detectors; evaluate them by the same ones")
+    return groups, left_out
+
+
+def _has_texts(system: System) -> bool:
+    return bool(system.document.inputs.det.transcriptions)
+
+
+def refuse_other_ground_truth(gt: Path, options: InputOptions, systems: Sequence[Sequence[System]]) -> None:
+    """Refuse stored results of another ground truth than the given one.
+
+    Raises
+    ------
+    InputError
+    """
+    faults = FaultLog()
+    sha256 = formats.open_source(gt, "gt", faults, options.gt_format, options).sha256
+    faults.raise_if_any()
+    for system in (system for group in systems for system in group):
+        if system.document.inputs.gt.sha256 != sha256:
+            raise InputError(f"{system.label} was evaluated against another ground truth than {gt}; evaluate it again")
+
+
+def _compared_score(
+    name: str, systems: Sequence[System], drawn: Sequence[significance.Replicates], images: int, level: float
+) -> ScoreComparison:
+    values: list[float | None] = [system.document.scores[name] for system in systems]
+    own = [significance.of_score(name, replicates, images, level) for replicates in drawn]
+    tests = [significance.of_difference(name, drawn[0], replicates, images, level) for replicates in drawn[1:]]
+    p_values = [test.p for test in tests]
+    return ScoreComparison(
+        score=name,
+        values=values,
+        intervals=[one.interval for one in own],
+        differences=[None, *(_difference(value, values[0]) for value in values[1:])],
+        difference_intervals=[None, *(test.interval for test in tests)],
+        p_values=[None, *p_values],
+        p_corrected=[None, *significance.holm(p_values)],
+        interval_reasons=[one.reason for one in own],
+        reasons=[None, *(test.reason for test in tests)],
+    )
+
+
+def _difference(value: float | None, first: float | None) -> float | None:
+    return None if value is None or first is None else value - first
+
+
+def _refuse_unlike(systems: Sequence[System]) -> None:
+    first = systems[0]
+    for system in systems[1:]:
+        for what, one, other in differences(first.document, system.document):
+            raise InputError(
+                f"{first.label} and {system.label} cannot be compared under {first.protocol.name}:"
+                f" {what} is {one} and {other}; evaluate both in the same way"
+            )
+        image = first_difference(first.table, system.table)
+        if image is None and first.table.known_objects.values.keys() != system.table.known_objects.values.keys():
+            raise InputError(
+                f"{first.label} and {system.label} list other values of objects, though their protocol is the same;"
+                " make the damaged result again"
+            )
+        if image is not None:
+            raise InputError(
+                f"{first.label} and {system.label} list other objects of image {quote(system.rows.names[image])},"
+                " though their ground truth is the same; make the damaged result again"
+            )
+
+
+def evaluated(
+    inputs: Inputs,
+    label: str,
+    protocols: Mapping[str, Any],
+    ordered_map: OrderedMap = map,
+) -> list[System]:
+    """Evaluate a detector by several protocols.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        Boxes and polygons, or label pictures.
+    protocols : mapping
+        Name -> parameters record.
+    ordered_map : callable
+        What does the work (`workers`).
+
+    Raises
+    ------
+    InputError
+        As `evaluate.evaluate`.
+    """
+    runs = runs_of(protocols)
+    tables = {run.protocol.name: ImageTableBuilder(run.protocol.headline, with_objects=True) for run in runs}
+    sink = Sink(table_of, lambda run, table: tables[run.protocol.name].add_table(table))
+    return [
+        _system(label, of_evaluation(result, tables.pop(result.protocol.name).table()))
+        for result in evaluate_inputs(inputs, runs, sink, ordered_map=ordered_map)
+    ]
+
+
+def systems_of(
+    path: Path, label: str, gt: Path, options: InputOptions, protocols: Mapping[str, Any], ordered_map: OrderedMap
+) -> list[System]:
+    """Read the results of a detector, or evaluate its detections; raises as `stored` and `evaluated`."""
+    if is_result(path):
+        return stored(path, label)
+    return evaluated(open_inputs(gt, path, options, ordered_map), label, protocols, ordered_map)
+
+
+def is_result(path: Path) -> bool:
+    """Whether a path is a result's .json or a folder with one, rather than detections."""
+    return any(reader.is_document(file) for file in reader.files(path))
+
+
+def stored(path: Path, label: str) -> list[System]:
+    """Read the results of an earlier run.
+
+    Parameters
+    ----------
+    path : Path
+        A result's .json, or a folder of them.
+
+    Raises
+    ------
+    InputError
+        When one is no result, or was made without ``-a`` and so has no images.
+    """
+    files = (file for file in reader.files(path) if not path.is_dir() or reader.is_document(file))
+    return [of_document(file, reader.read(file, with_objects=True), label) for file in files]
+
+
+def of_document(file: Path, document: ResultDocument, label: str) -> System:
+    """Return a detector's result that was read from a file.
+
+    Raises
+    ------
+    InputError
+        When it is damaged, or was made without ``-a`` and so has no results of images.
+    """
+    if not document.images:
+        raise InputError(f"{file}: holds no images' results; run that evaluation again with -a")
+    try:
+        return _system(label, document)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{file}: is a damaged result ({quote(str(error))}); make it again") from error
+
+
+def _system(label: str, document: ResultDocument) -> System:
+    protocol, objects = load(document.protocol), document.table.objects
+    parameters = config.checked(protocol.name, document.parameters)
+    if objects is not None and len(objects.ids):
+        protocol.object_credit(objects.types[:1], {name: values[:1] for name, values in objects.values.items()})
+    return System(label, protocol, parameters, document, document.table.rows.typed(protocol.tally))

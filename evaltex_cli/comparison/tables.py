@@ -1,0 +1,240 @@
+"""A comparison of detectors as table, Markdown, CSV, LaTeX or JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, fields
+
+from evaltex_cli.comparison.changes import ImageChange, ObjectChange
+from evaltex_cli.comparison.comparison import Comparison, ScoreComparison
+from evaltex_cli.results import significance
+from evaltex_cli.results.text_tables import JsonObject, aligned, json_pieces, printable, shown_p
+
+_LATEX = str.maketrans(
+    {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
+)
+_MARKDOWN = str.maketrans({c: "\\" + c for c in "\\`*_[]<>|#~"} | {"\n": " ", "\r": " "})
+
+
+def table(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
+    """Plain text for a terminal."""
+    blocks = []
+    for comparison in comparisons:
+        lines = [f"{comparison.protocol}  ({_per_cent(level)} intervals; differences to {comparison.systems[0]})"]
+        lines += aligned([_heads(comparison), *(_cells(comparison, score) for score in comparison.scores)])
+        lines += ["", *footer(comparison, level), "", *_changes(comparison, worst)]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def markdown(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
+    """Markdown for a pull request."""
+    blocks = ["<!-- evaltex comparison -->"]
+    for comparison in comparisons:
+        rows = [_heads(comparison), *(_cells(comparison, score) for score in comparison.scores)]
+        lines = [f"### {comparison.protocol}", "", *_markdown_rows(rows)]
+        lines += ["", f"{_per_cent(level)} intervals; differences to {_md(comparison.systems[0])}."]
+        lines += [*map(_md, footer(comparison, level)), ""]
+        images = comparison.images[:worst]
+        if images:
+            head = ["image", "detector", images[0].score, "was", "change"]
+            lines += ["<details><summary>Images that changed, the worst first</summary>", ""]
+            lines += _markdown_rows([head, *(_image_cells(image) for image in images)])
+            lines += ["", "</details>", ""]
+        blocks.append("\n".join(lines))
+    return "\n".join(blocks)
+
+
+def csv_rows(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
+    """One row per protocol, score and detector, at full precision."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(
+        [
+            "protocol",
+            "score",
+            "detector",
+            "value",
+            "low",
+            "high",
+            "difference",
+            "difference_low",
+            "difference_high",
+            "p_value",
+            "p_corrected",
+            "reason",
+        ]
+    )
+    for comparison in comparisons:
+        for score in comparison.scores:
+            for k, label in enumerate(comparison.systems):
+                low, high = score.intervals[k] or ("", "")
+                difference_low, difference_high = score.difference_intervals[k] or ("", "")
+                cells = [score.values[k], low, high, score.differences[k], difference_low, difference_high]
+                cells += [score.p_values[k], score.p_corrected[k], score.reasons[k] or score.interval_reasons[k]]
+                row = [comparison.protocol, score.score, _formula_safe(label), *cells]
+                writer.writerow(["" if cell is None else cell for cell in row])
+    return file.getvalue()
+
+
+def latex(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
+    """A booktabs table: detectors as rows, headline scores in per cent; the best in bold."""
+    lines = ["% evaltex comparison"]
+    for comparison in comparisons:
+        scores = [score for score in comparison.scores if score.score in comparison.headline]
+        heads = [score.score for score in scores]
+        lines += [r"\begin{tabular}{l" + "r" * len(heads) + "}", r"\toprule"]
+        lines += [" & ".join([r"\textbf{" + _tex(comparison.protocol) + "}", *map(_tex, heads)]) + r" \\", r"\midrule"]
+        for k, label in enumerate(comparison.systems):
+            lines.append(" & ".join([_tex(label), *(_tex_cell(score, k) for score in scores)]) + r" \\")
+        lines += [r"\bottomrule", r"\end{tabular}", ""]
+    return "\n".join(lines)
+
+
+def document(comparisons: Sequence[Comparison], worst: int, level: float) -> Iterator[str]:
+    """Everything, as JSON in pieces; all changed images and objects."""
+    protocols = (_fields(comparison) | {"notes": footer(comparison, level)} for comparison in comparisons)
+    return json_pieces("comparison", {"level": level, "protocols": protocols})
+
+
+def footer(comparison: Comparison, level: float) -> list[str]:
+    """Say how intervals and p-values were made, and why some are missing."""
+    alpha = f"{round(1 - level, 12):g}"
+    kind = "all" if comparison.is_exact else "random"
+    lines = [
+        f"Intervals and p-values: sign-flip test over images ({comparison.resamples} subsets, {kind});"
+        f" p < {alpha} exactly if the {_per_cent(level)} interval of the difference excludes 0."
+    ]
+    if len(comparison.systems) > 2:
+        others = len(comparison.systems) - 1
+        lines.append(f"p is of one difference, as its interval; p (Holm) is corrected for {others} detectors compared.")
+    warning = comparison.warning
+    lines += [f"Warning: {warning}."] if warning else []
+    reasons = (reason for score in comparison.scores for reason in [*score.reasons, *score.interval_reasons])
+    lines += [f"-: {reason}." for reason in dict.fromkeys(reasons) if reason]
+    return lines
+
+
+FORMATS: dict[str, Callable[[Sequence[Comparison], int, float], str | Iterator[str]]] = {
+    "table": table,
+    "json": document,
+    "csv": csv_rows,
+    "markdown": markdown,
+    "latex": latex,
+}
+
+
+def _fields(comparison: Comparison) -> JsonObject:
+    return {field.name: getattr(comparison, field.name) for field in fields(comparison)} | {
+        "scores": [asdict(score) for score in comparison.scores],
+        "images": (_values(image) | {"change": image.change} for image in comparison.images),
+        "objects": (_values(change) for change in comparison.objects),
+    }
+
+
+def _values(change: ImageChange | ObjectChange) -> JsonObject:
+    """As `asdict`, without copies: there may be millions."""
+    return {name: getattr(change, name) for name in change.__slots__}
+
+
+def _heads(comparison: Comparison) -> list[str]:
+    first, *others = comparison.systems
+    tests = ["difference", "p"] if len(others) == 1 else ["difference", "p", "p (Holm)"]
+    return ["score", first, *(head for label in others for head in (label, *tests))]
+
+
+def _cells(comparison: Comparison, score: ScoreComparison) -> list[str]:
+    cells = [score.score, _with_interval(score.values[0], score.intervals[0])]
+    for k in range(1, len(comparison.systems)):
+        cells.append(_with_interval(score.values[k], score.intervals[k]))
+        cells.append(_with_interval(score.differences[k], score.difference_intervals[k], "+"))
+        cells += p_cells(comparison, score, k)
+    return cells
+
+
+def p_cells(comparison: Comparison, score: ScoreComparison, k: int) -> list[str]:
+    """Return a detector's p-value, and the corrected one if there are several, for reading."""
+    p = score.p_values[k]
+    is_bound = not comparison.is_exact and p is not None and p <= significance.smallest_p(comparison.resamples)
+    shown = [shown_p(p, is_bound)]
+    return shown if len(comparison.systems) == 2 else [*shown, shown_p(score.p_corrected[k], is_bound)]
+
+
+def _per_cent(level: float) -> str:
+    return f"{100 * level:g}%"
+
+
+def _with_interval(value: float | None, interval: tuple[float, float] | None, sign: str = "") -> str:
+    if value is None:
+        return "-"
+    if abs(value) > 1 or (interval and max(map(abs, interval)) > 1):
+        return f"{value:{sign}g}" + (f" [{interval[0]:{sign}.6g}, {interval[1]:{sign}.6g}]" if interval else " [-]")
+    return f"{value:{sign}.4f}" + (f" [{interval[0]:{sign}.4f}, {interval[1]:{sign}.4f}]" if interval else " [-]")
+
+
+def _changes(comparison: Comparison, worst: int) -> Iterator[str]:
+    images, objects = comparison.images, comparison.objects
+    yield f"images: {images.worse} worse, {images.better} better"
+    if images[:worst]:
+        head = ["image", "detector", images[0].score, "was", "change"]
+        yield from _listed([head, *map(_image_cells, images[:worst])])
+    yield f"ground-truth objects: {objects.worse} worse, {objects.better} better"
+    if objects[:worst]:
+        head = ["image", "object", "detector", "match", "was", "change"]
+        yield from _listed([head, *map(_object_cells, objects[:worst])])
+
+
+def _listed(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    return (f"  {row}" for row in aligned(rows))
+
+
+def _image_cells(image: ImageChange) -> list[str]:
+    return [
+        printable(image.image),
+        image.system,
+        f"{image.after:.4f}",
+        f"{image.before:.4f}",
+        f"{image.change:+.4f}",
+    ]
+
+
+def _object_cells(one: ObjectChange) -> list[str]:
+    return [
+        printable(one.image),
+        str(one.id),
+        one.system,
+        one.match_after,
+        one.match_before,
+        f"{one.change:+.4f}",
+    ]
+
+
+def _formula_safe(label: str) -> str:
+    return "'" + label if label.startswith(("=", "+", "-", "@")) else label
+
+
+def _markdown_rows(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    head, *body = rows
+    yield "| " + " | ".join(map(_md, head)) + " |"
+    yield "|" + " --- |" * len(head)
+    for row in body:
+        yield "| " + " | ".join(map(_md, row)) + " |"
+
+
+def _md(text: str) -> str:
+    return text.translate(_MARKDOWN)
+
+
+def _tex(text: str) -> str:
+    return text.translate(_LATEX)
+
+
+def _tex_cell(score: ScoreComparison, k: int) -> str:
+    value = score.values[k]
+    if value is None:
+        return "--"
+    shown = f"{100 * value:.1f}" if abs(value) <= 1 else f"{value:g}"
+    best = max(other for other in score.values if other is not None)
+    return rf"\textbf{{{shown}}}" if value == best else shown

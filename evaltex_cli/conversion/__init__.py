@@ -1,0 +1,53 @@
+"""Any readable input as a file of another format; here is the registry of what can be written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+WRITERS = {
+    "evaltex": ("evaltex_cli.conversion.write_evaltex", "WRITER"),
+    "icdar2015": ("evaltex_cli.conversion.write_icdar", "POLYGONS"),
+    "icdar2013": ("evaltex_cli.conversion.write_icdar", "BOXES"),
+    "coco": ("evaltex_cli.conversion.write_coco", "WRITER"),
+    "labelme": ("evaltex_cli.conversion.write_labelme", "WRITER"),
+    "paddleocr": ("evaltex_cli.conversion.write_paddleocr", "WRITER"),
+    "mmocr": ("evaltex_cli.conversion.write_mmocr", "WRITER"),
+    "hiertext": ("evaltex_cli.conversion.write_hiertext", "WRITER"),
+    "page": ("evaltex_cli.conversion.write_page", "WRITER"),
+    "alto": ("evaltex_cli.conversion.write_alto", "WRITER"),
+    "hocr": ("evaltex_cli.conversion.write_hocr", "WRITER"),
+    "cvat": ("evaltex_cli.conversion.write_cvat", "WRITER"),
+    "label-studio": ("evaltex_cli.conversion.write_label_studio", "WRITER"),
+    "yolo": ("evaltex_cli.conversion.write_yolo", "WRITER"),
+    "csv": ("evaltex_cli.conversion.write_csv", "WRITER"),
+}
+"""Name -> module and attribute of its `Writer`."""
+
+BY_SUFFIX = {".txt": "evaltex", ".zip": "icdar2015", ".json": "coco", ".csv": "csv"}
+"""Ending of the target -> the writer that it asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """How a conversion writes.
+
+    Attributes
+    ----------
+    to : str or None
+        A name in `WRITERS`; None where the target's ending decides.
+    regions : {'own', 'lines'}
+        ``lines`` groups aligned words of similar height into regions (paper, section 3.1); with ``own`` regions stay as
+        they are, which is the object's own ID if the source has none.
+    boxes : bool
+        Whether polygons are written as their bounding boxes.
+    masks : Path or None
+        Folder for label pictures of the objects, 16 bits per pixel; later objects cover earlier ones.
+    mask_format : {'tif', 'png'}
+    """
+
+    to: str | None = None
+    regions: str = "own"
+    boxes: bool = False
+    masks: Path | None = None
+    mask_format: str = "tif"

@@ -1,0 +1,209 @@
+"""What a writer is: a function from blocks of images to a file, which counts what the file cannot contain."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from evaltex_cli.conversion import BY_SUFFIX, WRITERS
+from evaltex_cli.errors import FaultLog, InputError, unknown
+from evaltex_cli.formats.base import ReadImages, Side
+from evaltex_cli.records import Objects, expanded
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Some images: their names, sizes and objects."""
+
+    names: Sequence[str]
+    images: ReadImages
+
+
+@dataclass(slots=True)
+class Job:
+    """What is written and what came of it.
+
+    Attributes
+    ----------
+    target : Path
+    side : {'gt', 'det'}
+    names : list of str
+        All image names, in order.
+    place : str
+        The source, as messages name it.
+    faults : FaultLog
+        Gets what cannot be written at all.
+    lost : Counter
+        Sentence with ``{count}`` -> how often it is true: what the target does not contain as the source did.
+    written : int
+        Objects in the target.
+    """
+
+    target: Path
+    side: Side
+    names: list[str]
+    place: str
+    faults: FaultLog
+    lost: Counter[str] = field(default_factory=Counter)
+    written: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """What a format holds; IDs are in none of these.
+
+    Attributes
+    ----------
+    texts, confidences, sizes, regions, dont_care : bool
+        `regions` and `dont_care` are of ground truth only.
+    needs_sizes : bool
+        Whether an image of unknown size cannot be written; the size itself may be left out.
+    most_vertices : int or None
+        Of a polygon: 0 if the format holds boxes only, None if any number.
+    boxes : bool
+        Whether a box is a box when it is read again, and not its four corners.
+    whole : bool
+        Whether coordinates are whole numbers from 0 up.
+    exact : bool
+        Whether coordinates and confidences are read again to the last bit.
+    marks : tuple of str
+        Transcriptions that the reader takes for don't care.
+    """
+
+    texts: bool = True
+    confidences: bool = True
+    sizes: bool = True
+    regions: bool = False
+    dont_care: bool = False
+    needs_sizes: bool = False
+    most_vertices: int | None = None
+    boxes: bool = False
+    whole: bool = False
+    exact: bool = True
+    marks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """A file that images can be written to.
+
+    Attributes
+    ----------
+    name, title : str
+    write : callable
+        ``write(job, blocks)`` takes all blocks, of which the last may raise, and then puts the file in place.
+    ending : str
+        Of its targets, with the dot.
+    holds : Holds or None
+        What the format holds; None for writers that count what is lost by rules of their own.
+    format : str
+        The reader's name, if the content does not decide.
+    """
+
+    name: str
+    title: str
+    write: Callable[[Job, Iterable[Block]], None]
+    ending: str
+    holds: Holds | None = None
+    format: str | None = None
+
+
+def load(name: str) -> Writer:
+    """Return a writer by name.
+
+    Raises
+    ------
+    InputError
+        When the registry has none of that name.
+    """
+    if name not in WRITERS:
+        raise InputError(unknown("target format", name, list(WRITERS)))
+    module, attribute = WRITERS[name]
+    writer: Writer = getattr(import_module(module), attribute)
+    return writer
+
+
+def for_target(target: Path) -> Writer:
+    """Return the writer that a target's ending asks for.
+
+    Raises
+    ------
+    InputError
+        When it is none of `BY_SUFFIX`.
+    """
+    name = BY_SUFFIX.get(target.suffix.lower())
+    if name is None:
+        raise InputError(
+            f"{target}: its ending does not say what to write; end it in one of {', '.join(BY_SUFFIX)},"
+            f" or name the format (--to {' or '.join(WRITERS)})"
+        )
+    return load(name)
+
+
+def vertices_of(objects: Objects, i: int) -> list[float] | None:
+    """x1, y1, x2, y2, ... of a polygon; None for a box."""
+    vertices = objects.outlines.ring(i)
+    return vertices.ravel().tolist() if len(vertices) else None
+
+
+def renumbered(objects: Objects) -> int:
+    """How many objects have another ID than their number in their image."""
+    _, before = expanded(np.diff(objects.offsets))
+    return int((objects.ids != before + 1).sum())
+
+
+def known_or_smallest_size(images: ReadImages, k: int) -> tuple[float, float, bool]:
+    """Height and width of an image, and whether they are known; if not, the smallest that contains its objects."""
+    height, width = images.sizes[k].tolist()
+    if height > 0 and width > 0:
+        return height, width, True
+    objects = images.objects
+    boxes = objects.boxes[objects.offsets[k] : objects.offsets[k + 1]]
+    right, bottom = np.ceil(boxes[:, 2:].max(axis=0, initial=1.0)).tolist()
+    return bottom, right, False
+
+
+def extent(start: float, stop: float) -> float:
+    """The width that, added to `start`, comes to `stop` in double precision, or as near as any does."""
+    width = stop - start
+    if start + width == stop:
+        return width
+    nearby = (width, math.nextafter(width, 0.0), math.nextafter(width, math.inf))
+    return min(nearby, key=lambda candidate: abs(start + candidate - stop))
+
+
+def number(value: float) -> str:
+    """The shortest text that reads back as this value."""
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+def plain(value: float) -> float | int:
+    """A number as JSON has it: a whole one without a point."""
+    return int(value) if value == int(value) else value
+
+
+def write_list(file: IO[str], records: Iterable[Mapping[str, Any]]) -> None:
+    """Write a JSON list, one item in each line, as they come."""
+    separator = "["
+    for record in records:
+        file.write(f"{separator}\n{json.dumps(record, ensure_ascii=False, allow_nan=False)}")
+        separator = ","
+    file.write("[]" if separator == "[" else "\n]")
+
+
+def quoted(text: str) -> str:
+    """A transcription in double quotes, as ICDAR-style files have it."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def one_line(text: str) -> str:
+    """A transcription with blanks for its line breaks."""
+    return " ".join(text.splitlines())

@@ -1,0 +1,201 @@
+"""Any readable source to a file of another format, with label pictures if wanted."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from evaltex_cli import formats
+from evaltex_cli.conversion import Target
+from evaltex_cli.conversion.base import Block, Job, for_target, load
+from evaltex_cli.conversion.kinds import KINDS, detect
+from evaltex_cli.conversion.text_lines import group_lines
+from evaltex_cli.errors import FaultLog, InputError, counted, quote
+from evaltex_cli.formats import locations
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.files.image_names import (
+    MOST_BYTES,
+    bytes_of,
+    is_unicode,
+    leaves_result_folder,
+    unfit_for_files,
+)
+from evaltex_cli.formats.filters import only_confident
+from evaltex_cli.formats.image_sizes import with_sizes
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.records import ANY_TYPE, Ints, Objects, Outlines
+from evaltex_cli.runtime.atomic_output import staged
+
+BLOCK_IMAGES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """What a conversion wrote; `notes` are what the target does not contain as the source did, one sentence each."""
+
+    images: int
+    objects: int
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def convert(
+    source: Path,
+    target: Path,
+    side: Side | None = None,
+    how: Target | None = None,
+    options: InputOptions | None = None,
+) -> Converted:
+    """Write everything in a source to a file of another format.
+
+    Parameters
+    ----------
+    source, target : Path
+        Any input of a known format; the file to write.
+    side : {'gt', 'det'}, optional
+        What the source is; None to find out (`kinds.detect`).
+    how : Target, optional
+    options : InputOptions, optional
+        Format of this side, confidence threshold, and folder of pictures for sizes.
+
+    Returns
+    -------
+    Converted
+
+    Raises
+    ------
+    InputError
+        For a faulty source, or a target that cannot be written; the targets are then left as they were.
+    """
+    how, options = how or Target(), options or InputOptions()
+    writer = load(how.to) if how.to else for_target(target)
+    if how.masks is not None and writer.name != "evaltex":
+        raise InputError(f"label pictures go with an EvaLTex file, whose IDs they have, not with {writer.title}")
+    if target.exists() and (source.samefile(target) or target.resolve().is_relative_to(source.resolve())):
+        raise InputError(f"{target}: is the source itself, or in it; write to another place")
+    reason = ""
+    if side is None:
+        side, reason = detect(source, options)
+    faults = FaultLog()
+    opened = formats.open_source(source, side, faults, options.format_of(side), options)
+    formats.refuse_unused(options, [opened])
+    _refuse(opened, _not_unicode(opened.names), faults)
+    job = Job(target, side, list(opened.names), opened.path, faults)
+    if options.min_confidence is not None:
+        opened = only_confident(opened, options.min_confidence)
+    if options.images is not None:
+        opened = with_sizes(opened, options.images)
+    with _with_masks(how, opened, _blocks(opened, job, how), job) as passing:
+        writer.write(job, passing)
+    notes = tuple(counted(count, sentence) for sentence, count in job.lost.items() if count)
+    taken = (f"{source} is taken for {KINDS[side]} by {reason}; --kind says otherwise",) if reason else ()
+    return Converted(len(opened.names), job.written, taken + notes, opened.warnings)
+
+
+def _blocks(opened: Source, job: Job, how: Target) -> Iterator[Block]:
+    """Yield the source's images; at the end, raise what was wrong with any."""
+    for start in range(0, len(opened.names), BLOCK_IMAGES):
+        names = opened.names[start : start + BLOCK_IMAGES]
+        read = opened.read(np.arange(start, start + len(names)))
+        job.faults.extend(read.faults)
+        job.lost[f"{{count}} object[s] left out, [its|their] confidence below {opened.min_confidence}"] += (
+            read.unconfident
+        )
+        objects = read.objects
+        if objects.types is not None:
+            job.lost["{count} object type[s] left out"] += int((objects.types != ANY_TYPE).sum())
+        if how.boxes:
+            objects = replace(objects, outlines=Outlines.of_boxes(objects.boxes))
+        if how.regions == "lines":
+            objects = replace(objects, regions=_line_regions(objects))
+        yield Block(names, replace(read, objects=objects))
+    job.faults.raise_if_any()
+
+
+def _line_regions(objects: Objects) -> Ints:
+    regions = np.zeros(objects.count, np.int64)
+    for start, stop in zip(objects.offsets[:-1].tolist(), objects.offsets[1:].tolist(), strict=True):
+        regions[start:stop] = group_lines(objects.boxes[start:stop])
+    return regions
+
+
+def _refuse_strangers(masks: Path, files: Collection[str]) -> None:
+    """Refuse folders of pictures, which are replaced as a whole, that contain anything else."""
+    for folder in {masks / Path(name).parts[0] for name in files if "/" in name}:
+        for path in folder.rglob("*"):
+            if not path.is_dir() and path.relative_to(masks).as_posix() not in files:
+                raise InputError(f"{path}: is in a folder of pictures that would be replaced; move it to another place")
+
+
+@contextlib.contextmanager
+def _with_masks(how: Target, opened: Source, blocks: Iterable[Block], job: Job) -> Iterator[Iterable[Block]]:
+    """Give the blocks on, each drawn into the folder as it passes; the folder is put in place at the end."""
+    masks, mask_format = how.masks, how.mask_format
+    if masks is None:
+        yield blocks
+        return
+    from evaltex_cli.conversion import write_label_images
+
+    files = {name: write_label_images.file_name(name, mask_format) for name in opened.names}
+    _refuse(opened, _unfit_as_files(files), job.faults)
+    _refuse_strangers(masks, set(files.values()))
+    with staged(masks, sorted({Path(name).parts[0] for name in files.values()})) as folder:
+        _refuse(opened, _unfit_in(folder, files), job.faults)
+        yield write_label_images.draw_all(folder, mask_format, blocks, opened.path, opened.labels, job.faults)
+
+
+# Names that a target cannot have ------------------------------------------------------------------------------------
+
+
+def _refuse(source: Source, unfit: Mapping[str, tuple[str, str]], faults: FaultLog) -> None:
+    """Refuse images by their names, if there are any; `unfit` has what is wrong and what is expected.
+
+    Raises
+    ------
+    InputError
+        With what the reader has recorded of the names, if it has.
+    """
+    if unfit:
+        if not faults.count:
+            locations.log_names(source, unfit, faults)
+        faults.raise_if_any()
+
+
+def _not_unicode(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return the names that no text can have: from files whose names are not UTF-8, or from lone surrogates."""
+    return {name: ("is not Unicode", "a name in UTF-8; rename the image") for name in names if not is_unicode(name)}
+
+
+def _unfit_as_files(files: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Return the names of which no file can be made, on any file system.
+
+    Parameters
+    ----------
+    files : mapping
+        Image name -> the file, with folders.
+    """
+    unfit: dict[str, tuple[str, str]] = {}
+    first: dict[str, str] = {}
+    for name, file in files.items():
+        longest = max(map(bytes_of, file.split("/")))
+        if leaves_result_folder(file):
+            unfit[name] = (
+                "is no file name",
+                "no absolute path, drive letter, '..' or control character; rename the image",
+            )
+        elif longest > MOST_BYTES:
+            unfit[name] = f"makes a file name of {longest} bytes", f"at most {MOST_BYTES}; shorten it"
+        elif first.setdefault(file, name) != name:
+            made = f"makes the file {quote(file)}, which is that of image {quote(first[file])}"
+            unfit[name] = made, "names that differ by more than an ending; rename one of the images"
+    return unfit
+
+
+def _unfit_in(folder: Path, files: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Return the names of which no file can be made in an existing folder, or none together with the others'."""
+    unfit = unfit_for_files(files.values(), folder.parent, folder.name, "")
+    return {name: unfit[file] for name, file in files.items() if file in unfit}

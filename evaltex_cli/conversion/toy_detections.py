@@ -1,0 +1,290 @@
+"""Toy detections made from any ground truth, by the recipes of the CLEval paper (Baek et al., arXiv:2006.06244).
+
+A recipe changes every word in the same way, so that what a protocol says of a set says something of the protocol.
+Don't-care objects are not copied. Each set is a file that evaltex reads as detections.
+
+============================ ==========================================================================================
+set                          detections of a word
+============================ ==========================================================================================
+``orig``                     the word itself
+``crop81``, any 1 to 99      the middle 81 % of the word, along the text
+``split3``, any from 2       three equal parts, along the text
+``overlap20``, any 1 to 99   two halves that overlap by 20 % of the word
+``e2e_orig``                 the word itself, with its transcription
+``e2e_insert2``, any from 1  the same, with as many alien characters appended, though not more than the word has
+``e2e_delete2``              the same, without its first two characters
+``e2e_replace2``             the same, with an alien character for each of its first two
+``e2e_replace2_rand``        the same, with ASCII letters for two of its characters: seeded, the same every time
+============================ ==========================================================================================
+
+"Crop 80%" of the paper is ``crop81``. An alien character is one that occurs nowhere in the ground truth: ¤ if possible.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, count, pairwise
+from pathlib import Path
+
+import numpy as np
+
+from evaltex_cli import formats
+from evaltex_cli.conversion.base import Block, Job, Writer, load
+from evaltex_cli.errors import FaultLog, InputError, counted, nearest, quote, unknown
+from evaltex_cli.formats.image_sizes import with_sizes
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, columns
+from evaltex_cli.geometry import rings
+from evaltex_cli.records import Floats, Objects
+from evaltex_cli.runtime.atomic_output import staged
+
+CROPS, SPLITS, OVERLAPS, EDITS = (81, 80, 60, 40), (2, 3, 4), (10, 20, 30), (1, 2, 3)
+SETS = (
+    "orig",
+    *(f"crop{r}" for r in CROPS),
+    *(f"split{n}" for n in SPLITS),
+    *(f"overlap{p}" for p in OVERLAPS),
+    "e2e_orig",
+    *(f"e2e_{edit}{k}" for edit in ("insert", "delete", "replace") for k in EDITS),
+    *(f"e2e_replace{k}_rand" for k in EDITS),
+)
+"""The sets of the paper, and ``crop80``, which is what its "Crop 80%" was meant to be."""
+
+SEED = 20200611
+"""Of each set with random letters; the generator is Python's `random.Random`, a new one for every set."""
+ALIEN = "¤"
+BLOCK_IMAGES = 1024
+LAYOUTS = ("zip", "txt")
+
+_CROP, _SPLIT, _OVERLAP = (re.compile(rf"{name}([1-9][0-9]{{0,3}})") for name in ("crop", "split", "overlap"))
+_EDIT = re.compile(r"e2e_(insert|delete|replace)([1-9][0-9]{0,3})(_rand)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Toys:
+    """What was written: files by name, images and words of the ground truth, and what the user should know."""
+
+    files: tuple[str, ...]
+    images: int
+    words: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """An object that counts: a box x0, y0, x1, y1 as two corners, else vertices; and its transcription."""
+
+    is_box: bool
+    points: Floats
+    text: str
+
+
+class Images:
+    """The words of every image that count, made of columns each time that they are asked for."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self._points, self._offsets = rings.of(objects.outlines)
+        self._is_box = objects.outlines.counts == 0
+
+    def __iter__(self) -> Iterator[list[Word]]:
+        for start, stop in pairwise(self._objects.offsets.tolist()):
+            yield [self._word(i) for i in range(start, stop) if not self._objects.dont_care[i]]
+
+    def _word(self, i: int) -> Word:
+        if self._is_box[i]:
+            return Word(True, self._objects.boxes[i].reshape(2, 2), self._objects.texts[i])
+        return Word(False, self._points[self._offsets[i] : self._offsets[i + 1]], self._objects.texts[i])
+
+
+@dataclass(frozen=True, slots=True)
+class _Recipe:
+    """Shares of a word, along its text, that become detections; None copies it. `edit` makes transcriptions."""
+
+    portions: tuple[tuple[float, float], ...] | None = None
+    edit: Callable[[str], str] | None = None
+
+
+def write_toys(
+    gt: Path,
+    out_dir: Path,
+    sets: Sequence[str] = (),
+    layout: str | None = None,
+    options: InputOptions | None = None,
+) -> Toys:
+    """Write toy detections of a ground truth.
+
+    Parameters
+    ----------
+    gt : Path
+        Any input of a known format.
+    out_dir : Path
+        Folder for the files, ``<set>.zip`` or ``<set>.txt``; made if missing. Other files in it stay as they are.
+    sets : sequence of str
+        Names of sets; all of `SETS` if empty, without those that need transcriptions where the ground truth has none.
+    layout : {"zip", "txt"}, optional
+        A .zip archive of ICDAR-style .txt files, or an EvaLTex .txt file; by default what the ground truth is.
+    options : InputOptions, optional
+        The ground truth's format, where content should not decide, and the folder of pictures for sizes.
+
+    Raises
+    ------
+    InputError
+        For an unknown set, a faulty ground truth, one without objects that count, or a folder that cannot be written.
+    """
+    for name in sets:
+        _recipe(name, ALIEN)
+    faults = FaultLog()
+    options = options or InputOptions()
+    source = formats.open_source(gt, "gt", faults, options.gt_format, options)
+    formats.refuse_unused(options, [source])
+    if options.images is not None:
+        source = with_sizes(source, options.images)
+    read = source.read(np.arange(len(source.names)))
+    faults.extend(read.faults)
+    faults.raise_if_any()
+    layout = layout or ("txt" if source.format in ("evaltex", "icdar-xml") else "zip")
+    if layout not in LAYOUTS:
+        raise InputError(unknown("layout", layout, LAYOUTS))
+    images = Images(read.objects)
+    words = int((~read.objects.dont_care).sum())
+    if not words:
+        raise InputError(f"{gt}: no object that counts; toy detections need ground truth with objects")
+    notes = list(source.warnings)
+    wanted = list(dict.fromkeys(sets or SETS))
+    if not any(word.text for word in chain.from_iterable(images)):
+        textual = [name for name in wanted if name.startswith("e2e_")]
+        if textual and sets:
+            raise InputError(
+                f"{gt}: no transcriptions, which {textual[0]} needs; leave out the sets that begin with e2e_"
+            )
+        left_out = counted(len(textual), "{count} set[s] that need[s|] transcriptions left out")
+        notes.append(f"{left_out}: {gt.name} has none")
+        wanted = [name for name in wanted if name not in textual]
+    alien = alien_character(word.text for word in chain.from_iterable(images))
+    files = [f"{name}.{layout}" for name in wanted]
+    only_boxes = all(word.is_box for word in chain.from_iterable(images))
+    writer = load("evaltex" if layout == "txt" else "icdar2013" if only_boxes else "icdar2015")
+    lost: Counter[str] = Counter()
+    with staged(out_dir, files) as folder:
+        for name, file in zip(wanted, files, strict=True):
+            job = Job(folder / file, "det", list(source.names), str(gt), faults, lost)
+            _write(job, writer, images, _recipe(name, alien))
+    notes += [counted(number, sentence) for sentence, number in lost.items() if number]
+    return Toys(tuple(files), len(source.names), words, tuple(notes))
+
+
+# Recipes -------------------------------------------------------------------------------------------------------------
+
+
+def _recipe(name: str, alien: str) -> _Recipe:
+    """Return the recipe of a set's name.
+
+    Raises
+    ------
+    InputError
+        When no set is of that name.
+    """
+    if name in ("orig", "e2e_orig"):
+        return _Recipe(edit=str if name == "e2e_orig" else None)
+    if (form := _CROP.fullmatch(name)) and int(form[1]) < 100:
+        share = int(form[1]) / 100
+        return _Recipe((((1 - share) / 2, (1 + share) / 2),))
+    if (form := _SPLIT.fullmatch(name)) and int(form[1]) > 1:
+        parts = int(form[1])
+        return _Recipe(tuple((i / parts, (i + 1) / parts) for i in range(parts)))
+    if (form := _OVERLAP.fullmatch(name)) and int(form[1]) < 100:
+        half = int(form[1]) / 100 / 2
+        return _Recipe(((0.0, 0.5 + half), (0.5 - half, 1.0)))
+    if (form := _EDIT.fullmatch(name)) and (not form[3] or form[1] == "replace"):
+        return _Recipe(edit=_edit(form[1], int(form[2]), alien, bool(form[3])))
+    known = f"{', '.join(SETS[:3])}, ..., {SETS[-1]}; other numbers are possible"
+    raise InputError(f"unknown toy set {quote(name)}{nearest(name, list(SETS))}; known: {known}")
+
+
+def _edit(kind: str, characters: int, alien: str, at_random: bool) -> Callable[[str], str]:
+    if at_random:
+        return partial(_with_random_letters, random.Random(SEED), characters)
+    edits: dict[str, Callable[[str], str]] = {
+        "insert": lambda text: text + alien * min(characters, len(text)),
+        "delete": lambda text: text[characters:],
+        "replace": lambda text: alien * min(characters, len(text)) + text[characters:],
+    }
+    return edits[kind]
+
+
+def _with_random_letters(generator: random.Random, characters: int, text: str) -> str:
+    """Put another ASCII letter for each of some characters, drawn without repetition and changed from left to right."""
+    changed = list(text)
+    for place in sorted(generator.sample(range(len(text)), min(characters, len(text)))):
+        changed[place] = generator.choice([letter for letter in string.ascii_letters if letter != text[place]])
+    return "".join(changed)
+
+
+def alien_character(texts: Iterator[str]) -> str:
+    """Return a character that none of the texts has: ¤, or the first printable one from there on."""
+    used = set(chain.from_iterable(texts))
+    return next(c for c in map(chr, count(ord(ALIEN))) if c not in used and c.isprintable() and not c.isspace())
+
+
+def portion(word: Word, start: float, stop: float) -> Floats:
+    """Return a part of a word along its text, from one share of its length to another, cut points truncated.
+
+    A box is cut along x. Of other words the upper and the lower chain of vertices are cut, each at these shares of its
+    own length; of a quadrilateral these are its first side, from the first vertex to the second, and the opposite one.
+    Vertices in between stay as they are.
+    """
+    if word.is_box:
+        (x0, y0), (x1, y1) = word.points.tolist()
+        return np.array([[int(x0 + start * (x1 - x0)), y0], [int(x0 + stop * (x1 - x0)), y1]])
+    pieces = []
+    for side in rings.chains(word.points):
+        piece = rings.between(side, start, stop)
+        piece[[0, -1]] = np.trunc(piece[[0, -1]])
+        pieces.append(piece)
+    return np.concatenate([pieces[0], pieces[1][::-1]])
+
+
+def _detections(words: Sequence[Word], recipe: _Recipe) -> Iterator[Word]:
+    for word in words:
+        text = recipe.edit(word.text) if recipe.edit else ""
+        if recipe.portions is None:
+            yield Word(word.is_box, word.points, text)
+        else:
+            yield from (Word(word.is_box, portion(word, *shares), text) for shares in recipe.portions)
+
+
+# Files ---------------------------------------------------------------------------------------------------------------
+
+
+def _write(job: Job, writer: Writer, images: Images, recipe: _Recipe) -> None:
+    """Write a set.
+
+    Raises
+    ------
+    InputError
+        For image names that the file cannot contain.
+    """
+    try:
+        writer.write(job, _blocks(job, images, recipe))
+    except InputError as error:
+        if job.target.suffix == ".txt" or not job.faults.count:
+            raise
+        raise InputError(f"{error}\n{job.place}: EvaLTex .txt files can hold such names (layout txt)") from error
+
+
+def _blocks(job: Job, images: Images, recipe: _Recipe) -> Iterator[Block]:
+    """Yield the detections of some images at a time; at the end, raise what is wrong with any name."""
+    words = iter(images)
+    for start in range(0, len(job.names), BLOCK_IMAGES):
+        names = job.names[start : start + BLOCK_IMAGES]
+        detections = (_detections(next(words), recipe) for _ in names)
+        objects = ([CollectedObject(one.points.ravel().tolist(), one.text) for one in image] for image in detections)
+        yield Block(names, columns([CollectedImage(name, job.place).with_objects(next(objects)) for name in names]))
+    job.faults.raise_if_any()

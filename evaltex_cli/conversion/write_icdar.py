@@ -1,0 +1,131 @@
+"""ICDAR-style .zip archives: ``gt_NAME.txt`` or ``res_NAME.txt``, one object a line, the same bytes for the same data.
+
+`POLYGONS` writes ``x1,y1,...,xn,yn[,confidence][,transcription]``, boxes as their four corners (ICDAR 2015,
+Total-Text); `BOXES` writes ``x0,y0,x1,y1[,confidence][,transcription]``, polygons as their bounding boxes (ICDAR 2013).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaltex_cli.conversion.archives import Entry, write_archive
+from evaltex_cli.conversion.base import Block, Job, Writer, number, quoted, renumbered, vertices_of
+from evaltex_cli.formats.base import DONT_CARE
+from evaltex_cli.records import Objects
+
+WORDS_LOST = "{count} transcription[s] of don't-care objects left out: " + f"{DONT_CARE} stands in [its|their] place"
+BECAME_DONT_CARE = "{count} object[s] became don't care: [its|their] transcription is " + DONT_CARE
+REGIONS_LOST = "{count} object[s] lost [its|their] region: an ICDAR-style file holds none"
+IDS_LOST = "{count} object[s] [is|are] numbered again: an ICDAR-style file holds no IDs"
+SIZES_LOST = "{count} image size[s] left out: an ICDAR-style file holds none"
+SHORT = "{count} object[s] of fewer than three vertices left out"
+LINE_BREAKS = "{count} transcription[s] got blanks for line breaks"
+CONFIDENCES_LOST = "{count} confidence[s] left out: not all objects have one in [0, 1]"
+BOXED = "{count} polygon[s] written as [its bounding box|their bounding boxes]"
+MIXED = (
+    "{count} object[s] [is a polygon|are polygons] of other than four corners; read the archive with the format polygon"
+)
+FEW = 0.05
+_NEEDS_QUOTES = re.compile(r'[\s"#+\-.0-9]|[^,]*[\x00-\x1f]|(?i:nan|inf)|\w+\s*,|.*\s\Z', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """What the lines of an archive have: boxes for polygons, confidences, transcriptions."""
+
+    as_boxes: bool
+    confidences: bool
+    texts: bool
+
+
+def _write_polygons(job: Job, blocks: Iterable[Block]) -> None:
+    _write(job, list(blocks), as_boxes=False)
+
+
+def _write_boxes(job: Job, blocks: Iterable[Block]) -> None:
+    _write(job, list(blocks), as_boxes=True)
+
+
+def _write(job: Job, blocks: Sequence[Block], as_boxes: bool) -> None:
+    texts = job.side == "gt" or any(bool(text) for block in blocks for text in block.images.objects.texts)
+    layout = _Layout(as_boxes, _have_confidences(job, blocks), texts)
+    write_archive(job, ".txt", _entries(job, blocks, layout), always_prefixed=True)
+    corners = np.concatenate([np.zeros(0, np.int64), *(block.images.objects.outlines.counts for block in blocks)])
+    others = job.written - int(np.isin(corners, (0, 4)).sum())
+    if not as_boxes and texts and 0 < others < FEW * job.written:
+        job.lost[MIXED] += others
+
+
+def _entries(job: Job, blocks: Iterable[Block], layout: _Layout) -> Iterator[Entry]:
+    for block in blocks:
+        _count_lost(job, block, layout.as_boxes)
+        for k, name in enumerate(block.names):
+            yield Entry(name, "".join(_lines(job, block.images.objects, k, layout)))
+
+
+def _have_confidences(job: Job, blocks: Sequence[Block]) -> bool:
+    """Whether all objects have a confidence that the reader takes; lines of one archive have one or none has."""
+    columns = [block.images.objects.confidences for block in blocks if block.images.objects.count]
+    given = np.concatenate([column for column in columns if column is not None] or [np.zeros(0)])
+    complete = len(given) > 0 and all(column is not None for column in columns)
+    if job.side == "det" and complete and ((given >= 0) & (given <= 1)).all():
+        return True
+    job.lost[CONFIDENCES_LOST] += int((~np.isnan(given)).sum())
+    return False
+
+
+def _count_lost(job: Job, block: Block, as_boxes: bool) -> None:
+    objects = block.images.objects
+    job.lost[IDS_LOST] += renumbered(objects)
+    job.lost[SIZES_LOST] += int((block.images.sizes > 0).all(axis=1).sum())
+    if job.side == "gt":
+        job.lost[REGIONS_LOST] += int((objects.regions != objects.ids).sum())
+    if as_boxes:
+        job.lost[BOXED] += int((objects.outlines.counts > 0).sum())
+
+
+def _lines(job: Job, objects: Objects, image: int, layout: _Layout) -> Iterator[str]:
+    for i in range(int(objects.offsets[image]), int(objects.offsets[image + 1])):
+        numbers = objects.boxes[i].tolist() if layout.as_boxes else _corners(objects, i)
+        dont_care = job.side == "gt" and bool(objects.dont_care[i])
+        if not layout.as_boxes and len(numbers) < 6 and not dont_care:
+            job.lost[SHORT] += 1
+            continue
+        job.written += 1
+        fields = [*map(number, numbers)]
+        if layout.confidences and objects.confidences is not None:
+            fields.append(repr(float(objects.confidences[i])))
+        if layout.texts:
+            fields.append(_transcription(job, objects.texts[i], dont_care))
+        yield ",".join(fields) + "\n"
+
+
+def _corners(objects: Objects, i: int) -> list[float]:
+    vertices = vertices_of(objects, i)
+    if vertices is not None:
+        return vertices
+    x0, y0, x1, y1 = objects.boxes[i].tolist()
+    return [x0, y0, x1, y0, x1, y1, x0, y1]
+
+
+def _transcription(job: Job, text: str, dont_care: bool) -> str:
+    """The last field of a line, in quotes where it would else be read as something else."""
+    if dont_care:
+        job.lost[WORDS_LOST] += text not in ("", DONT_CARE)
+        return DONT_CARE
+    if "\n" in text:
+        job.lost[LINE_BREAKS] += 1
+        text = text.replace("\n", " ")
+    if job.side == "gt":
+        job.lost[BECAME_DONT_CARE] += text == DONT_CARE
+    if not _NEEDS_QUOTES.match(text):
+        return text
+    return quoted(text)
+
+
+POLYGONS = Writer("icdar2015", "ICDAR-style .zip of quadrilaterals or polygons", _write_polygons, ".zip")
+BOXES = Writer("icdar2013", "ICDAR-style .zip of boxes", _write_boxes, ".zip")

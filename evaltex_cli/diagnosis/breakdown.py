@@ -1,0 +1,137 @@
+"""Recall by what objects are like: sorted into bins of height, aspect ratio and length of the text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from evaltex_cli.diagnosis.selection import select_images, select_overlaps
+from evaltex_cli.evaluation.tally import Evaluation, Run
+from evaltex_cli.geometry import overlaps
+from evaltex_cli.protocols.base import Evidence, ExactSum, Tally, joined
+from evaltex_cli.protocols.matches import FALSE_POSITIVE, IGNORED, MATCH_TYPES, MISSED
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects
+
+OF_GT = tuple(name for code, name in enumerate(MATCH_TYPES) if code not in (FALSE_POSITIVE, IGNORED))
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Inner edges of the bins that objects are sorted in; a bin contains its lower edge."""
+
+    height: tuple[float, ...] = (8, 16, 32, 64, 128)
+    aspect_ratio: tuple[float, ...] = (0.5, 1, 2, 4, 8)
+    length: tuple[float, ...] = (1, 2, 4, 7, 11)
+
+
+PROPERTIES = {
+    "height": "height of the object's bounding box, pixels",
+    "aspect_ratio": "width / height of the object's bounding box",
+    "length": "characters of the object's transcription",
+}
+"""What objects are sorted by, named as in `Edges`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The objects of one bin, from `low` (None: no bound) to below `high`.
+
+    Attributes
+    ----------
+    low, high : float or None
+    objects, found : int
+        Objects that count in the protocol, and those that it matches with anything.
+    recall : float or None
+        The protocol's recall with all other objects made don't-care; None without objects.
+    matches : dict
+        Match type -> objects.
+    means : dict
+        The protocol's own values -> mean over the objects that have them; None where none has.
+    """
+
+    low: float | None
+    high: float | None
+    objects: int
+    found: int
+    recall: float | None
+    matches: dict[str, int]
+    means: dict[str, float | None]
+
+
+@dataclass(slots=True)
+class BinSums:
+    """What one bin adds up: the protocol's evidence, match types, the sums of the protocol's values, and how many."""
+
+    evidence: Tally | None = None
+    matches: Ints = field(default_factory=lambda: np.zeros(len(MATCH_TYPES), np.int64))
+    values: dict[str, ExactSum] = field(default_factory=dict)
+    numbers: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: BinSums) -> None:
+        """Add the sums of other images."""
+        self.evidence = joined(self.evidence, other.evidence)
+        self.matches += other.matches
+        self.numbers.update(other.numbers)
+        for name, total in other.values.items():
+            self.values[name] = self.values.get(name, ExactSum()) + total
+
+
+def properties(objects: Objects) -> dict[str, Floats]:
+    """(n,) values that objects are sorted by, named as in `PROPERTIES`; a ratio over height 0 is infinite."""
+    width, height = (objects.boxes[:, 2:] - objects.boxes[:, :2]).T
+    ratio = np.full(objects.count, np.inf)
+    np.divide(width, height, out=ratio, where=height > 0)
+    lengths = np.fromiter(map(len, objects.texts), np.float64, objects.count)
+    return {"height": height, "aspect_ratio": ratio, "length": lengths}
+
+
+def add_bin(sums: BinSums, run: Run, batch: ImageBatch, evidence: Evidence, inside: Bools) -> None:
+    """Add the objects of a batch that are in a bin, `inside` (G,) bool; the others are made don't-care.
+
+    If don't-care objects change matches, the images are evaluated again, with the batch's overlaps.
+    """
+    matches = evidence.matches
+    if matches is None:
+        raise ValueError("evidence was made without matches")
+    sums.matches += np.bincount(matches.gt.types[inside], minlength=len(MATCH_TYPES))
+    for name, values in matches.gt.values.items():
+        own = np.asarray(values[inside], dtype=np.float64)
+        known = own[~np.isnan(own)]
+        sums.values[name] = sums.values.get(name, ExactSum()) + ExactSum(known.tolist())
+        sums.numbers[name] += len(known)
+    if inside.any():
+        images = np.zeros(len(batch.names), dtype=bool)
+        images[batch.gt.image[inside]] = True
+        only = replace(batch, gt=replace(batch.gt, dont_care=~inside))
+        if run.protocol.recount is not None:
+            tally = run.protocol.recount(only, matches, run.parameters).each(lambda column: column[images])
+        else:
+            measured = overlaps.of(batch, run.protocol.convention(run.parameters))
+            chosen = select_images(only, images), select_overlaps(measured, batch, images)
+            tally = run.protocol.evidence(*chosen, run.parameters, False).tally
+        sums.evidence = joined(sums.evidence, tally.sum())
+
+
+def bins(sums_of_bins: Sequence[BinSums], edges: Sequence[float], evaluation: Evaluation) -> list[Bin]:
+    """Score the sums of all bins of a property, whose inner edges these are."""
+    return [
+        _bin(sums, low, high, evaluation)
+        for sums, low, high in zip(sums_of_bins, (None, *edges), (*edges, None), strict=True)
+    ]
+
+
+def _bin(sums: BinSums, low: float | None, high: float | None, evaluation: Evaluation) -> Bin:
+    matches = sums.matches.tolist()
+    objects = sum(matches) - matches[IGNORED]
+    return Bin(
+        low=low,
+        high=high,
+        objects=objects,
+        found=objects - matches[MISSED],
+        recall=float(evaluation.score(sums.evidence)["recall"] or 0.0) if objects and sums.evidence else None,
+        matches={name: matches[MATCH_TYPES.index(name)] for name in OF_GT},
+        means={name: total / n if (n := sums.numbers[name]) else None for name, total in sums.values.items()},
+    )

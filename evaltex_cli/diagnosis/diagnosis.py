@@ -1,0 +1,343 @@
+"""Where the score is lost: the share of every kind of mistake, and recall by the size and length of objects.
+
+The idea is TIDE's (Bolya et al., ECCV 2020), for text and for any protocol: the share of a kind is the change of the
+score when that kind alone is repaired and everything is scored again by the same protocol.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.diagnosis.breakdown import PROPERTIES, Bin, BinSums, Edges, add_bin, bins, properties
+from evaltex_cli.diagnosis.corrections import repaired
+from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_OBJECTS, Mistakes, Thresholds, find
+from evaltex_cli.diagnosis.misread import Misread, Pairs, misread_pairs, most_frequent
+from evaltex_cli.diagnosis.selection import Repaired, overlaps_after
+from evaltex_cli.errors import ConfigError, InputError
+from evaltex_cli.evaluation.evaluate import Progress, evaluate_inputs, runs_of
+from evaltex_cli.evaluation.inputs import Inputs, open_inputs
+from evaltex_cli.evaluation.tally import Evaluation, InputSummary, Run, Sink
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.protocols import config
+from evaltex_cli.protocols.base import Evidence, Tally
+from evaltex_cli.records import ImageBatch, Ints
+from evaltex_cli.runtime import OrderedMap
+
+ALL_TYPES = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class KindShare:
+    """One kind of mistake.
+
+    Attributes
+    ----------
+    kind : str
+    count : int
+    counted : str
+        ``objects`` or ``detections``.
+    shares : dict
+        Score -> its change when this kind alone is repaired; below 0 where the correction costs more than it gains.
+    """
+
+    kind: str
+    count: int
+    counted: str
+    shares: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Where a detector loses score under one protocol.
+
+    Attributes
+    ----------
+    protocol, signature : str
+    parameters, thresholds : dataclass
+    gt, det : InputSummary
+    scores : dict
+        recall, precision and the protocol's headline score.
+    losses : dict
+        1 - score: the sum of the kinds' shares, `interaction` and `unexplained`.
+    kinds : list of KindShare
+    interaction : dict
+        What repairing all kinds at once changes beyond the sum of what each alone does.
+    unexplained : dict
+        What is lost still when all kinds are repaired.
+    breakdowns : dict
+        Property (`PROPERTIES`) -> bins.
+    warnings : list of str
+    misread : Misread or None
+        What is misread most often; None if the protocol does not compare texts.
+    """
+
+    protocol: str
+    signature: str
+    parameters: Any
+    thresholds: Thresholds
+    gt: InputSummary
+    det: InputSummary
+    scores: dict[str, float]
+    losses: dict[str, float]
+    kinds: list[KindShare]
+    interaction: dict[str, float]
+    unexplained: dict[str, float]
+    breakdowns: dict[str, list[Bin]]
+    warnings: list[str]
+    misread: Misread | None = None
+
+    @property
+    def remainder(self) -> dict[str, float]:
+        """The loss that is no kind's share: interaction and unexplained together."""
+        return {name: self.interaction[name] + self.unexplained[name] for name in self.losses}
+
+
+@dataclass(slots=True)
+class _Sums:
+    """What one protocol's diagnosis adds up.
+
+    Objects or detections of each kind, evidence after its repair, bins, and the texts of misread pairs.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    repaired: dict[str, Tally] = field(default_factory=dict)
+    bins: dict[str, list[BinSums]] = field(default_factory=dict)
+    misread: Pairs | None = None
+
+    def add(self, other: _Sums) -> None:
+        """Add the sums of other images."""
+        self.counts.update(other.counts)
+        for kind, tally in other.repaired.items():
+            self.repaired[kind] = self.repaired[kind] + tally if kind in self.repaired else tally
+        for name, theirs in other.bins.items():
+            for ours, more in zip(self.bins.setdefault(name, [BinSums() for _ in theirs]), theirs, strict=True):
+                ours.add(more)
+        if other.misread is not None:
+            self.misread = (self.misread or Counter()) + other.misread
+
+
+@dataclass(slots=True)
+class _Prepared:
+    """One batch's mistakes, and what of their repair is shared by protocols.
+
+    `repairs` contains, for polygons taken as boxes or as they are, the repair of each kind in the images that have it,
+    and of all kinds together in the images that have several.
+    """
+
+    batch: ImageBatch
+    mistakes: Mistakes
+    bins: dict[str, Ints]
+    repairs: dict[bool, dict[str, Repaired]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _BatchSums:
+    """A function that diagnoses a batch, fit to be sent to another process; `prepared` is of the batch before."""
+
+    thresholds: Thresholds
+    edges: Edges
+    prepared: _Prepared | None = None
+
+    def __call__(self, run: Run, batch: ImageBatch, evidence: Evidence) -> _Sums:
+        """Return the sums of one protocol over a batch."""
+        if self.prepared is None or self.prepared.batch is not batch:
+            self.prepared = self._prepare(batch)
+        prepared = self.prepared
+        sums = _Sums(Counter({kind: prepared.mistakes.count(kind) for kind in ERROR_TYPES}))
+        sums.misread = misread_pairs(batch, evidence)
+        convention = run.protocol.convention(run.parameters)
+        as_boxes = convention.as_boxes or convention.inclusive
+        if as_boxes not in prepared.repairs:
+            prepared.repairs[as_boxes] = _repairs(batch, prepared.mistakes, as_boxes)
+        combined = evidence.tally  # in images with mistakes of one kind, the repair of all kinds is that of this kind
+        for kind, repair in prepared.repairs[as_boxes].items():
+            tally = combined if kind == ALL_TYPES else evidence.tally
+            if repair.changed.any():
+                overlaps = overlaps_after(batch, repair, convention)
+                corrected = run.protocol.evidence(repair.batch, overlaps, run.parameters, False)
+                images = np.flatnonzero(repair.changed)
+                tally = _with_rows(tally, images, corrected.tally)
+                combined = _with_rows(combined, images, corrected.tally)
+            sums.repaired[kind] = tally.sum()
+        for name, bin_of in prepared.bins.items():
+            sums.bins[name] = [BinSums() for _ in range(len(getattr(self.edges, name)) + 1)]
+            for k, inside in enumerate(sums.bins[name]):
+                members = (bin_of == k) & ~batch.gt.dont_care
+                add_bin(inside, run, batch, evidence, members)
+        return sums
+
+    def _prepare(self, batch: ImageBatch) -> _Prepared:
+        if batch.has_masks:
+            raise InputError("diagnose works on boxes and polygons; leave out the folders of label pictures")
+        bins = {
+            name: np.searchsorted(np.array(getattr(self.edges, name)), values, side="right")
+            for name, values in properties(batch.gt).items()
+        }
+        return _Prepared(batch, find(batch, self.thresholds), bins)
+
+
+class Diagnostician:
+    """Gathers diagnoses while inputs are evaluated: its `sink` is for `evaluate.evaluate_inputs`.
+
+    Parameters
+    ----------
+    thresholds : Thresholds
+    edges : Edges
+
+    Raises
+    ------
+    ConfigError
+        For thresholds out of range and edges that do not rise.
+    """
+
+    def __init__(self, thresholds: Thresholds | None = None, edges: Edges | None = None) -> None:
+        self.thresholds, self.edges = thresholds or Thresholds(), edges or Edges()
+        _refuse_bad(self.thresholds, self.edges)
+        self._sums: dict[str, _Sums] = {}
+        self.sink = Sink(_BatchSums(self.thresholds, self.edges), self._take)
+
+    def _take(self, run: Run, sums: _Sums) -> None:
+        self._sums.setdefault(run.protocol.name, _Sums()).add(sums)
+
+    def diagnosis(self, evaluation: Evaluation) -> Diagnosis:
+        """Diagnose a protocol whose evaluation is done."""
+        sums = self._sums[evaluation.protocol.name]
+        names = tuple(dict.fromkeys(("recall", "precision", evaluation.protocol.headline[-1])))
+        scores = _chosen(evaluation.scores, names)
+        after = {kind: _chosen(evaluation.score(tally), names) for kind, tally in sums.repaired.items()}
+        kinds = [
+            KindShare(
+                kind,
+                sums.counts[kind],
+                "objects" if kind in OF_OBJECTS else "detections",
+                {name: after[kind][name] - scores[name] for name in names},
+            )
+            for kind in ERROR_TYPES
+        ]
+        losses = {name: 1.0 - scores[name] for name in names}
+        unexplained = {name: 1.0 - after[ALL_TYPES][name] for name in names}
+        return Diagnosis(
+            protocol=evaluation.protocol.name,
+            signature=evaluation.signature,
+            parameters=evaluation.parameters,
+            thresholds=self.thresholds,
+            gt=evaluation.gt,
+            det=evaluation.det,
+            scores=scores,
+            losses=losses,
+            kinds=kinds,
+            interaction={
+                name: math.fsum([losses[name], -unexplained[name], *(-kind.shares[name] for kind in kinds)])
+                for name in names
+            },
+            unexplained=unexplained,
+            breakdowns={name: bins(sums.bins[name], getattr(self.edges, name), evaluation) for name in PROPERTIES},
+            warnings=evaluation.warnings,
+            misread=None if sums.misread is None else most_frequent(sums.misread),
+        )
+
+
+def diagnose(
+    gt: str | PathLike[str],
+    det: str | PathLike[str],
+    protocol: str = "evaltex",
+    *,
+    thresholds: Thresholds | None = None,
+    edges: Edges | None = None,
+    options: InputOptions | None = None,
+    **parameters: Any,
+) -> Diagnosis:
+    """Show where detections lose score, by kinds of mistakes and by kinds of objects.
+
+    Parameters
+    ----------
+    gt, det : path
+        As `evaluate.evaluate`; boxes and polygons.
+    protocol : str
+        A name of the registry.
+    thresholds : Thresholds, optional
+        Where one kind of mistake ends and the next begins.
+    edges : Edges, optional
+        Of the bins of the breakdowns.
+    options : InputOptions, optional
+        How the inputs are read.
+    **parameters
+        The protocol's parameters.
+
+    Raises
+    ------
+    InputError, ConfigError
+        As `evaluate.evaluate`; `ConfigError` also for thresholds out of range and edges that do not rise.
+    """
+    diagnostician = Diagnostician(thresholds, edges)
+    records = {protocol: config.checked(protocol, parameters)}
+    return diagnosed(open_inputs(Path(gt), Path(det), options or InputOptions()), records, diagnostician)[0]
+
+
+def diagnosed(
+    inputs: Inputs,
+    protocols: Mapping[str, Any],
+    diagnostician: Diagnostician,
+    progress: Progress | None = None,
+    ordered_map: OrderedMap = map,
+) -> list[Diagnosis]:
+    """Diagnose by several protocols at once.
+
+    Parameters
+    ----------
+    protocols : mapping
+        Name -> parameters record.
+    progress, ordered_map : callable, optional
+        As for `evaluate.evaluate_inputs`.
+
+    Raises
+    ------
+    InputError, ConfigError
+        As `diagnose`.
+    """
+    evaluations = evaluate_inputs(inputs, runs_of(protocols), diagnostician.sink, progress, ordered_map)
+    return [diagnostician.diagnosis(evaluation) for evaluation in evaluations]
+
+
+def _repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> dict[str, Repaired]:
+    repairs = {kind: repaired(batch, mistakes, (kind,), as_boxes).of_changed_images() for kind in ERROR_TYPES}
+    has_several = np.sum([repair.changed for repair in repairs.values()], axis=0) > 1
+    of_all = repaired(batch, mistakes, ERROR_TYPES, as_boxes)
+    repairs[ALL_TYPES] = of_all._replace(changed=has_several).of_changed_images()
+    return repairs
+
+
+def _refuse_bad(thresholds: Thresholds, edges: Edges) -> None:
+    for name, value in asdict(thresholds).items():
+        if not 0 <= value <= 1:
+            raise ConfigError(f"threshold {name} is {value}; expected a number from 0 to 1")
+    for name in PROPERTIES:
+        values = getattr(edges, name)
+        rises = all(low < high for low, high in pairwise(values))
+        if not rises or not all(map(math.isfinite, values)):
+            raise ConfigError(f"edges of {name} are {', '.join(map(str, values))}; expected numbers that rise")
+
+
+def _chosen(scores: Mapping[str, Any], names: Sequence[str]) -> dict[str, float]:
+    return {name: float(scores[name] or 0.0) for name in names}
+
+
+def _with_rows(tally: Tally, images: Ints, new: Tally) -> Tally:
+    """Return evidence in which the rows of some images are others."""
+
+    def replaced(column: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+        result = column.copy()
+        result[images] = rows
+        return result
+
+    return tally.each(replaced, new)

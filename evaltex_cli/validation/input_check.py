@@ -1,0 +1,245 @@
+"""Check one input as an evaluation would read it: its summary, and everything wrong or suspicious about it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli import formats
+from evaltex_cli.errors import FaultLog, InputError, counted, inside, quote
+from evaltex_cli.evaluation.tally import InputCounts
+from evaltex_cli.formats import locations
+from evaltex_cli.formats.base import ReadImages, Side, Source
+from evaltex_cli.formats.image_sizes import sizes_from_pictures
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.records import Floats, Ints
+from evaltex_cli.validation import object_checks
+from evaltex_cli.validation.findings import Level, Problem, SideSummary
+
+BLOCK_IMAGES = 8192
+BLOCK_BYTES = 1 << 20
+MOST_LISTED = 10_000
+"""Problems of one kind that are listed for a side; the others are counted."""
+_INVERTED_BOX = re.compile(r"a box from \(")
+
+
+@dataclass(slots=True)
+class Inspection:
+    """One side while it is looked at.
+
+    Attributes
+    ----------
+    faults : FaultLog
+        All that the reader refuses.
+    invalid : {'repair', 'drop', 'skip', 'error'}
+        The policy for invalid polygons.
+    object_counts : (images,) int32
+        Objects of each image, 0 before it is read.
+    counted : (images,) int32
+        Those that are not don't care.
+    reason : str
+        Why the input is taken for its format.
+    """
+
+    side: Side
+    source: Source
+    faults: FaultLog
+    invalid: str
+    object_counts: NDArray[np.int32]
+    counted: NDArray[np.int32]
+    counts: InputCounts = field(default_factory=InputCounts)
+    all_dont_care: int = 0
+    reason: str = ""
+    names_in_file: Sequence[str] = ()
+    found: Counter[str] = field(default_factory=Counter)
+
+    def lists(self, kind: str) -> bool:
+        """Count a problem of a kind; return whether it is one of the first `MOST_LISTED`."""
+        self.found[kind] += 1
+        return self.found[kind] <= MOST_LISTED
+
+    def not_listed(self) -> Iterator[Problem]:
+        """One problem for each kind of which there are more than are listed."""
+        for kind, count in self.found.items():
+            if count > MOST_LISTED:
+                is_error = kind in ("input", "extra-image") or (kind, self.invalid) == ("invalid-polygon", "error")
+                level: Level = "error" if is_error else "warning"
+                found = counted(count - MOST_LISTED, f"{{count}} more problem[s] of the kind {kind}")
+                yield self.problem(level, kind, found, "all are listed once those before are corrected")
+        self.found.clear()
+
+    def problem(self, level: Level, kind: str, found: str, advice: str, image: str | None = None) -> Problem:
+        """A problem of the input as a whole, or of an image."""
+        return Problem(
+            level=level, kind=kind, side=self.side, file=self.source.path, image=image, found=found, advice=advice
+        )
+
+    def rename(self, renamed: Source, problems: list[Problem]) -> None:
+        """Take the same input with other names of images; `problems` gets the warnings that it has more."""
+        name, new = f"{Path(self.source.path).name}: ", renamed.warnings[len(self.source.warnings) :]
+        problems += [self.problem("warning", "input", text.removeprefix(name), "") for text in new]
+        self.names_in_file, self.source = self.source.names, renamed
+
+    def summary(self) -> SideSummary:
+        """What was read."""
+        return SideSummary(
+            file=self.source.path,
+            format=self.source.format,
+            reason=self.reason,
+            images=len(self.source.names),
+            objects=self.counts.objects,
+            dont_care=self.counts.dont_care,
+            transcriptions=self.counts.transcriptions,
+            empty=int((self.object_counts == 0).sum()),
+            all_dont_care=self.all_dont_care,
+            invalid_polygons=self.counts.repaired,
+            zero_area=self.counts.zero_area,
+        )
+
+
+def open_input(side: Side, path: Path, options: InputOptions, problems: list[Problem]) -> Inspection | None:
+    """Index an input; None where it cannot be read, and `problems` gets why."""
+    faults, format_name = FaultLog(MOST_LISTED), options.format_of(side)
+    try:
+        source = formats.open_source(path, side, faults, format_name, options)
+        reason = "as was given" if format_name else formats.load(source.format).reason(path)
+    except InputError as error:
+        problems.append(_unreadable(side, str(path), error))
+        return None
+    objects, counted_objects = (np.zeros(len(source.names), np.int32) for _ in range(2))
+    opened = Inspection(side, source, faults, options.invalid, objects, counted_objects, reason=reason)
+    problems += [
+        opened.problem("warning", "input", text.removeprefix(f"{path}: ").removeprefix(f"{path.name}: "), "")
+        for text in source.warnings
+    ]
+    return opened
+
+
+def _unreadable(side: Side, path: str, error: InputError) -> Problem:
+    """The problem that an error reports; its text begins with the file, perhaps with the line."""
+    parts = re.fullmatch(rf"({re.escape(path)}.*?)(?::([0-9]+))?: (.*)", str(error), re.DOTALL)
+    if parts is None:
+        return Problem(level="error", kind="input", side=side, file=path, found=str(error))
+    position = locations.of_format_error(path, parts[1], error.__cause__)
+    line, column = position or (int(parts[2]) if parts[2] else None, None)
+    return Problem(level="error", kind="input", side=side, file=parts[1], line=line, column=column, found=parts[3])
+
+
+def picture_sizes(ours: Inspection, folder: Path | None, problems: list[Problem]) -> Floats:
+    """(images, 2) heights and widths of the pictures in a folder; 0 where unknown, and `problems` gets of which."""
+    names = ours.source.names
+    if folder is None:
+        return np.zeros((len(names), 2))
+    sizes = sizes_from_pictures(folder, names)
+    missing = [name for name, size in zip(names, sizes, strict=True) if not size.all()]
+    if missing:
+        shown = ", ".join(map(quote, missing[:3])) + (", ..." if len(missing) > 3 else "")
+        of_all = f"{{count}} of {counted(len(names), '{count} image[s]')} [has|have] no picture that can be read"
+        found = f"{counted(len(missing), of_all)}: {shown}"
+        problem = ours.problem("warning", "picture", found, "one of the image's name")
+        problems.append(replace(problem, file=str(folder)))
+    return sizes
+
+
+def read_all(one: Inspection, sizes: Floats, problems: list[Problem]) -> Floats:
+    """Read and check all images of a side.
+
+    Parameters
+    ----------
+    sizes : (images, 2) float64
+        Heights and widths of the pictures, 0 where unknown; those that the input states take their place.
+    problems : list of Problem
+        Gets what is found.
+
+    Returns
+    -------
+    (images, 2) float64
+        `sizes`.
+    """
+    for start, stop in _blocks(one.source.weights):
+        try:
+            read = one.source.read(np.arange(start, stop))
+        except InputError as error:
+            problems.append(_unreadable(one.side, one.source.path, error))
+            break
+        one.faults.extend(read.faults)
+        problems += _size_problems(one, range(start, stop), read.sizes, sizes[start:stop])
+        known = (read.sizes > 0).all(axis=1)
+        sizes[start:stop][known] = read.sizes[known]
+        _count(one, start, read)
+        problems += _object_problems(one, range(start, stop), read, sizes[start:stop])
+    problems += _faults(one)
+    problems += one.not_listed()
+    return sizes
+
+
+def _blocks(weights: Ints) -> Iterator[tuple[int, int]]:
+    """Cut images into blocks of bounded bytes and number."""
+    start = 0
+    while start < len(weights):
+        bytes_until = np.cumsum(weights[start : start + BLOCK_IMAGES], dtype=np.int64)
+        stop = start + max(int(np.searchsorted(bytes_until, BLOCK_BYTES, side="right")), 1)
+        yield start, stop
+        start = stop
+
+
+def at(place: locations.ImagePlace | locations.ObjectPlace, problem: Problem) -> Problem:
+    """Return a problem at its place in the file."""
+    line, column = place.at or (None, None)
+    return replace(problem, file=place.file, line=line, column=column)
+
+
+def listed(one: Inspection, kind: str, positions: Iterable[int]) -> Iterator[int]:
+    """Yield the positions of the first `MOST_LISTED` of those that have a problem of this kind; count the others."""
+    return (position for position in positions if one.lists(kind))
+
+
+def _count(one: Inspection, start: int, read: ReadImages) -> None:
+    objects = read.objects
+    counts = np.diff(objects.offsets)
+    one.object_counts[start : start + len(counts)] = counts
+    one.counted[start : start + len(counts)] = np.bincount(objects.image[~objects.dont_care], minlength=len(counts))
+    one.counts += InputCounts.of(objects, read.repairs, read.unconfident)
+    one.all_dont_care += int(object_checks.all_dont_care(objects).sum())
+
+
+def _size_problems(one: Inspection, positions: range, stated: Floats, pictures: Floats) -> Iterator[Problem]:
+    both = (stated > 0).all(axis=1) & (pictures > 0).all(axis=1)
+    other = np.flatnonzero(both & (stated != pictures).any(axis=1)).tolist()
+    found_at = locations.of_images(one.source, [positions[k] for k in other])
+    for k in other:
+        (height, width), (picture_height, picture_width) = stated[k].tolist(), pictures[k].tolist()
+        swapped = " (height and width are swapped)" if [width, height] == pictures[k].tolist() else ""
+        name = one.source.names[positions[k]]
+        found = f"image {quote(name)}: height,width {height:g},{width:g}"
+        advice = f"{picture_height:g},{picture_width:g}, as its picture has{swapped}"
+        yield at(found_at[positions[k]], one.problem("warning", "picture", found, advice, name))
+
+
+def _object_problems(one: Inspection, positions: range, read: ReadImages, sizes: Floats) -> Iterator[Problem]:
+    findings = [finding for finding in object_checks.check(read.objects, sizes) if one.lists(finding.kind)]
+    rows = [(finding.row, finding.coordinate) for finding in findings]
+    where = locations.of_objects(one.source, positions, read.objects, rows)
+    for finding, place in zip(findings, where, strict=True):
+        level: Level = "error" if finding.kind == "invalid-polygon" and one.invalid == "error" else "warning"
+        problem = at(place, one.problem(level, finding.kind, finding.found, finding.advice, place.image))
+        yield problem if finding.kind == "orientation" else replace(problem, object=place.id)
+
+
+def _faults(one: Inspection) -> Iterator[Problem]:
+    """What the reader refused, and what many such faults together say."""
+    faults = one.faults.shown
+    one.found["input"] = one.faults.count
+    for fault, position in zip(faults, locations.of_faults(one.source, faults), strict=True):
+        found, expected = inside(fault.where) + fault.found, f"expected {fault.expected}"
+        yield at(locations.ImagePlace(fault.file, position), one.problem("error", "input", found, expected))
+    inverted = sum(_INVERTED_BOX.match(fault.found) is not None for fault in faults)
+    if 2 * inverted >= inverted + one.object_counts.sum() > 0:
+        found = f"{inverted} boxes end left of or above where they begin"
+        yield one.problem("warning", "coordinates", found, "x0,y0,x1,y1; these look like x,y,width,height")

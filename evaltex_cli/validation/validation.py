@@ -1,0 +1,183 @@
+"""Whether inputs can be evaluated, what is suspicious about them, and which images pair: everything at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaltex_cli import formats
+from evaltex_cli.errors import Hints, InputError, quote
+from evaltex_cli.evaluation import pairing
+from evaltex_cli.formats import locations
+from evaltex_cli.formats.files import image_names
+from evaltex_cli.formats.image_sizes import with_sizes, with_sizes_of_each_other
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.records import Floats, Ints
+from evaltex_cli.validation import box_coordinates, coordinate_mixups, swapped_inputs
+from evaltex_cli.validation.findings import Pair, Problem, Validation
+from evaltex_cli.validation.input_check import Inspection, at, listed, open_input, picture_sizes, read_all
+
+
+def validate(gt: Path, det: Path | None = None, **given: Any) -> Validation:
+    """Read both inputs as an evaluation would, and report everything about them that is wrong or suspicious.
+
+    Parameters
+    ----------
+    gt, det : Path
+        Inputs of any known format; `det` may be left out.
+    **given
+        Attributes of `InputOptions`: ``gt_format`` and ``det_format``; ``images`` for sizes where the ground truth has
+        none, or to check those it has; ``invalid``, which makes an invalid polygon an error or a warning; and
+        ``coordinates``: if they are missing, those that agree with the ground truth are reported.
+
+    Raises
+    ------
+    InputError
+        When `images` cannot be read. What is wrong with the inputs is in the result.
+    ConfigError
+        For a value out of range, and for `coordinates` that no input takes.
+    """
+    problems: list[Problem] = []
+    options = InputOptions(**given)
+    images = options.images
+    ours = open_input("gt", gt, options, problems)
+    theirs = open_input("det", det, options, problems) if det is not None else None
+    opened = [one.source for one in (ours, theirs) if one is not None]
+    if len(opened) == 1 + (det is not None):
+        formats.refuse_unused(options, opened)
+    if ours is not None and theirs is not None:
+        theirs.rename(pairing.with_names_of(ours.source, theirs.source), problems)
+    elif ours is not None and det is not None:
+        problems += box_coordinates.suggested(ours, det, options)
+    paired, also = _paired(ours, theirs)
+    partners = np.where(paired == pairing.NO_DETECTIONS, also, paired)
+    _make_pixels(ours, theirs, partners, images)
+    if ours is not None:
+        names = ours.source.names
+        sizes = read_all(ours, picture_sizes(ours, images, problems), problems)
+        if theirs is not None:
+            det_sizes = np.zeros((len(theirs.source.names), 2))
+            det_sizes[partners[partners >= 0]] = sizes[partners >= 0]
+            read_all(theirs, det_sizes, problems)
+            problems += _pairing_problems(ours, theirs, paired, also)
+            problems += _coordinate_problems(ours, theirs, paired if (paired >= 0).any() else also, sizes)
+            problems += _swapped_problems(ours, theirs)
+        if names and ours.counts.objects and ours.counts.dont_care == ours.counts.objects:
+            problems.append(
+                ours.problem("warning", "dont-care", "every object is don't care", "objects that count; nothing does")
+            )
+    elif theirs is not None:
+        read_all(theirs, np.zeros((len(theirs.source.names), 2)), problems)
+    return Validation(
+        ours.summary() if ours else None,
+        theirs.summary() if theirs else None,
+        list(_pairs(ours, theirs, paired, also)) if ours and theirs else [],
+        sorted(problems, key=lambda problem: (problem.level, problem.side != "gt")),
+    )
+
+
+def _make_pixels(ours: Inspection | None, theirs: Inspection | None, partners: Ints, images: Path | None) -> None:
+    """Make fractions of the page pixels as an evaluation does, by the pictures or the other side's sizes."""
+    opened = [one for one in (ours, theirs) if one is not None]
+    if not any(formats.load(one.source.format).fractions for one in opened):
+        return
+    if ours is not None and images is not None:
+        ours.source = with_sizes(ours.source, images)
+    if ours is not None and theirs is not None:
+        ours.source, theirs.source = with_sizes_of_each_other(ours.source, theirs.source, partners, images)
+    if theirs is not None and images is not None:
+        theirs.source = with_sizes(theirs.source, images)
+
+
+def _paired(ours: Inspection | None, theirs: Inspection | None) -> tuple[Ints, Ints]:
+    """(images,) partner of each image of the ground truth by name, and by spelling where there is none by name."""
+    if ours is None or theirs is None:
+        nothing = np.broadcast_to(np.int64(pairing.NO_DETECTIONS), 0 if ours is None else len(ours.source.names))
+        return nothing, nothing
+    gt, det = ours.source.names, theirs.source.names
+    position = {name: k for k, name in enumerate(det)}
+    paired = np.array([position.get(name, pairing.NO_DETECTIONS) for name in gt], np.int64)
+    known = set(gt)
+    alike = pairing.would_pair(
+        [name for name in gt if name not in position], [name for name in det if name not in known]
+    )
+    also = [position[alike[name][0]] if name in alike else pairing.NO_DETECTIONS for name in gt]
+    return paired, np.array(also, np.int64)
+
+
+def _pairing_problems(ours: Inspection, theirs: Inspection, paired: Ints, also: Ints) -> Iterator[Problem]:
+    gt, det = ours.source.names, theirs.source.names
+    alike = {det[k]: gt[i] for i, k in enumerate(also.tolist()) if k >= 0}
+    known = set(gt)
+    extra = list(listed(theirs, "extra-image", (k for k, name in enumerate(det) if name not in known)))
+    unpaired = np.flatnonzero((paired < 0) & (also < 0)).tolist() if det else []
+    missing = [gt[i] for i in listed(theirs, "missing-image", unpaired)]
+    has_counted = {name for name, count in zip(gt, ours.counted.tolist(), strict=True) if count}
+    without = np.flatnonzero(theirs.object_counts == 0).tolist()
+    empty = list(listed(theirs, "empty-image", (k for k in without if det[k] in known)))
+    places = locations.of_images(theirs.source, [*extra, *empty])
+    hints = Hints(missing or gt)
+    for position in extra:
+        name = det[position]
+        advice = f"rename it to {quote(alike[name])}" if name in alike else "only names of the ground truth's images"
+        hint = "" if name in alike else hints.nearest(name)
+        found = f"image {quote(name)}, which the ground truth lacks{hint}"
+        yield at(places[position], theirs.problem("error", "extra-image", found, advice, name))
+    hints = Hints([det[position] for position in extra])
+    for name in missing:
+        found = f"no image {quote(name)} in the detections{hints.nearest(name)}"
+        yield theirs.problem("warning", "missing-image", found, _outcome(name in has_counted), name)
+    for position in empty:
+        name = det[position]
+        found, advice = f"image {quote(name)} has no detections", _outcome(name in has_counted)
+        yield at(places[position], theirs.problem("warning", "empty-image", found, advice, name))
+    yield from theirs.not_listed()
+
+
+def _outcome(has_counted: bool) -> str:
+    return "its objects count as missed" if has_counted else "no object in it counts, so none is missed"
+
+
+def _coordinate_problems(ours: Inspection, theirs: Inspection, paired: Ints, sizes: Floats) -> Iterator[Problem]:
+    """What would make both sides agree much better."""
+    if not (paired >= 0).any():
+        return
+    try:
+        sample = coordinate_mixups.sample(ours.source, theirs.source, paired)
+    except InputError:
+        return
+    known = sizes[np.flatnonzero(paired >= 0)[: len(sample.names)]]
+    mixup = coordinate_mixups.best_misreading(replace(sample, sizes=known))
+    if mixup is not None:
+        yield theirs.problem("warning", "coordinates", f"it seems that {mixup}", "check how both sides were written")
+
+
+def _swapped_problems(ours: Inspection, theirs: Inspection) -> Iterator[Problem]:
+    try:
+        swapped = swapped_inputs.swapped(ours.source, theirs.source)
+    except InputError:
+        return
+    if swapped is not None:
+        yield ours.problem("warning", "swapped-sides", swapped, "the ground truth is given first, then the detections")
+
+
+def _pairs(ours: Inspection, theirs: Inspection, paired: Ints, also: Ints) -> Iterator[Pair]:
+    """All images of the ground truth in its order, then those that only the detections have."""
+    gt, det = ours.source.names, theirs.names_in_file or theirs.source.names
+    objects, detections = ours.object_counts.tolist(), theirs.object_counts.tolist()
+    for i, name in enumerate(gt):
+        k = int(paired[i] if paired[i] >= 0 else also[i])
+        if k < 0:
+            yield Pair(name, None, None, objects[i], None)
+            continue
+        same_stem = image_names.stem(name).casefold() == image_names.stem(det[k]).casefold()
+        by = "stem" if same_stem else "number"
+        if paired[i] >= 0:
+            by = "name" if det[k] == name else "file name" if same_stem else "only image"
+        yield Pair(name, det[k], by, objects[i], detections[k])
+    taken = {*paired.tolist(), *also.tolist()}
+    yield from (Pair(None, name, None, None, detections[k]) for k, name in enumerate(det) if k not in taken)

@@ -1,0 +1,265 @@
+"""`evaltex compare`, gates and intervals on the command line."""
+
+import csv
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from evaltex_cli import evaluate
+from evaltex_cli.cli import main
+from evaltex_cli.comparison import comparison, tables
+from evaltex_cli.evaluation.inputs import open_inputs
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.protocols import PROTOCOLS
+
+IMAGES = 24
+
+
+def data_set(drop=0, seed=0):
+    """A ground truth of three words an image, and detections of it: jittered, the first `drop` images without."""
+    rng = np.random.default_rng(seed)
+    gt, det = [], []
+    for k in range(IMAGES):
+        gt += [f"img_{k}", "400,400", *(f'{i},{i},"w{i}",f,10,{60 * i},200,40' for i in (1, 2, 3))]
+        det += [f"img_{k}"]
+        if k >= drop:
+            jitter = rng.integers(0, 12, 3).tolist()
+            det += [f'{i},"w{i}",{10 + jitter[i - 1]},{60 * i},190,40' for i in (1, 2, 3)]
+    return "\n".join(gt) + "\n", "\n".join(det) + "\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    gt, whole = data_set()
+    (tmp_path / "gt.txt").write_text(gt)
+    (tmp_path / "whole.txt").write_text(whole)
+    (tmp_path / "less.txt").write_text(data_set(drop=8)[1])
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def test_a_detector_against_itself(folder):
+    result = run("compare", "gt.txt", "whole.txt", "whole.txt", "--format", "json", "--resamples", 100)
+    assert result.exit_code == 0, result.output
+    (found,) = json.loads(result.output)["protocols"]
+    assert found["systems"] == ["whole.txt", "whole.txt"]
+    assert found["images"] == found["objects"] == []
+    for score in found["scores"]:
+        assert score["differences"] == [None, 0]
+        assert score["p_values"] == [None, 1]
+
+
+def test_a_worse_detector_is_reported_with_images_and_objects(folder):
+    result = run("compare", "gt.txt", "whole.txt", "less.txt", "--format", "json")
+    (found,) = json.loads(result.output)["protocols"]
+    scores = {score["score"]: score for score in found["scores"]}
+    for name, path in (("recall", "whole.txt"), ("recall", "less.txt"), ("fscore", "less.txt")):
+        value = evaluate("gt.txt", path).scores[name]
+        assert value in scores[name]["values"]
+    assert scores["recall"]["p_values"][1] < 0.05
+    low, high = scores["recall"]["difference_intervals"][1]
+    assert low < scores["recall"]["differences"][1] < high < 0
+    assert {image["image"] for image in found["images"] if image["after"] == 0} == {f"img_{k}" for k in range(8)}
+    assert [image["change"] for image in found["images"]] == sorted(image["change"] for image in found["images"])
+    assert sum(one["match_after"] == "missed" for one in found["objects"]) == 24
+
+
+def test_stored_results_compare_like_files(folder):
+    for name in ("whole", "less"):
+        assert run("gt.txt", f"{name}.txt", f"runs/{name}", "-a").exit_code == 0
+    stored = run("compare", "runs/whole", "runs/less", "--format", "csv")
+    fresh = run("compare", "gt.txt", "whole.txt", "less.txt", "--format", "csv", "--label", "whole", "--label", "less")
+    mixed = run("compare", "gt.txt", "whole.txt", "runs/less", "--format", "csv", "--label", "whole", "--label", "less")
+    assert stored.exit_code == 0, stored.output
+    assert stored.output == fresh.output == mixed.output
+    rows = list(csv.DictReader(io.StringIO(stored.output)))
+    assert {row["detector"] for row in rows} == {"whole", "less"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", list(tables.FORMATS))
+def test_every_form_is_deterministic_and_names_the_detectors(folder, form):
+    first = run("compare", "gt.txt", "whole.txt", "less.txt", "--format", form)
+    assert first.exit_code == 0, first.output
+    assert first.output == run("compare", "gt.txt", "whole.txt", "less.txt", "--format", form).output
+    assert "whole.txt" in first.output.replace("\\", "")
+    to_file = run("compare", "gt.txt", "whole.txt", "less.txt", "--format", form, "--output", "out")
+    assert to_file.output == ""
+    assert (folder / "out").read_text(encoding="utf-8") == first.output
+
+
+@pytest.mark.parametrize("hostile", ["a|b<script>&$%_{}\\~^`*[x]#", "=1+1"])
+def test_hostile_labels_are_escaped(folder, hostile):
+    arguments = ["compare", "gt.txt", "whole.txt", "less.txt", "--label", hostile, "--label", "b", "--format"]
+    assert "<script>" not in run(*arguments, "markdown").output.replace("\\<script", "")
+    assert "\n=" not in run(*arguments, "csv").output.replace(",=", "\n=")
+    latex = run(*arguments, "latex").output
+    if "&" in hostile:
+        assert r"a|b<script>\&\$\%\_\{\}\textbackslash{}\textasciitilde{}\^{}" in latex
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gt.txt", "whole.txt"], "nothing to compare"),
+        (["gt.txt", "whole.txt", "less.txt", "--label", "x"], "1 label for 2 detectors"),
+        (["gt.txt", "whole.txt", "none.txt"], "none.txt: cannot be read"),
+        (["runs/a", "runs/b"], "parameter det_border is 0.01 and 0.2"),
+        (["runs/a", "runs/c"], "holds no images' results; run that evaluation again with -a"),
+        (["runs/a", "runs/d"], "ground truth (SHA-256) is"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(folder, arguments, message):
+    (folder / "gt2.txt").write_text(data_set()[0].replace("w1", "x1"))
+    run("gt.txt", "whole.txt", "runs/a", "-a")
+    run("gt.txt", "whole.txt", "runs/b", "-a", "--set", "det_border=0.2")
+    run("gt.txt", "whole.txt", "runs/c")
+    run("gt2.txt", "whole.txt", "runs/d", "-a")
+    result = run("compare", *arguments)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_a_damaged_result_is_reported(folder):
+    run("gt.txt", "whole.txt", "runs/a", "-a")
+    path = folder / "runs" / "a" / "evaltex.json"
+    path.write_text(path.read_text(encoding="utf-8").replace('"totals"', '"sums"', 2))
+    result = run("compare", "runs/a", "runs/a")
+    assert result.exit_code == 2
+    assert "is a damaged result" in result.output
+
+
+def test_confidence_of_a_plain_run(folder):
+    result = run("gt.txt", "less.txt", "res", "--confidence")
+    assert result.exit_code == 0, result.output
+    assert "recall 0." in result.output
+    assert " [" in result.output
+    document = json.loads((folder / "res" / "evaltex.json").read_text(encoding="utf-8"))
+    assert document["bootstrap"] == {"level": 0.95, "resamples": 2000, "seed": 0}
+    low, high = document["intervals"]["recall"]
+    assert low < document["scores"]["recall"] < high
+    wider = run("gt.txt", "less.txt", "res", "--confidence", "0.99", "--seed", 1)
+    assert wider.output != result.output
+
+
+def test_gates_decide_the_status_after_everything_is_written(folder):
+    assert run("gt.txt", "whole.txt", "base").exit_code == 0
+    gates = ["--fail-if", "fscore<0.2", "--fail-if", "recall:-0.5%", "--baseline", "base/evaltex.json"]
+    assert run("gt.txt", "whole.txt", "same", *gates).exit_code == 0
+    result = run("gt.txt", "less.txt", "worse", *gates, "--junit", "gates.xml")
+    assert result.exit_code == 1
+    assert "Gate passed  fscore<0.2" in result.output
+    assert "Gate FAILED  recall:-0.5%" in result.output
+    document = json.loads((folder / "worse" / "evaltex.json").read_text(encoding="utf-8"))
+    assert [(gate["expression"], gate["passed"]) for gate in document["gates"]] == [
+        ("fscore<0.2", True),
+        ("recall:-0.5%", False),
+    ]
+    xml = (folder / "gates.xml").read_text(encoding="utf-8")
+    assert 'tests="2" failures="1"' in xml
+    assert 'name="fscore&lt;0.2"' in xml
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--fail-if", "fscore"], "--fail-if fscore: expected SCORE<VALUE"),
+        (["--fail-if", "fscor<1"], "unknown score 'fscor' (did you mean 'fscore'?)"),
+        (["--fail-if", "recall:-1%"], "needs a baseline of evaltex"),
+        (["--baseline", "base/evaltex.json", "--set", "split=false"], "parameter split is True, here False"),
+        (["--baseline", "gone.json"], "gone.json: cannot be read"),
+    ],
+)
+def test_a_malformed_gate_writes_nothing(folder, arguments, message):
+    run("gt.txt", "whole.txt", "base")
+    result = run("gt.txt", "less.txt", "res", *arguments)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert not (folder / "res").exists()
+
+
+def test_20_percent_fewer_boxes_are_significant(folder):
+    lines = (folder / "whole.txt").read_text().splitlines(keepends=True)
+    boxes = [k for k, line in enumerate(lines) if "," in line]
+    dropped = set(boxes[::5])
+    (folder / "fewer.txt").write_text("".join(line for k, line in enumerate(lines) if k not in dropped))
+    systems = [
+        comparison.evaluated(
+            open_inputs(folder / "gt.txt", folder / name, InputOptions()),
+            name,
+            {"evaltex": evaluate("gt.txt", "whole.txt").parameters},
+        )
+        for name in ("whole.txt", "fewer.txt")
+    ]
+    ((group,), left_out) = comparison.by_protocol(systems)
+    assert not left_out
+    scores = {score.score: score for score in comparison.compare(group).scores}
+    assert scores["recall"].p_values[1] < 0.01
+    assert scores["fscore"].p_values[1] < 0.01
+
+
+@pytest.mark.parametrize("protocol", list(PROTOCOLS))
+def test_an_object_gets_worse_when_its_detection_goes(folder, protocol):
+    """One-to-one detections, four images of which are gone: what changed of these, changed for the worse."""
+    (folder / "all.txt").write_text(data_set()[0].replace("400,400\n", "").replace(",f,", ","))
+    whole = (folder / "all.txt").read_text().splitlines()
+    exact = [line if "," not in line else line.split(",", 1)[0] + "," + line.split(",", 2)[2] for line in whole]
+    (folder / "exact.txt").write_text("\n".join(exact) + "\n")
+    kept = "\n".join(exact).split("img_4\n")
+    (folder / "fewer.txt").write_text("img_4\n" + kept[1] + "\n")
+    options = ["--protocol", protocol, "--format", "json", "--resamples", 10]
+    result = run("compare", "gt.txt", "exact.txt", "fewer.txt", *options)
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)
+    (found,) = document["protocols"]
+    assert len(found["objects"]) == 12
+    assert {one["image"] for one in found["objects"]} == {f"img_{k}" for k in range(4)}
+    assert all(one["change"] == -1 for one in found["objects"])
+
+
+def test_what_was_made_otherwise_is_not_compared(folder):
+    """Label pictures, another ground truth file, arguments that results cannot follow."""
+    for name in ("whole", "less"):
+        run("gt.txt", f"{name}.txt", f"runs/{name}", "-a")
+    path = folder / "runs" / "less" / "evaltex.json"
+    path.write_text(path.read_text(encoding="utf-8").replace("|invalid:", "|masks:yes|invalid:"), encoding="utf-8")
+    assert "label pictures is no and yes" in run("compare", "runs/whole", "runs/less").output
+    (folder / "gt2.txt").write_text(data_set()[0].replace("w1", "x1"))
+    assert "another ground truth than gt2.txt" in run("compare", "gt2.txt", "runs/whole", "runs/whole").output
+    assert "leave out --set" in run("compare", "runs/whole", "runs/whole", "--set", "det_border=0").output
+    assert "no protocol serves" in run("compare", "runs/whole", "runs/whole", "--protocol", "iou").output
+
+
+def test_protocols_of_texts_are_left_out_where_there_are_none(folder):
+    mute = (folder / "whole.txt").read_text()
+    (folder / "mute.txt").write_text(re.sub(r'"w\d"', '""', mute))
+    result = run("compare", "gt.txt", "whole.txt", "mute.txt", "--protocol", "popeval", "--protocol", "iou")
+    assert "left out: popeval (a detector has no transcriptions)" in result.output
+    assert "\niou  (" in "\n" + result.output
+
+
+def test_a_run_does_not_replace_its_own_baseline(folder):
+    run("gt.txt", "whole.txt", "res")
+    before = (folder / "res" / "evaltex.json").read_bytes()
+    for baseline in ("res/evaltex.json", "res"):
+        result = run("gt.txt", "less.txt", "res", "--baseline", baseline, "--fail-if", "fscore:-0.5%")
+        assert result.exit_code == 2
+        assert "is a baseline, and this run would replace it" in result.output
+    assert (folder / "res" / "evaltex.json").read_bytes() == before
+
+
+def test_a_verdict_that_cannot_be_written_leaves_the_results(folder):
+    run("gt.txt", "whole.txt", "res")
+    before = (folder / "res" / "evaltex.json").read_bytes()
+    result = run("gt.txt", "less.txt", "res", "--fail-if", "fscore<0.1", "--junit", "nowhere/gates.xml")
+    assert result.exit_code == 2
+    assert "nowhere/gates.xml: cannot be written" in result.output
+    assert (folder / "res" / "evaltex.json").read_bytes() == before

@@ -1,0 +1,322 @@
+"""Any readable source to an EvaLTex file: nothing changes on the way, and what cannot be held is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaltex_cli import evaluate, formats
+from evaltex_cli.cli import main
+from evaltex_cli.conversion import Target
+from evaltex_cli.conversion.conversion import convert
+from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.formats.base import ReadImages, Side
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.records import Objects
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+
+BOXES = {"gt_img_1.txt": '10,20,60,40,"say \\"hi\\", you"\n65,21,90,41,###\n10,60.5,30.25,80.75,\n', "gt_img_2.txt": ""}
+POLYGONS = {
+    "img_1.txt": "0,0,10,0,10,10,0,10,word\n0,20,10,20,15,25,10,30,0,30,###\n",
+    "img_2.txt": "5,5,9,5,7,8,1996\n",
+}
+
+
+def folder(path: Path, files: dict[str, str]) -> Path:
+    path.mkdir()
+    for name, text in files.items():
+        (path / name).write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+def read(path: Path, side: Side = "gt") -> tuple[list[str], ReadImages]:
+    log = FaultLog()
+    source = formats.open_source(path, side, log)
+    images = source.read(np.arange(len(source.names)))
+    log.extend(images.faults)
+    log.raise_if_any()
+    return source.names, images
+
+
+def assert_same(found: Objects, expected: Objects) -> None:
+    assert found.offsets.tolist() == expected.offsets.tolist()
+    assert found.ids.tolist() == expected.ids.tolist()
+    assert found.boxes.tolist() == expected.boxes.tolist()
+    assert found.dont_care.tolist() == expected.dont_care.tolist()
+    assert list(found.texts) == list(expected.texts)
+    assert found.outlines.vertices.tolist() == expected.outlines.vertices.tolist()
+    assert found.outlines.offsets.tolist() == expected.outlines.offsets.tolist()
+
+
+def test_the_file_in_full(tmp_path: Path) -> None:
+    target = tmp_path / "gt.txt"
+    done = convert(folder(tmp_path / "src", BOXES), target, "gt")
+    assert target.read_text(encoding="utf-8") == (
+        "img_1\n81,90\n"
+        '1,1,"say "hi", you",f,10,20,50,20\n2,2,"###",t,65,21,25,20\n3,3,"",f,10,60.5,20.25,20.25\n\n'
+        "img_2\n1,1\n\n"
+    )
+    assert (done.images, done.objects) == (2, 3)
+    assert done.notes == ("2 images of unknown size got the smallest that holds their objects",)
+
+
+def test_detections_have_neither_sizes_nor_flags(tmp_path: Path) -> None:
+    target = tmp_path / "det.txt"
+    source = folder(tmp_path / "src", {"res_1.txt": "1,2,3,4,0.5,a\n1,2,3,5,0.25,b\n"})
+    done = convert(source, target, "det")
+    assert target.read_text() == '1\n1,"a",1,2,2,2\n2,"b",1,2,2,3\n\n'
+    assert done.notes == ("2 confidences left out: an EvaLTex file cannot hold them",)
+
+
+@pytest.mark.parametrize("files", [BOXES, POLYGONS], ids=["boxes", "polygons"])
+@pytest.mark.parametrize("side", ["gt", "det"])
+def test_round_trip(tmp_path: Path, files: dict[str, str], side: Side) -> None:
+    source, once, twice = folder(tmp_path / "src", files), tmp_path / "once.txt", tmp_path / "twice.txt"
+    convert(source, once, side)
+    names, images = read(source, side)
+    again_names, again = read(once, side)
+    assert again_names == names
+    assert_same(again.objects, images.objects)
+    assert convert(once, twice, side).notes == ()
+    assert twice.read_bytes() == once.read_bytes()
+
+
+WORDS = st.lists(
+    st.tuples(
+        *[st.integers(-(10**6), 10**6)] * 2,
+        *[st.integers(1, 10**6)] * 2,
+        st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=9),
+    ),
+    max_size=5,
+)
+
+
+@pytest.mark.slow
+@settings(deadline=None, derandomize=True, max_examples=40)
+@given(st.lists(WORDS, min_size=1, max_size=3))
+def test_round_trip_of_any_words(tmp_path_factory: pytest.TempPathFactory, images: list[list[tuple[int, ...]]]) -> None:
+    base = tmp_path_factory.mktemp("convert")
+    files = {}
+    for number, words in enumerate(images):
+        rows = []
+        for x, y, width, height, text in words:
+            escaped = str(text).replace("\\", "\\\\").replace('"', '\\"')
+            rows.append(f'{x / 8},{y / 8},{(x + width) / 8},{(y + height) / 8},"{escaped}"\n')
+        files[f"{number}.txt"] = "".join(rows)
+    source = folder(base / "src", files)
+    convert(source, base / "out.txt", "gt", options=InputOptions("ltrb"))
+    log = FaultLog()
+    opened = formats.open_source(source, "gt", log, "ltrb")
+    assert_same(read(base / "out.txt")[1].objects, opened.read(np.arange(len(opened.names))).objects)
+    assert log.count == 0
+
+
+def test_polygons_as_boxes(tmp_path: Path) -> None:
+    source, target = folder(tmp_path / "src", POLYGONS), tmp_path / "gt.txt"
+    convert(source, target, "gt", Target(boxes=True))
+    found = read(target)[1].objects
+    assert found.outlines.all_boxes
+    assert found.boxes.tolist() == read(source)[1].objects.boxes.tolist()
+
+
+def test_lines_as_regions(tmp_path: Path) -> None:
+    words = "0,0,50,10,a\n55,0,90,10,b\n0,30,50,40,c\n"
+    source, target = folder(tmp_path / "src", {"1.txt": words, "2.txt": words}), tmp_path / "gt.txt"
+    convert(source, target, "gt")
+    assert read(target)[1].objects.regions.tolist() == [1, 2, 3, 1, 2, 3]
+    convert(source, target, "gt", Target(regions="lines"))
+    assert read(target)[1].objects.regions.tolist() == [1, 1, 2, 1, 1, 2]
+    again = tmp_path / "again.txt"
+    convert(target, again, "gt")
+    assert again.read_bytes() == target.read_bytes(), "regions and sizes of an EvaLTex file stay"
+
+
+def test_objects_without_area_are_left_out_and_reported(tmp_path: Path) -> None:
+    source, target = folder(tmp_path / "src", {"1.txt": "0,0,0,9,a\n0,0,9,9,b\n"}), tmp_path / "gt.txt"
+    done = convert(source, target, "gt")
+    assert "1 object without area left out: an EvaLTex file cannot hold it" in done.notes
+    assert read(target)[1].objects.ids.tolist() == [2]
+
+
+def test_warnings_of_the_source_are_handed_on(tmp_path: Path) -> None:
+    source = folder(tmp_path / "src", {"1.txt": "0,0,9,9\n", "1.json": "{}"})
+    (note,) = convert(source, tmp_path / "det.txt", "det").warnings
+    assert "1 file that is not .txt was left out: '1.json'" in note
+
+
+@pytest.mark.parametrize("before", [None, "what stood there\n"])
+def test_a_faulty_source_leaves_the_target_alone(tmp_path: Path, before: str | None) -> None:
+    source, target = folder(tmp_path / "src", {"1.txt": "0,0,9,9,a\n9,9,0,0,b\n"}), tmp_path / "out" / "gt.txt"
+    target.parent.mkdir()
+    if before is not None:
+        target.write_text(before)
+    with pytest.raises(InputError, match=r"1\.txt:2: a box from \(9, 9\) to \(0, 0\)"):
+        convert(source, target, "gt")
+    assert [path.name for path in target.parent.iterdir()] == ([] if before is None else ["gt.txt"])
+    assert before is None or target.read_text() == before
+
+
+def test_a_target_that_cannot_be_written(tmp_path: Path) -> None:
+    source = folder(tmp_path / "src", BOXES)
+    with pytest.raises(InputError, match="cannot be written"):
+        convert(source, tmp_path / "missing" / "gt.txt", "gt")
+    (tmp_path / "folder.txt").mkdir()
+    with pytest.raises(InputError, match="cannot be written"):
+        convert(source, tmp_path / "folder.txt", "gt")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.txt", "src"]
+
+
+def test_the_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
+    (tmp_path / "plain").touch()
+    convert(folder(tmp_path / "src", BOXES), tmp_path / "gt.txt", "gt")
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "gt.txt")]
+    assert modes[0] == modes[1]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
+@pytest.mark.parametrize("boxes", [False, True], ids=["shapes", "boxes"])
+@pytest.mark.parametrize(
+    ("gt", "det"),
+    [
+        ("icdar2013/gt.zip", "icdar2013/overlap/rand1.zip"),
+        ("icdar2015/gt.zip", "icdar2015/pixellink.zip"),
+        ("totaltext/gt.zip", "totaltext/baseline.zip"),
+    ],
+)  # fmt: skip
+def test_real_data_score_the_same_converted(tmp_path: Path, gt: str, det: str, boxes: bool) -> None:
+    """Total-Text's two polygons of one vertex are don't care, so leaving them out changes counts but no score."""
+    left_out = 2 if gt.startswith("totaltext") else 0
+    notes = convert(DATA / gt, tmp_path / "gt.txt", "gt", Target(boxes=boxes)).notes
+    assert [note for note in notes if "area" in note] == [
+        "2 objects without area left out: an EvaLTex file cannot hold them"
+    ][: left_out // 2]
+    assert convert(DATA / det, tmp_path / "det.txt", "det", Target(boxes=boxes)).notes == ()
+    direct = evaluate(DATA / gt, DATA / det, shape="box" if boxes else "polygon")
+    converted = evaluate(tmp_path / "gt.txt", tmp_path / "det.txt")
+    assert converted.scores == direct.scores
+    assert direct.totals["gt_objects"] - converted.totals["gt_objects"] == left_out
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
+def test_regions_only_help_precision(tmp_path: Path) -> None:
+    """Blanks between words of a region count as text (Eq. 20); nothing else depends on regions."""
+    for name, lines in (("own.txt", False), ("lines.txt", True)):
+        convert(DATA / "icdar2013" / "gt.zip", tmp_path / name, "gt", Target(regions="lines" if lines else "own"))
+    merged = DATA / "icdar2013" / "overlap" / "merge2.zip"
+    own, lines_ = (evaluate(tmp_path / name, merged).scores for name in ("own.txt", "lines.txt"))
+    assert lines_["precision"] > own["precision"] + 0.01
+    assert [lines_[key] for key in ("recall", "split", "quantity_precision")] == [
+        own[key] for key in ("recall", "split", "quantity_precision")
+    ]
+
+
+@pytest.mark.parametrize("name", ["1,2,3,4,5", " 960"])
+def test_names_that_an_evaltex_file_cannot_hold_are_refused(tmp_path: Path, name: str) -> None:
+    source = tmp_path / "gt"
+    source.mkdir()
+    (source / f"{name}.txt").write_text("1,2,30,40,word\n")
+    with pytest.raises(InputError, match="rename the file"):
+        convert(source, tmp_path / "out.txt", "gt")
+    assert not (tmp_path / "out.txt").exists()
+
+
+def test_the_source_is_never_its_own_target(tmp_path: Path) -> None:
+    source = folder(tmp_path / "gt", {"1.txt": "0,0,9,9,word\n"})
+    text = tmp_path / "gt.txt"
+    convert(source, text, "gt")
+    before = text.read_bytes()
+    for target in (text, tmp_path / "gt" / ".." / "gt.txt"):
+        with pytest.raises(InputError, match="is the source itself"):
+            convert(text, target, "gt")
+    with pytest.raises(InputError, match="is the source itself, or in it"):
+        convert(source, source / "1.txt", "gt")
+    assert text.read_bytes() == before
+
+
+QUAD = {"points": [[1, 2], [30, 2], [30, 40], [1, 40]], "illegibility": False, "language": "Latin"}
+UNFIT = {
+    "surrogate": ("a\ud800b", ["not Unicode", "image name 'a\\ud800b'"]),
+    "long surrogate": ("\ud800" + "x" * 5000, ["more than 4096 bytes"]),
+    "long": ("x" * 100_000, ["more than 4096 bytes"]),
+    "a little too long": ("é" * 127, ["at most 255"]),
+    "above": ("../up", ["'..'"]),
+    "absolute": ("/abs", ["absolute path"]),
+    "zero": ("a\0b", ["control character"]),
+}
+
+
+@pytest.mark.parametrize(("name", "messages"), UNFIT.values(), ids=UNFIT)
+@pytest.mark.parametrize("target", ["o.txt", "o.zip", "o.json", "o.txt --masks masks"])
+def test_names_that_a_target_cannot_have_are_faults_with_their_place(
+    name: str, messages: list[str], target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("gt.json").write_text(json.dumps({name: [QUAD | {"transcription": "a"}]}, indent=0))
+    result = CliRunner().invoke(main, ["convert", "gt.json", *target.split(), "--kind", "gt"])
+    if name == "é" * 127 and target in ("o.txt", "o.json"):
+        assert result.exit_code == 0
+        return
+    assert result.exit_code == 2
+    assert "internal error" not in result.stderr
+    lines = result.stderr.splitlines()
+    assert all(line.startswith("evaltex: error: gt.json") for line in lines), lines
+    assert any(message in result.stderr for message in messages)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["gt.json"]
+
+
+@pytest.mark.parametrize("target", ["o.txt", "o.zip", "o.json"])
+def test_names_of_files_that_are_not_unicode_are_faults(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("gt").mkdir()
+    try:
+        Path("gt/gt_im\udcffg.txt").write_text("1,2,30,2,30,40,1,40,a\n")
+    except (OSError, UnicodeError):
+        pytest.skip("this file system takes no such name")
+    result = CliRunner().invoke(main, ["convert", "gt", target, "--kind", "gt"])
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert "gt/gt_im\\udcffg.txt: entry name" in result.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["gt"]
+
+
+def test_label_pictures_of_one_file_are_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = '50,50\n1,1,"a",f,1,2,30,40\n'
+    for names, message in (
+        (["a", "a.tif"], "gt.txt:4: image name 'a.tif' makes the file 'a.tif', which is that of image 'a'"),
+        (["a", "a.tif/b"], "gt.txt:1: image name 'a' makes the file 'a.tif', which is a folder of image 'a.tif/b"),
+    ):
+        Path("gt.txt").write_text("".join(f"{name}\n{line}" for name in names))
+        result = CliRunner().invoke(main, ["convert", "gt.txt", "o.txt", "--kind", "gt", "--masks", "masks"])
+        assert result.exit_code == 2
+        assert message in result.stderr
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["gt.txt"]
+
+
+def test_a_pipe_among_pictures_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("gt.txt").write_text('img_1\n50,50\n1,1,"a",f,1,2,30,40\n')
+    Path("pictures").mkdir()
+    os.mkfifo("pictures/img_1.png")
+    assert CliRunner().invoke(main, ["validate", "gt.txt", "--images", "pictures"]).exit_code == 0
+
+
+def test_a_toy_archive_has_no_entry_that_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("gt.json").write_text(json.dumps({"x" * 4000: [QUAD | {"transcription": "a"}]}))
+    result = CliRunner().invoke(main, ["toys", "gt.json", "toys", "--layout", "zip", "--set", "orig"])
+    assert result.exit_code == 2
+    assert "makes a file name of 4008 bytes; expected at most 255" in result.stderr
+    assert not Path("toys").exists()

@@ -1,0 +1,135 @@
+"""Words grouped into lines: what the paper asks of a region, and that the order of the words does not matter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaltex_cli import formats
+from evaltex_cli.conversion.text_lines import HEIGHT_RATIO, group_lines
+from evaltex_cli.errors import FaultLog
+from evaltex_cli.records import Floats
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+
+
+def lines(*boxes: tuple[float, float, float, float]) -> list[int]:
+    return group_lines(np.array(boxes, np.float64).reshape(-1, 4)).tolist()
+
+
+def test_words_of_a_line_are_one_region() -> None:
+    assert lines((0, 0, 50, 10), (55, 0, 90, 10), (95, 1, 140, 11)) == [1, 1, 1]
+
+
+def test_regions_are_numbered_from_the_top_then_from_the_left() -> None:
+    assert lines((0, 40, 50, 50), (200, 20, 250, 30), (0, 0, 50, 10), (0, 20, 50, 30), (55, 40, 90, 50)) == [
+        4,
+        3,
+        1,
+        2,
+        4,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("second", "together"),
+    [
+        ((55, 4, 100, 14), True),
+        ((55, 6, 100, 16), False),
+        ((55, 2, 100, 7), True),
+        ((55, 2, 100, 6), False),
+        ((55, -5, 100, 16), False),
+        ((55, 7, 100, 13), True),
+        ((59, 2, 100, 8), True),
+        ((60, 0, 100, 10), True),
+        ((61, 0, 100, 10), False),
+        ((0, 11, 50, 21), False),
+        ((-45, 0, -5, 10), True),
+        ((10, 1, 40, 9), True),
+    ],
+)  # fmt: skip
+def test_aligned_of_similar_height_and_close(second: tuple[float, float, float, float], together: bool) -> None:
+    """The first word is 50 wide and 10 high."""
+    first, other = lines((0, 0, 50, 10), second)
+    assert (first == other) == together
+
+
+def test_similar_height_is_asked_of_the_whole_line() -> None:
+    """Each word is like the next, but the first and the last are not; the narrower gap decides."""
+    assert lines((0, 0, 50, 16), (52, 2, 90, 14), (93, 4, 130, 11)) == [1, 1, 2]
+    assert lines((0, 0, 50, 16), (53, 2, 90, 14), (92, 4, 130, 11)) == [1, 2, 2]
+
+
+def test_a_region_is_more_text_than_not() -> None:
+    """On a slope each word is aligned with the next, but their bounding box is mostly background."""
+    slope = [(k * 12, k * 5, k * 12 + 11, k * 5 + 10) for k in range(8)]
+    regions = lines(*slope)
+    assert regions[0] == regions[1] != regions[-1]
+
+
+def test_words_above_each_other_are_a_region_where_they_are_taller_than_wide() -> None:
+    assert lines((0, 0, 10, 30), (0, 33, 10, 60), (1, 65, 11, 90)) == [1, 1, 1]
+    assert lines((0, 0, 30, 10), (0, 13, 30, 23), (0, 26, 30, 36)) == [1, 2, 3]
+
+
+def test_no_words_one_word_and_words_without_area() -> None:
+    assert lines() == []
+    assert lines((5, 5, 9, 9)) == [1]
+    assert lines((0, 0, 50, 0), (51, 0, 90, 0), (0, 0, 0, 0)) == [2, 3, 1]
+
+
+def check(boxes: Floats, regions: Floats) -> None:
+    """What must hold of any grouping: IDs from 1, similar heights (or widths), more text than background."""
+    assert sorted(set(regions.tolist())) == list(range(1, len(set(regions.tolist())) + 1))
+    corners = []
+    for region in range(1, int(regions.max(initial=0)) + 1):
+        words = boxes[regions == region]
+        around = [*words[:, :2].min(axis=0), *words[:, 2:].max(axis=0)]
+        corners.append(min((y, x) for x, y in words[:, :2].tolist()))
+        if len(words) > 1:
+            width, height = (words[:, 2:] - words[:, :2]).T
+            assert any(side.min() >= HEIGHT_RATIO * side.max() for side in (width, height))
+            text = shapely.union_all(shapely.box(*words.T)).area
+            assert 2 * text > shapely.box(*around).area
+    assert corners == sorted(corners)
+
+
+BOXES = st.lists(
+    st.tuples(st.integers(0, 120), st.integers(0, 60), st.integers(0, 40), st.integers(0, 30)), max_size=14, unique=True
+).map(lambda words: np.array([(x, y, x + w, y + h) for x, y, w, h in words], np.float64).reshape(-1, 4))
+
+
+@settings(deadline=None, derandomize=True, max_examples=150)
+@given(BOXES, st.randoms(use_true_random=False))
+def test_of_any_words(boxes: Floats, random: object) -> None:
+    regions = group_lines(boxes)
+    check(boxes, regions)
+    order = np.arange(len(boxes))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    assert group_lines(boxes[order]).tolist() == regions[order].tolist()
+
+
+@settings(deadline=None, derandomize=True, max_examples=50)
+@given(BOXES, st.sampled_from([0.25, 3.0, 100.0]), st.integers(-1000, 1000))
+def test_scale_and_place_do_not_matter(boxes: Floats, scale: float, shift: int) -> None:
+    assert group_lines(boxes * scale).tolist() == group_lines(boxes).tolist()
+    assert group_lines(boxes + shift).tolist() == group_lines(boxes).tolist()
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
+def test_real_words() -> None:
+    """ICDAR 2013: "A short break" of the first image is a line; regions are as they must be, and fewer than words."""
+    source = formats.open_source(DATA / "icdar2013" / "gt.zip", "gt", FaultLog())
+    objects = source.read(np.arange(len(source.names))).objects
+    regions = []
+    for start, stop in zip(objects.offsets[:-1], objects.offsets[1:], strict=True):
+        regions.append(group_lines(objects.boxes[start:stop]))
+        check(objects.boxes[start:stop], regions[-1])
+    assert list(objects.texts[:5]) == ["Tiredness", "kills", "A", "short", "break"]
+    assert regions[0][:5].tolist() == [1, 2, 3, 3, 3]
+    assert 500 < sum(int(found.max()) for found in regions) < 900
