@@ -9,15 +9,16 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evaltex_cli.errors import ConfigError, InputError, nearest, quote
+from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.evaluation.accumulator import Accumulator
 from evaltex_cli.evaluation.tally import Evaluation, Run
+from evaltex_cli.protocols import score_names
 from evaltex_cli.results import reader
 from evaltex_cli.results.image_table import NO_IMAGES
 from evaltex_cli.results.result_document import ResultDocument, Verdict, differences, of_evaluation
 
 _EXPRESSION = re.compile(
-    r"\s*(?:(?P<protocol>[\w-]+)\.)?(?P<score>\w+)\s*"
+    r"\s*(?:(?P<protocol>[\w-]+)\.)?(?P<score>[\w-]+)\s*"
     r"(?:(?P<operator><=|>=|<|>)\s*(?P<threshold>[-+]?[\d.]+(?:e[-+]?\d+)?)"
     r"|:\s*(?P<change>[-+][\d.]+(?:e[-+]?\d+)?)(?P<percent>%?))\s*",
     re.IGNORECASE | re.ASCII,
@@ -183,13 +184,10 @@ def _evaluation(gate: Gate, evaluations: Mapping[str, Evaluation]) -> Evaluation
 
 
 def _score(gate: Gate, protocol: str, scores: Mapping[str, Any]) -> float | None:
-    scalars = [name for name, value in scores.items() if value is None or isinstance(value, int | float)]
-    if gate.score not in scalars:
-        raise ConfigError(
-            f"--fail-if {gate.expression}: unknown score {quote(gate.score)}{nearest(gate.score, scalars)};"
-            f" {protocol} has {', '.join(scalars)}"
-        )
-    value: float | None = scores[gate.score]
+    try:
+        value: float | None = scores[score_names.resolve(gate.score, score_names.scalars(scores))]
+    except ConfigError as error:
+        raise ConfigError(f"--fail-if {gate.expression}: {error} (scores of {protocol})") from error
     return value
 
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.tally import Evaluation
+from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import EvidenceRows, Scores, Tally
 from evaltex_cli.records import Bools, Floats
 from evaltex_cli.results.result_document import Bootstrap, Intervals
@@ -141,7 +142,7 @@ def _sums(tally: Tally, weights: Floats) -> Iterator[Tally]:
 
 
 def _scalars(scores: Scores) -> dict[str, float | None]:
-    return {name: value for name, value in scores.items() if value is None or isinstance(value, int | float)}
+    return {name: scores[name] for name in score_names.scalars(scores)}
 
 
 def _has_evidence(tally: Tally, images: int) -> Bools:

@@ -44,6 +44,9 @@ def verdict(expression, evaluation, baselines=None):
         ("precision>=1", False),
         (" precision > 0.9 ", False),
         ("fscore<1e-3", True),
+        ("f1<1e-3", True),
+        ("evaltex.F-Score < 0.6", True),
+        ("hmean<0.7", False),
     ],
 )
 def test_absolute(evaluation, expression, passed):

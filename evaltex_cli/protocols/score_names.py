@@ -1,0 +1,42 @@
+"""Names of scores as users type them: every usual spelling of the F-score is the one that a protocol has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evaltex_cli.errors import ConfigError, nearest, quote
+
+_F_SCORE = re.compile(r"(?<![a-z0-9])(?:f_?1(?:_?score)?|f_?(?:score|measure)|h_?mean|rq)(?![a-z0-9])")
+"""All are the harmonic mean of recall and precision; `pq` calls it RQ."""
+
+
+def same(name: str) -> str:
+    """Return one form for all spellings of a score's name.
+
+    >>> same("F-Score_no_split") == same("f1_no_split")
+    True
+    """
+    return _F_SCORE.sub("hmean", re.sub(r"[-\s]+", "_", name.strip().lower()))
+
+
+def resolve(typed: str, names: Sequence[str]) -> str:
+    """Return which of some scores is meant by what the user typed.
+
+    Raises
+    ------
+    ConfigError
+        When none is; it has the nearest name, and all of them.
+    """
+    if typed in names:
+        return typed
+    meant = [name for name in names if same(name) == same(typed)]
+    if len(meant) != 1:
+        raise ConfigError(f"unknown score {quote(typed)}{nearest(typed, names)}; expected one of {', '.join(names)}")
+    return meant[0]
+
+
+def scalars(scores: Mapping[str, Any]) -> list[str]:
+    """Return the names of a protocol's scores that are one number, defined or not: no histograms, curves or series."""
+    return [name for name, value in scores.items() if value is None or isinstance(value, int | float)]
