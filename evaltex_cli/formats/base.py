@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -259,6 +259,10 @@ class Format:
         """All endings that its documents may have."""
         return (self.ending, *self.more_endings)
 
+    def variant(self, name: str, title: str, index: Indexer, why: Callable[[Path], str] | None = None) -> Format:
+        """Return another way to read the same files; nothing is recognised as of it, so users must name it."""
+        return replace(self, name=name, title=title, recognises=_never, index=index, recognised_by="", why=why)
+
     def reason(self, path: Path) -> str:
         """Return why an input was recognised, as a phrase."""
         return self.why(path) if self.why else f"recognised by {self.recognised_by}"
@@ -274,3 +278,7 @@ class Format:
         for name, content in files.items():
             (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
         return folder if isinstance(sample, Mapping) else folder / next(iter(files))
+
+
+def _never(_: Path) -> bool:
+    return False

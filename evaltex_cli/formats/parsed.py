@@ -93,6 +93,8 @@ class CollectedImage:
     ----------
     in_fractions : bool
         Coordinates are fractions of the page's width and height, whose size in pixels is not known.
+    variant : object
+        Which of several ways to read its document is wanted, for formats that have them, such as words or lines.
     rows : bytearray
         A `ROW` for each object.
     numbers : array of float64
@@ -107,6 +109,7 @@ class CollectedImage:
     height: float = 0.0
     width: float = 0.0
     in_fractions: bool = False
+    variant: Any = None
     rows: bytearray = field(init=False, default_factory=lambda: _NO_BYTES)
     numbers: array[float] = field(init=False, default_factory=lambda: _NO_NUMBERS)
     strings: bytearray = field(init=False, default_factory=lambda: _NO_BYTES)

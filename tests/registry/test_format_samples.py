@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -80,6 +81,17 @@ def test_a_sample_is_evaluated_and_converted(name: str, tmp_path: Path, pictures
         converted = tmp_path / f"gt{ending}"
         convert(path, converted, "gt", options=InputOptions(gt_format=name, images=pictures))
         assert boxes_of(converted, None, pictures) == boxes, ending
+
+
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_images_can_be_read_by_another_process(name: str, tmp_path: Path) -> None:
+    file = sample_of(name, tmp_path / "sample")
+    path = file if name in ("icdar-xml", "evaltex") else tmp_path / "sample"  # these two are files
+    source = formats.open_source(path, "gt", FaultLog(), name)
+    sent = pickle.loads(pickle.dumps(source.part(np.arange(1))))
+    objects = sent.read_in_any_unit().objects
+    assert len(objects.boxes) == 1 + len(MORE.get(name, []))
+    assert objects.boxes.tolist() == source.part(np.arange(1)).read_in_any_unit().objects.boxes.tolist()
 
 
 def test_a_folder_is_of_the_format_that_most_of_its_documents_have(tmp_path: Path) -> None:

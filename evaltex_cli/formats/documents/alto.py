@@ -15,18 +15,16 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from evaltex_cli.errors import FaultLog, FormatError, quote
-from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.base import Indexer, Side
 from evaltex_cli.formats.documents import levels, safe_xml
 from evaltex_cli.formats.documents.document_files import index_each, indexed_xml
 from evaltex_cli.formats.documents.each_file import Pages
 from evaltex_cli.formats.documents.safe_xml import Element
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon
 
-Level = Literal["word", "line"]
 _SIDES = ("WIDTH", "HEIGHT")
 _BOX = ("HPOS", "VPOS", *_SIDES)
 _PER_INCH = {"mm10": 254.0, "inch1200": 1200.0}
@@ -47,21 +45,21 @@ class _Page(NamedTuple):
     in_fractions: bool = False
 
 
-def _parse(level: Level, opened: _Page, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+def _parse(opened: _Page, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     page, scale = opened.element, opened.scale
     image.in_fractions = opened.in_fractions
     if not opened.in_fractions:
         image.width, image.height = (_size(page, name) * by for name, by in zip(_SIDES, scale, strict=True))
     for k, line_element in enumerate(page.all("TextLine"), 1):
-        for element in [line_element] if level == "line" else line_element.all("String"):
-            if level == "word" and _is_nowhere(element):
+        for element in line_element.all("String") if image.variant == "words" else [line_element]:
+            if image.variant == "words" and _is_nowhere(element):
                 continue
             try:
                 one = _object(element, scale)
             except FormatError as error:
                 error.log(faults, image.place)
                 continue
-            if level == "word" and side == "gt":
+            if image.variant == "words" and side == "gt":
                 one.region = k
             image.add(one)
 
@@ -139,8 +137,8 @@ _SAMPLE = (
     f'<TextLine {_PLACE}><String {_PLACE} CONTENT="word"/></TextLine></TextBlock></PrintSpace></Page></Layout></alto>'
 )
 _LEVELS = [
-    levels.Level("alto", levels.element("String"), "words", partial(_parse, "word")),
-    levels.Level("alto-line", levels.element("TextLine"), "lines", partial(_parse, "line")),
+    levels.Level("alto", levels.element("String"), "words"),
+    levels.Level("alto-line", levels.element("TextLine"), "lines"),
 ]
 _SENTENCES = (
     "{count} file[s] without MeasurementUnit[ is| are] taken for pixels",
@@ -152,13 +150,10 @@ def _count(data: bytes) -> int:
     return len(_PAGE.findall(levels.without_comments(data)))
 
 
-def _format(wanted: int, root: str | None = None) -> Format:
-    name, _, objects, parse = _LEVELS[wanted]
+def _index(wanted: int) -> Indexer:
     survey = levels.survey(_LEVELS, wanted, _notes, *_SENTENCES)
-    index = index_each(name, ".xml", parse, survey=survey, pages=Pages(_count, _open))
-    form = indexed_xml(name, f"ALTO, {objects}", root, index, _LAYOUT, _SAMPLE)
-    return replace(form, fractions=True, why=None if root else levels.why(_LEVELS, wanted, "alto"))
+    return index_each(_LEVELS[wanted].format, ".xml", _parse, survey=survey, pages=Pages(_count, _open))
 
 
-WORDS = _format(0, "alto")
-LINES = _format(1)
+WORDS = replace(indexed_xml("alto", "ALTO, words", "alto", _index(0), _LAYOUT, _SAMPLE), fractions=True)
+LINES = WORDS.variant("alto-line", "ALTO, lines", _index(1), levels.why(_LEVELS, 1, "root alto"))

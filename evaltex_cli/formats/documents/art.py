@@ -14,7 +14,8 @@ import msgspec
 from evaltex_cli.errors import FaultLog, FormatError, Steps
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
-from evaltex_cli.formats.documents.safe_json import AnyConfidence, Item, Vertices
+from evaltex_cli.formats.documents.document_files import Collected, Document
+from evaltex_cli.formats.documents.safe_json import AnyConfidence, Vertices
 from evaltex_cli.formats.files.image_names import without_prefix
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
@@ -26,9 +27,10 @@ class _Word(msgspec.Struct, gc=False):
     confidence: AnyConfidence = None
 
 
-def _collect(document: Item, place: str, side: Side, faults: FaultLog) -> tuple[list[CollectedImage], tuple[str, ...]]:
+def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     images = []
-    for key, item in safe_json.record(document).items():
+    place = document.place
+    for key, item in safe_json.record(document.value).items():
         image = CollectedImage(without_prefix(key), place, (key,))
         images.append(image)
         try:

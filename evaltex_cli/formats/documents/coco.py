@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
@@ -25,6 +24,7 @@ import msgspec
 from evaltex_cli.errors import FaultLog, FormatError, Steps, counted, quote
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_json import (
     AnyConfidence,
     Identifier,
@@ -37,8 +37,6 @@ from evaltex_cli.formats.documents.safe_json import (
 from evaltex_cli.formats.files.image_names import image_names
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon
 from evaltex_cli.formats.parsed_bulk import ManyObjects, add_all
-
-_Collected = tuple[list[CollectedImage], tuple[str, ...]]
 
 
 class _Annotation(msgspec.Struct, gc=False):
@@ -76,11 +74,11 @@ class _Numbered(_Annotation, gc=False, kw_only=True):
     id: WholeNumber
 
 
-def _collect(by_file: bool, document: Item, place: str, side: Side, faults: FaultLog) -> _Collected:
-    root = safe_json.record(document)
+def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
+    root, place = safe_json.record(document.value), document.place
     records = safe_json.items(root, "images")
     images = _images(records, place, faults)
-    if by_file:
+    if document.variant == "named by file":
         _name_by_file(images, records, place, faults)
     seen: set[int] = set()
     boxed = 0
@@ -198,12 +196,13 @@ def image_of(image_id: Identifier, images: dict[str, CollectedImage]) -> Collect
     return image
 
 
-def _collect_results(document: Item, place: str, side: Side, faults: FaultLog) -> _Collected:
-    if not isinstance(document, list):
-        raise FormatError(safe_json.shown(document), "a list [...] of results")
+def _collect_results(document: Document, side: Side, faults: FaultLog) -> Collected:
+    listed, place = document.value, document.place
+    if not isinstance(listed, list):
+        raise FormatError(safe_json.shown(listed), "a list [...] of results")
     images: dict[str, CollectedImage] = {}
     boxed = 0
-    for first, items, results in safe_json.windows(document, _Annotation):
+    for first, items, results in safe_json.windows(listed, _Annotation):
         columns = _columns(results, side) if results else None
         if results and columns:
             ways = range(first, first + len(items))
@@ -284,23 +283,22 @@ def recognises_results(path: Path) -> bool:
     return isinstance(value, list) and (not value or safe_json.has_key(value[0], "image_id"))
 
 
-def _annotations(name: str, title: str, by_file: bool) -> Format:
-    return Format(
-        name,
-        title,
-        (lambda _: False) if by_file else recognises_annotations,
-        document_files.index_json(name, partial(_collect, by_file)),
-        recognised_by="" if by_file else "a JSON object with the keys images and annotations",
-        layout='{"images": [{"id", "file_name", "width", "height"}], "annotations": [{"id", "image_id", "bbox",'
-        ' "segmentation", "iscrowd"}]}',
-        sample='{"images": [{"id": 1, "file_name": "img_1.jpg", "width": 640, "height": 480}], "annotations":'
-        ' [{"id": 1, "image_id": 1, "bbox": [10, 10, 50, 20], "text": "word"}]}',
-        ending=".json",
-    )
-
-
-COCO = _annotations("coco", "COCO annotations, images named by ID", False)
-COCO_FILE = _annotations("coco-file", "COCO annotations, images named by file", True)
+COCO = Format(
+    "coco",
+    "COCO annotations, images named by ID",
+    recognises_annotations,
+    document_files.index_json("coco", _collect),
+    recognised_by="a JSON object with the keys images and annotations",
+    layout='{"images": [{"id", "file_name", "width", "height"}], "annotations": [{"id", "image_id", "bbox",'
+    ' "segmentation", "iscrowd"}]}',
+    sample='{"images": [{"id": 1, "file_name": "img_1.jpg", "width": 640, "height": 480}], "annotations":'
+    ' [{"id": 1, "image_id": 1, "bbox": [10, 10, 50, 20], "text": "word"}]}',
+    ending=".json",
+)
+COCO_FILE = COCO.variant(
+    *("coco-file", "COCO annotations, images named by file"),
+    document_files.index_json("coco-file", _collect, "named by file"),
+)
 RESULTS = Format(
     "coco-res",
     "COCO results and AdelaiDet's text_results.json, images named by ID",

@@ -15,8 +15,7 @@ read; a file without val images is read as a whole. ``imgToAnns`` (``img2Anns``)
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -25,11 +24,11 @@ from evaltex_cli.errors import FaultLog, FormatError, counted
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.coco import bounding_box, image_of, read_size
+from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_json import Identifier, Item, Number, Record
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
 _IS_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
-_MakeObject = Callable[[Item, Side], tuple[Identifier, CollectedObject]]
 
 
 class _Word(msgspec.Struct, gc=False):
@@ -46,10 +45,10 @@ class _Token(msgspec.Struct, gc=False):
     utf8_string: str | None = None
 
 
-def _collect(
-    make: _MakeObject, wanted: str | None, document: Item, place: str, side: Side, faults: FaultLog
-) -> tuple[list[CollectedImage], tuple[str, ...]]:
-    root = safe_json.record(document)
+def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
+    """Return the images of the set that is wanted, of COCO-Text; all of TextOCR."""
+    root, place, wanted = safe_json.record(document.value), document.place, document.variant
+    make = _coco_text_object if wanted else _textocr_object
     images, sets = _images(safe_json.records(root, "imgs"), place, faults)
     annotations = safe_json.records(root, "anns")
     numbered = all(_IS_NUMBER.fullmatch(key) for key in annotations)
@@ -102,15 +101,15 @@ def _textocr_object(item: Item, side: Side) -> tuple[Identifier, CollectedObject
     return token.image_id, CollectedObject(coordinates, token.utf8_string or "", dont_care)
 
 
-def _is(name: str, path: Path) -> bool:
-    """Whether a path holds a JSON object with ``imgs`` and ``anns``; TextOCR's first annotation has ``points``."""
+def _recognised(path: Path) -> str | None:
+    """Return the format of a JSON object with ``imgs`` and ``anns``; TextOCR's first annotation has ``points``."""
     value = document_files.json_value(path)
     if not isinstance(value, dict) or "imgs" not in value:
-        return False
+        return None
     annotations = safe_json.opened(value.get("anns"))
     if not isinstance(annotations, dict):
-        return False
-    return safe_json.has_key(next(iter(annotations.values()), None), "points") == (name == "textocr")
+        return None
+    return "textocr" if safe_json.has_key(next(iter(annotations.values()), None), "points") else "coco-text"
 
 
 _SAMPLE = (
@@ -120,21 +119,25 @@ _SAMPLE = (
 )
 
 
-def _format(name: str, title: str, make: _MakeObject, wanted: str | None) -> Format:
-    recognises = (lambda _: False) if wanted == "train" else partial(_is, name)
-    points = "without" if wanted else "with"
+def _format(name: str, title: str, wanted: str | None, sample: str) -> Format:
     return Format(
         name,
         title,
-        recognises,
-        document_files.index_json(name, partial(_collect, make, wanted)),
-        recognised_by="" if wanted == "train" else f"a JSON object with the keys imgs and anns, {points} points",
+        lambda path: _recognised(path) == name,
+        document_files.index_json(name, _collect, wanted),
+        recognised_by=f"a JSON object with the keys imgs and anns, {'without' if wanted else 'with'} points",
         layout='{"imgs": {id: {...}}, "anns": {id: {"image_id", "bbox", "points" or "mask", "utf8_string"}}}',
-        sample=_SAMPLE.replace("val", wanted) if wanted else _SAMPLE.replace("mask", "points"),
+        sample=sample,
         ending=".json",
     )
 
 
-COCO_TEXT = _format("coco-text", "COCO-Text v2, val images", _coco_text_object, "val")
-COCO_TEXT_TRAIN = _format("coco-text-train", "COCO-Text v2, train images", _coco_text_object, "train")
-TEXTOCR = _format("textocr", "TextOCR", _textocr_object, None)
+COCO_TEXT = _format("coco-text", "COCO-Text v2, val images", "val", _SAMPLE)
+COCO_TEXT_TRAIN = replace(
+    COCO_TEXT.variant(
+        *("coco-text-train", "COCO-Text v2, train images"),
+        document_files.index_json("coco-text-train", _collect, "train"),
+    ),
+    sample=_SAMPLE.replace("val", "train"),
+)
+TEXTOCR = _format("textocr", "TextOCR", None, _SAMPLE.replace("mask", "points"))

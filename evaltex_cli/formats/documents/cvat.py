@@ -14,6 +14,7 @@ from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_xml
 from evaltex_cli.formats.documents.annotation_tools import Others, ellipse, is_dont_care, text_of
+from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_xml import Element
 from evaltex_cli.formats.files.image_names import names_of_pictures
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon, turned
@@ -22,7 +23,8 @@ _WITHOUT_AREA = ("points", "polyline", "mask", "cuboid", "skeleton")
 _NO_SHAPES = ("tag", "attribute")
 
 
-def _collect(root: Element, place: str, side: Side, faults: FaultLog) -> tuple[list[CollectedImage], tuple[str, ...]]:
+def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
+    root, place = document.value, document.place
     if root.child("track"):
         at = root.needed("track").at
         raise FormatError("tracks of a video", "an export as 'CVAT for images', which has each image", at=at)

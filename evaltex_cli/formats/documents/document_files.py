@@ -22,7 +22,7 @@ import numpy as np
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8
 from evaltex_cli.formats.base import Format, Indexer, Side, Source
 from evaltex_cli.formats.documents import safe_json, safe_xml
-from evaltex_cli.formats.documents.each_file import Files, Pages, Parse, Reader, Reading, Survey, divided, page_names
+from evaltex_cli.formats.documents.each_file import Files, Pages, Parse, Reader, Survey, divided, page_names, read_as
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.image_names import without_prefix
@@ -41,15 +41,35 @@ _EMPTY = 16
 _BOM = b"\xef\xbb\xbf"
 _JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*(?:[{\]]|null\s*\]|\[\s*[\["]))')
 
-Collect: TypeAlias = Callable[[Any, str, Side, FaultLog], tuple[list[CollectedImage], tuple[str, ...]]]
-"""``collect(document, place, side, faults)`` returns the images of a JSON document, and warnings."""
 
+class Document(NamedTuple):
+    """A parsed document of all images.
 
-class JsonDocument(NamedTuple):
-    """A parsed document, where messages find it, the SHA-256 of its input, and how many such the input holds."""
+    Attributes
+    ----------
+    value : object
+        What `safe_json` made of JSON; of XML, the first element.
+    place : str
+        Where messages find it.
+    variant : object
+        Which of several ways to read it is wanted, for formats that have them.
+    """
 
-    place: str
     value: Any
+    place: str
+    variant: Any = None
+
+
+Collected: TypeAlias = tuple[list[CollectedImage], tuple[str, ...]]
+"""The images of a document, and warnings."""
+Collect: TypeAlias = Callable[[Document, Side, FaultLog], Collected]
+"""``collect(document, side, faults)`` returns the images of a document; raises `FormatError`."""
+
+
+class _JsonInput(NamedTuple):
+    """A JSON document, the SHA-256 of its input, and how many such the input has."""
+
+    document: Document
     sha256: str
     documents: int
 
@@ -92,7 +112,7 @@ def json_value(path: Path) -> Any:
         When it looks like JSON and is not.
     """
     if looks_like_json(path) or (archive.is_archive(path) and endings(path)[".json"]):
-        return _json_document(path, archive.state(path)).value
+        return _json_document(path, archive.state(path)).document.value
     return None
 
 
@@ -102,7 +122,7 @@ def forget() -> None:
 
 
 @lru_cache(maxsize=1)
-def _json_document(path: Path, state: int) -> JsonDocument:
+def _json_document(path: Path, state: int) -> _JsonInput:
     """Parse what stands at a path in this state (`archive.state`)."""
     place, count = str(path), 1
     if archive.is_archive(path):
@@ -120,7 +140,7 @@ def _json_document(path: Path, state: int) -> JsonDocument:
         sha256 = hashlib.sha256(packed).hexdigest()
         data = unpacked(path, packed)
     try:
-        return JsonDocument(place, safe_json.parse(data), sha256, count)
+        return _JsonInput(Document(safe_json.parse(data), place), sha256, count)
     except FormatError as error:
         raise InputError(str(error.fault(place))) from error
 
@@ -146,28 +166,20 @@ def json_text(path: Path, place: str) -> bytes | None:
     return data if place == str(path) and _JSON.match(data.removeprefix(_BOM)) else None
 
 
-def index_json(name: str, collect: Collect) -> Indexer:
-    """Return what indexes a JSON document of all images.
+def index_json(name: str, collect: Collect, variant: object = None) -> Indexer:
+    """Return what indexes a JSON document of all images; `collect` gets the variant with the document.
 
     It is a file, bare or packed by gzip, or the only one of a folder or archive. `InputError` is raised when there is
     no such document, it is no JSON, or it is larger than `MAX_BYTES`.
     """
 
     def index(path: Path, side: Side, faults: FaultLog) -> Source:
-        document = _json_document(path, archive.state(path))
+        document, sha256, documents = _json_document(path, archive.state(path))
         forget()
-        if document.documents > 1:
-            found = f"{document.documents} .json files in it"
-            raise InputError(f"{path}: {found}; expected one of all images: give that file")
-        images: list[CollectedImage] = []
-        warnings: tuple[str, ...] = ()
-        try:
-            images, warnings = collect(document.value, document.place, side, faults)
-            _refuse_no_images(images, document.place, side, faults)
-        except FormatError as error:
-            error.log(faults, document.place)
-        refuse_bad_names(images, faults)
-        return source(str(path), name, document.sha256, images, warnings + settle_confidences(path, images))
+        if documents > 1:
+            raise InputError(f"{path}: {documents} .json files in it; expected one of all images: give that file")
+        images, warnings = _collected(collect, document._replace(variant=variant), side, faults)
+        return source(str(path), name, sha256, images, warnings + settle_confidences(path, images))
 
     return index
 
@@ -177,15 +189,12 @@ def index_xml(name: str, collect: Collect) -> Indexer:
 
     def index(path: Path, side: Side, faults: FaultLog) -> Source:
         place, data, digest = only_document(path, ".xml")
-        images: list[CollectedImage] = []
-        warnings: tuple[str, ...] = ()
         try:
-            images, warnings = collect(safe_xml.tree(data), place, side, faults)
-            _refuse_no_images(images, place, side, faults)
+            document = Document(safe_xml.tree(data), place)
         except FormatError as error:
             error.log(faults, place)
-        refuse_bad_names(images, faults)
-        return source(str(path), name, digest, images, warnings)
+            return source(str(path), name, digest, [])
+        return source(str(path), name, digest, *_collected(collect, document, side, faults))
 
     return index
 
@@ -208,14 +217,23 @@ def only_document(path: Path, ending: str) -> tuple[str, bytes, str]:
     return entries.place(entries.entries[0]), data, fingerprint.hexdigest()
 
 
-def _refuse_no_images(images: Sequence[object], place: str, side: Side, faults: FaultLog) -> None:
-    if side == "gt" and not images:
-        faults.add(place, None, "no image", "at least one in ground truth")
+def _collected(collect: Collect, document: Document, side: Side, faults: FaultLog) -> Collected:
+    """Return the images and warnings of a document, with faults of it as a whole in the log."""
+    images: list[CollectedImage] = []
+    warnings: tuple[str, ...] = ()
+    try:
+        images, warnings = collect(document, side, faults)
+        if side == "gt" and not images:
+            faults.add(document.place, None, "no image", "at least one in ground truth")
+    except FormatError as error:
+        error.log(faults, document.place)
+    refuse_bad_names(images, faults)
+    return images, warnings
 
 
 def index_each(
     name: str,
-    ending: str,
+    endings: str | Sequence[str],
     parse: Parse,
     largest: int | None = None,
     *,
@@ -230,20 +248,19 @@ def index_each(
     ----------
     name : str
         Of the format.
-    ending : str
-        Of the documents in a folder or archive; others are left out with a warning.
+    endings : str or sequence of str
+        Of the documents in a folder or archive: the one that most files have; others are left out with a warning.
     parse : callable
     largest : int or None
         Bytes of the largest document; None for `archive.MAX_ENTRY_BYTES`.
     survey : Survey or None
-        What decides over all documents how each is read, in the place of `name` and `parse`.
+        What decides over all documents how each is read.
     pages : Pages or None
         How documents of several images are divided; these are named after their document and their number, from 1.
     """
-    plain = Survey(lambda _: None, lambda _: Reading(name, parse))
+    look, settle = survey or read_as(None)
 
     def index(path: Path, side: Side, faults: FaultLog) -> Source:
-        look, settle = survey or plain
         if not archive.is_archive(path):
             data = read_file(path)
             if largest is not None and len(data) > largest:
@@ -252,11 +269,13 @@ def index_each(
             reading = settle([look(document)])
             stem = without_prefix(PurePosixPath(path.name.removesuffix(".gz")).stem)
             names = [stem] if pages is None else page_names(stem, pages.count(document))
-            reader = Reader(reading.parse, pages, side)
+            reader = Reader(parse, pages and pages.open, side, reading.variant)
             images = list(reader.collected([(one, str(path), document) for one in names], range(len(names)), faults))
             refuse_bad_names(images, faults)
             digest = hashlib.sha256(data).hexdigest()
-            return source(str(path), reading.format, digest, images, _about(path, reading))
+            warnings = tuple(f"{path}: {warning}" for warning in reading.warnings)
+            return source(str(path), reading.format or name, digest, images, warnings)
+        ending = endings if isinstance(endings, str) else main_ending(path, endings)
         entries = archive.open_entries(path, ending, largest)
         entries.refuse_none(side, ending)
         entries.refuse_bad_names(faults)
@@ -267,39 +286,28 @@ def index_each(
             looks.append(look(data))
             counts.append(1 if pages is None else pages.count(data))
         reading = settle(looks)
-        files = Files(*divided(fingerprint.indexed(), counts), Reader(reading.parse, pages, side))
+        reader = Reader(parse, pages and pages.open, side, reading.variant)
+        files = Files(*divided(fingerprint.indexed(), counts), reader)
         if max(counts, default=1) > 1:
             all_pages = [CollectedImage(entry.image, entries.place(entry)) for entry in files.entries.entries]
             refuse_bad_names(all_pages, faults)
         shares = np.repeat(np.maximum(counts, 1), np.maximum(counts, 1)) if counts else np.ones(0, np.int64)
         return Source(
             path=str(path),
-            format=reading.format,
+            format=reading.format or name,
             sha256=fingerprint.hexdigest(),
             names=[entry.image for entry in files.entries.entries],
             weights=np.minimum(np.array([entry.size for entry in files.entries.entries], np.int64) // shares, HEAVIEST),
             content=files,
-            warnings=entries.warnings + _about(path, reading),
+            warnings=(*entries.warnings, *(f"{path}: {warning}" for warning in reading.warnings)),
         )
 
     return index
 
 
-def index_each_of(endings: Sequence[str], of_ending: Callable[[str], Indexer]) -> Indexer:
-    """Return what indexes documents that may have any of several endings, by what `of_ending` returns for one.
-
-    Of a folder or archive those of the ending that most files have are read.
-    """
-    return lambda path, side, faults: of_ending(main_ending(path, endings))(path, side, faults)
-
-
 def main_ending(path: Path, among: Sequence[str]) -> str:
     """Return the ending that most files of a folder or archive have, the first for a draw and for a file."""
     return max(among, key=endings(path).__getitem__) if archive.is_archive(path) else among[0]
-
-
-def _about(path: Path, reading: Reading) -> tuple[str, ...]:
-    return tuple(f"{path}: {warning}" for warning in reading.warnings)
 
 
 def index_texts(name: str, ending: str, parse: Parse) -> Indexer:
@@ -356,17 +364,16 @@ def has_root(path: Path, name: str) -> bool:
     return start.startswith(b"<") and safe_xml.root_name(start) == name
 
 
-def xml_format(name: str, title: str, root: str | None, parse: Parse, layout: str, sample: str) -> Format:
-    """Return a format of XML, one document an image, recognised by the name of its first element; None: by nothing."""
+def xml_format(name: str, title: str, root: str, parse: Parse, layout: str, sample: str) -> Format:
+    """Return a format of XML, one document for each image, recognised by the name of its first element."""
     return indexed_xml(name, title, root, index_each(name, ".xml", parse), layout, sample)
 
 
-def indexed_xml(name: str, title: str, root: str | None, index: Indexer, layout: str, sample: str) -> Format:
+def indexed_xml(name: str, title: str, root: str, index: Indexer, layout: str, sample: str) -> Format:
     """Return the same of what indexes the documents."""
-    recognises = (lambda _: False) if root is None else (lambda path: has_root(path, root))
     return Format(
-        *(name, title, recognises, index),
-        recognised_by="" if root is None else f"root {root}",
+        *(name, title, lambda path: has_root(path, root), index),
+        recognised_by=f"root {root}",
         layout=layout,
         sample=sample,
         ending=".xml",

@@ -21,11 +21,21 @@ Of a format with `Pages` it gets the page, opened, in the place of the bytes."""
 
 
 class Reading(NamedTuple):
-    """How the files of an input are read: the format's name, what parses them, and what the user should know."""
+    """How the files of an input are read.
 
-    format: str
-    parse: Parse
+    Attributes
+    ----------
+    warnings : tuple of str
+        What the user should know.
+    variant : object
+        What `CollectedImage.variant` is, for formats that can be read in several ways.
+    format : str
+        Name of the format, if it is another than the one that was asked for.
+    """
+
     warnings: tuple[str, ...] = ()
+    variant: Any = None
+    format: str = ""
 
 
 class Survey(NamedTuple):
@@ -41,6 +51,11 @@ class Survey(NamedTuple):
 
     look: Callable[[bytes], Any]
     settle: Callable[[Sequence[Any]], Reading]
+
+
+def read_as(variant: object) -> Survey:
+    """Return what reads all files in one of several ways, whatever is in them."""
+    return Survey(lambda _: None, lambda _: Reading(variant=variant))
 
 
 class Pages(NamedTuple):
@@ -65,11 +80,22 @@ def page_names(name: str, count: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reader:
-    """How documents are made images."""
+    """How documents are made images; it is sent to other processes.
+
+    Attributes
+    ----------
+    parse : Parse
+    open : callable or None
+        `Pages.open`, for documents of several images.
+    side : {'gt', 'det'}
+    variant : object
+        As of `Reading`.
+    """
 
     parse: Parse
-    pages: Pages | None
+    open: Callable[[bytes], Sequence[Any]] | None
     side: Side
+    variant: Any
 
     def collected(
         self, documents: Iterable[tuple[str, str, bytes]], numbers: Iterable[int], faults: FaultLog
@@ -77,14 +103,14 @@ class Reader:
         """Yield the images of documents, each given by its name, the document's place and bytes, and its page."""
         opened: tuple[str, Sequence[Any]] = ("", ())
         for (name, place, data), number in zip(documents, numbers, strict=True):
-            image = CollectedImage(name, place)
+            image = CollectedImage(name, place, variant=self.variant)
             try:
-                if self.pages is None:
+                if self.open is None:
                     self.parse(data, image, self.side, faults)
                 else:
                     if opened[0] != place:
                         opened = (place, ())
-                        opened = (place, self.pages.open(data))
+                        opened = (place, self.open(data))
                     for page in opened[1][number : number + 1]:
                         self.parse(page, image, self.side, faults)
             except FormatError as error:

@@ -12,20 +12,19 @@ paragraph that does not count, is the polygon under its own ``vertices`` there, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, NamedTuple
 
 import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, Steps
-from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.base import Format, Indexer, Side
 from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_json import AnyConfidence, Item, Number, Record, Vertices
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
-Level = Literal["word", "line", "paragraph"]
 _BELOW = {"word": ("paragraphs", "lines", "words"), "line": ("paragraphs", "lines"), "paragraph": ("paragraphs",)}
 _IMAGE_ENDINGS = (".jpg", ".jpeg", ".png")
 
@@ -46,21 +45,24 @@ class _Text(msgspec.Struct, gc=False):
     score: AnyConfidence = None
 
 
-_Add: TypeAlias = "Callable[[CollectedImage, Record, Side, FaultLog], None]"
+class _Variant(NamedTuple):
+    """Which objects are read: words, lines or paragraphs, or the words that make these."""
+
+    level: str
+    words: bool = False
 
 
-def _collect(
-    add: _Add, document: Item, place: str, side: Side, faults: FaultLog
-) -> tuple[list[CollectedImage], tuple[str, ...]]:
+def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     images = []
-    for i, item in enumerate(safe_json.items(safe_json.record(document), "annotations")):
+    add = _add_words if document.variant.words else _add_each
+    for i, item in enumerate(safe_json.items(safe_json.record(document.value), "annotations")):
         try:
             record = safe_json.record(item)
-            images.append(_image(record, place, i))
+            images.append(_image(record, document.place, i))
         except FormatError as error:
-            error.log(faults, place, "annotations", i)
+            error.log(faults, document.place, "annotations", i)
             continue
-        add(images[-1], record, side, faults)
+        add(document.variant.level, images[-1], record, side, faults)
     return images, ()
 
 
@@ -71,7 +73,7 @@ def _image(record: Record, place: str, i: int) -> CollectedImage:
     return CollectedImage(name[: len(name) - len(ending)], place, ("annotations", i), height, width)
 
 
-def _add_each(level: Level, image: CollectedImage, record: Record, side: Side, faults: FaultLog) -> None:
+def _add_each(level: str, image: CollectedImage, record: Record, side: Side, faults: FaultLog) -> None:
     """Add the words, lines or paragraphs of an image."""
     lines: dict[Steps, int] = {}
     assert not isinstance(image.at, Position)
@@ -87,7 +89,7 @@ def _add_each(level: Level, image: CollectedImage, record: Record, side: Side, f
         image.add(found)
 
 
-def _add_words(level: Level, image: CollectedImage, record: Record, side: Side, faults: FaultLog) -> None:
+def _add_words(level: str, image: CollectedImage, record: Record, side: Side, faults: FaultLog) -> None:
     """Add the words of the lines or paragraphs of an image, which are their regions."""
     below = _BELOW["word"][len(_BELOW[level]) :]
     assert not isinstance(image.at, Position)
@@ -144,24 +146,28 @@ def recognises(path: Path) -> bool:
 _OUTLINE = '"vertices": [[10, 10], [60, 10], [60, 30], [10, 30]], "legible": true'
 
 
-def _format(name: str, what: str, add: _Add) -> Format:
-    is_recognised = name == "hiertext"
-    return Format(
-        name,
-        f"HierText, {what}",
-        recognises if is_recognised else (lambda _: False),
-        document_files.index_json(name, partial(_collect, add)),
-        recognised_by="annotations with paragraphs, without the key images" if is_recognised else "",
-        layout='{"annotations": [{"image_id", "paragraphs": [{"lines": [{"words": [{"vertices", "text",'
-        ' "legible"}]}]}]}]}',
-        sample=f'{{"annotations": [{{"image_id": "img_1", "paragraphs": [{{{_OUTLINE}, "lines": [{{{_OUTLINE},'
-        f' "text": "word", "words": [{{{_OUTLINE}, "text": "word"}}]}}]}}]}}]}}',
-        ending=".json",
-    )
+def _index(name: str, level: str, *, words: bool = False) -> Indexer:
+    return document_files.index_json(name, _collect, _Variant(level, words))
 
 
-WORDS = _format("hiertext", "words", partial(_add_each, "word"))
-LINES = _format("hiertext-line", "lines", partial(_add_each, "line"))
-PARAGRAPHS = _format("hiertext-para", "paragraphs", partial(_add_each, "paragraph"))
-LINE_WORDS = _format("hiertext-line-words", "words that make lines", partial(_add_words, "line"))
-PARAGRAPH_WORDS = _format("hiertext-para-words", "words that make paragraphs", partial(_add_words, "paragraph"))
+WORDS = Format(
+    "hiertext",
+    "HierText, words",
+    recognises,
+    _index("hiertext", "word"),
+    recognised_by="annotations with paragraphs, without the key images",
+    layout='{"annotations": [{"image_id", "paragraphs": [{"lines": [{"words": [{"vertices", "text", "legible"}]}]}]}]}',
+    sample=f'{{"annotations": [{{"image_id": "img_1", "paragraphs": [{{{_OUTLINE}, "lines": [{{{_OUTLINE},'
+    f' "text": "word", "words": [{{{_OUTLINE}, "text": "word"}}]}}]}}]}}]}}',
+    ending=".json",
+)
+LINES = WORDS.variant("hiertext-line", "HierText, lines", _index("hiertext-line", "line"))
+PARAGRAPHS = WORDS.variant("hiertext-para", "HierText, paragraphs", _index("hiertext-para", "paragraph"))
+LINE_WORDS = WORDS.variant(
+    *("hiertext-line-words", "HierText, words that make lines"),
+    _index("hiertext-line-words", "line", words=True),
+)
+PARAGRAPH_WORDS = WORDS.variant(
+    *("hiertext-para-words", "HierText, words that make paragraphs"),
+    _index("hiertext-para-words", "paragraph", words=True),
+)

@@ -25,6 +25,7 @@ from evaltex_cli.errors import FaultLog, FormatError, Steps, counted
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.annotation_tools import Others, ellipse
+from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_json import AnyConfidence, Item, Number, Record, Vertices
 from evaltex_cli.formats.files.image_names import names_of_pictures
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon, turned
@@ -96,13 +97,14 @@ class _Job(NamedTuple):
     others: Others
 
 
-def _collect(document: Item, place: str, side: Side, faults: FaultLog) -> tuple[list[CollectedImage], tuple[str, ...]]:
-    tasks = document if isinstance(document, list) else [document]
+def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
+    value, place = document.value, document.place
+    tasks = value if isinstance(value, list) else [value]
     predicted = side == "det" and any(_listed(task, "predictions") for task in tasks)
     images: list[CollectedImage] = []
     job, several = _Job(place, side, faults, Others()), 0
     for k, task in enumerate(tasks):
-        at: Steps = (k,) if isinstance(document, list) else ()
+        at: Steps = (k,) if isinstance(value, list) else ()
         try:
             record = safe_json.record(task)
             images.append(CollectedImage(_file_of(record), place, at))

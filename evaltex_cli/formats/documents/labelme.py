@@ -86,7 +86,7 @@ def _coordinates(shape: _Shape, dont_care: bool) -> Sequence[float]:
 
 def _settle(looks: Sequence[Others]) -> Reading:
     total = Others(sum(one.boxed for one in looks), sum(one.left_out for one in looks))
-    return Reading("labelme", _parse, total.sentences)
+    return Reading(total.sentences)
 
 
 def _look(data: bytes) -> Others:

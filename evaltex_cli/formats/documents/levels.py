@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from evaltex_cli.errors import counted
-from evaltex_cli.formats.documents.each_file import Parse, Reading, Survey
+from evaltex_cli.formats.documents.each_file import Reading, Survey
 
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 
@@ -23,14 +22,12 @@ class Level(NamedTuple):
     pattern : re.Pattern
         What is in a file, without its comments, that has such objects (`element`).
     objects : str
-        What they are, in the plural.
-    parse : Parse
+        What they are, in the plural: the variant that is read.
     """
 
     format: str
     pattern: re.Pattern[bytes]
     objects: str
-    parse: Parse
 
 
 class Look(NamedTuple):
@@ -73,38 +70,36 @@ def survey(
     *sentences : str
         Warnings, for `counted`.
     """
-    return Survey(partial(_look, levels, notes), partial(_settle, levels, wanted, sentences))
+
+    def look(data: bytes) -> Look:
+        text = without_comments(data)
+        return Look(tuple(level.pattern.search(text) is not None for level in levels), notes(text))
+
+    def settle(looks: Sequence[Look]) -> Reading:
+        has = [[look.has[k] for look in looks] for k in range(len(levels))]
+        read = next((k for k in range(wanted, len(levels)) if any(has[k])), wanted)
+        totals = [sum(look.notes[k] for look in looks) for k in range(len(sentences))]
+        noted = [counted(total, sentence) for total, sentence in zip(totals, sentences, strict=True) if total]
+        return Reading((*_on_others(levels, wanted, read, has), *noted), levels[read].objects, levels[read].format)
+
+    return Survey(look, settle)
 
 
-def why(levels: Sequence[Level], wanted: int, root: str) -> Callable[[Path], str]:
+def why(levels: Sequence[Level], wanted: int, mark: str) -> Callable[[Path], str]:
     """Return what says why a level is read that was not named (`Format.why`)."""
-    return lambda _: f"recognised by root {root}; no file has {levels[wanted - 1].objects}"
+    return lambda _: f"recognised by {mark}; no file has {levels[wanted - 1].objects}"
 
 
-def _look(levels: Sequence[Level], notes: Callable[[bytes], tuple[int, ...]], data: bytes) -> Look:
-    text = without_comments(data)
-    return Look(tuple(level.pattern.search(text) is not None for level in levels), notes(text))
-
-
-def _settle(levels: Sequence[Level], wanted: int, sentences: Sequence[str], looks: Sequence[Look]) -> Reading:
-    here = [[look.has[k] for look in looks] for k in range(len(levels))]
-    found = next((k for k in range(wanted, len(levels)) if any(here[k])), wanted)
-    warnings = [*_on_others(levels, wanted, found, here)]
-    totals = [sum(look.notes[k] for look in looks) for k in range(len(sentences))]
-    warnings += [counted(total, sentence) for total, sentence in zip(totals, sentences, strict=True) if total]
-    return Reading(levels[found].format, levels[found].parse, tuple(warnings))
-
-
-def _on_others(levels: Sequence[Level], wanted: int, found: int, here: Sequence[Sequence[bool]]) -> Iterator[str]:
-    """Say what is not read, or not as it was wanted; `here` has for each level which files have it."""
-    level = levels[found]
-    if found != wanted:
+def _on_others(levels: Sequence[Level], wanted: int, read: int, has: Sequence[Sequence[bool]]) -> Iterator[str]:
+    """Say what is not read, or not as it was wanted; `has` says of each level which files have it."""
+    level = levels[read]
+    if read != wanted:
         yield f"no file has {levels[wanted].objects}, so {level.objects} are read (format {level.format})"
-    finer = next((one for one, has in zip(levels[:wanted], here, strict=False) if any(has)), None)
-    if finer and not any(here[found]):
+    finer = next((one for one, files in zip(levels[:wanted], has, strict=False) if any(files)), None)
+    if finer and not any(has[read]):
         yield f"no file has {level.objects}, so there are no objects (format {finer.format} reads {finer.objects})"
-    for coarser, has in zip(levels[found + 1 :], here[found + 1 :], strict=True):
-        empty = sum(other and not own for own, other in zip(here[found], has, strict=True))
+    for coarser, files in zip(levels[read + 1 :], has[read + 1 :], strict=True):
+        empty = sum(other and not own for own, other in zip(has[read], files, strict=True))
         if empty:
             sentence = f"{{count}} file[s] [has|have] {coarser.objects} but no {level.objects}, so no objects"
             yield f"{counted(empty, sentence)} (format {coarser.format} reads {coarser.objects})"

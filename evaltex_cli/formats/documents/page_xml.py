@@ -8,32 +8,27 @@ points="x,y x,y ..."`` or, in old files, in ``Point`` elements. Transcriptions a
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
-from typing import Literal
-
 from evaltex_cli.errors import FaultLog, FormatError
-from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.base import Indexer, Side
 from evaltex_cli.formats.documents import levels, safe_xml
 from evaltex_cli.formats.documents.document_files import index_each, indexed_xml
 from evaltex_cli.formats.documents.safe_xml import Element
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
-Level = Literal["word", "line", "region"]
-_ELEMENT = {"word": "Word", "line": "TextLine", "region": "TextRegion"}
+_ELEMENT = {"words": "Word", "lines": "TextLine", "regions": "TextRegion"}
 
 
-def _parse(level: Level, data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     page = safe_xml.tree(data, "PcGts").needed("Page")
     image.width, image.height = page.number("imageWidth", 0.0), page.number("imageHeight", 0.0)
     regions = {word: k for k, line in enumerate(page.all("TextLine"), 1) for word in line.all("Word")}
-    for element in page.all(_ELEMENT[level]):
+    for element in page.all(_ELEMENT[image.variant]):
         try:
             one = _object(element)
         except FormatError as error:
             error.log(faults, image.place)
             continue
-        if level == "word" and side == "gt":
+        if image.variant == "words" and side == "gt":
             one.region = regions.get(element)
         image.add(one)
 
@@ -72,20 +67,14 @@ _SAMPLE = (
     f'<TextRegion id="r">{_COORDS}<TextLine id="l">{_COORDS}<Word id="w">{_COORDS}</Word></TextLine></TextRegion>'
     "</Page></PcGts>"
 )
-_LEVELS = [
-    levels.Level("page", levels.element("Word"), "words", partial(_parse, "word")),
-    levels.Level("page-line", levels.element("TextLine"), "lines", partial(_parse, "line")),
-    levels.Level("page-region", levels.element("TextRegion"), "regions", partial(_parse, "region")),
-]
+_NAMES = {"words": "page", "lines": "page-line", "regions": "page-region"}
+_LEVELS = [levels.Level(_NAMES[level], levels.element(_ELEMENT[level]), level) for level in _NAMES]
 
 
-def _format(wanted: int, root: str | None = None) -> Format:
-    name, _, objects, parse = _LEVELS[wanted]
-    index = index_each(name, ".xml", parse, survey=levels.survey(_LEVELS, wanted))
-    form = indexed_xml(name, f"PAGE XML, {objects}", root, index, _LAYOUT, _SAMPLE)
-    return form if root else replace(form, why=levels.why(_LEVELS, wanted, "PcGts"))
+def _index(wanted: int) -> Indexer:
+    return index_each(_LEVELS[wanted].format, ".xml", _parse, survey=levels.survey(_LEVELS, wanted))
 
 
-WORDS = _format(0, "PcGts")
-LINES = _format(1)
-REGIONS = _format(2)
+WORDS = indexed_xml("page", "PAGE XML, words", "PcGts", _index(0), _LAYOUT, _SAMPLE)
+LINES = WORDS.variant("page-line", "PAGE XML, lines", _index(1), levels.why(_LEVELS, 1, "root PcGts"))
+REGIONS = WORDS.variant("page-region", "PAGE XML, regions", _index(2), levels.why(_LEVELS, 2, "root PcGts"))

@@ -6,15 +6,15 @@ Lines or characters are the objects. ``points`` are x1, y1, ..., x4, y4. Don't c
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError
-from evaltex_cli.formats.base import DONT_CARE, Format, Side
+from evaltex_cli.formats.base import DONT_CARE, Format, Indexer, Side
 from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.each_file import read_as
 from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
@@ -26,14 +26,14 @@ class _Text(msgspec.Struct, gc=False):
     confidence: Confidence = None
 
 
-def _parse(key: str, data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
-    for k, item in enumerate(safe_json.items(safe_json.record(safe_json.parse(data)), key)):
+def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    for k, item in enumerate(safe_json.items(safe_json.record(safe_json.parse(data)), image.variant)):
         try:
             found = _object(item, side)
-            found.at = (key, k)
+            found.at = (image.variant, k)
             image.add(found)
         except FormatError as error:
-            error.log(faults, image.place, key, k)
+            error.log(faults, image.place, image.variant, k)
 
 
 def _object(item: Item, side: Side) -> CollectedObject:
@@ -50,19 +50,19 @@ def recognises(path: Path) -> bool:
     return isinstance(value, dict) and "chars" in value and "lines" in value
 
 
-def _format(name: str, key: str, objects: str) -> Format:
-    return Format(
-        name,
-        f"ReCTS: JSON, one an image; {objects}",
-        recognises if key == "lines" else (lambda _: False),
-        document_files.index_each(name, ".json", partial(_parse, key)),
-        recognised_by="a JSON object with the keys chars and lines" if key == "lines" else "",
-        layout='{"chars": [{"points": [x1, y1, ...], "transcription", "ignore"}], "lines": [...]}',
-        sample='{"chars": [{"points": [10, 10, 60, 10, 60, 30, 10, 30], "transcription": "w", "ignore": 0}], "lines":'
-        ' [{"points": [10, 10, 60, 10, 60, 30, 10, 30], "transcription": "w", "ignore": 0}]}',
-        ending=".json",
-    )
+def _index(name: str, key: str) -> Indexer:
+    return document_files.index_each(name, ".json", _parse, survey=read_as(key))
 
 
-LINES = _format("rects", "lines", "lines")
-CHARACTERS = _format("rects-chars", "chars", "characters")
+LINES = Format(
+    "rects",
+    "ReCTS: JSON, one an image; lines",
+    recognises,
+    _index("rects", "lines"),
+    recognised_by="a JSON object with the keys chars and lines",
+    layout='{"chars": [{"points": [x1, y1, ...], "transcription", "ignore"}], "lines": [...]}',
+    sample='{"chars": [{"points": [10, 10, 60, 10, 60, 30, 10, 30], "transcription": "w", "ignore": 0}], "lines":'
+    ' [{"points": [10, 10, 60, 10, 60, 30, 10, 30], "transcription": "w", "ignore": 0}]}',
+    ending=".json",
+)
+CHARACTERS = LINES.variant("rects-chars", "ReCTS: JSON, one an image; characters", _index("rects-chars", "chars"))

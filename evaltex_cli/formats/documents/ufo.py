@@ -15,7 +15,8 @@ import msgspec
 from evaltex_cli.errors import FaultLog, FormatError, counted
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
-from evaltex_cli.formats.documents.safe_json import AnyConfidence, Item, Number, Record, Vertices
+from evaltex_cli.formats.documents.document_files import Collected, Document
+from evaltex_cli.formats.documents.safe_json import AnyConfidence, Number, Record, Vertices
 from evaltex_cli.formats.files.image_names import names_of_pictures
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
 
@@ -27,9 +28,9 @@ class _Word(msgspec.Struct, gc=False):
     confidence: AnyConfidence = None
 
 
-def _collect(document: Item, place: str, side: Side, faults: FaultLog) -> tuple[list[CollectedImage], tuple[str, ...]]:
-    images, placeless = [], 0
-    for name, item in safe_json.records(safe_json.record(document), "images").items():
+def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
+    images, placeless, place = [], 0, document.place
+    for name, item in safe_json.records(safe_json.record(document.value), "images").items():
         image = CollectedImage(name, place, ("images", name))
         images.append(image)
         try:

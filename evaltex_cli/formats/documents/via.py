@@ -21,6 +21,7 @@ from evaltex_cli.errors import FaultLog, FormatError, Steps, quote
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.annotation_tools import Others, ellipse, is_dont_care, text_of
+from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_json import Item, Number, Record
 from evaltex_cli.formats.files.image_names import names_of_pictures
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon
@@ -47,8 +48,8 @@ class Shape(msgspec.Struct, gc=False):
     theta: Number | None = None
 
 
-def _collect(document: Item, place: str, side: Side, faults: FaultLog) -> tuple[list[CollectedImage], tuple[str, ...]]:
-    root, others = safe_json.record(document), Others()
+def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
+    root, place, others = safe_json.record(document.value), document.place, Others()
     if "metadata" in root and "file" in root:
         images = _collect_3(root, place, side, (others, faults))
     else:

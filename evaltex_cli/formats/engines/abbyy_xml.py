@@ -10,20 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from evaltex_cli.errors import FaultLog, FormatError
-from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.base import Format, Indexer, Side
 from evaltex_cli.formats.documents import document_files, levels, safe_xml
 from evaltex_cli.formats.documents.document_files import index_each
 from evaltex_cli.formats.documents.each_file import Pages
 from evaltex_cli.formats.documents.safe_xml import Element
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
-Level: TypeAlias = Literal["word", "line"]
 _BOX = ("l", "t", "r", "b")
 _MARK = re.compile(rb"FineReader_xml|\sblockType=")
 
@@ -40,16 +36,16 @@ def _count(data: bytes) -> int:
     return len(levels.element("page").findall(levels.without_comments(data)))
 
 
-def _parse(level: Level, page: Element, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+def _parse(page: Element, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     image.width, image.height = page.number("width", 0.0), page.number("height", 0.0)
     for number, line in enumerate(page.all("line"), 1):
         try:
-            found = [_line(line)] if level == "line" else list(_words(line))
+            found = list(_words(line)) if image.variant == "words" else [_line(line)]
         except FormatError as error:
             error.log(faults, image.place)
             continue
         for one in found:
-            one.region = number if level == "word" and side == "gt" else None
+            one.region = number if image.variant == "words" and side == "gt" else None
             image.add(one)
 
 
@@ -104,29 +100,27 @@ def _recognises(path: Path) -> bool:
 
 _PLACE = 'l="10" t="10" r="60" b="30"'
 _LEVELS = [
-    levels.Level("abbyy", levels.element("charParams"), "words", partial(_parse, "word")),
-    levels.Level("abbyy-line", levels.element("line"), "lines", partial(_parse, "line")),
+    levels.Level("abbyy", levels.element("charParams"), "words"),
+    levels.Level("abbyy-line", levels.element("line"), "lines"),
 ]
 
 
-def _format(wanted: int) -> Format:
-    name, _, objects, parse = _LEVELS[wanted]
+def _index(wanted: int) -> Indexer:
     survey = levels.survey(_LEVELS, wanted)
-    form = Format(
-        name,
-        f"ABBYY FineReader's XML, {objects}",
-        (lambda _: False) if wanted else _recognises,
-        index_each(name, ".xml", parse, survey=survey, pages=Pages(_count, _open)),
-        four_corners=True,
-        recognised_by="" if wanted else "root document with the namespace of FineReader, or blocks with blockType",
-        layout="page / block / text / par / line / formatting / charParams l t r b charConfidence",
-        sample='<document><page width="640" height="480"><block blockType="Text"><text><par>'
-        f'<line {_PLACE}><formatting><charParams {_PLACE} charConfidence="90">w</charParams></formatting></line>'
-        "</par></text></block></page></document>",
-        ending=".xml",
-    )
-    return replace(form, why=levels.why(_LEVELS, wanted, "document") if wanted else None)
+    return index_each(_LEVELS[wanted].format, ".xml", _parse, survey=survey, pages=Pages(_count, _open))
 
 
-WORDS = _format(0)
-LINES = _format(1)
+WORDS = Format(
+    "abbyy",
+    "ABBYY FineReader's XML, words",
+    _recognises,
+    _index(0),
+    four_corners=True,
+    recognised_by="root document with the namespace of FineReader, or blocks with blockType",
+    layout="page / block / text / par / line / formatting / charParams l t r b charConfidence",
+    sample='<document><page width="640" height="480"><block blockType="Text"><text><par>'
+    f'<line {_PLACE}><formatting><charParams {_PLACE} charConfidence="90">w</charParams></formatting></line>'
+    "</par></text></block></page></document>",
+    ending=".xml",
+)
+LINES = WORDS.variant("abbyy-line", "ABBYY FineReader's XML, lines", _index(1), levels.why(_LEVELS, 1, "root document"))

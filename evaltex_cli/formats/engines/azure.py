@@ -12,9 +12,8 @@ they are pixels. Each page is an image. Image Analysis 4: ``{"metadata": {"width
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from evaltex_cli.errors import FormatError, Steps, quote
 from evaltex_cli.formats.base import Format
@@ -24,12 +23,11 @@ from evaltex_cli.formats.engines import clouds
 from evaltex_cli.formats.engines.clouds import Page, items, spelled
 from evaltex_cli.formats.parsed import CollectedObject, polygon
 
-Level: TypeAlias = Literal["words", "lines"]
 _SHAPES = ("polygon", "boundingPolygon", "boundingBox", "bounding_polygon", "bounding_box")
 _READ_RESULTS = ("readResults", "recognitionResults")
 
 
-def _open(level: Level, document: Item) -> list[Page]:
+def _open(document: Item, level: str) -> list[Page]:
     root = safe_json.record(document)
     at: tuple[str, ...] = ()
     key = spelled(root, "analyzeResult")
@@ -44,7 +42,7 @@ def _open(level: Level, document: Item) -> list[Page]:
     return [_page(item, where, level, of_pages != "pages") for where, item in items(root, of_pages, *at)]
 
 
-def _image(root: Record, level: Level) -> Page:
+def _image(root: Record, level: str) -> Page:
     """Return the picture of Image Analysis."""
     size = safe_json.records(root, "metadata") if clouds.has(root, "metadata") else {}
     objects: list[tuple[Steps, Item]] = []
@@ -55,7 +53,7 @@ def _image(root: Record, level: Level) -> Page:
     return Page(objects, clouds.number(size, "width"), clouds.number(size, "height"))
 
 
-def _page(item: Item, at: Steps, level: Level, words_in_lines: bool) -> Page:
+def _page(item: Item, at: Steps, level: str, words_in_lines: bool) -> Page:
     with safe_json.under(*at):
         page = safe_json.record(item)
         unit = safe_json.field(page, "unit", str | None, "pixel")
@@ -112,23 +110,21 @@ def _recognises(path: Path) -> bool:
 _BOX = "[10, 10, 60, 10, 60, 30, 10, 30]"
 
 
-def _format(name: str, level: Level) -> Format:
-    is_first = level == "words"
-    return Format(
-        name,
-        f"Azure's Read and Document Intelligence, {level}",
-        _recognises if is_first else (lambda _: False),
-        clouds.index(name, partial(_open, level), _object),
-        recognised_by="analyzeResult with readResults or pages, or readResult" if is_first else "",
-        layout='{"analyzeResult": {"pages": [{"width", "height", "unit", "words": [{"polygon", "content",'
-        ' "confidence"}], "lines": [...]}]}} or readResults with lines of words',
-        sample='{"analyzeResult": {"pages": [{"pageNumber": 1, "width": 640, "height": 480, "unit": "pixel", "words":'
-        f' [{{"polygon": {_BOX}, "content": "word", "confidence": 0.9}}], "lines": [{{"polygon": {_BOX}, "content":'
-        ' "word"}]}]}}',
-        ending=".json",
-        fractions=True,
-    )
-
-
-WORDS = _format("azure", "words")
-LINES = _format("azure-line", "lines")
+WORDS = Format(
+    "azure",
+    "Azure's Read and Document Intelligence, words",
+    _recognises,
+    clouds.index("azure", _open, _object, "words"),
+    recognised_by="analyzeResult with readResults or pages, or readResult",
+    layout='{"analyzeResult": {"pages": [{"width", "height", "unit", "words": [{"polygon", "content",'
+    ' "confidence"}], "lines": [...]}]}} or readResults with lines of words',
+    sample='{"analyzeResult": {"pages": [{"pageNumber": 1, "width": 640, "height": 480, "unit": "pixel", "words":'
+    f' [{{"polygon": {_BOX}, "content": "word", "confidence": 0.9}}], "lines": [{{"polygon": {_BOX}, "content":'
+    ' "word"}]}]}}',
+    ending=".json",
+    fractions=True,
+)
+LINES = WORDS.variant(
+    *("azure-line", "Azure's Read and Document Intelligence, lines"),
+    clouds.index("azure-line", _open, _object, "lines"),
+)

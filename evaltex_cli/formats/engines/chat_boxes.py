@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
 from math import inf
 from pathlib import Path
 from typing import NamedTuple
@@ -112,7 +111,7 @@ def _settle(declared: str | None, looks: Sequence[_Look]) -> Reading:
         if look.highest > limit or -look.lowest > limit:
             expected = f"numbers from 0 to {coordinates.scale:g}, as --coordinates {declared} declares"
             raise FormatError(f"boxes with numbers from {look.lowest:g} to {look.highest:g}", expected)
-    return Reading(NAME, partial(_parse, coordinates), warnings)
+    return Reading(warnings, coordinates)
 
 
 def _evident(look: _Look) -> tuple[Coordinates, tuple[str, ...]]:
@@ -136,7 +135,8 @@ def _evident(look: _Look) -> tuple[Coordinates, tuple[str, ...]]:
     return found, (f"boxes are read as {found}, {said}; --coordinates declares another order or scale",)
 
 
-def _parse(coordinates: Coordinates, data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    coordinates: Coordinates = image.variant
     image.in_fractions = coordinates.scale is not None
     for k, item in enumerate(_document(data)):
         try:
@@ -157,14 +157,12 @@ def _parse(coordinates: Coordinates, data: bytes, image: CollectedImage, side: S
 
 def index_by(declared: str | None) -> Indexer:
     """Return what indexes files of boxes that are declared so, or whose content must say it."""
-    survey = Survey(_look, partial(_settle, declared))
-
-    def of_ending(ending: str) -> Indexer:
-        return document_files.index_each(NAME, ending, partial(_parse, Coordinates("xyxy")), survey=survey)
+    survey = Survey(_look, lambda looks: _settle(declared, looks))
+    index_files = document_files.index_each(NAME, ENDINGS, _parse, survey=survey)
 
     def index(path: Path, side: Side, faults: FaultLog) -> Source:
         try:
-            return document_files.index_each_of(ENDINGS, of_ending)(path, side, faults)
+            return index_files(path, side, faults)
         except FormatError as error:
             raise UndeclaredError(str(error.fault(str(path)))) from error
 

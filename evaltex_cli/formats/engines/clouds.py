@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeAlias
 
 from msgspec import Raw
@@ -50,35 +49,43 @@ class Page:
         return min(self.width, self.height) > 0
 
 
-Open: TypeAlias = Callable[[Item], list[Page]]
-"""``open(document)`` returns the pages of a document; raises `FormatError`."""
+Open: TypeAlias = Callable[[Item, str], list[Page]]
+"""``open(document, level)`` returns the pages of a document, with its words or lines; raises `FormatError`."""
 ObjectOf: TypeAlias = Callable[[Record, Page], tuple[CollectedObject, bool]]
 """``object_of(record, page)`` returns an object, and whether its coordinates are fractions; raises `FormatError`."""
 
 
-def _parse(object_of: ObjectOf, page: Page, image: CollectedImage, side: Side, faults: FaultLog) -> None:
-    if page.in_pixels:
-        image.width, image.height = page.width, page.height
-    for at, item in page.objects:
-        try:
-            with safe_json.under(*at):
-                one, in_fractions = object_of(safe_json.record(item), page)
-                if image.count and in_fractions != image.in_fractions:
-                    raise FormatError("coordinates in pixels and in fractions of the page", "one of them on a page")
-        except FormatError as error:
-            error.log(faults, image.place)
-            continue
-        one.at, image.in_fractions = at, in_fractions
-        image.add(one)
+@dataclass(frozen=True, slots=True)
+class _Service:
+    """How the documents of a service are read, of which its pages and objects differ; it is sent to other processes."""
+
+    open_document: Open
+    object_of: ObjectOf
+    level: str
+
+    def open(self, data: bytes) -> list[Page]:
+        return self.open_document(safe_json.parse(data), self.level)
+
+    def parse(self, page: Page, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+        if page.in_pixels:
+            image.width, image.height = page.width, page.height
+        for at, item in page.objects:
+            try:
+                with safe_json.under(*at):
+                    one, in_fractions = self.object_of(safe_json.record(item), page)
+                    if image.count and in_fractions != image.in_fractions:
+                        raise FormatError("coordinates in pixels and in fractions of the page", "one of them on a page")
+            except FormatError as error:
+                error.log(faults, image.place)
+                continue
+            one.at, image.in_fractions = at, in_fractions
+            image.add(one)
 
 
-def index(name: str, open_document: Open, object_of: ObjectOf) -> Indexer:
+def index(name: str, open_document: Open, object_of: ObjectOf, level: str) -> Indexer:
     """Return what indexes such documents: a file, or those of a folder or archive."""
-
-    def opened(data: bytes) -> list[Page]:
-        return open_document(safe_json.parse(data))
-
-    return index_each(name, ".json", partial(_parse, object_of), pages=Pages(values.count_of(opened), opened))
+    service = _Service(open_document, object_of, level)
+    return index_each(name, ".json", service.parse, pages=Pages(values.count_of(service.open), service.open))
 
 
 def spelled(record: Record, key: str) -> str:

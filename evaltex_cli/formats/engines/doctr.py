@@ -8,19 +8,16 @@ in pixels. A word's region is its line. The KIE predictor has ``predictions`` by
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps
-from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.base import Format, Indexer, Side
 from evaltex_cli.formats.documents import document_files, safe_json
-from evaltex_cli.formats.documents.each_file import Pages
+from evaltex_cli.formats.documents.each_file import Pages, read_as
 from evaltex_cli.formats.documents.safe_json import Item, Number, Record
 from evaltex_cli.formats.engines import values
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
-
-Level = Literal["word", "line"]
 
 
 def _open(data: bytes) -> list[tuple[int, Item]]:
@@ -28,12 +25,12 @@ def _open(data: bytes) -> list[tuple[int, Item]]:
     return list(enumerate(safe_json.items(safe_json.record(safe_json.parse(data)), "pages")))
 
 
-def _parse(level: Level, numbered: Any, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+def _parse(numbered: Any, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     number, item = numbered
     with safe_json.under("pages", number):
         page = safe_json.record(item)
         _read_size(page, image)
-        items = list(_items(page, level))
+        items = list(_items(page, image.variant))
     for at, one, line in items:
         where = ("pages", number, *at)
         try:
@@ -53,7 +50,7 @@ def _read_size(page: Record, image: CollectedImage) -> None:
     image.height, image.width = height, width
 
 
-def _items(page: Record, level: Level) -> Iterator[tuple[Steps, Item, int | None]]:
+def _items(page: Record, level: str) -> Iterator[tuple[Steps, Item, int | None]]:
     """Yield words or lines, what leads to them in the page, and the number of a word's line."""
     if "predictions" in page:
         classes = safe_json.records(page, "predictions")
@@ -65,7 +62,7 @@ def _items(page: Record, level: Level) -> Iterator[tuple[Steps, Item, int | None
     for b, block in enumerate(safe_json.items(page, "blocks")):
         for k, line in enumerate(safe_json.items(safe_json.record(block), "lines")):
             where, number = ("blocks", b, "lines", k), number + 1
-            if level == "line":
+            if level == "lines":
                 yield where, line, None
                 continue
             words = safe_json.items(safe_json.record(line), "words")
@@ -92,21 +89,21 @@ def _recognises(path: Path) -> bool:
 _GEOMETRY = '"geometry": [[0.0625, 0.125], [0.375, 0.375]]'
 
 
-def _format(name: str, level: Level) -> Format:
-    is_first = level == "word"
-    return Format(
-        name,
-        f"docTR: export(), one JSON file per image; {level}s",
-        _recognises if is_first else (lambda _: False),
-        document_files.index_each(name, ".json", partial(_parse, level), pages=Pages(values.count_of(_open), _open)),
-        recognised_by="a JSON object with pages that have dimensions and blocks" if is_first else "",
-        layout='{"pages": [{"dimensions": [height, width], "blocks": [{"lines": [{"geometry", "words": [{"value",'
-        ' "confidence", "geometry": [[x0, y0], [x1, y1]]}]}]}]}]}',
-        sample=f'{{"pages": [{{"page_idx": 0, "dimensions": [80, 160], "blocks": [{{"lines": [{{{_GEOMETRY}, "words":'
-        f' [{{"value": "word", "confidence": 0.9, {_GEOMETRY}}}]}}]}}]}}]}}',
-        ending=".json",
-    )
+def _index(name: str, level: str) -> Indexer:
+    pages = Pages(values.count_of(_open), _open)
+    return document_files.index_each(name, ".json", _parse, survey=read_as(level), pages=pages)
 
 
-WORDS = _format("doctr", "word")
-LINES = _format("doctr-line", "line")
+WORDS = Format(
+    "doctr",
+    "docTR: export(), one JSON file per image; words",
+    _recognises,
+    _index("doctr", "words"),
+    recognised_by="a JSON object with pages that have dimensions and blocks",
+    layout='{"pages": [{"dimensions": [height, width], "blocks": [{"lines": [{"geometry", "words": [{"value",'
+    ' "confidence", "geometry": [[x0, y0], [x1, y1]]}]}]}]}]}',
+    sample=f'{{"pages": [{{"page_idx": 0, "dimensions": [80, 160], "blocks": [{{"lines": [{{{_GEOMETRY}, "words":'
+    f' [{{"value": "word", "confidence": 0.9, {_GEOMETRY}}}]}}]}}]}}]}}',
+    ending=".json",
+)
+LINES = WORDS.variant("doctr-line", "docTR: export(), one JSON file per image; lines", _index("doctr-line", "lines"))

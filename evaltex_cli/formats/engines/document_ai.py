@@ -9,9 +9,7 @@ the segments say of the text, without blanks around it. Keys may be in snake_cas
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from evaltex_cli.errors import FormatError
 from evaltex_cli.formats.base import Format
@@ -21,10 +19,8 @@ from evaltex_cli.formats.engines import clouds
 from evaltex_cli.formats.engines.clouds import Page, items, spelled
 from evaltex_cli.formats.parsed import CollectedObject
 
-Level: TypeAlias = Literal["tokens", "lines"]
 
-
-def _open(level: Level, document: Item) -> list[Page]:
+def _open(document: Item, level: str) -> list[Page]:
     root = safe_json.record(document)
     at: tuple[str, ...] = ()
     if "document" in root:
@@ -93,22 +89,20 @@ _LAYOUT = (
 )
 
 
-def _format(name: str, level: Level) -> Format:
-    is_first = level == "tokens"
-    return Format(
-        name,
-        f"Google Document AI, {'words' if is_first else 'lines'}",
-        _recognises if is_first else (lambda _: False),
-        clouds.index(name, partial(_open, level), _object),
-        recognised_by="a JSON object with text and pages, bare or in document" if is_first else "",
-        layout='{"text", "pages": [{"dimension": {"width", "height"}, "tokens": [{"layout": {"textAnchor",'
-        ' "boundingPoly", "confidence"}}], "lines": [...]}]}',
-        sample='{"text": "word\\n", "pages": [{"pageNumber": 1, "dimension": {"width": 640, "height": 480, "unit":'
-        f' "pixels"}}, "lines": {_LAYOUT}, "tokens": {_LAYOUT}}}]}}',
-        ending=".json",
-        fractions=True,
-    )
-
-
-WORDS = _format("document-ai", "tokens")
-LINES = _format("document-ai-line", "lines")
+WORDS = Format(
+    "document-ai",
+    "Google Document AI, words",
+    _recognises,
+    clouds.index("document-ai", _open, _object, "tokens"),
+    recognised_by="a JSON object with text and pages, bare or in document",
+    layout='{"text", "pages": [{"dimension": {"width", "height"}, "tokens": [{"layout": {"textAnchor",'
+    ' "boundingPoly", "confidence"}}], "lines": [...]}]}',
+    sample='{"text": "word\\n", "pages": [{"pageNumber": 1, "dimension": {"width": 640, "height": 480, "unit":'
+    f' "pixels"}}, "lines": {_LAYOUT}, "tokens": {_LAYOUT}}}]}}',
+    ending=".json",
+    fractions=True,
+)
+LINES = WORDS.variant(
+    *("document-ai-line", "Google Document AI, lines"),
+    clouds.index("document-ai-line", _open, _object, "lines"),
+)

@@ -24,7 +24,7 @@ from evaltex_cli.formats.parsed import CollectedObject
 _KEYS = ("fullTextAnnotation", "full_text_annotation", "textAnnotations", "text_annotations")
 
 
-def _open(document: Item) -> list[Page]:
+def _open(document: Item, _: str) -> list[Page]:
     root = safe_json.record(document)
     if "responses" in root:
         return [page for at, item in items(root, "responses") for page in _pages(item, at)]
@@ -85,7 +85,7 @@ FORMAT = Format(
     "google-vision",
     "Google Cloud Vision, words",
     _recognises,
-    clouds.index("google-vision", _open, _object),
+    clouds.index("google-vision", _open, _object, "words"),
     recognised_by="a JSON object with the key fullTextAnnotation or textAnnotations, or a list of such in responses",
     layout='{"responses": [{"fullTextAnnotation": {"pages": [{"width", "height", "blocks": [{"paragraphs": [{"words":'
     ' [{"boundingBox", "symbols": [{"text"}], "confidence"}]}]}]}]}}]}',

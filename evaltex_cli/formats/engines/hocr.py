@@ -14,20 +14,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, quote
-from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.base import Format, Indexer, Side
 from evaltex_cli.formats.documents import document_files, levels
 from evaltex_cli.formats.documents.document_files import index_each
 from evaltex_cli.formats.documents.each_file import Pages
 from evaltex_cli.formats.engines.html_tags import Tag, events
 from evaltex_cli.formats.files.numbers import parse_number
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
-
-Level: TypeAlias = Literal["word", "line"]
 
 ENDINGS = (".hocr", ".html", ".htm", ".xhtml", ".xml")
 _PAGE, _WORD = "ocr_page", "ocrx_word"
@@ -134,20 +130,20 @@ def count_pages(data: bytes) -> int:
     return max(len(_PAGE_TAG.findall(levels.without_comments(data))), 1)
 
 
-def _parse(level: Level, page: Page, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+def _parse(page: Page, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     try:
         image.width, image.height = _bbox(page.tag)[2:] if page.tag and "bbox" in _properties(page.tag) else (0, 0)
     except FormatError as error:
         error.log(faults, image.place)
     for number, line in enumerate(page.lines, 1):
         is_line = line.tag is not None and not line.has_lines
-        for area in line.words if level == "word" else [line] * is_line:
+        for area in line.words if image.variant == "words" else [line] * is_line:
             try:
                 one = _object(area)
             except FormatError as error:
                 error.log(faults, image.place)
                 continue
-            one.region = number if level == "word" and side == "gt" else None
+            one.region = number if image.variant == "words" and side == "gt" else None
             image.add(one)
 
 
@@ -205,32 +201,29 @@ _SAMPLE = (
 
 
 _LEVELS = [
-    levels.Level("hocr", _class_pattern(_WORD), "words", partial(_parse, "word")),
-    levels.Level("hocr-line", _class_pattern(*_LINES), "lines", partial(_parse, "line")),
+    levels.Level("hocr", _class_pattern(_WORD), "words"),
+    levels.Level("hocr-line", _class_pattern(*_LINES), "lines"),
 ]
-_PAGES = Pages(count_pages, open_pages)
 
 
-def _format(wanted: int) -> Format:
-    name, _, objects, parse = _LEVELS[wanted]
-    is_first = not wanted
-    survey = levels.survey(_LEVELS, wanted)
-    return Format(
-        name,
-        f"hOCR of Tesseract and other engines, {objects}",
-        recognises if is_first else (lambda _: False),
-        document_files.index_each_of(
-            ENDINGS, lambda ending: index_each(name, ending, parse, survey=survey, pages=_PAGES)
-        ),
-        four_corners=True,
-        recognised_by="an element of the class ocr_page, ocr_line or ocrx_word" if is_first else "",
-        layout="<span class='ocrx_word' title='bbox x0 y0 x1 y1; x_wconf 96'>text</span>",
-        sample=_SAMPLE,
-        ending=ENDINGS[0],
-        more_endings=ENDINGS[1:],
-        why=None if is_first else (lambda _: "recognised by its classes; no file has words"),
-    )
+def _index(wanted: int) -> Indexer:
+    survey, pages = levels.survey(_LEVELS, wanted), Pages(count_pages, open_pages)
+    return index_each(_LEVELS[wanted].format, ENDINGS, _parse, survey=survey, pages=pages)
 
 
-WORDS = _format(0)
-LINES = _format(1)
+WORDS = Format(
+    "hocr",
+    "hOCR of Tesseract and other engines, words",
+    recognises,
+    _index(0),
+    four_corners=True,
+    recognised_by="an element of the class ocr_page, ocr_line or ocrx_word",
+    layout="<span class='ocrx_word' title='bbox x0 y0 x1 y1; x_wconf 96'>text</span>",
+    sample=_SAMPLE,
+    ending=ENDINGS[0],
+    more_endings=ENDINGS[1:],
+)
+LINES = WORDS.variant(
+    *("hocr-line", "hOCR of Tesseract and other engines, lines", _index(1)),
+    levels.why(_LEVELS, 1, "its classes"),
+)

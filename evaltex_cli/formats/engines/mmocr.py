@@ -16,6 +16,7 @@ import msgspec
 from evaltex_cli.errors import FaultLog, FormatError, Position, Steps
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number, Record
 from evaltex_cli.formats.engines import json_lines, values
 from evaltex_cli.formats.files.image_names import names_of_pictures
@@ -57,9 +58,9 @@ def _size(image: CollectedImage, record: Record) -> None:
     image.width = safe_json.field(record, "width", Number | None, 0.0)
 
 
-def _collect(document: Item, place: str, side: Side, faults: FaultLog) -> tuple[list[CollectedImage], tuple[str, ...]]:
-    images = []
-    for i, item in enumerate(safe_json.items(safe_json.record(document), "data_list")):
+def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
+    images, place = [], document.place
+    for i, item in enumerate(safe_json.items(safe_json.record(document.value), "data_list")):
         where = ("data_list", i)
         try:
             record = safe_json.record(item)

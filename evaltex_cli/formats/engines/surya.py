@@ -8,22 +8,21 @@ image, with its number after the name.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.each_file import page_names
 from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number
 from evaltex_cli.formats.engines import values
 from evaltex_cli.formats.files.image_names import names_of_pictures
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
-Level = Literal["word", "line"]
 _LINES = ("text_lines", "bboxes")
 
 
@@ -36,11 +35,9 @@ class _Text(msgspec.Struct, gc=False):
     confidence: Confidence = None
 
 
-def _collect(
-    level: Level, document: Item, place: str, side: Side, faults: FaultLog
-) -> tuple[list[CollectedImage], tuple[str, ...]]:
+def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     images = []
-    record = safe_json.record(document)
+    record, place = safe_json.record(document.value), document.place
     for key, name in zip(record, names_of_pictures(list(record)), strict=True):
         try:
             pages = safe_json.items(record, key)
@@ -48,16 +45,16 @@ def _collect(
             error.log(faults, place)
             continue
         for k, (page, page_name) in enumerate(zip(pages, page_names(name, len(pages)), strict=False)):
-            image = CollectedImage(page_name, place, (key, k))
+            image = CollectedImage(page_name, place, (key, k), variant=document.variant)
             try:
-                _add_page(image, level, page, side, faults)
+                _add_page(image, page, side, faults)
                 images.append(image)
             except FormatError as error:
                 error.log(faults, place, key, k)
     return images, ()
 
 
-def _add_page(image: CollectedImage, level: Level, page: Item, side: Side, faults: FaultLog) -> None:
+def _add_page(image: CollectedImage, page: Item, side: Side, faults: FaultLog) -> None:
     record = safe_json.record(page)
     corners = safe_json.field(record, "image_bbox", tuple[Number, Number, Number, Number] | None)
     if corners is not None:
@@ -66,13 +63,13 @@ def _add_page(image: CollectedImage, level: Level, page: Item, side: Side, fault
     assert isinstance(image.at, tuple)
     for k, item in enumerate(safe_json.items(record, key)):
         where = (*image.at, key, k)
-        for at, found in [(where, item)] if level == "line" else _words(where, item, image.place, faults):
+        for at, found in _words(where, item, image.place, faults) if image.variant == "words" else [(where, item)]:
             try:
                 one = _object(found, at)
             except FormatError as error:
                 error.log(faults, image.place, *at)
                 continue
-            one.region = k + 1 if level == "word" and side == "gt" else None
+            one.region = k + 1 if image.variant == "words" and side == "gt" else None
             image.add(one)
 
 
@@ -112,13 +109,14 @@ def _first_lines(path: Path) -> list[Item] | None:
     return found
 
 
-def _recognises(level: Level, path: Path) -> bool:
+def _level(path: Path) -> str | None:
+    """Return whether lines have words; None of other documents."""
     lines = _first_lines(path)
     if lines is None:
-        return False
+        return None
     first = safe_json.opened(lines[0]) if lines else None
     words = safe_json.opened(first.get("words")) if isinstance(first, dict) else None
-    return bool(words) == (level == "word")
+    return "words" if words else "lines"
 
 
 _OUTLINE = (
@@ -126,18 +124,18 @@ _OUTLINE = (
 )
 
 
-def _format(name: str, level: Level, sample: str) -> Format:
+def _format(name: str, level: str, more: str, sample: str) -> Format:
     return Format(
         name,
-        f"Surya: results.json, {level}s",
-        partial(_recognises, level),
-        document_files.index_json(name, partial(_collect, level)),
-        recognised_by=f"lists of pages with text_lines or bboxes, {'with' if level == 'word' else 'without'} words",
+        f"Surya: results.json, {level}",
+        lambda path: _level(path) == level,
+        document_files.index_json(name, _collect, level),
+        recognised_by=f"lists of pages with text_lines or bboxes, {more} words",
         layout='{"img_1": [{"text_lines": [{"polygon", "bbox", "text", "confidence", "words"}], "image_bbox"}]}',
         sample=f'{{"img_1": [{{"text_lines": [{{{sample}}}], "image_bbox": [0, 0, 640, 480], "page": 1}}]}}',
         ending=".json",
     )
 
 
-WORDS = _format("surya", "word", f'{_OUTLINE}, "words": [{{{_OUTLINE}}}]')
-LINES = _format("surya-line", "line", _OUTLINE)
+WORDS = _format("surya", "words", "with", f'{_OUTLINE}, "words": [{{{_OUTLINE}}}]')
+LINES = _format("surya-line", "lines", "without", _OUTLINE)

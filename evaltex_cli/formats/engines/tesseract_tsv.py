@@ -13,12 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, counted, quote
-from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.base import Format, Indexer, Side
 from evaltex_cli.formats.documents import document_files
 from evaltex_cli.formats.documents.document_files import index_each
 from evaltex_cli.formats.documents.each_file import Pages, Reading, Survey
@@ -26,7 +24,6 @@ from evaltex_cli.formats.files.numbers import parse_number
 from evaltex_cli.formats.files.text_lines import numbered_lines
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box
 
-Level: TypeAlias = Literal["word", "line"]
 ENDINGS = (".tsv", ".txt")
 _BOX = ("left", "top", "width", "height")
 _LINE_OF = ("block_num", "par_num", "line_num")
@@ -98,7 +95,7 @@ def _page_numbers(data: bytes) -> list[str]:
     return [number.decode("utf-8", "replace") for number in dict.fromkeys(_PAGE_OF_ROW.findall(data))]
 
 
-def _parse(level: Level, page: _Page, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+def _parse(page: _Page, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     for error in page.faults:
         error.log(faults, image.place)
     words = [row for row in page.rows if row.cell("level") == _WORD and row.cell("text").strip()]
@@ -110,13 +107,13 @@ def _parse(level: Level, page: _Page, image: CollectedImage, side: Side, faults:
     for row in page.rows:
         if row.cell("level") == _PAGE:
             image.width, image.height = _coordinates(row)[2:]
-    for row in words if level == "word" else lines:
+    for row in words if image.variant == "words" else lines:
         try:
-            one = _object(row, row.cell("text") if level == "word" else " ".join(texts[row.line]))
+            one = _object(row, row.cell("text") if image.variant == "words" else " ".join(texts[row.line]))
         except FormatError as error:
             error.log(faults, image.place)
             continue
-        one.region = numbers[row.line] if level == "word" and side == "gt" else None
+        one.region = numbers[row.line] if image.variant == "words" and side == "gt" else None
         image.add(one)
 
 
@@ -140,11 +137,6 @@ def _look(data: bytes) -> int:
     return len(_BLANK_WORD.findall(data))
 
 
-def _settle(level: Level, name: str, blank: Sequence[int]) -> Reading:
-    left_out = counted(sum(blank), "{count} word[s] without text [was|were] left out")
-    return Reading(name, partial(_parse, level), (left_out,) if sum(blank) else ())
-
-
 def recognises(path: Path) -> bool:
     """Whether the first line of a file, or of the first of a folder or archive, has Tesseract's columns."""
     start = document_files.first_bytes(path, document_files.main_ending(path, ENDINGS))
@@ -162,25 +154,28 @@ _SAMPLE = "\n".join(
 )
 
 
-def _format(name: str, level: Level) -> Format:
-    is_first = level == "word"
-    survey = Survey(_look, partial(_settle, level, name))
-    pages = Pages(lambda data: max(len(_page_numbers(data)), 1), open_pages)
-    return Format(
-        name,
-        f"Tesseract's TSV, {level}s",
-        recognises if is_first else (lambda _: False),
-        document_files.index_each_of(
-            ENDINGS, lambda ending: index_each(name, ending, partial(_parse, level), survey=survey, pages=pages)
-        ),
-        four_corners=True,
-        recognised_by="a first line with the names of its columns" if is_first else "",
-        layout=" ".join(_COLUMNS),
-        sample=_SAMPLE,
-        ending=ENDINGS[0],
-        more_endings=ENDINGS[1:],
-    )
+def _count(data: bytes) -> int:
+    return max(len(_page_numbers(data)), 1)
 
 
-WORDS = _format("tesseract-tsv", "word")
-LINES = _format("tesseract-tsv-line", "line")
+def _index(name: str, level: str) -> Indexer:
+    def settle(blank: Sequence[int]) -> Reading:
+        left_out = counted(sum(blank), "{count} word[s] without text [was|were] left out")
+        return Reading((left_out,) if sum(blank) else (), level)
+
+    return index_each(name, ENDINGS, _parse, survey=Survey(_look, settle), pages=Pages(_count, open_pages))
+
+
+WORDS = Format(
+    "tesseract-tsv",
+    "Tesseract's TSV, words",
+    recognises,
+    _index("tesseract-tsv", "words"),
+    four_corners=True,
+    recognised_by="a first line with the names of its columns",
+    layout=" ".join(_COLUMNS),
+    sample=_SAMPLE,
+    ending=ENDINGS[0],
+    more_endings=ENDINGS[1:],
+)
+LINES = WORDS.variant("tesseract-tsv-line", "Tesseract's TSV, lines", _index("tesseract-tsv-line", "lines"))

@@ -8,9 +8,8 @@ each.
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from evaltex_cli.errors import FormatError
 from evaltex_cli.formats.base import Format
@@ -20,10 +19,8 @@ from evaltex_cli.formats.engines import clouds
 from evaltex_cli.formats.engines.clouds import Page
 from evaltex_cli.formats.parsed import CollectedObject, box, polygon
 
-Level: TypeAlias = Literal["WORD", "LINE"]
 
-
-def _open(level: Level, document: Item) -> list[Page]:
+def _open(document: Item, level: str) -> list[Page]:
     pages: dict[int, list[Any]] = {}
     for k, item in enumerate(safe_json.items(safe_json.record(document), "Blocks")):
         with safe_json.under("Blocks", k):
@@ -71,20 +68,15 @@ _SAMPLE = ", ".join(
 )
 
 
-def _format(name: str, level: Level) -> Format:
-    is_first = level == "WORD"
-    return Format(
-        name,
-        f"AWS Textract, {level.lower()}s",
-        _recognises if is_first else (lambda _: False),
-        clouds.index(name, partial(_open, level), _object),
-        recognised_by="a JSON object with the key Blocks" if is_first else "",
-        layout='{"Blocks": [{"BlockType": "WORD", "Text", "Confidence", "Geometry": {"Polygon": [{"X", "Y"}]}}]}',
-        sample=f'{{"Blocks": [{{"BlockType": "PAGE"}}, {_SAMPLE}]}}',
-        ending=".json",
-        fractions=True,
-    )
-
-
-WORDS = _format("textract", "WORD")
-LINES = _format("textract-line", "LINE")
+WORDS = Format(
+    "textract",
+    "AWS Textract, words",
+    _recognises,
+    clouds.index("textract", _open, _object, "WORD"),
+    recognised_by="a JSON object with the key Blocks",
+    layout='{"Blocks": [{"BlockType": "WORD", "Text", "Confidence", "Geometry": {"Polygon": [{"X", "Y"}]}}]}',
+    sample=f'{{"Blocks": [{{"BlockType": "PAGE"}}, {_SAMPLE}]}}',
+    ending=".json",
+    fractions=True,
+)
+LINES = WORDS.variant("textract-line", "AWS Textract, lines", clouds.index("textract-line", _open, _object, "LINE"))
