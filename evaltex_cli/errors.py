@@ -5,13 +5,16 @@ from __future__ import annotations
 import difflib
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-SHOWN_FAULTS = 20
 MOST_FAULTS = 10_000
-"""Faults of some images that a reader records; the others are counted."""
+"""Faults that a log records; the others are counted."""
+MOST_KINDS = 20
+"""Kinds of faults of which a log has the number, the files and the first places; the others are only counted."""
+PLACES = 3
+"""Places that are shown of faults of one kind."""
 GIVEN_UP = 100_000
 """Faults after which an input is read no further."""
 LONGEST_HINTED = 255
@@ -19,6 +22,10 @@ LONGEST_HINTED = 255
 HINT_WORK = 1_000_000
 """Pairs of characters that are compared for all suggestions of a run together, a twentieth of them for one."""
 _NEIGHBOURS = 10
+_QUOTED = re.compile(r"'.*?'(?:\.\.\.)?")
+_SUGGESTED = re.compile(r" \(did you mean '.*?'\?\)")
+_VARYING = re.compile(r"'.*'(?:\.\.\.)?|0x[0-9a-f]+|[-+]?[0-9][0-9.e]*(?: [a-z]+?s?\b)?", re.DOTALL)
+_SEVERAL = re.compile(r"#(?:, (?:#|\.\.\.))+")
 _FORMS = re.compile(r"\[(?:([a-z' ]*)\|)?([a-z' ]*)\]")
 
 
@@ -104,56 +111,174 @@ class Fault:
     column: int | None = None
     where: Steps = ()
 
-    def __str__(self) -> str:
+    @property
+    def place(self) -> str:
+        """Its file and line, or its file and the way to the value in a JSON document."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return _escaped(f"{place}: {inside(self.where)}{self.found}; expected {self.expected}")
+        return _escaped(f"{place}: {inside(self.where)}".removesuffix(": "))
+
+    def __str__(self) -> str:
+        return f"{self.place}: {_escaped(f'{self.found}; expected {self.expected}')}"
+
+    @property
+    def kind(self) -> tuple[str, ...]:
+        """What equal faults have in common: all but places, names and numbers."""
+        return kind_of(self.found), kind_of(self.expected), *(step for step in self.where if isinstance(step, str))
+
+
+def kind_of(sentence: str) -> str:
+    """Return a sentence without what is quoted in it, its numbers, and the name that it suggests."""
+    return _SEVERAL.sub("#", _VARYING.sub("#", _SUGGESTED.sub("", sentence)))
+
+
+@dataclass(slots=True)
+class EqualFaults:
+    """Faults that differ only in their places, and in the names and numbers they contain.
+
+    Attributes
+    ----------
+    first : list of Fault
+        The first `PLACES`.
+    count : int
+    files : set of str
+    """
+
+    first: list[Fault] = field(default_factory=list)
+    count: int = 0
+    files: set[str] = field(default_factory=set)
+
+    def add(self, first: Sequence[Fault], count: int, files: set[str]) -> None:
+        """Add some faults of this kind."""
+        self.first += first[: PLACES - len(self.first)]
+        self.count += count
+        self.files |= files
+
+    def __str__(self) -> str:
+        """The first fault; in a second line how many there are, in how many files, and the next ones' places."""
+        if self.count == 1:
+            return str(self.first[0])
+        files = f" in {len(self.files)} files" if len(self.files) > 1 else ""
+        also = f", also {' and '.join(self._next())}" if self._next() else ""
+        return f"{self.first[0]}\n  {self.count} such faults{files}{also}"
+
+    def _next(self) -> list[str]:
+        """The places of the next faults; or what is quoted in them, if they have the place of the first."""
+        first, *others = self.first
+        places = [fault.place for fault in others if fault.place != first.place]
+        if places:
+            return [f"at {places[0]}", *places[1:]]
+        named = [quoted[0] for fault in others if (quoted := _QUOTED.search(fault.found))]
+        return list(dict.fromkeys(map(_escaped, named)))
 
 
 class FaultLog:
-    """Collects faults so that a user sees all of a file's at once, not one a run; raises them once it has `GIVEN_UP`.
+    """Collects faults, so that a user sees all of a file's at once, and equal ones once.
 
     Parameters
     ----------
     most : int
-        How many are stored; beyond them only the count grows.
+        How many are stored; beyond them only their kinds' counts grow.
+
+    Attributes
+    ----------
+    shown : list of Fault
+        Those that are stored.
+    count : int
+    kinds : dict
+        What equal faults have in common -> these faults, `MOST_KINDS` at most.
+    hints : list of str
+        What was probably meant.
     """
 
-    def __init__(self, most: int = SHOWN_FAULTS) -> None:
+    def __init__(self, most: int = MOST_FAULTS) -> None:
         self.shown: list[Fault] = []
         self.count = 0
+        self.kinds: dict[tuple[str, ...], EqualFaults] = {}
+        self.hints: list[str] = []
         self._most = most
 
     def add(
         self, file: str, line: int | None, found: str, expected: str, column: int | None = None, where: Steps = ()
     ) -> None:
-        """Record one fault."""
+        """Record one fault.
+
+        Raises
+        ------
+        FaultsError
+            For the last one before an input is given up.
+        """
+        fault = Fault(file, line, found, expected, column, where)
         self.count += 1
         if len(self.shown) < self._most:
-            self.shown.append(Fault(file, line, found, expected, column, where))
+            self.shown.append(fault)
+        self._add_kind(fault.kind, [fault], 1, {file})
         if self.count == GIVEN_UP:
             self.raise_if_any()
+
+    def _add_kind(self, kind: tuple[str, ...], first: Sequence[Fault], count: int, files: set[str]) -> None:
+        if kind in self.kinds or len(self.kinds) < MOST_KINDS:
+            self.kinds.setdefault(kind, EqualFaults()).add(first, count, files)
+
+    def add_equal(self, more: int) -> None:
+        """Count so many more faults that are equal to the last one."""
+        if more > 0:
+            self.count += more
+            self.kinds[self.shown[-1].kind].count += more
 
     def extend(self, *others: FaultLog) -> None:
         """Record the faults of other logs after its own."""
         for other in others:
             self.count += other.count
             self.shown += other.shown[: self._most - len(self.shown)]
+            for kind, same in other.kinds.items():
+                self._add_kind(kind, same.first, same.count, same.files)
 
     def raise_if_any(self) -> None:
-        """Raise one `InputError` that lists the faults recorded so far.
+        """Raise one error for all faults recorded so far.
 
         Raises
         ------
-        InputError
+        FaultsError
             When there is at least one fault.
         """
         if self.count:
-            lines = [str(fault) for fault in self.shown]
-            if self.count > len(lines):
-                lines.append(counted(self.count - len(lines), "... and {count} more fault[s]"))
-            if self.count == GIVEN_UP:
-                lines.append(f"after {GIVEN_UP} faults the input was not read any further; is it of another format?")
-            raise InputError("\n".join(lines))
+            raise FaultsError(self)
+
+    def paragraphs(self) -> Iterator[str]:
+        """Yield each kind of faults, of one or two lines, and last how many there are of other kinds."""
+        yield from map(str, self.kinds.values())
+        others = self.count - sum(same.count for same in self.kinds.values())
+        if others:
+            yield counted(others, "... and {count} more fault[s]")
+
+    def every(self) -> Iterator[str]:
+        """Yield each fault that is stored, and last how many more there are."""
+        yield from map(str, self.shown)
+        if self.count > len(self.shown):
+            yield counted(self.count - len(self.shown), "... and {count} more fault[s]")
+
+    @property
+    def notes(self) -> list[str]:
+        """What was probably meant, and whether the input was given up."""
+        given_up = f"after {GIVEN_UP} faults the input was not read any further; is it of another format?"
+        return [*self.hints, *([given_up] if self.count == GIVEN_UP else [])]
+
+
+class FaultsError(InputError):
+    """Faults of the input; its text has equal ones once.
+
+    Parameters
+    ----------
+    log : FaultLog
+        Has every fault with its place.
+    """
+
+    def __init__(self, log: FaultLog) -> None:
+        super().__init__("\n".join([*log.paragraphs(), *log.notes]))
+        self.log = log
+
+    def __reduce__(self) -> tuple[type[FaultsError], tuple[FaultLog]]:
+        return FaultsError, (self.log,)
 
 
 class FormatError(Exception):

@@ -36,6 +36,12 @@ class Fewer(settings):
         super().__init__(*given, max_examples=max(max_examples // FEWER, 5), **options)
 
 
+@pytest.fixture(autouse=True)
+def _wide_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wrap no messages in this process, whose sentences tests look for; those of the layout wrap them again."""
+    monkeypatch.setattr("evaltex_cli.cli.messages.columns", lambda: 100_000)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whatever starts processes and browsers is slow: ``-m "not slow"`` leaves it out."""
     for item in items:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
-from evaltex_cli.errors import FaultLog, InputError, counted
+from evaltex_cli.errors import GIVEN_UP, MOST_KINDS, FaultLog, FaultsError, counted
 
 
 @pytest.mark.parametrize(
@@ -19,12 +21,56 @@ def test_words_of_one_only_and_what_is_no_form() -> None:
     assert counted(1, "{count} value[s] in [0, 1]") == "1 value in [0, 1]"
 
 
-def test_one_fault_too_many() -> None:
-    faults = FaultLog()
-    for line in range(21):
-        faults.add("gt.txt", line, "x", "y")
-    with pytest.raises(InputError, match=r"\n\.\.\. and 1 more fault$"):
-        faults.raise_if_any()
+def faults_of(log: FaultLog) -> list[str]:
+    with pytest.raises(FaultsError) as raised:
+        pickle.loads(pickle.dumps(log)).raise_if_any()
+    return str(raised.value).split("\n")
+
+
+def test_equal_faults_once() -> None:
+    """They differ in places, numbers, quoted names and suggestions; their number is exact though not all are stored."""
+    log, other = FaultLog(5), FaultLog()
+    for line in range(1, 21):
+        log.add(f"{line % 4}.txt", line, f"{line} number{'s' if line > 1 else ''} at 'a{line}'", "4 numbers")
+    hints = ("", " (did you mean 'a'?)", "")
+    for line in range(3):
+        other.add("det", None, f"image 'b{line}', unknown{hints[line]}", "names")
+        other.add("0.txt", 8, f"{line}", "a box", where=("images", line, "box"))
+    log.extend(other)
+    assert faults_of(log) == [
+        "1.txt:1: 1 number at 'a1'; expected 4 numbers",
+        "  20 such faults in 4 files, also at 2.txt:2 and 3.txt:3",
+        "det: image 'b0', unknown; expected names",
+        "  3 such faults, also 'b1' and 'b2'",
+        "0.txt:8: images[0].box: 0; expected a box",
+        "  3 such faults, also at 0.txt:8: images[1].box and 0.txt:8: images[2].box",
+    ]
+    assert list(log.every())[-1] == "... and 21 more faults"
+
+
+def test_faults_of_too_many_kinds() -> None:
+    log = FaultLog()
+    for kind in "abcdefghijklmnopqrstuvw":
+        log.add("gt.txt", 1, kind, "y")
+    assert len(log.kinds) == MOST_KINDS
+    assert faults_of(log)[-1] == "... and 3 more faults"
+
+
+def test_given_up() -> None:
+    log = FaultLog()
+    with pytest.raises(
+        FaultsError, match=r"100000 such faults, also at .*\nafter 100000 faults the input was not read"
+    ):
+        for line in range(GIVEN_UP):
+            log.add("gt.txt", line, "x", "y")
+
+
+def test_more_of_the_last_fault() -> None:
+    log = FaultLog()
+    log.add("gt.txt", 1, "x", "y")
+    log.add_equal(0)
+    log.add_equal(8)
+    assert (log.count, faults_of(log)[-1]) == (9, "  9 such faults")
 
 
 @pytest.mark.parametrize(("most", "shown"), [(20, 20), (1000, 60)])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import (
     Chosen,
     NumberRange,
@@ -49,6 +50,7 @@ from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions
 @click.option("--worst", type=click.IntRange(min=0), default=10, show_default=True, help="Images and objects to list.")
 @output_option("comparison")
 @force_option
+@all_faults_option
 def command(
     paths: tuple[Path, ...],
     chosen: Chosen,

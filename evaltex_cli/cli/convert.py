@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import (
     columns_option,
     coordinates_option,
@@ -53,6 +54,7 @@ from evaltex_cli.formats.options import InputOptions
 @coordinates_option
 @columns_option
 @force_option
+@all_faults_option
 @quiet_option
 def command(
     src: Path,
@@ -85,6 +87,6 @@ def command(
         warn(done.warnings)
         if not quiet:
             for note in done.notes:
-                echo_err(f"note: {note}")
+                echo_err("note", note)
             objects = counted(done.objects, "{count} object[s]")
             click.echo(f"{dst}: {counted(done.images, '{count} image[s]')}, {objects}")

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import (
     Chosen,
     Work,
@@ -56,6 +57,7 @@ def _bins(name: str, default: str, what: str) -> Any:
 @form_option("table", "json", "csv")
 @output_option("diagnosis")
 @force_option
+@all_faults_option
 def command(
     gt: Path,
     det: Path,

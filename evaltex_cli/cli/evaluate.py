@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import (
     Chosen,
     NumberRange,
@@ -105,6 +106,7 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
     "--resume", is_flag=True, help="Save progress, so that the same command continues a run that was interrupted."
 )
 @force_option
+@all_faults_option
 @quiet_option
 @click.version_option(__version__, prog_name="evaltex", message="%(prog)s %(version)s")
 def command(

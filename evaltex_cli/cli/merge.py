@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import quiet_option
 from evaltex_cli.cli.output import echo_err, echo_lines, error_exit, warn
 from evaltex_cli.cli.paths import OUTPUT_FOLDER, RESULTS, force_option
@@ -16,6 +17,7 @@ from evaltex_cli.runtime.outputs import without
 @click.argument("results", type=RESULTS, nargs=-1, required=True, metavar="RESULT RESULT ...")
 @click.argument("res_dir", type=OUTPUT_FOLDER)
 @force_option
+@all_faults_option
 @quiet_option
 def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
     """Merge the results of runs over disjoint images into RES_DIR.
@@ -44,7 +46,6 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
         warn([warning for evaluation in evaluations for warning in evaluation.warnings])
         if not quiet:
             if earlier:
-                echo_err(
-                    f"note: {res_dir} has the result of an earlier merge, which is no part of this one: it is replaced"
-                )
+                replaced = f"{res_dir} has the result of an earlier merge, which is no part of this one: it is replaced"
+                echo_err("note", replaced)
             echo_lines([text_tables.score_table(evaluations, {}), f"Results: {res_dir}"])

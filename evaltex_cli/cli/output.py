@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 import click
 
+from evaltex_cli.cli import messages
 from evaltex_cli.cli.paths import rules
 from evaltex_cli.errors import EvaltexError
 from evaltex_cli.runtime import signals
@@ -80,9 +81,9 @@ def _reported() -> Iterator[None]:
     try:
         yield
     except EvaltexError as error:
-        stop(str(error))
+        _end_with(messages.of_error(error))
     except KeyboardInterrupt as interrupt:
-        echo_err(f"interrupted; {str(interrupt) or 'nothing was written'}")
+        _echo_err([f"evaltex: interrupted; {str(interrupt) or 'nothing was written'}"])
         sys.exit(130)
     except BrokenPipeError:
         _abandon_stdout()
@@ -101,15 +102,23 @@ def _reported() -> Iterator[None]:
 
 def stop(message: str) -> NoReturn:
     """End with an error message and exit status 2."""
-    for line in message.split("\n"):
-        echo_err(f"error: {line}")
+    _end_with(messages.of_error(EvaltexError(message)))
+
+
+def _end_with(lines: Sequence[str]) -> NoReturn:
+    _echo_err(lines)
     sys.exit(2)
 
 
-def echo_err(line: str) -> None:
-    """Print a line to standard error; if that fails, there is nowhere to report it."""
+def echo_err(kind: str, text: str) -> None:
+    """Print a message of a kind, such as a note, to standard error."""
+    _echo_err(messages.message(kind, text))
+
+
+def _echo_err(lines: Sequence[str]) -> None:
+    """Print lines to standard error; if that fails, there is nowhere to report it."""
     with suppress(OSError):
-        click.echo(f"evaltex: {line}", err=True)
+        click.echo("\n".join(lines), err=True)
 
 
 def echo_lines(lines: Sequence[str], to_stderr: bool = False) -> None:
@@ -140,7 +149,7 @@ def _abandon_stdout() -> None:
 def warn(warnings: Sequence[str]) -> None:
     """Print each warning once."""
     for warning in dict.fromkeys(warnings):
-        echo_err(f"warning: {warning}")
+        echo_err("warning", warning)
 
 
 def echo_table(rows: Mapping[str, str]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import diagnose_option, embed_option, quiet_option
 from evaltex_cli.cli.output import error_exit, progress_bar, stop, warn
 from evaltex_cli.cli.paths import INPUT, PICTURES, RESULTS, OutputFile, force_option
@@ -40,6 +41,7 @@ from evaltex_cli.runtime.outputs import refuse_file
     help="File to write.  [default: RES_DIR/report.html; of several, the first's comparison.html]",
 )
 @force_option
+@all_faults_option
 @quiet_option
 def command(
     results: tuple[Path, ...],

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import columns_option, coordinates_option, gt_format_option, images_option, quiet_option
 from evaltex_cli.cli.output import error_exit, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, force_option
@@ -33,6 +34,7 @@ from evaltex_cli.formats.options import InputOptions
 @coordinates_option
 @columns_option
 @force_option
+@all_faults_option
 @quiet_option
 def command(
     gt: Path,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import (
     columns_option,
     coordinates_option,
@@ -43,6 +44,7 @@ NOT_VALID = 2
 @form_option("text", "json", help_text="Form of the output; JSON holds everything.")
 @output_option("validation")
 @force_option
+@all_faults_option
 def command(
     gt: Path,
     det: Path | None,

@@ -17,7 +17,7 @@ from pathlib import PurePath
 
 import numpy as np
 
-from evaltex_cli.errors import SHOWN_FAULTS, FaultLog, Hints, InputError, counted, quote
+from evaltex_cli.errors import MOST_FAULTS, FaultLog, Hints, InputError, counted, quote
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.files.image_names import hashes, stem, taken, without_prefix
 from evaltex_cli.records import Ints
@@ -116,10 +116,10 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
         return paired
     unclaimed = list(taken(gt.names, np.flatnonzero(paired == NO_DETECTIONS)[:10_000]))
     hints = Hints(unclaimed or gt.names[:10_000])
-    for name in islice(extra, SHOWN_FAULTS):
+    for name in islice(extra, MOST_FAULTS):
         found = f"image {quote(name)}, which the ground truth lacks{hints.nearest(name)}"
         faults.add(det.path, None, found, f"only image names of {gt.path}")
-    faults.count += max(extras - SHOWN_FAULTS, 0)
+    faults.add_equal(extras - MOST_FAULTS)
     return paired
 
 

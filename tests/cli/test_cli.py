@@ -324,8 +324,9 @@ def test_faults_of_both_files_come_together() -> None:
     Path("det.txt").write_text(DET + '7,"",0,0,1,q\nimg_9\n')
     result = run("gt.txt", "det.txt", "res")
     lines = result.stderr.splitlines()
-    assert len(lines) == 3
-    assert all(line.startswith(("evaltex: error: gt.txt:10: ", "evaltex: error: det.txt")) for line in lines)
+    assert len(lines) == 4
+    assert all(line.startswith(("evaltex: error: gt.txt:10: ", "evaltex: error: det.txt")) for line in lines[:3])
+    assert lines[3] == "evaltex: hint: `evaltex validate gt.txt det.txt` says more; --all-faults lists every fault"
     assert not Path("res").exists()
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli import InputError, evaluate, formats
-from evaltex_cli.errors import FaultLog, FormatError
+from evaltex_cli.errors import FaultLog, FaultsError, FormatError
 from evaltex_cli.formats.base import ReadImages, Side
 from evaltex_cli.formats.evaltex import bulk as evaltex_bulk
 from evaltex_cli.formats.evaltex import format as evaltex_txt
@@ -40,13 +40,14 @@ def read(path: Path, side: Side) -> tuple[list[str], ReadImages]:
 
 
 def faults(tmp_path: Path, gt: str | bytes, det: str | bytes = DET) -> list[str]:
-    """The lines of the error message, without the folder; none where all is well."""
+    """Every fault, without the folder; none if all is well."""
     for name, text in (("gt.txt", gt), ("det.txt", det)):
         (tmp_path / name).write_bytes(text.encode("utf-8") if isinstance(text, str) else text)
     try:
         evaluate(tmp_path / "gt.txt", tmp_path / "det.txt")
     except InputError as error:
-        return str(error).replace(f"{tmp_path}/", "").split("\n")
+        lines = error.log.every() if isinstance(error, FaultsError) else [str(error)]
+        return "\n".join(lines).replace(f"{tmp_path}/", "").split("\n")
     return []
 
 
@@ -451,14 +452,20 @@ def test_names_that_only_the_detections_have(tmp_path: Path) -> None:
     ]
 
 
-def test_twenty_faults_are_shown_and_the_others_counted(tmp_path: Path) -> None:
-    """Of both files and of all kinds together, each once."""
+def test_equal_faults_are_shown_once(tmp_path: Path) -> None:
+    """Of both files; every one of them is recorded with its place."""
     bad = "".join(f'{k},1,"",f,1,2,0,4\n' for k in range(2, 27))
     found = faults(tmp_path, _BEFORE + bad, DET + "".join(f"other_{k}\n" for k in range(7)))
-    assert len(found) == 21
-    assert found[-1] == "... and 12 more faults"
+    assert len(found) == 32
     assert found[7] == "gt.txt:4: width 0; expected a width above 0"
-    assert len(faults(tmp_path, _BEFORE + "".join(bad.splitlines(keepends=True)[:20]))) == 20
+    with pytest.raises(FaultsError) as refused:
+        evaluate(tmp_path / "gt.txt", tmp_path / "det.txt")
+    assert str(refused.value).replace(f"{tmp_path}/", "").split("\n") == [
+        "det.txt: image 'other_0', which the ground truth lacks; expected only image names of gt.txt",
+        "  7 such faults, also 'other_1' and 'other_2'",
+        "gt.txt:4: width 0; expected a width above 0",
+        "  25 such faults, also at gt.txt:5 and gt.txt:6",
+    ]
 
 
 def test_a_long_line_is_cut_in_the_message(tmp_path: Path) -> None:
@@ -494,7 +501,7 @@ def test_any_lines_end_well_or_in_a_clear_message(tmp_path_factory: pytest.TempP
         try:
             read(path, side)  # type: ignore[arg-type]
         except InputError as error:
-            assert all(line.startswith((f"{path}:", "... and ")) for line in str(error).split("\n"))
+            assert all(line.startswith((f"{path}:", "  ")) for line in str(error).split("\n"))
 
 
 def test_a_ground_truth_line_is_no_detection(tmp_path: Path) -> None:

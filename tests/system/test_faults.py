@@ -61,7 +61,7 @@ def write(inputs: tuple[str, str], folder: Path) -> None:
 
 def start(*arguments: str, before: list[str] | None = None, **options: Any) -> subprocess.Popen[str]:
     command = [*(before or []), sys.executable, "-m", "evaltex_cli", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "1000"}
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen(command, text=True, env=environment, start_new_session=True, **(streams | options))
 
@@ -183,7 +183,7 @@ def test_a_run_that_is_killed_leaves_no_temporary_folder_for_ever(
     """A worker removes it, or else the next run; not the one of a run that is under way."""
     temporary = short_folder
     (temporary / "pymp-of-others").mkdir()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "1000", "TMPDIR": str(temporary)}
     length = seconds_of_a_run("--jobs", "2")
 
     def folders() -> list[Path]:
@@ -244,7 +244,7 @@ def killed_at(step: int) -> subprocess.CompletedProcess[str]:
     for name, text in OLD.items():
         Path("small", name).parent.mkdir(parents=True, exist_ok=True)
         Path("small", name).write_text(text)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "1000"}
     command = [sys.executable, "-c", KILLED_AT_A_STEP, str(step)]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=HANG_SECONDS)
 
@@ -516,7 +516,7 @@ with staging.staged(Path(sys.argv[1]), ["evaltex.txt"]) as folder:
 @pytest.mark.parametrize("place", ["res", "fresh", "new/fresh"])
 def test_a_second_run_into_one_folder_is_refused(outcomes: dict[str, Tree], place: str) -> None:
     holder = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, place], env={**os.environ, "PYTHONPATH": str(ROOT)},
+        [sys.executable, "-c", HOLDER, place], env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "1000"},
         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     assert holder.stdout is not None
@@ -620,7 +620,7 @@ cli.main(prog_name="evaltex")
 
 def test_an_interrupt_in_the_middle_of_the_work_writes_nothing(here: Path, outcomes: dict[str, Tree]) -> None:
     command = [sys.executable, "-c", WAITING, *RUN]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "1000"}
     process = subprocess.Popen(command, text=True, env=environment, stderr=subprocess.PIPE, start_new_session=True)
     while not leftovers(here):
         assert process.poll() is None
@@ -707,7 +707,7 @@ def test_what_is_temporary_is_removed_though_the_end_is_interrupted(here: Path, 
     Path("gt.txt.gz").write_bytes(gzip.compress(Path("gt.txt").read_bytes()))
     temporary = here / "tmp"
     temporary.mkdir()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "1000", "TMPDIR": str(temporary)}
     arguments = ["gt.txt.gz", "det.txt", "res", "--jobs", "2", "--quiet"]
     ended = subprocess.run([sys.executable, "ended.py", str(int(number)), *arguments], env=environment, check=False)
     assert ended.returncode == 0

@@ -131,14 +131,17 @@ def test_workers_import_what_decodes_pictures_where_there_are_any(kind: str, mon
 
 
 def test_faults_found_by_workers_are_reported_as_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of them, in the same order, and no more than twenty shown."""
+    """All of them, in the same order; equal ones once, unless each is asked for."""
     write_boxes()
     broken = Path("det.txt").read_text().replace('"word"', '"word')
     Path("det.txt").write_text(broken)
     monkeypatch.setattr(batches, "BATCH_IMAGES", 9)
     alone = outcome("gt.txt", "det.txt", "res", "-a", expected=2)
     assert outcome("gt.txt", "det.txt", "res", "-a", "--jobs", "2", expected=2) == alone
-    assert alone["stderr"].count(b"\n") == 21 and b"more faults" in alone["stderr"]
+    assert alone["stderr"].count(b"\n") == 3 and b" such faults, also at det.txt:" in alone["stderr"]
+    each = outcome("gt.txt", "det.txt", "res", "-a", "--all-faults", expected=2)
+    assert outcome("gt.txt", "det.txt", "res", "-a", "--all-faults", "--jobs", "2", expected=2) == each
+    assert each["stderr"].count(b"\n") == broken.count('"word')
     assert not Path("res").exists()
 
 
@@ -275,7 +278,12 @@ def test_a_machine_that_starts_no_more_is_reported(here: Path, threads: int, fil
     Path("limited.py").write_text(LIMITED)
     temporary = here / "tmp"
     temporary.mkdir()
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TMPDIR": str(temporary)}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "COLUMNS": "1000",
+        "TMPDIR": str(temporary),
+    }
     environment.pop("EVALTEX_DEBUG", None)
     ended = subprocess.run(
         [sys.executable, "limited.py", str(threads), str(files), "gt.txt", "det.txt", "res", "--jobs", "2", "--quiet"],
@@ -293,7 +301,12 @@ def test_a_long_path_of_temporary_files_is_no_hindrance(here: Path) -> None:
     write_boxes()
     temporary = here / ("long" * 40)
     temporary.mkdir()
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TMPDIR": str(temporary)}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "COLUMNS": "1000",
+        "TMPDIR": str(temporary),
+    }
     command = [sys.executable, "-m", "evaltex_cli", "gt.txt", "det.txt", "res", "--jobs", "2"]
     assert subprocess.run(command, env=environment, check=False).returncode == 0
 
@@ -381,7 +394,7 @@ JournalFile.add = mortal
 
 def began(*arguments: str, changed: str = "") -> subprocess.Popen[str]:
     """Start a run of small chunks, changed by this code."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "COLUMNS": "1000"}
     lines = changed + (
         "from evaltex_cli import cli\nfrom evaltex_cli.evaluation import batches\n"
         "batches.BATCH_IMAGES = 20\ncli.main(prog_name='evaltex')\n"
