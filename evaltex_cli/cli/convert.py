@@ -18,14 +18,14 @@ from evaltex_cli.cli.options import (
     quiet_option,
 )
 from evaltex_cli.cli.output import echo_err, error_exit, warn
-from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, OutputFile, force_option
+from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, ConvertedData, force_option
 from evaltex_cli.conversion import WRITERS, Target
 from evaltex_cli.errors import counted
 from evaltex_cli.formats.options import InputOptions
 
 
 @click.argument("src", type=INPUT)
-@click.argument("dst", type=OutputFile("data"))
+@click.argument("dst", type=ConvertedData())
 @click.option(
     "--kind", type=click.Choice(["gt", "det"]), help="Ground truth or detections.  [default: detected from SRC]"
 )
@@ -71,7 +71,8 @@ def command(
     """Write SRC in another format.
 
     SRC is anything that can be evaluated. The ending of DST says what to write: .txt an EvaLTex file, .zip an
-    ICDAR-style archive of quadrilaterals or polygons, .json COCO annotations or results. --to names other formats.
+    ICDAR-style archive of quadrilaterals or polygons, .json COCO annotations or results, .csv a table. --to names other
+    formats; those with one file per image are written to a .zip archive, or to a folder if DST has no ending.
     """
     with error_exit():
         from evaltex_cli.conversion.conversion import convert

@@ -51,6 +51,13 @@ class OutputFile(_Named):
         self.kind = kind
 
 
+class ConvertedData(OutputFile):
+    """A file to write, or a folder if the option `to` is a format with one file per image."""
+
+    def __init__(self) -> None:
+        super().__init__("data")
+
+
 class OutputFolder(_Named):
     """A folder to write."""
 
@@ -74,7 +81,7 @@ force_option = click.option(
 def rules() -> Rules:
     """Return what the running command reads and writes."""
     context = click.get_current_context()
-    given = [(param.type, path) for param in context.command.params for path in _paths(param, context)]
+    given = [(_kind(param, path, context), path) for param in context.command.params for path in _paths(param, context)]
     return Rules(
         inputs=[path for kind, path in given if isinstance(kind, Input)],
         pictures=[path for kind, path in given if isinstance(kind, PictureFolder)],
@@ -84,6 +91,14 @@ def rules() -> Rules:
         is_result=is_result,
         is_output=is_output,
     )
+
+
+def _kind(param: click.Parameter, path: Path, context: click.Context) -> object:
+    """What a path is of: its option's type says it, but for converted data, which may be a folder."""
+    from evaltex_cli.conversion import is_folder
+
+    is_data = isinstance(param.type, ConvertedData)
+    return OUTPUT_FOLDER if is_data and is_folder(path, context.params.get("to")) else param.type
 
 
 def _paths(param: click.Parameter, context: click.Context) -> Iterator[Path]:

@@ -24,8 +24,27 @@ WRITERS = {
 }
 """Name -> module and attribute of its `Writer`."""
 
+FILE_PER_IMAGE = {
+    "icdar2015": ".txt",
+    "icdar2013": ".txt",
+    "labelme": ".json",
+    "page": ".xml",
+    "alto": ".xml",
+    "hocr": ".hocr",
+    "yolo": ".txt",
+}
+"""Writers with one file per image: the ending of the files in an archive or folder."""
+
 BY_SUFFIX = {".txt": "evaltex", ".zip": "icdar2015", ".json": "coco", ".csv": "csv"}
 """Ending of the target -> the writer that it asks for."""
+
+
+def is_folder(target: Path, to: str | None) -> bool:
+    """Whether a target is a folder of files, one per image: one that exists, or a name that ends like no file."""
+    if to is not None and to not in FILE_PER_IMAGE:
+        return False
+    endings = BY_SUFFIX if to is None else (".zip", FILE_PER_IMAGE[to])
+    return target.is_dir() or not (target.exists() or target.suffix.lower() in endings)
 
 
 @dataclass(frozen=True, slots=True)

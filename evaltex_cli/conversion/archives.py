@@ -1,22 +1,26 @@
-"""Targets with one file per image: the files in a .zip archive, the same bytes for the same data; or the only file."""
+"""Targets with one file per image: an archive (the same bytes for the same data), a folder, or the only file."""
 
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from evaltex_cli.conversion.base import Job
-from evaltex_cli.errors import quote
+from evaltex_cli.conversion import FILE_PER_IMAGE, is_folder
+from evaltex_cli.conversion.base import Block, Holds, Job, Writer
+from evaltex_cli.conversion.holding import Picture, picture_files, pictures
+from evaltex_cli.errors import InputError, quote
 from evaltex_cli.formats.files.image_names import (
     MOST_BYTES,
     bytes_of,
     image_names,
     leaves_result_folder,
+    unfit_for_files,
     without_prefix,
 )
 from evaltex_cli.runtime import signals
-from evaltex_cli.runtime.atomic_output import written
+from evaltex_cli.runtime.atomic_output import staged, written
 
 PREFIX = {"gt": "gt_", "det": "res_"}
 NAME_LOST = "{count} image name[s] left out: [it is|they are] that of the file"
@@ -31,22 +35,45 @@ class Entry(NamedTuple):
     text: str
 
 
-def write_archive(job: Job, ending: str, entries: Iterable[Entry], always_prefixed: bool = False) -> None:
-    """Write a file of this ending for each image into a .zip archive.
+def writer(name: str, title: str, holds: Holds, document: Callable[[Job, Picture, str], Iterable[str]]) -> Writer:
+    """Return the writer of a format with one document per image.
 
-    A target of this very ending is the file of the only image. A name that the reader would take a prefix off gets one,
-    `always_prefixed` all names. Faults go to the job's log and are raised at the end.
+    `document` yields the pieces of one; it gets the image, and what its picture is called.
     """
+
+    def entries(job: Job, blocks: Iterable[Block]) -> Iterator[Entry]:
+        files = picture_files(job)
+        for picture in pictures(job, blocks, holds):
+            yield Entry(picture.name, "".join(document(job, picture, files[picture.name])))
+
+    def write(job: Job, blocks: Iterable[Block]) -> None:
+        write_files(job, name, entries(job, blocks))
+
+    return Writer(name, title, write, ".zip", holds)
+
+
+def write_files(job: Job, format_name: str, entries: Iterable[Entry], always_prefixed: bool = False) -> None:
+    """Write a file for each image, with the ending that the format's files have.
+
+    The target is a .zip archive, or a folder; a target of this very ending is the file of the only image. A name that
+    the reader would take a prefix off gets one, `always_prefixed` all names. Faults go to the job's log and are raised
+    at the end.
+    """
+    ending = FILE_PER_IMAGE[format_name]
     names = {image: _entry_name(job, image, ending, always_prefixed) for image in job.names}
-    alone = job.target.suffix.lower() == ending
+    alone = not is_folder(job.target, format_name) and job.target.suffix.lower() == ending
     if alone:
         if len(job.names) > 1:
             found = f"{len(job.names)} images"
-            job.faults.add(job.place, None, found, f"one for a {ending} file; end the target in .zip")
+            expected = f"one for a {ending} file; end the target in .zip, or give a folder"
+            job.faults.add(job.place, None, found, expected)
         job.lost[NAME_LOST] += job.names != [job.target.name.removesuffix(job.target.suffix)]
     else:
         _refuse_unreadable_names(job, list(names.values()), ending)
     job.faults.raise_if_any()
+    if is_folder(job.target, format_name):
+        _write_folder(job, ending, names, entries)
+        return
     with written(job.target) as text_file:
         if alone:
             for entry in entries:
@@ -58,6 +85,38 @@ def write_archive(job: Job, ending: str, entries: Iterable[Entry], always_prefix
                     with signals.blocked():  # an archive cannot be closed within an entry
                         packed.writestr(_info(names[entry.image]), entry.text.encode("utf-8"))
         job.faults.raise_if_any()
+
+
+def _write_folder(job: Job, ending: str, names: dict[str, str], entries: Iterable[Entry]) -> None:
+    files = set(names.values())
+    refuse_others(job.target, files, "files")
+    others = sorted(path.name for path in job.target.glob(f"*{ending}") if path.name not in files)
+    if others:
+        raise InputError(
+            f"{job.target}: has {quote(others[0])}, which would be read as one of its images; give an empty folder"
+        )
+    with staged(job.target, sorted({Path(file).parts[0] for file in files})) as folder:
+        for file, (found, expected) in unfit_for_files(files, folder.parent, folder.name, "").items():
+            job.faults.add(job.place, None, f"an image name {found} ({quote(file)})", expected)
+        job.faults.raise_if_any()
+        for entry in entries:
+            path = folder / names[entry.image]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(entry.text, encoding="utf-8", newline="\n")
+        job.faults.raise_if_any()
+
+
+def refuse_others(folder: Path, files: Collection[str], what: str) -> None:
+    """Refuse folders in a folder, which are replaced as a whole, that contain anything else than these files.
+
+    Raises
+    ------
+    InputError
+    """
+    for inner in {folder / Path(name).parts[0] for name in files if "/" in name}:
+        for path in inner.rglob("*"):
+            if not path.is_dir() and path.relative_to(folder).as_posix() not in files:
+                raise InputError(f"{path}: is in a folder of {what} that would be replaced; move it to another place")
 
 
 def _refuse_unreadable_names(job: Job, entries: list[str], ending: str) -> None:

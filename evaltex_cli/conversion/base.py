@@ -13,7 +13,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from evaltex_cli.conversion import BY_SUFFIX, WRITERS
+from evaltex_cli.conversion import BY_SUFFIX, FILE_PER_IMAGE, WRITERS
 from evaltex_cli.errors import FaultLog, InputError, unknown
 from evaltex_cli.formats.base import ReadImages, Side
 from evaltex_cli.records import Objects, expanded
@@ -142,8 +142,8 @@ def for_target(target: Path) -> Writer:
     name = BY_SUFFIX.get(target.suffix.lower())
     if name is None:
         raise InputError(
-            f"{target}: its ending does not say what to write; end it in one of {', '.join(BY_SUFFIX)},"
-            f" or name the format (--to {' or '.join(WRITERS)})"
+            f"{target}: its ending does not say what to write; end it in one of {', '.join(BY_SUFFIX)}, or name the"
+            f" format: --to {', '.join(WRITERS)}; of these {', '.join(FILE_PER_IMAGE)} can be a folder"
         )
     return load(name)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.conversion import Target
+from evaltex_cli.conversion.archives import refuse_others
 from evaltex_cli.conversion.base import Block, Job, for_target, load
 from evaltex_cli.conversion.kinds import KINDS, detect
 from evaltex_cli.conversion.text_lines import group_lines
@@ -50,12 +51,12 @@ def convert(
     how: Target | None = None,
     options: InputOptions | None = None,
 ) -> Converted:
-    """Write everything in a source to a file of another format.
+    """Write everything in a source to a file of another format, or to a folder of files.
 
     Parameters
     ----------
     source, target : Path
-        Any input of a known format; the file to write.
+        Any input of a known format; the file to write, or the folder if the format has one file per image.
     side : {'gt', 'det'}, optional
         What the source is; None to find out (`kinds.detect`).
     how : Target, optional
@@ -123,14 +124,6 @@ def _line_regions(objects: Objects) -> Ints:
     return regions
 
 
-def _refuse_strangers(masks: Path, files: Collection[str]) -> None:
-    """Refuse folders of pictures, which are replaced as a whole, that contain anything else."""
-    for folder in {masks / Path(name).parts[0] for name in files if "/" in name}:
-        for path in folder.rglob("*"):
-            if not path.is_dir() and path.relative_to(masks).as_posix() not in files:
-                raise InputError(f"{path}: is in a folder of pictures that would be replaced; move it to another place")
-
-
 @contextlib.contextmanager
 def _with_masks(how: Target, opened: Source, blocks: Iterable[Block], job: Job) -> Iterator[Iterable[Block]]:
     """Give the blocks on, each drawn into the folder as it passes; the folder is put in place at the end."""
@@ -142,7 +135,7 @@ def _with_masks(how: Target, opened: Source, blocks: Iterable[Block], job: Job) 
 
     files = {name: write_label_images.file_name(name, mask_format) for name in opened.names}
     _refuse(opened, _unfit_as_files(files), job.faults)
-    _refuse_strangers(masks, set(files.values()))
+    refuse_others(masks, set(files.values()), "pictures")
     with staged(masks, sorted({Path(name).parts[0] for name in files.values()})) as folder:
         _refuse(opened, _unfit_in(folder, files), job.faults)
         yield write_label_images.draw_all(folder, mask_format, blocks, opened.path, opened.labels, job.faults)

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from evaltex_cli.conversion.archives import Entry, write_archive
-from evaltex_cli.conversion.base import Block, Holds, Job, Writer, extent, number
-from evaltex_cli.conversion.holding import Picture, Shape, bounds, picture_files, pictures
-from evaltex_cli.conversion.xml_text import attributes, content, fit
+from evaltex_cli.conversion.archives import writer
+from evaltex_cli.conversion.base import Holds, Job, extent, number
+from evaltex_cli.conversion.holding import Picture, Shape, bounds
+from evaltex_cli.conversion.xml_text import attributes, content, fit, lines_of_words
 
 _HOLDS = Holds(regions=True, boxes=True)
 _SCHEMA = "http://www.loc.gov/standards/alto/ns-v4#"
-
-
-def _write(job: Job, blocks: Iterable[Block]) -> None:
-    write_archive(job, ".xml", _entries(job, blocks))
-
-
-def _entries(job: Job, blocks: Iterable[Block]) -> Iterator[Entry]:
-    files = picture_files(job)
-    for picture in pictures(job, blocks, _HOLDS):
-        yield Entry(picture.name, "".join(_document(job, picture, files[picture.name])))
 
 
 def _document(job: Job, picture: Picture, file: str) -> Iterator[str]:
@@ -31,13 +21,12 @@ def _document(job: Job, picture: Picture, file: str) -> Iterator[str]:
     yield f'<Layout><Page ID="p1" PHYSICAL_IMG_NR="1"{size}><PrintSpace HPOS="0" VPOS="0"{size}>\n'
     if picture.shapes:
         yield f'<TextBlock ID="b1"{_place(picture.shapes)}>\n'
-        words = 0
-        for k, run in enumerate(picture.runs(), 1):
-            yield f'<TextLine ID="l{k}"{_place(run)}>\n'
-            for shape in run:
-                words += 1
-                yield _string(job, shape, words)
-            yield "</TextLine>\n"
+        yield from lines_of_words(
+            picture,
+            lambda k, run: f'<TextLine ID="l{k}"{_place(run)}>\n',
+            lambda k, shape: _string(job, shape, k),
+            "</TextLine>\n",
+        )
         yield "</TextBlock>\n"
     yield "</PrintSpace></Page></Layout>\n</alto>\n"
 
@@ -57,4 +46,4 @@ def _string(job: Job, shape: Shape, k: int) -> str:
     return f'{start}><Shape><Polygon POINTS="{points}"/></Shape></String>\n'
 
 
-WRITER = Writer("alto", "ALTO: a .zip of XML files, one per image", _write, ".zip", _HOLDS)
+WRITER = writer("alto", "ALTO: XML files, one per image", _HOLDS, _document)

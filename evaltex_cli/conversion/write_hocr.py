@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from evaltex_cli.conversion.archives import Entry, write_archive
-from evaltex_cli.conversion.base import Block, Holds, Job, Writer, number
-from evaltex_cli.conversion.holding import Picture, Shape, bounds, picture_files, pictures
-from evaltex_cli.conversion.xml_text import attributes, content, fit
+from evaltex_cli.conversion.archives import writer
+from evaltex_cli.conversion.base import Holds, Job, number
+from evaltex_cli.conversion.holding import Picture, Shape, bounds
+from evaltex_cli.conversion.xml_text import attributes, content, fit, lines_of_words
 
 BLANKS = "{count} transcription[s] got single blanks for white space"
 _HOLDS = Holds(regions=True, most_vertices=0, boxes=True, whole=True, exact=False)
@@ -18,28 +18,17 @@ _HEAD = (
 )
 
 
-def _write(job: Job, blocks: Iterable[Block]) -> None:
-    write_archive(job, ".hocr", _entries(job, blocks))
-
-
-def _entries(job: Job, blocks: Iterable[Block]) -> Iterator[Entry]:
-    files = picture_files(job)
-    for picture in pictures(job, blocks, _HOLDS):
-        yield Entry(picture.name, "".join(_document(job, picture, files[picture.name])))
-
-
 def _document(job: Job, picture: Picture, file: str) -> Iterator[str]:
     escaped = file.replace("\\", "\\\\").replace('"', '\\"')
     size = f"bbox 0 0 {number(picture.width)} {number(picture.height)}"
     page = attributes(id="page_1", title=f'image "{escaped}"; {size}')
     yield f'{_HEAD}<div class="ocr_page"{page}>\n'
-    words = 0
-    for k, run in enumerate(picture.runs(), 1):
-        yield f'<span class="ocr_line"{attributes(id=f"line_{k}", title=_bbox(bounds(run)))}>\n'
-        for shape in run:
-            words += 1
-            yield _word(job, shape, words)
-        yield "</span>\n"
+    yield from lines_of_words(
+        picture,
+        lambda k, run: f'<span class="ocr_line"{attributes(id=f"line_{k}", title=_bbox(bounds(run)))}>\n',
+        lambda k, shape: _word(job, shape, k),
+        "</span>\n",
+    )
     yield "</div>\n</body>\n</html>\n"
 
 
@@ -56,4 +45,4 @@ def _bbox(box: tuple[float, float, float, float]) -> str:
     return f"bbox {' '.join(map(number, box))}"
 
 
-WRITER = Writer("hocr", "hOCR: a .zip of HTML files, one per image", _write, ".zip", _HOLDS)
+WRITER = writer("hocr", "hOCR: HTML files, one per image", _HOLDS, _document)

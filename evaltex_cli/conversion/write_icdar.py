@@ -1,4 +1,4 @@
-"""ICDAR-style .zip archives: ``gt_NAME.txt`` or ``res_NAME.txt``, one object a line, the same bytes for the same data.
+"""ICDAR-style archives and folders: ``gt_NAME.txt`` or ``res_NAME.txt``, with one object in each line.
 
 `POLYGONS` writes ``x1,y1,...,xn,yn[,confidence][,transcription]``, boxes as their four corners (ICDAR 2015,
 Total-Text); `BOXES` writes ``x0,y0,x1,y1[,confidence][,transcription]``, polygons as their bounding boxes (ICDAR 2013).
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaltex_cli.conversion.archives import Entry, write_archive
+from evaltex_cli.conversion.archives import Entry, write_files
 from evaltex_cli.conversion.base import Block, Job, Writer, number, quoted, renumbered, vertices_of
 from evaltex_cli.formats.base import DONT_CARE
 from evaltex_cli.records import Objects
@@ -27,7 +27,8 @@ LINE_BREAKS = "{count} transcription[s] got blanks for line breaks"
 CONFIDENCES_LOST = "{count} confidence[s] left out: not all objects have one in [0, 1]"
 BOXED = "{count} polygon[s] written as [its bounding box|their bounding boxes]"
 MIXED = (
-    "{count} object[s] [is a polygon|are polygons] of other than four corners; read the archive with the format polygon"
+    "{count} object[s] [is a polygon|are polygons] of other than four corners: read the target with the format polygon"
+    " (--gt-format or --det-format)"
 )
 FEW = 0.05
 _NEEDS_QUOTES = re.compile(r'[\s"#+\-.0-9]|[^,]*[\x00-\x1f]|(?i:nan|inf)|\w+\s*,|.*\s\Z', re.DOTALL)
@@ -53,7 +54,7 @@ def _write_boxes(job: Job, blocks: Iterable[Block]) -> None:
 def _write(job: Job, blocks: Sequence[Block], as_boxes: bool) -> None:
     texts = job.side == "gt" or any(bool(text) for block in blocks for text in block.images.objects.texts)
     layout = _Layout(as_boxes, _have_confidences(job, blocks), texts)
-    write_archive(job, ".txt", _entries(job, blocks, layout), always_prefixed=True)
+    write_files(job, "icdar2015", _entries(job, blocks, layout), always_prefixed=True)
     corners = np.concatenate([np.zeros(0, np.int64), *(block.images.objects.outlines.counts for block in blocks)])
     others = job.written - int(np.isin(corners, (0, 4)).sum())
     if not as_boxes and texts and 0 < others < FEW * job.written:
@@ -127,5 +128,7 @@ def _transcription(job: Job, text: str, dont_care: bool) -> str:
     return quoted(text)
 
 
-POLYGONS = Writer("icdar2015", "ICDAR-style .zip of quadrilaterals or polygons", _write_polygons, ".zip")
-BOXES = Writer("icdar2013", "ICDAR-style .zip of boxes", _write_boxes, ".zip")
+POLYGONS = Writer(
+    "icdar2015", "ICDAR-style .txt files of quadrilaterals or polygons, one per image", _write_polygons, ".zip"
+)
+BOXES = Writer("icdar2013", "ICDAR-style .txt files of boxes, one per image", _write_boxes, ".zip")

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from evaltex_cli.conversion.archives import Entry, write_archive
-from evaltex_cli.conversion.base import Block, Holds, Job, Writer, number
-from evaltex_cli.conversion.holding import Picture, Shape, bounds, picture_files, pictures
-from evaltex_cli.conversion.xml_text import attributes, content, fit
+from evaltex_cli.conversion.archives import writer
+from evaltex_cli.conversion.base import Holds, Job, number
+from evaltex_cli.conversion.holding import Picture, Shape, bounds
+from evaltex_cli.conversion.xml_text import attributes, content, fit, lines_of_words
 
 _HOLDS = Holds(regions=True, whole=True)
 _SCHEMA = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
 _EPOCH = "1970-01-01T00:00:00"
 """The schema asks for dates; the same data give the same bytes."""
-
-
-def _write(job: Job, blocks: Iterable[Block]) -> None:
-    write_archive(job, ".xml", _entries(job, blocks))
-
-
-def _entries(job: Job, blocks: Iterable[Block]) -> Iterator[Entry]:
-    files = picture_files(job)
-    for picture in pictures(job, blocks, _HOLDS):
-        yield Entry(picture.name, "".join(_document(job, picture, files[picture.name])))
 
 
 def _document(job: Job, picture: Picture, file: str) -> Iterator[str]:
@@ -33,13 +23,12 @@ def _document(job: Job, picture: Picture, file: str) -> Iterator[str]:
     yield f"<Page{attributes(imageFilename=file, **size)}>\n"
     if picture.shapes:
         yield f'<TextRegion id="r1">{_around(picture.shapes)}\n'
-        words = 0
-        for k, run in enumerate(picture.runs(), 1):
-            yield f'<TextLine id="l{k}">{_around(run)}\n'
-            for shape in run:
-                words += 1
-                yield f'<Word id="w{words}">{_coords(shape)}{_text(job, shape)}</Word>\n'
-            yield "</TextLine>\n"
+        yield from lines_of_words(
+            picture,
+            lambda k, run: f'<TextLine id="l{k}">{_around(run)}\n',
+            lambda k, shape: f'<Word id="w{k}">{_coords(shape)}{_text(job, shape)}</Word>\n',
+            "</TextLine>\n",
+        )
         yield "</TextRegion>\n"
     yield "</Page>\n</PcGts>\n"
 
@@ -59,4 +48,4 @@ def _text(job: Job, shape: Shape) -> str:
     return f"<TextEquiv><Unicode>{content(text)}</Unicode></TextEquiv>" if text else ""
 
 
-WRITER = Writer("page", "PAGE XML: a .zip of XML files, one per image", _write, ".zip", _HOLDS)
+WRITER = writer("page", "PAGE XML: XML files, one per image", _HOLDS, _document)

@@ -9,18 +9,21 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from evaltex_cli.conversion.archives import Entry, write_archive
+from evaltex_cli.conversion.archives import Entry, write_files
 from evaltex_cli.conversion.base import Block, Holds, Job, Writer, number
 from evaltex_cli.conversion.holding import Picture, Shape, pictures
 
-OUTSIDE = "{count} object[s] [reaches|reach] out of the picture: read the archive with the format yolo"
+OUTSIDE = (
+    "{count} object[s] [reaches|reach] out of the picture: read the target with the format yolo (--gt-format or"
+    " --det-format)"
+)
 _HOLDS = Holds(texts=False, sizes=False, needs_sizes=True, exact=False)
 
 
 def _write(job: Job, blocks: Iterable[Block]) -> None:
     kept = list(blocks)
     as_polygons = any((block.images.objects.outlines.counts > 0).any() for block in kept)
-    write_archive(job, ".txt", _entries(job, kept, as_polygons))
+    write_files(job, "yolo", _entries(job, kept, as_polygons))
 
 
 def _entries(job: Job, blocks: Iterable[Block], as_polygons: bool) -> Iterator[Entry]:
@@ -40,4 +43,4 @@ def _line(job: Job, picture: Picture, shape: Shape, as_polygons: bool) -> str:
     return " ".join(["0", *map(number, [*numbers, *confidence])]) + "\n"
 
 
-WRITER = Writer("yolo", "YOLO: a .zip of .txt files, one per image", _write, ".zip", _HOLDS, "yolo")
+WRITER = Writer("yolo", "YOLO: .txt files, one per image", _write, ".zip", _HOLDS, "yolo")

@@ -1,11 +1,13 @@
-"""Text and attributes of XML."""
+"""Text, attributes and nested elements of XML."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from evaltex_cli.conversion.base import Job
+from evaltex_cli.conversion.holding import Picture, Shape
 
 NO_XML = "{count} transcription[s] got U+FFFD for characters that XML cannot hold"
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -26,3 +28,15 @@ def content(text: str) -> str:
 def attributes(**values: str) -> str:
     """Return attributes, each with a blank before it."""
     return "".join(f" {name}={quoteattr(value)}" for name, value in values.items())
+
+
+def lines_of_words(
+    picture: Picture, line: Callable[[int, Sequence[Shape]], str], word: Callable[[int, Shape], str], end: str
+) -> Iterator[str]:
+    """Yield the start of each line, its words, and its end; lines and words are numbered from 1."""
+    words = 0
+    for k, run in enumerate(picture.runs(), 1):
+        yield line(k, run)
+        for words, shape in enumerate(run, words + 1):  # noqa: B020 (goes on from line to line)
+            yield word(words, shape)
+        yield end

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from evaltex_cli import evaluate, formats
 from evaltex_cli.cli import main
-from evaltex_cli.conversion import Target
+from evaltex_cli.conversion import FILE_PER_IMAGE, Target
 from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.base import ReadImages, Side
@@ -118,6 +119,60 @@ def test_round_trip_of_any_words(tmp_path_factory: pytest.TempPathFactory, image
     opened = formats.open_source(source, "gt", log, "ltrb")
     assert_same(read(base / "out.txt")[1].objects, opened.read(np.arange(len(opened.names))).objects)
     assert log.count == 0
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    """The bytes of all files in a folder or an archive."""
+    if path.is_dir():
+        return {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    with zipfile.ZipFile(path) as packed:
+        return {name: packed.read(name) for name in packed.namelist()}
+
+
+@pytest.mark.parametrize("name", FILE_PER_IMAGE)
+def test_a_folder_has_the_files_of_the_archive(tmp_path: Path, name: str) -> None:
+    """It is replaced by force only; another file that would be read with them is refused."""
+    source = tmp_path / "gt.txt"
+    source.write_text('img_1\n99,99\n1,1,"a",f,10,10,20,20\n\nimg_2\n99,99\n1,1,"b",f,10,10,20,20\n')
+    pages, archive = tmp_path / "pages", tmp_path / "pages.zip"
+
+    def run(target: Path, *more: str) -> str:
+        done = CliRunner().invoke(main, ["convert", str(source), str(target), "--kind", "gt", "--to", name, *more])
+        assert done.exit_code in (0, 2), done.output
+        return " ".join(done.stderr.split()) if done.exit_code else "done"
+
+    assert run(pages) == run(archive) == "done"
+    before = contents(pages)
+    assert before == contents(archive)
+    assert len(before) == 2
+    assert "--force to replace it" in run(pages)
+    source.write_text(source.read_text().replace('"a"', '"c"').replace("10,10,20", "10,11,20"))
+    assert run(pages, "--force") == "done"
+    assert contents(pages).keys() == before.keys()
+    assert contents(pages) != before
+    (pages / f"other{FILE_PER_IMAGE[name]}").touch()
+    assert "which would be read as one of its images; give an empty folder" in run(pages, "--force")
+
+
+def test_a_folder_stays_as_it_was_after_a_fault(tmp_path: Path) -> None:
+    source = folder(tmp_path / "src", {"1.txt": "0,0,9,9,a\n", "2.txt": "9,9,0,0,b\n"})
+    with pytest.raises(InputError, match=r"2\.txt:1: a box from"):
+        convert(source, tmp_path / "pages", "gt", Target("page"))
+    assert [path.name for path in tmp_path.iterdir()] == ["src"]
+    with pytest.raises(InputError, match=r"page, alto, hocr, yolo can be a folder"):
+        convert(source, tmp_path / "pages", "gt")
+
+
+def test_images_in_folders(tmp_path: Path) -> None:
+    source = folder(tmp_path / "src", {})
+    for name in ("a", "b"):
+        folder(source / name, {"1.txt": "0,0,9,9,a\n"})
+    for _ in range(2):
+        convert(source, tmp_path / "pages", "gt", Target("page"))
+        assert sorted(contents(tmp_path / "pages")) == ["a/1.xml", "b/1.xml"]
+    (tmp_path / "pages" / "a" / "photo.jpg").touch()
+    with pytest.raises(InputError, match=r"photo\.jpg: is in a folder of files that would be replaced"):
+        convert(source, tmp_path / "pages", "gt", Target("page"))
 
 
 def test_polygons_as_boxes(tmp_path: Path) -> None:
