@@ -58,7 +58,7 @@ def of_examples() -> Iterator[list[str]]:
     for name, sides in EXAMPLES.items():
         inputs = [f"examples/{side}" for side in sides]
         pictures = [f"examples/{folder}" for folder in PICTURES.get(name, [])]
-        yield [*inputs, name, *pictures, "--protocol", "all", "-a", "--plots", "--report", "--confidence"]
+        yield [*inputs, name, *pictures, "--protocol", "all", "-a", "--plots", "--report", "--ci"]
         if pictures:
             continue
         yield from of_variants(name, inputs)
@@ -97,7 +97,7 @@ def of_data(data: Path) -> Iterator[list[str]]:
     """Real data sets, and single files of their formats."""
     for name, sides in REAL.items():
         inputs = [f"data/{side}" for side in sides]
-        yield [*inputs, f"real-{name}", "--protocol", "all", "-a", "--confidence", "--resamples", "100"]
+        yield [*inputs, f"real-{name}", "--protocol", "all", "-a", "--ci", "--resamples", "100"]
         yield ["diagnose", *inputs, "--format", "json"]
         yield from of_variants(f"real-{name}", inputs) if name == "totaltext" else ()
     for path in sorted((data / "formats").glob("*/*")):

@@ -11,6 +11,7 @@ import click
 
 from evaltex_cli.cli.options import HELP_OPTIONS
 from evaltex_cli.cli.output import stop
+from evaltex_cli.cli.terminal import color_option
 
 __all__ = ["main", "stop"]
 EVALUATE = "evaluate"
@@ -34,7 +35,7 @@ class Entry(click.Group):
         if cmd_name in (EVALUATE, *COMMANDS) and cmd_name not in self.commands:
             function = import_module(f"evaltex_cli.cli.{cmd_name}").command
             kind = PlainForm if cmd_name == EVALUATE else click.Command
-            self.add_command(click.command(cmd_name, cls=kind, context_settings=HELP_OPTIONS)(function))
+            self.add_command(click.command(cmd_name, cls=kind, context_settings=HELP_OPTIONS)(color_option(function)))
         return super().get_command(ctx, cmd_name)
 
     def _refuse_misspelt(self, args: list[str]) -> None:

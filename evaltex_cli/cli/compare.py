@@ -9,8 +9,9 @@ import click
 from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import (
     Chosen,
-    NumberRange,
     Work,
+    ci_option,
+    confidence_option,
     form_option,
     input_options,
     output_option,
@@ -39,13 +40,8 @@ from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions
 )
 @resamples_option
 @seed_option
-@click.option(
-    "--confidence",
-    type=NumberRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Level of the intervals.",
-)
+@ci_option("level", 0.95, "Level of the intervals.  [default: 0.95]")
+@confidence_option
 @form_option("table", "json", "csv", "markdown", "latex")
 @click.option("--worst", type=click.IntRange(min=0), default=10, show_default=True, help="Images and objects to list.")
 @output_option("comparison")
@@ -59,7 +55,7 @@ def command(
     labels: tuple[str, ...],
     resamples: int,
     seed: int,
-    confidence: float,
+    level: float,
     form: str,
     worst: int,
     output: Path | None,
@@ -99,9 +95,9 @@ def command(
         groups, left_out = comparison.by_protocol(systems)
         warn([f"{system.label}: {text}" for group in groups for system in group for text in system.document.warnings])
         warn([f"left out: {name} ({reason})" for name, reason in left_out.items()])
-        comparisons = [comparison.compare(group, resamples=resamples, seed=seed, level=confidence) for group in groups]
+        comparisons = [comparison.compare(group, resamples=resamples, seed=seed, level=level) for group in groups]
         warn([warning for one in comparisons if (warning := one.warning)])
-        write_output(tables.FORMATS[form](comparisons, worst, confidence), output)
+        write_output(tables.FORMATS[form](comparisons, worst, level), output)
 
 
 def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:

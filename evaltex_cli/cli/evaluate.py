@@ -12,8 +12,10 @@ import click
 from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import (
     Chosen,
-    NumberRange,
     Work,
+    all_scores_option,
+    ci_option,
+    confidence_option,
     diagnose_option,
     embed_option,
     group,
@@ -34,16 +36,6 @@ if TYPE_CHECKING:
     from evaltex_cli.results.result_document import Bootstrap
 
 GATE_NOT_MET = 1
-
-
-class Level(NumberRange):
-    """The value of an option that needs none, and takes the word after it for one."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            self.fail(f"{value!r} is no level between 0 and 1; for 0.95, put the option after the paths.", param, ctx)
 
 
 def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
@@ -74,18 +66,12 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
 @group(
     "bootstrap",
     _bootstrap,
-    level=click.option(
-        "--confidence",
-        "level",
-        type=Level(0, 1, min_open=True, max_open=True),
-        is_flag=False,
-        flag_value=0.95,
-        metavar="[LEVEL]",
-        help="Show confidence intervals at this level.  [default level: 0.95]",
-    ),
+    level=ci_option("level", None, "Show bootstrap confidence intervals.  [default level: 0.95]"),
     resamples=resamples_option,
     seed=seed_option,
 )
+@confidence_option
+@all_scores_option
 @click.option(
     "--fail-if",
     multiple=True,

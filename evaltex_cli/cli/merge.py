@@ -10,6 +10,7 @@ from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import quiet_option
 from evaltex_cli.cli.output import echo_err, echo_lines, error_exit, warn
 from evaltex_cli.cli.paths import OUTPUT_FOLDER, RESULTS, force_option
+from evaltex_cli.cli.terminal import screen
 from evaltex_cli.results.beginnings import is_result
 from evaltex_cli.runtime.outputs import without
 
@@ -27,7 +28,8 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
     repeated.
     """
     with error_exit():
-        from evaltex_cli.results import merge, result_document, text_tables, writer
+        from evaltex_cli.results import merge, result_document, writer
+        from evaltex_cli.results.score_table import score_table
         from evaltex_cli.runtime import atomic_output
 
         merged = merge.merge(results, res_dir)
@@ -48,4 +50,4 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
             if earlier:
                 replaced = f"{res_dir} has the result of an earlier merge, which is no part of this one: it is replaced"
                 echo_err("note", replaced)
-            echo_lines([text_tables.score_table(evaluations, {}), f"Results: {res_dir}"])
+            echo_lines([*score_table(evaluations, screen()), f"Results: {res_dir}"])

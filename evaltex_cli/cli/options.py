@@ -166,6 +166,53 @@ resamples_option = click.option(
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random subsets."
 )
+
+
+class Level(NumberRange):
+    """The value of an option that needs none, and takes the word after it for one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is no level between 0 and 1; {self._advice(value)}", param, ctx)
+
+    @staticmethod
+    def _advice(value: str) -> str:
+        try:
+            share = float(str(value).rstrip("%")) / 100
+        except ValueError:
+            return "for 0.95, put the option after the paths."
+        return f"did you mean {share:g}?" if 0 < share < 1 else "expected one such as 0.95."
+
+
+def ci_option(name: str, default: float | None, help_text: str) -> Decorator:
+    """Return the option of the level of bootstrap intervals."""
+    return click.option(
+        "--ci",
+        name,
+        type=Level(0, 1, min_open=True, max_open=True),
+        is_flag=False,
+        flag_value=0.95,
+        default=default,
+        metavar="[LEVEL]",
+        help=help_text,
+    )
+
+
+def _refuse_confidence(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        raise click.UsageError(
+            "no option --confidence; did you mean --ci (bootstrap confidence intervals), or --min-confidence (threshold"
+            " of detections)?",
+            ctx,
+        )
+
+
+confidence_option = click.option(
+    "--confidence", is_flag=False, flag_value="", hidden=True, expose_value=False, callback=_refuse_confidence
+)
+all_scores_option = click.option("--all-scores", is_flag=True, help="Print all scores, not only the headline scores.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
 
 

@@ -21,6 +21,8 @@ from evaltex_cli.runtime import signals
 from evaltex_cli.runtime.outputs import guarded
 
 BAR_AFTER_SECONDS = 1.0
+COLORS = {"error:": "red", "warning:": "yellow"}
+"""Kinds of messages that are in colour on a terminal."""
 
 
 @contextmanager
@@ -118,7 +120,13 @@ def echo_err(kind: str, text: str) -> None:
 def _echo_err(lines: Sequence[str]) -> None:
     """Print lines to standard error; if that fails, there is nowhere to report it."""
     with suppress(OSError):
-        click.echo("\n".join(lines), err=True)
+        click.echo("\n".join(map(_colored, lines)), err=True)
+
+
+def _colored(line: str) -> str:
+    """Return a line with the kind of its message in colour, which click removes if stderr is no terminal."""
+    lead, kind, text = line.partition(next((kind for kind in COLORS if line.startswith(f"evaltex: {kind}")), "\n"))
+    return lead + click.style(kind, fg=COLORS[kind], bold=True) + text if kind else line
 
 
 def echo_lines(lines: Sequence[str], to_stderr: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +13,7 @@ import click
 
 from evaltex_cli.cli.options import ALL, Chosen, Work
 from evaltex_cli.cli.output import echo_lines, progress_bar, warn
+from evaltex_cli.cli.terminal import screen
 from evaltex_cli.evaluation import resume
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
@@ -21,8 +22,9 @@ from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
 from evaltex_cli.results.beginnings import is_result
 from evaltex_cli.results.result_document import Bootstrap, Extras, Intervals, Verdict
+from evaltex_cli.results.score_table import score_table
+from evaltex_cli.results.screen import Screen
 from evaltex_cli.results.significance import with_intervals
-from evaltex_cli.results.text_tables import score_table
 from evaltex_cli.results.writer import ResultWriter, image_files, log_unfit_names, result_names
 from evaltex_cli.runtime.atomic_output import staged, write_file
 
@@ -46,6 +48,7 @@ class Results:
     junit: Path | None
     resume: bool
     quiet: bool
+    all_scores: bool
 
     def __post_init__(self) -> None:
         if self.embed and not self.report:
@@ -97,12 +100,14 @@ def run(request: Request) -> list[Verdict]:
     if results.resume:
         resume.place(results.res_dir).unlink(missing_ok=True)
     warn([warning for evaluation in evaluations for warning in evaluation.warnings])
-    lines = [f"Gate {verdict}" for verdict in verdicts if not (results.quiet and verdict.passed)]
+    shown = screen()
+    lines: list[str] = []
     if not results.quiet:
-        lines.append(score_table(evaluations, intervals))
-        lines += [f"Left out: {name} ({reason})" for name, reason in left_out.items()]
+        lines += score_table(evaluations, shown, intervals, results.bootstrap, results.all_scores)
+        lines += [line for name, why in left_out.items() for line in shown.wrapped(f"Left out: {name} ({why})")]
         lines += [f"Report: {results.res_dir / REPORT} ({made})"] if results.report else []
         lines.append(_places(results, [evaluation.protocol.name for evaluation in evaluations]))
+    lines += [line for verdict in verdicts if not (results.quiet and verdict.passed) for line in _gate(verdict, shown)]
     echo_lines(lines, to_stderr=results.quiet)
     return verdicts
 
@@ -193,9 +198,16 @@ def _report(folder: Path, request: Request, inputs: Inputs, diagnoses: Sequence[
     return str(report.make(folder / REPORT, subject, pictures))
 
 
+def _gate(verdict: Verdict, shown: Screen) -> Iterator[str]:
+    """What a gate says, in lines that fit the terminal."""
+    first, *more = shown.wrapped(f"Gate {verdict}", indent=" " * 13)
+    yield first.replace(verdict.state, shown.paint(verdict.state, "green" if verdict.passed else "red"), 1)
+    yield from more
+
+
 def _places(results: Results, names: Sequence[str]) -> str:
     """Where the results are, in one line."""
-    name = names[0] if len(names) == 1 else f"{{{','.join(names)}}}"
+    name = names[0] if len(names) == 1 else "PROTOCOL"
     images = f", {results.res_dir / name / '*.txt'}" if results.per_image else ""
     return f"Results: {results.res_dir / f'{name}.txt'}, {results.res_dir / f'{name}.json'}{images}"
 

@@ -10,7 +10,8 @@ from dataclasses import asdict, fields
 from evaltex_cli.comparison.changes import ImageChange, ObjectChange
 from evaltex_cli.comparison.comparison import Comparison, ScoreComparison
 from evaltex_cli.results import significance
-from evaltex_cli.results.text_tables import JsonObject, aligned, json_pieces, printable, shown_p
+from evaltex_cli.results.screen import aligned
+from evaltex_cli.results.text_tables import JsonObject, json_pieces, printable, shown_p
 
 _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}

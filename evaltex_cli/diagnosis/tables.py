@@ -11,7 +11,8 @@ from dataclasses import asdict
 from evaltex_cli.diagnosis.breakdown import OF_GT, PROPERTIES, Bin
 from evaltex_cli.diagnosis.diagnosis import Diagnosis
 from evaltex_cli.diagnosis.misread import Misread
-from evaltex_cli.results.text_tables import JsonObject, aligned, json_document, printable
+from evaltex_cli.results.screen import aligned
+from evaltex_cli.results.text_tables import JsonObject, json_document, printable
 
 SHOWN_DECIMALS = 4
 MISREAD = ("words", "characters")

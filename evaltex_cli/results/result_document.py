@@ -32,11 +32,17 @@ class Verdict:
     limit: float
     passed: bool
 
+    @property
+    def state(self) -> str:
+        """Whether the gate is passed, in one word."""
+        return "passed" if self.passed else "FAILED"
+
     def __str__(self) -> str:
         value = "undefined" if self.value is None else f"{self.value:.6g}"
         against = "" if self.baseline is None else f", baseline {self.baseline:.6g}"
-        state = "passed" if self.passed else "FAILED"
-        return f"{state}  {self.expression}: {self.protocol} {self.score} is {value}, limit {self.limit:.6g}{against}"
+        return (
+            f"{self.state}  {self.expression}: {self.protocol} {self.score} is {value}, limit {self.limit:.6g}{against}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

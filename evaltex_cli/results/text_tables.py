@@ -1,16 +1,14 @@
-"""What the outputs of commands share: the table of scores, aligned columns, printable names, the head of the JSON."""
+"""What the outputs of commands share: printable names, p-values, the head of the JSON and its pieces."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from json.encoder import encode_basestring
 from types import GeneratorType
 from typing import Any, TypeAlias
 
-from evaltex_cli.evaluation.tally import Evaluation
-from evaltex_cli.results.result_document import Intervals
 from evaltex_cli.version import __version__
 
 SCHEMA = 1
@@ -18,25 +16,6 @@ JsonObject: TypeAlias = dict[str, Any]
 """An object of a JSON document that is read or is to be written."""
 BLOCK = 1 << 16
 """Characters that are written at once."""
-
-
-def aligned(rows: Sequence[Sequence[str]], texts: Collection[int] | None = None) -> Iterator[str]:
-    """Yield rows of cells as lines, columns of text to the left and of numbers to the right.
-
-    Parameters
-    ----------
-    rows : sequence of sequence of str
-        Of as many cells each.
-    texts : collection of int, optional
-        The columns of text; all by default.
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (
-            cell.ljust(width) if texts is None or k in texts else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        yield "  ".join(cells).rstrip()
 
 
 def printable(text: str) -> str:
@@ -117,26 +96,3 @@ _SCALARS: dict[type, Callable[[Any], str]] = {
     bool: lambda value: "true" if value else "false",
     type(None): lambda _: "null",
 }
-
-
-def score_table(evaluations: Sequence[Evaluation], intervals: Mapping[str, Intervals]) -> str:
-    """Return a short table of a run: one row per protocol, its headline scores as columns, with any intervals."""
-    rows = []
-    for evaluation in evaluations:
-        bounds = intervals.get(evaluation.protocol.name, {})
-        names = evaluation.protocol.headline
-        shown = [f"{name} {_score(evaluation.scores[name])}{_bounds(name, bounds)}" for name in names]
-        rows.append([evaluation.protocol.name, *shown])
-    width = max(len(cells[0]) for cells in rows)
-    return "\n".join("  ".join([cells[0].ljust(width), *cells[1:]]) for cells in rows)
-
-
-def _score(value: float | None) -> str:
-    return f"{'-':<6}" if value is None else f"{value:.4f}"
-
-
-def _bounds(name: str, intervals: Intervals) -> str:
-    if name not in intervals:
-        return ""
-    interval = intervals[name]
-    return f" [{interval[0]:.4f}, {interval[1]:.4f}]" if interval else " [-]"

@@ -9,7 +9,8 @@ from typing import Literal
 
 from evaltex_cli.errors import counted, quote
 from evaltex_cli.formats.base import Side
-from evaltex_cli.results.text_tables import aligned, json_document, printable
+from evaltex_cli.results.screen import aligned
+from evaltex_cli.results.text_tables import json_document, printable
 
 Level = Literal["error", "warning"]
 FEW_PAIRS = 20

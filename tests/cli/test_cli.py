@@ -111,13 +111,14 @@ def test_what_is_printed_and_written() -> None:
     result = run("gt.txt", "det.txt", "res")
     assert (result.exit_code, result.stderr) == (0, "")
     assert re.fullmatch(
-        r"evaltex  recall 0\.\d{4}  precision 0\.\d{4}  fscore 0\.\d{4}\n"
+        r"protocol  recall  precision  fscore\n"
+        r"evaltex   0\.\d{4}     0\.\d{4}  0\.\d{4}\n"
         r"Results: res/evaltex\.txt, res/evaltex\.json\n",
         result.stdout,
     )
     scores = evaluate("gt.txt", "det.txt").scores
-    for name in ("recall", "precision", "fscore"):
-        assert f"  {name} {scores[name]:.4f}" in result.stdout
+    shown = [f"{scores[name]:.4f}" for name in ("recall", "precision", "fscore")]
+    assert result.stdout.splitlines()[1].split() == ["evaltex", *shown]
     assert list(tree(Path("res"))) == ["evaltex.json", "evaltex.txt"]
     written = json.loads(Path("res/evaltex.json").read_text())
     assert (written["scores"], written["images"]) == (scores, [])
@@ -160,7 +161,7 @@ def test_several_protocols_each_with_its_parameters() -> None:
         "gt.txt", "det.txt", "res", "--protocol", "deteval", "--protocol", "evaltex", "--set", "deteval.t_r=0.5"
     )
     assert result.exit_code == 0, result.output
-    assert [line.split()[0] for line in result.stdout.splitlines()] == ["deteval", "evaltex", "Results:"]
+    assert [line.split()[0] for line in result.stdout.splitlines()] == ["protocol", "deteval", "evaltex", "Results:"]
     assert json.loads(Path("res/deteval.json").read_text())["parameters"]["t_r"] == 0.5
 
 
@@ -285,8 +286,8 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
         (["report", ""], "is empty; give a path"),
         (["compare", "gt.txt", "det.txt", ""], "is empty; give a path"),
         (
-            ["--confidence", "gt.txt", "det.txt", "res"],
-            "'--confidence': 'gt.txt' is no level between 0 and 1; for 0.95, put the option after the paths.",
+            ["--ci", "gt.txt", "det.txt", "res"],
+            "'--ci': 'gt.txt' is no level between 0 and 1; for 0.95, put the option after the paths.",
         ),
         (["none.txt", "det.txt", "res", "--fail-if", "fscor<1"], "unknown score 'fscor' (did you mean 'fscore'?)"),
         (["none.txt", "det.txt", "res", "--fail-if", "iou.recall<1"], "protocol iou is not in this run"),
@@ -522,7 +523,7 @@ def test_names_of_one_file_where_capitals_do_not_count(monkeypatch: pytest.Monke
 def test_a_pipe_gets_no_bar_and_no_colour() -> None:
     result = shell("gt.txt", "det.txt", "res", "-a")
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.startswith("evaltex  recall 0.")
+    assert result.stdout.startswith("protocol  recall ")
     assert result.stdout.isprintable() is False
     assert set(re.findall(r"[^ -~]", result.stdout)) == {"\n"}
 
@@ -624,9 +625,9 @@ def test_a_file_gets_what_stdout_gets_of_names_that_are_not_unicode(command: str
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["gt.txt", "det.txt", "res", "--confidence", "nan"],
+        ["gt.txt", "det.txt", "res", "--ci", "nan"],
         ["gt.txt", "det.txt", "res", "--jobs", "99999999999999999999"],
-        ["compare", "gt.txt", "det.txt", "det.txt", "--confidence", "nan"],
+        ["compare", "gt.txt", "det.txt", "det.txt", "--ci", "nan"],
     ],
     ids=" ".join,
 )

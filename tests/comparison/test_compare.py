@@ -137,16 +137,16 @@ def test_a_damaged_result_is_reported(folder):
     assert "is a damaged result" in result.output
 
 
-def test_confidence_of_a_plain_run(folder):
-    result = run("gt.txt", "less.txt", "res", "--confidence")
+def test_intervals_of_a_plain_run(folder):
+    result = run("gt.txt", "less.txt", "res", "--ci")
     assert result.exit_code == 0, result.output
-    assert "recall 0." in result.output
-    assert " [" in result.output
+    assert result.stdout.startswith("95% bootstrap confidence intervals over images\nprotocol ")
+    assert re.search(r"^evaltex +0\.\d{4} \[\.\d{4}, \.\d{4}\] ", result.stdout, re.MULTILINE)
     document = json.loads((folder / "res" / "evaltex.json").read_text(encoding="utf-8"))
     assert document["bootstrap"] == {"level": 0.95, "resamples": 2000, "seed": 0}
     low, high = document["intervals"]["recall"]
     assert low < document["scores"]["recall"] < high
-    wider = run("gt.txt", "less.txt", "res", "--confidence", "0.99", "--seed", 1)
+    wider = run("gt.txt", "less.txt", "res", "--ci", "0.99", "--seed", 1)
     assert wider.output != result.output
 
 

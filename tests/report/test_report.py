@@ -126,9 +126,7 @@ class TestContent:
 
     def test_intervals_and_gates_of_the_run_are_shown_as_they_are(self, tmp_path: Path) -> None:
         gt, det = EXAMPLES / "words" / "gt.txt", EXAMPLES / "words" / "det.txt"
-        evaluated(
-            gt, det, tmp_path / "res", "-a", "--confidence", "0.8", "--resamples", "20", "--fail-if", "recall<0.1"
-        )
+        evaluated(gt, det, tmp_path / "res", "-a", "--ci", "0.8", "--resamples", "20", "--fail-if", "recall<0.1")
         write(tmp_path / "report.html", [tmp_path / "res"])
         document = json.loads((tmp_path / "res" / "evaltex.json").read_bytes())
         data = islands(tmp_path / "report.html")

@@ -31,7 +31,7 @@ COMMANDS = {
     "compare as JSON": "compare res-a res-b --resamples 10 --format json --output compared.json",
     "merge": "merge res-0 res-1 merged",
     "report": "report res-a --output page.html",
-    "evaluate and report": "gt.txt a.txt reported --report --confidence --resamples 10",
+    "evaluate and report": "gt.txt a.txt reported --report --ci --resamples 10",
     "baseline": "gt.txt b.txt gated --baseline res-a",
 }
 
@@ -69,7 +69,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
         os.chdir(found[images])
         write_data(images)
         for run in ("gt.txt a.txt res-a", "gt.txt b.txt res-b", "gt-0.txt a-0.txt res-0", "gt-1.txt a-1.txt res-1"):
-            peak(f"{run} -a --quiet --confidence --resamples 10")
+            peak(f"{run} -a --quiet --ci --resamples 10")
     os.chdir(before)
     return found
 

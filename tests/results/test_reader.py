@@ -26,7 +26,7 @@ MUTATIONS = 25
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
-    options = ["-a", "--confidence", "--resamples", "5", "--protocol", "all", "--quiet"]
+    options = ["-a", "--ci", "--resamples", "5", "--protocol", "all", "--quiet"]
     for name in ("one", "two"):
         arguments = [str(WORDS / "gt.zip"), str(WORDS / "det.zip"), str(folder / name), *options]
         found = CliRunner().invoke(main, arguments)

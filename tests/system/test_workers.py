@@ -97,7 +97,7 @@ def arguments_for(kind: str) -> list[str]:
     if kind == "masks":
         return [*write_masks(), "-a"]
     if kind == "folders":
-        return [*write_folders(), "res", "-a", "--protocol", "iou", "--protocol", "deteval", "--confidence"]
+        return [*write_folders(), "res", "-a", "--protocol", "iou", "--protocol", "deteval", "--ci"]
     every = ["--protocol", "cleval", "--protocol", "tedeval", "--protocol", "evaltex", "--plots"]
     return [*write_boxes(polygons=kind == "polygons"), "res", "-a", *every]
 
@@ -472,7 +472,7 @@ def test_a_run_that_is_stopped_while_workers_start_ends(stop: signal.Signals, se
 @pytest.mark.parametrize("chunks", [0, 3, 15])
 def test_a_killed_run_goes_on_to_the_same_bytes(chunks: int) -> None:
     write_boxes(polygons=True, images=500)
-    arguments = ["gt.txt", "det.txt", "res", "-a", "--resume", "--quiet", "--protocol", "cleval", "--confidence"]
+    arguments = ["gt.txt", "det.txt", "res", "-a", "--resume", "--quiet", "--protocol", "cleval", "--ci"]
     process = began(*arguments, changed=KILLED.format(chunks=chunks + 1))
     journals = lambda: list(Path().glob(".evaltex-resume-*"))  # noqa: E731
     process.communicate()

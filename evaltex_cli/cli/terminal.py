@@ -1,0 +1,47 @@
+"""The terminal: how wide it is, and whether what is printed has colours."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evaltex_cli.cli.messages import columns
+
+if TYPE_CHECKING:
+    from evaltex_cli.results.screen import Screen
+
+
+def _choose_color(ctx: click.Context, _: click.Parameter, value: str) -> None:
+    """Make the choice known to click, which removes colours from what is printed if it is False."""
+    if value == "auto":
+        is_refused = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+        ctx.color = False if is_refused else None
+    else:
+        ctx.color = value == "always"
+
+
+def color_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the option that every command has."""
+    return click.option(
+        "--color",
+        type=click.Choice(["auto", "always", "never"]),
+        default="auto",
+        show_default=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_choose_color,
+        help="Use colours; auto: on a terminal, unless NO_COLOR is set.",
+    )(command)
+
+
+def screen(output: Path | None = None) -> Screen:
+    """Return what stdout shows, or what a file that is written instead of it should have."""
+    from evaltex_cli.results.screen import Screen
+
+    color = click.get_current_context().color
+    return Screen(columns(), output is None and (sys.stdout.isatty() if color is None else color))

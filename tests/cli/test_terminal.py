@@ -1,0 +1,94 @@
+"""Colours and widths of what every command prints."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from evaltex_cli.cli import COMMANDS, main
+
+STYLE = "\x1b["
+GT = 'img_1\n100,200\n1,1,"a",f,10,20,30,40\nimg_2\n50,50\n1,1,"b",f,0,0,10,10\n'
+DET = 'img_2\n1,"",0,0,10,10\nimg_1\n1,"",10,20,15,40\n2,"",60,60,5,5\n'
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("gt.txt").write_text(GT)
+    Path("det.txt").write_text(DET)
+
+
+def run(*arguments: str, on_terminal: bool = False, **variables: str | None) -> Result:
+    """Run a command; on a terminal, click leaves styles to the command."""
+    settings = {"NO_COLOR": None, "TERM": "xterm", "COLUMNS": None} | variables
+    runner = CliRunner(env=settings)
+    return runner.invoke(main, arguments, color=True) if on_terminal else runner.invoke(main, arguments)
+
+
+@pytest.mark.parametrize("command", ["evaluate", *COMMANDS])
+def test_every_command_has_the_option(command: str) -> None:
+    found = main.get_command(None, command)  # type: ignore[arg-type]
+    assert found is not None
+    assert any("--color" in parameter.opts for parameter in found.params)
+
+
+GATED = ["gt.txt", "det.txt", "res", "--fail-if", "recall<0.999"]
+
+
+def test_a_pipe_has_colours_only_if_they_are_asked_for() -> None:
+    assert STYLE not in run(*GATED).output
+    always = run(*GATED, "--color", "always").stdout
+    assert "\x1b[31mFAILED\x1b[0m" in always
+    assert re.sub(r"\x1b\[\d+m", "", always) == run(*GATED).stdout
+    assert STYLE in run(*GATED, "--color", "always", NO_COLOR="1").stdout
+
+
+def test_warnings_and_errors_have_colours() -> None:
+    assert "\x1b[33m\x1b[1mwarning:" in run("gt.txt", "det.txt", "res", "--ci", "--color", "always").stderr
+    assert "\x1b[31m\x1b[1merror:" in run("compare", "gt.txt", "det.txt", "--color", "always").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables"), [(["--color", "never"], {}), ([], {"NO_COLOR": "1"}), ([], {"TERM": "dumb"})]
+)
+def test_no_colours_on_a_terminal_if_they_are_refused(arguments: list[str], variables: dict[str, str]) -> None:
+    assert STYLE in run("gt.txt", "det.txt", "res", "--ci", on_terminal=True).stderr
+    found = run("gt.txt", "det.txt", "res", "--ci", *arguments, on_terminal=True, **variables)
+    assert STYLE not in found.output
+
+
+def test_a_file_has_no_colours() -> None:
+    result = run("compare", "gt.txt", "det.txt", "det.txt", "--output", "table.txt", "--color", "always")
+    assert result.exit_code == 0, result.output
+    assert STYLE not in Path("table.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gt.txt", "det.txt", "res", "--confidence"], "did you mean --ci "),
+        (["gt.txt", "det.txt", "res", "--confidence", "0.9"], "did you mean --ci "),
+        (["compare", "gt.txt", "det.txt", "det.txt", "--confidence", "0.9"], "did you mean --ci "),
+        (["gt.txt", "det.txt", "res", "--ci", "95"], "did you mean 0.95?"),
+        (["gt.txt", "det.txt", "res", "--ci", "99%"], "did you mean 0.99?"),
+        (["gt.txt", "det.txt", "res", "--ci", "1"], "did you mean 0.01?"),
+        (["gt.txt", "det.txt", "res", "--color", "sometimes"], "auto"),
+    ],
+)
+def test_wrong_levels_and_the_old_option(arguments: list[str], message: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert not Path("res").exists()
+
+
+def test_all_scores() -> None:
+    result = run("gt.txt", "det.txt", "res", "--all-scores", "--protocol", "evaltex", "--protocol", "cleval", "--ci")
+    lines = result.stdout.splitlines()
+    assert lines[0] == "95% bootstrap confidence intervals over images"
+    assert {"evaltex", "cleval"} < set(lines)
+    assert {"  emd_fscore_no_split", "  splits"} < {line[:21].rstrip() for line in lines}
