@@ -269,14 +269,17 @@ def scored(
 
 
 def _has_polygons(inputs: Inputs, cuts: Sequence[tuple[int, int]], ordered_map: OrderedMap) -> bool:
-    """Whether an object of either side has other than four vertices; images are read until one is found."""
+    """Whether an object of either side has other than four vertices; images that may have one are read until it is."""
     of_gt = (np.arange(*cut) for cut in cuts)
     of_det = (part[part != NO_DETECTIONS] for part in (inputs.paired[start:stop] for start, stop in cuts))
     for source, parts in ((inputs.gt, of_gt), (inputs.det, of_det)):
         if formats.load(source.format).four_corners:
             continue
         try:
-            if any(ordered_map(batches.holds_polygons, (batches.part_of(source, part) for part in parts))):
+            possible = (part if source.polygons is None else part[source.polygons[part]] for part in parts)
+            if any(
+                ordered_map(batches.holds_polygons, (batches.part_of(source, part) for part in possible if len(part)))
+            ):
                 return True
         except FailedError as failed:
             raise InputError(f"{source.path}: given up after three attempts ({failed.reason})") from failed

@@ -138,6 +138,8 @@ class Source:
     min_confidence : float or None
         The least confidence of the objects that it gives (`filters.only_confident`); None where it gives all.
     filters : tuple of Filter
+    polygons : (images,) bool or None
+        Which images may have objects of other than four vertices; None where the index does not say.
     """
 
     path: str
@@ -150,6 +152,7 @@ class Source:
     labels: Callable[[int], Ints] | None = None
     min_confidence: float | None = None
     filters: tuple[Filter, ...] = ()
+    polygons: Bools | None = None
 
     def part(self, positions: Ints) -> SourcePart:
         """Return the images at these positions of `names`, to be read here or in another process."""

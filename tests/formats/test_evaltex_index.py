@@ -142,6 +142,31 @@ def test_names_and_texts_are_where_the_index_says(
         assert b"\n".join(lines[text.file][text.first - 1 :][: count + 1]).startswith(text.text)
 
 
+@pytest.mark.parametrize("part", [1 << 20, 60, 7, 1])
+@pytest.mark.parametrize("side", ["gt", "det"])
+def test_the_index_says_which_images_may_have_polygons(side: Side, part: int, tmp_path: Path) -> None:
+    """Two commas more than a box needs: of vertices or a transcription, in a plain line or in one taken by itself."""
+    lead, flag = ("1,1,", ",f") if side == "gt" else ("1,", "")
+    box = f'{lead}"a,b"{flag},1,2,3,4\n'
+    objects = {
+        "boxes": box * 3,
+        "nothing": "",
+        "polygon": f'{box}{lead}"a"{flag},0,0,9,0,9,9\n',
+        "commas": f'{lead}"1,000,000"{flag},1,2,3,4\n',
+        "odd box": f" {lead}a{flag},1,2,3,4\n\n",
+        "odd polygon": f"{box}{lead}a{flag},0,0,9,0,9,9\n",
+        "last": box,
+    }
+    path = tmp_path / "file.txt"
+    path.write_text("".join(f"{name}\n{'10,10' * (side == 'gt')}\n{lines}" for name, lines in objects.items()))
+    log = FaultLog()
+    with patch.object(evaltex_index, "PART_BYTES", part), patch.object(evaltex_txt, "BLOCK_BYTES", max(part, 20)):
+        source = evaltex_txt.index(path, side, log)
+    assert not log.count
+    assert source.polygons is not None
+    assert source.polygons.tolist() == [name in ("polygon", "commas", "odd polygon") for name in source.names]
+
+
 def test_an_odd_object_line_belongs_to_an_image_found_in_bulk(tmp_path: Path) -> None:
     """Though the file begins with objects of no image, and no name was taken as one line."""
     path = tmp_path / "det.txt"

@@ -22,6 +22,9 @@ _NEWLINE, _RETURN, _BLANK, _QUOTE, _COMMA, _DOT, _ZERO = b'\n\r ",.0'
 _MOST_DIGITS = 18
 _MOST_SIZE_DIGITS = 9
 
+BOX_COMMAS = {"gt": 7, "det": 5}
+"""The commas of an object line of a box whose transcription has none; no object line has fewer."""
+
 _OTHER, _WORD, _INNER, _SLASH = 0, 1, 2, 3
 _KIND = np.full(256, _OTHER, np.uint8)
 _KIND[np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz", np.uint8)] = _WORD
@@ -44,6 +47,17 @@ def usual_object_lines(data: Bytes, starts: Ints, side: Side) -> Bools:
     others = np.flatnonzero(~usual)
     usual[others] = _are_usual(data, starts[others], side)
     return usual
+
+
+def _wide_lines(data: Bytes, starts: Ints, usual: Bools, side: Side, sizes: int) -> Ints:
+    """Return those of the usual object lines that may have more numbers than a box.
+
+    Each has the commas of a box or more, since its transcription may have some; a size line has one.
+    """
+    is_comma, least, lines = data == _COMMA, BOX_COMMAS[side], int(np.count_nonzero(usual))
+    if np.count_nonzero(is_comma) <= least * lines + sizes + 1:  # a line of vertices has two more than one of a box
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(usual & (np.add.reduceat(is_comma, starts, dtype=np.int32) > least + 1))
 
 
 def _are_usual(data: Bytes, position: Ints, side: Side) -> Bools:
@@ -167,6 +181,8 @@ class PlainImages(NamedTuple):
         Which of them are objects' at a glance.
     ends_usual : bool
         Whether the block's last line is.
+    wide : (k,) int64
+        Lines that are objects' at a glance and may have more numbers than a box.
     """
 
     names: bytes
@@ -176,6 +192,7 @@ class PlainImages(NamedTuple):
     left: Ints
     left_usual: Bools
     ends_usual: bool
+    wide: Ints
 
 
 def plain_images(
@@ -232,7 +249,8 @@ def plain_images(
     before = int(name[0]) if len(name) else len(starts)  # no image may have begun
     is_left[:before] |= usual[:before] & np.diff(usual[:before], prepend=after_usual)
     left = np.flatnonzero(is_left[:-1])
-    return PlainImages(names.tobytes(), name, last, sizes, left, usual[left], bool(usual[-1]))
+    wide = _wide_lines(data, starts, usual, side, len(name) if side == "gt" else 0)
+    return PlainImages(names.tobytes(), name, last, sizes, left, usual[left], bool(usual[-1]), wide)
 
 
 def _lines(data: Bytes, starts: Ints, stops: Ints) -> tuple[Bytes, Ints]:

@@ -176,6 +176,7 @@ def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog)
         names=names,
         weights=found.weights,
         content=Reader(names_of_files, readable, side, *columns),
+        polygons=found.polygons,
         warnings=() if names or side == "gt" else empty,
     )
 

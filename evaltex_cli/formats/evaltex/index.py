@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from evaltex_cli.errors import FaultLog, FormatError, not_utf8, quote
 from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.evaltex.bulk import PlainImages, plain_images
+from evaltex_cli.formats.evaltex.bulk import BOX_COMMAS, PlainImages, plain_images
 from evaltex_cli.formats.evaltex.lines import LAYOUT, is_object_line, parse_size_line
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES, Names, is_too_long, leaves_result_folder
 from evaltex_cli.formats.files.text_lines import MANY_LINES, line_ends
-from evaltex_cli.records import Ints
+from evaltex_cli.records import Bools, Ints, distinct
 
 _SIZE_ATTEMPT = re.compile(r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]*,\s*\d[^,]*")
 PART_BYTES = 1 << 20
@@ -56,6 +56,8 @@ class Images(NamedTuple):
         Index of the image's file.
     checksum : (n,) uint32
         CRC-32 of the objects' bytes.
+    polygons : (n,) bool
+        Whether objects may be other than boxes: their lines have commas enough.
     """
 
     names: Names
@@ -66,6 +68,7 @@ class Images(NamedTuple):
     head: Column
     file: Column
     checksum: Column
+    polygons: Bools
 
 
 @dataclass(slots=True)
@@ -98,6 +101,7 @@ class Index:
     _line: array[Any] = field(default_factory=lambda: array("i"))
     _head: array[Any] = field(default_factory=lambda: array("B"))
     _checksum: array[Any] = field(default_factory=lambda: array("I"))
+    _polygons: bytearray = field(default_factory=bytearray)
 
     def begin_file(self, path: Path) -> None:
         """What follows stands in this file."""
@@ -133,6 +137,7 @@ class Index:
         )
         self._after_usual = plain.ends_usual
         first = int(plain.name_line[0]) if len(plain.name_line) else len(ends)
+        wide = starts[plain.wide].tolist()
         places = (plain.left, starts[plain.left], ends[plain.left], plain.left_usual)
         for k, start, stop, is_usual in zip(*(column.tolist() for column in places), strict=True):
             self._in_image |= k > first
@@ -142,6 +147,8 @@ class Index:
             if position == 0 and k == 0:
                 text = text.removeprefix("\ufeff")
             self._take(text, line + k, position + start, position + stop + 1)
+            if text.count(",") > BOX_COMMAS[self.side] + 1:
+                wide.append(start)
         self._in_image |= first < len(ends)
         kept = len(self._heads) - self._awaits_size
         heads, self._heads = self._heads[:kept], self._heads[kept:]
@@ -150,6 +157,11 @@ class Index:
             heads, plain, position + starts[plain.name_line], position + ends[plain.last_line] + 1, line
         )
         self._sum(data, position, begin.tolist(), start.tolist(), is_open)
+        self._polygons += bytes(len(begin))
+        before = len(self._polygons) - len(begin)
+        for k in distinct(np.searchsorted(begin, np.array(wide, np.int64) + position, side="right") + before).tolist():
+            if k:  # a line before the first image is a fault
+                self._polygons[k - 1] = True
         return len(ends)
 
     def _sum(self, data: NDArray[np.uint8], position: int, begin: list[int], start: list[int], is_open: bool) -> None:
@@ -188,6 +200,7 @@ class Index:
             if len(self._images) > 1
             else np.broadcast_to(np.int32(0), count),
             np.asarray(self._checksum),
+            np.frombuffer(self._polygons, np.bool_),
         )
 
     def _add(
