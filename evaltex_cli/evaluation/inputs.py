@@ -14,6 +14,7 @@ from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_confident
+from evaltex_cli.formats.image_sizes import with_sizes, with_sizes_of_each_other
 from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions, MaskFolders
 from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.records import Ints
@@ -89,8 +90,6 @@ def open_inputs(gt: Path, det: Path, options: InputOptions, ordered_map: Ordered
     if options.min_confidence is not None:
         det_source = only_confident(det_source, options.min_confidence)
     if options.images is not None:
-        from evaltex_cli.formats.image_sizes import with_sizes
-
         gt_source = with_sizes(gt_source, options.images)
     lines = None if options.lines is None else _opened_lines(options.lines, gt_source, options, faults)
     return Inputs(*in_pixels(gt_source, det_source, options.images), faults, options, lines)
@@ -100,8 +99,6 @@ def _opened_lines(path: Path, gt: Source, options: InputOptions, faults: FaultLo
     lines, more = _opened((path, "gt", options))
     faults.extend(more)
     if options.images is not None:
-        from evaltex_cli.formats.image_sizes import with_sizes
-
         lines = with_sizes(lines, options.images)
     return with_names_of(gt, lines)
 
@@ -116,8 +113,6 @@ def in_pixels(gt: Source, det: Source, pictures: Path | None = None) -> tuple[So
     """
     if not any(formats.load(source.format).fractions for source in (gt, det)):
         return gt, det
-    from evaltex_cli.formats.image_sizes import with_sizes_of_each_other
-
     return with_sizes_of_each_other(gt, det, pair_images(gt, det, FaultLog()), pictures)
 
 

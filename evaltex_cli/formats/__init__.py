@@ -248,11 +248,8 @@ def _other_format(path: Path, name: str) -> str | None:
 
     Lines of numbers fit several formats, and a document type may be before any XML: both say nothing here.
     """
-    from evaltex_cli.formats.files import archive
-
     try:
-        with archive.held_state(path):
-            found = _recognised(path)
+        found = _recognised(path)
     except InputError:
         return None
     if found in (None, "icdar-xml") or not load(str(found)).ending or FORMATS[str(found)][0] == FORMATS[name][0]:
@@ -291,29 +288,25 @@ def _is_plain_text(path: Path) -> bool:
 def _recognised(path: Path) -> str | None:
     if _is_plain_text(path):  # without importing all the others
         return "evaltex"
-    try:
-        ending = _main_ending(path)
-        for name in FORMATS:
-            candidate = load(name)
-            may_be = ending is None or not candidate.ending or ending in candidate.endings
-            if may_be and candidate.recognises(path):
-                if not candidate.ending:
-                    _refuse_unread(path)
-                return name
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
-    return None
-
-
-def _main_ending(path: Path) -> str | None:
-    """Return the ending most files of a folder or archive have among those of formats; ``.txt`` for a draw."""
     from evaltex_cli.formats.documents.document_files import main_ending
     from evaltex_cli.formats.files import archive
 
-    if not archive.is_archive(path):
-        return None
-    known = {ending for name in FORMATS for ending in load(name).endings} - {""}
-    return main_ending(path, [".txt", *sorted(known - {".txt"})])
+    try:
+        with archive.held_state(path):
+            ending = None
+            if archive.is_archive(path):  # the ending that most of its files have; .txt for a draw
+                known = {ending for name in FORMATS for ending in load(name).endings} - {"", ".txt"}
+                ending = main_ending(path, [".txt", *sorted(known)])
+            for name in FORMATS:
+                candidate = load(name)
+                may_be = ending is None or not candidate.ending or ending in candidate.endings
+                if may_be and candidate.recognises(path):
+                    if not candidate.ending:
+                        _refuse_unread(path)
+                    return name
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
+    return None
 
 
 def _refuse_unread(path: Path) -> None:
