@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from evaltex_cli.cli.messages import all_faults_option
-from evaltex_cli.cli.options import diagnose_option, embed_option, quiet_option
+from evaltex_cli.cli.options import diagnose_option, embed_option, lines_option, quiet_option
 from evaltex_cli.cli.output import error_exit, progress_bar, stop, warn
 from evaltex_cli.cli.paths import INPUT, PICTURES, RESULTS, OutputFile, force_option
 from evaltex_cli.errors import counted
@@ -27,6 +27,7 @@ from evaltex_cli.runtime.outputs import refuse_file
     metavar="DIR",
     help="Folder of the images' pictures, which the report links to.",
 )
+@lines_option
 @embed_option
 @diagnose_option
 @click.option(
@@ -48,6 +49,7 @@ def command(
     gt: Path | None,
     detections: tuple[Path, ...],
     pictures: Path | None,
+    lines: Path | None,
     embed: bool,
     diagnose: bool,
     labels: tuple[str, ...],
@@ -67,7 +69,7 @@ def command(
         first = results[0] if results[0].is_dir() else results[0].parent
         page = output or first / (report.NAME if len(results) == 1 else report.COMPARISON_NAME)
         refuse_file(page, is_of("report"))
-        subject = report.read(results, labels or None, gt, detections, pictures)
+        subject = report.read(results, labels or None, gt, detections, pictures, lines)
         if diagnose:
             with progress_bar(quiet) as progress:
                 subject = subject.with_losses(progress)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
 from evaltex_cli.evaluation.tally import Gathered, InputCounts, Make, Run, add_batch
 from evaltex_cli.formats import picture_folders
-from evaltex_cli.formats.base import ReadImages, Side, Source
+from evaltex_cli.formats.base import ReadImages, Source
 from evaltex_cli.formats.filters import treat_invalid
 from evaltex_cli.formats.options import InputOptions, MaskFolders
 from evaltex_cli.records import (
@@ -65,9 +65,9 @@ class BatchTask(NamedTuple):
 
 
 class Refused(typing.NamedTuple):
-    """Objects of one side, by row, with the reason; lines are looked for where the source is."""
+    """Objects of one input, by row, with the reason; the places are looked for where the source is."""
 
-    side: Side
+    of: Literal["gt", "det", "lines"]
     objects: Objects
     reasons: Mapping[int, str]
 
@@ -82,7 +82,8 @@ class BatchResult:
         By each run; none where nobody wanted it, or there were faults.
     made : list
         What `Sink.make` has made of it, one for each run.
-    gt, det : InputCounts
+    gt, det, lines : InputCounts
+        `lines` of the ground truth of lines.
     faults : FaultLog
     refused : list of Refused
         Objects that the policy for invalid polygons refuses.
@@ -97,6 +98,7 @@ class BatchResult:
     faults: FaultLog
     refused: list[Refused] = field(default_factory=list)
     refusal: EvaltexError | None = None
+    lines: InputCounts = field(default_factory=InputCounts)
 
 
 def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, task: BatchTask) -> BatchResult:
@@ -110,11 +112,9 @@ def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, task:
     refused: list[Refused] = []
     gt_read = _settled(task.gt(), "gt", options.invalid, refused)
     det_read = _settled(task.det(), "det", options.invalid, refused)
+    lines = None if task.lines is None else _settled(task.lines(), "lines", options.invalid, refused)
     faults = FaultLog()
-    faults.extend(gt_read.faults, det_read.faults)
-    lines = None if task.lines is None else task.lines()
-    if lines is not None:
-        faults.extend(lines.faults)
+    faults.extend(*(read.faults for read in (gt_read, det_read, lines) if read is not None))
     batch = ImageBatch(
         task.names,
         gt_read.sizes,
@@ -126,6 +126,8 @@ def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, task:
     if options.masks is not None:
         batch = _with_masks(batch, options.masks, task, faults)
     result = BatchResult([], [], _counts(gt_read), _counts(det_read), faults, refused)
+    if lines is not None:
+        result = replace(result, lines=_counts(lines))
     if faults.count or refused or not task.is_counted:
         return result
     runs = [run.empty() for run in bare]
@@ -179,11 +181,11 @@ def are_polygons(objects: Objects) -> bool:
     return bool(((counts != 0) & (counts != 4)).any())
 
 
-def _settled(read: ReadImages, side: Side, invalid: str, refused: list[Refused]) -> ReadImages:
-    """Apply the policy for invalid polygons."""
-    settled, reasons = treat_invalid(read, invalid, side)
+def _settled(read: ReadImages, of: Literal["gt", "det", "lines"], invalid: str, refused: list[Refused]) -> ReadImages:
+    """Apply the policy for invalid polygons; lines are ground truth."""
+    settled, reasons = treat_invalid(read, invalid, "det" if of == "det" else "gt")
     if reasons:
-        refused.append(Refused(side, settled.objects, reasons))
+        refused.append(Refused(of, settled.objects, reasons))
     return settled
 
 

@@ -195,7 +195,7 @@ def evaluate_inputs(
     paired, _ = inputs.paired, inputs.paired_lines  # which log what does not pair
     if indexed_well:
         refuse_other_spellings(gt, det, paired)
-    gt_count, det_count = InputCounts(), InputCounts()
+    gt_count = det_count = lines_count = InputCounts()
     cuts = list(cut(inputs))
     has_polygons = cache(lambda: _has_polygons(inputs, cuts, ordered_map))
     runs = [replace(run, parameters=run.protocol.resolve(run.parameters, has_polygons)) for run in runs]
@@ -212,6 +212,7 @@ def evaluate_inputs(
             raise result.refusal
         gt_count += result.gt
         det_count += result.det
+        lines_count += result.lines
         for run, part, made in zip(runs, result.gathered, result.made, strict=bool(result.gathered)):
             run.gathered.add(part)
             if sink is not None:
@@ -223,7 +224,7 @@ def evaluate_inputs(
     faults.raise_if_any()
     missing = InputCounts(missing=int((paired == NO_DETECTIONS).sum()))
     summaries = _summary(gt, gt_count), _summary(det, det_count + missing)
-    warnings = _warnings(inputs, *summaries)
+    warnings = _warnings(inputs, *summaries, lines_count)
     lines = "" if inputs.lines is None else inputs.lines.sha256
     return [scored(run, *summaries, options, warnings + _text_warnings(run, summaries[1]), lines) for run in runs]
 
@@ -342,16 +343,25 @@ def _log_refused(inputs: Inputs, cut: tuple[int, int], refused: Sequence[Refused
         return
     from evaltex_cli.formats import locations
 
-    of_gt, of_det = np.arange(*cut), inputs.paired[slice(*cut)]
+    here = slice(*cut)
+    of_det = inputs.paired[here]
+    places = {
+        "gt": (inputs.gt, np.arange(*cut)),
+        "det": (inputs.det, of_det[of_det != NO_DETECTIONS]),
+        "lines": (inputs.lines or inputs.gt, inputs.paired_lines[here]),
+    }
     for one in refused:
-        source, positions = (inputs.gt, of_gt) if one.side == "gt" else (inputs.det, of_det[of_det != NO_DETECTIONS])
+        source, positions = places[one.of]
         for fault in locations.refused(source, positions.tolist(), one.objects, one.reasons):
             inputs.faults.add(fault.file, fault.line, fault.found, fault.expected, fault.column)
 
 
-def _warnings(inputs: Inputs, gt_summary: InputSummary, det_summary: InputSummary) -> list[str]:
+def _warnings(
+    inputs: Inputs, gt_summary: InputSummary, det_summary: InputSummary, lines_count: InputCounts
+) -> list[str]:
     warnings = [*inputs.gt.warnings, *inputs.det.warnings]
-    for side, summary in (("ground truth", gt_summary), ("detections", det_summary)):
+    shapes = {"ground truth": gt_summary, "detections": det_summary, "lines": lines_count}
+    for side, summary in shapes.items():
         if summary.repaired:
             repaired = "{count} invalid polygon[s] repaired, every lobe kept"
             warnings.append(f"{side}: {counted(summary.repaired, repaired)}")

@@ -91,16 +91,19 @@ def open_inputs(gt: Path, det: Path, options: InputOptions, ordered_map: Ordered
         det_source = only_confident(det_source, options.min_confidence)
     if options.images is not None:
         gt_source = with_sizes(gt_source, options.images)
-    lines = None if options.lines is None else _opened_lines(options.lines, gt_source, options, faults)
+    lines = None
+    if options.lines is not None:
+        lines, more = opened_lines(options.lines, gt_source, options)
+        faults.extend(more)
     return Inputs(*in_pixels(gt_source, det_source, options.images), faults, options, lines)
 
 
-def _opened_lines(path: Path, gt: Source, options: InputOptions, faults: FaultLog) -> Source:
-    lines, more = _opened((path, "gt", options))
-    faults.extend(more)
+def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source, FaultLog]:
+    """Index a ground truth of lines, its images named as those of `gt`; what is wrong with it is in the log."""
+    lines, faults = _opened((path, "gt", options))
     if options.images is not None:
         lines = with_sizes(lines, options.images)
-    return with_names_of(gt, lines)
+    return with_names_of(gt, lines), faults
 
 
 def in_pixels(gt: Source, det: Source, pictures: Path | None = None) -> tuple[Source, Source]:

@@ -158,6 +158,7 @@ def _encoded(result: BatchResult) -> dict[str, Any]:
     return {
         "gt": asdict(result.gt),
         "det": asdict(result.det),
+        "lines": asdict(result.lines),
         "kept": result.made,
         "gathered": [
             {
@@ -201,4 +202,5 @@ def _decoded(line: Mapping[str, Any], tallies: Sequence[type[Tally]]) -> BatchRe
         )
         for tally, one in zip(tallies, line["gathered"], strict=True)
     ]
-    return BatchResult(gathered, line["kept"], InputCounts(**line["gt"]), InputCounts(**line["det"]), FaultLog())
+    gt, det, lines = (InputCounts(**line[name]) for name in ("gt", "det", "lines"))
+    return BatchResult(gathered, line["kept"], gt, det, FaultLog(), lines=lines)

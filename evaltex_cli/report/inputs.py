@@ -14,7 +14,7 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError, quote
-from evaltex_cli.evaluation.inputs import Inputs, in_pixels
+from evaltex_cli.evaluation.inputs import Inputs, in_pixels, opened_lines
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, with_names_of
 from evaltex_cli.formats.base import ReadImages, Side, Source
 from evaltex_cli.formats.filters import only_confident, treat_invalid
@@ -65,6 +65,25 @@ def open_evaluated(
         _ = of_detector.paired  # logs what does not pair
     faults.raise_if_any()
     return inputs
+
+
+def open_lines(path: Path, inputs: Inputs, results: Sequence[ResultDocument], pictures: Path | None) -> Source:
+    """Index the ground truth of lines of results again.
+
+    Raises
+    ------
+    InputError
+        When no result is of lines, or of others, by the SHA-256 in its signature.
+    """
+    signed = {result.signed["gt_lines"] for result in results if "gt_lines" in result.signed}
+    lines, faults = opened_lines(path, inputs.gt, replace(inputs.options, gt_format=None, images=pictures))
+    faults.raise_if_any()
+    if signed != {lines.sha256[:8]}:
+        were = f"lines of SHA-256 {', '.join(sorted(signed))}" if signed else "no ground truth of lines"
+        raise InputError(
+            f"{path}: is not what was evaluated ({were}, here {lines.sha256[:8]}); give that file, or leave out --lines"
+        )
+    return lines
 
 
 def _same_source(path: Path, side: Side, result: ResultDocument, faults: FaultLog) -> Source:

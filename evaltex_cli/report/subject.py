@@ -15,7 +15,7 @@ from evaltex_cli.evaluation.evaluate import Progress
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import Protocol, load
-from evaltex_cli.report.inputs import open_evaluated
+from evaltex_cli.report.inputs import open_evaluated, open_lines
 from evaltex_cli.results import reader
 from evaltex_cli.results.result_document import ResultDocument
 
@@ -24,8 +24,8 @@ OF_MASKS = (
     " not shown."
 )
 OF_LINES = (
-    "These results are of a ground truth of lines, which a report does not read again. evaltex diagnose --lines shows"
-    " where their score is lost."
+    "These results are of a ground truth of lines. To see where their score is lost, make the report with --gt, --det"
+    " and --lines."
 )
 SCORED_OTHERWISE = (
     "These results were made by another version, and this one scores the same detections otherwise; evaluate again to"
@@ -97,6 +97,7 @@ def read(
     gt: Path | None = None,
     det: Sequence[Path] = (),
     pictures: Path | None = None,
+    lines: Path | None = None,
 ) -> Subject:
     """Read what a report shows of one detector, or of several side by side.
 
@@ -110,6 +111,8 @@ def read(
         The inputs of these runs, one of `det` per detector; without them objects are listed but not drawn.
     pictures : Path, optional
         As for `open_evaluated`.
+    lines : Path, optional
+        The ground truth of lines, if the results are of one.
 
     Raises
     ------
@@ -126,8 +129,15 @@ def read(
     if (gt is None) != (not det) or (det and len(det) != len(results)):
         raise InputError(f"give --gt and one --det for each result folder ({len(results)}), or neither")
     if gt is None:
+        if lines is not None:
+            raise InputError(
+                f"{lines}: a ground truth of lines goes with --gt and --det; give them too, or leave it out"
+            )
         return Subject(results, rows)
     inputs = open_evaluated(gt, det, documents, pictures)
+    if lines is not None:
+        opened = open_lines(lines, inputs[0], [result.document for row in rows for result in row], pictures)
+        inputs = [replace(one, lines=opened, options=replace(one.options, lines=lines)) for one in inputs]
     if inputs[0].gt.names != names:
         raise InputError(f"{gt}: has other images than {results[0]}; evaluate again")
     return Subject(results, rows, inputs)
@@ -234,7 +244,7 @@ def _losses_of_inputs(
     progress : callable, optional
         Gets the number of images done, and of all, those of each detector counted.
     """
-    measured = [row for row in rows if not any(_is_of_more(result.document) for result in row)]
+    measured = [row for row in rows if not any(_is_of_more(result.document, inputs[0]) for result in row)]
     diagnoses = [
         {
             diagnosis.protocol: diagnosis
@@ -245,9 +255,9 @@ def _losses_of_inputs(
     return _losses(rows, diagnoses)
 
 
-def _is_of_more(document: ResultDocument) -> bool:
-    """Whether a result is of more than a ground truth and detections."""
-    return document.options.masks is not None or "gt_lines" in document.signed
+def _is_of_more(document: ResultDocument, inputs: Inputs) -> bool:
+    """Whether a result is of more than these inputs: of label pictures, or of lines that are not among them."""
+    return document.options.masks is not None or ("gt_lines" in document.signed and inputs.lines is None)
 
 
 def _losses(rows: Sequence[Sequence[Result]], diagnoses: Sequence[Mapping[str, Diagnosis]]) -> list[Losses]:

@@ -13,6 +13,7 @@ from evaltex_cli import Accumulator, ConfigError, InputError, evaluate, image_ob
 from evaltex_cli.cli import main
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import ImageBatch, Objects
+from evaltex_cli.report.subject import OF_LINES
 
 GT = {
     "1": "0,0,40,0,40,20,0,20,one\n60,0,100,0,100,20,60,20,two\n0,50,60,50,60,70,0,70,three\n",
@@ -106,10 +107,53 @@ def test_results_of_other_lines_are_not_comparable_and_merge_with_all_their_line
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_report_of_lines_says_what_it_cannot_show() -> None:
+def test_a_report_of_lines_shows_where_the_score_is_lost() -> None:
     run("gt", "det", "res", "--quiet", "--report", *OPTIONS)
-    run("report", "res", "--gt", "gt", "--det", "det", "--output", "again.html")
-    assert "evaltex diagnose --lines" in Path("again.html").read_text(encoding="utf-8")
+    inputs = ("--gt", "gt", "--det", "det")
+    run("report", "res", *inputs, "--lines", "lines", "--output", "again.html")
+    again, of_run = (Path(name).read_text(encoding="utf-8") for name in ("again.html", "res/report.html"))
+    assert again == of_run
+    run("report", "res", *inputs, "--output", "without.html")
+    without = Path("without.html").read_text(encoding="utf-8")
+    assert OF_LINES in without
+    assert OF_LINES not in again
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_report_takes_the_lines_of_the_run_only() -> None:
+    run("gt", "det", "res", "--quiet", "-a", *OPTIONS)
+    inputs = ("report", "res", "--gt", "gt", "--det", "det")
+    assert "goes with --gt and --det" in run("report", "res", "--lines", "lines", status=2).stderr
+    Path("lines/gt_img_2.txt").write_text("", encoding="utf-8")
+    assert "is not what was evaluated (lines of SHA-256" in run(*inputs, "--lines", "lines", status=2).stderr
+    run("gt", "det", "words", "--quiet", "-a", "--protocol", "tiou")
+    of_words = run("report", "words", *inputs[2:], "--lines", "lines", status=2).stderr
+    assert "is not what was evaluated (no ground truth of lines" in " ".join(of_words.split())
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("policy", "lines", "warning"),
+    [
+        ("repair", 2, "lines: 1 invalid polygon repaired"),
+        ("drop", 1, "lines: 1 invalid polygon left out"),
+        ("skip", 1, "lines: 1 invalid polygon left out"),
+    ],
+)
+def test_invalid_lines_follow_the_policy(policy: str, lines: int, warning: str) -> None:
+    """One vertex doubles back, so the repaired line is the one that was meant."""
+    Path("lines/gt_img_1.txt").write_text("0,0,100,0,100,20,100,30,100,20,0,20,line\n", encoding="utf-8")
+    found = evaluate("gt", "det", "tiou", gt_lines="lines", invalid_polygons=policy)
+    assert found.totals["lines"] == lines
+    assert any(one.startswith(warning) for one in found.warnings), found.warnings
+    document = run("gt", "det", "res", "--resume", "--invalid", policy, *OPTIONS)
+    assert warning in " ".join(document.stderr.split())
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_invalid_line_that_is_refused_has_its_place() -> None:
+    Path("lines/gt_img_2.txt").write_text("0,0,9,0,9,9,0,9,a\n0,0,9,9,9,0,0,9,b\n", encoding="utf-8")
+    assert "lines/gt_img_2.txt:2" in run("gt", "det", "res", "--invalid", "error", *OPTIONS, status=2).stderr
 
 
 @pytest.mark.usefixtures("folder")
