@@ -125,15 +125,41 @@ def test_what_is_no_lexicon_is_refused(
 
 
 def test_folders_that_are_no_lexicon_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"0 \.txt files of 0 images; expected one for each image"):
+    with pytest.raises(ConfigError, match=r"no \.txt file; expected one for each image"):
         fingerprinted(str(tmp_path))
     for name in ("voc_img_1.txt", "img_1.txt"):
         (tmp_path / name).write_text("word\n")
-    with pytest.raises(ConfigError, match=r"2 \.txt files of 1 images; expected one for each image"):
+    with pytest.raises(ConfigError, match=r"2 \.txt files; expected one for each image.*'img_1.txt' and 'voc_img_1"):
         fingerprinted(str(tmp_path))
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ConfigError, match="is a device or pipe; give a file of words"):
         fingerprinted(str(tmp_path / "pipe"))
+
+
+def test_a_file_of_pairs_has_the_words_as_they_are_compared_and_as_they_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "GenericVocabulary_pair_list.txt"
+    path.write_text("BAR Bar!\nHOTEL Hotel\nBAR (Bar)\nJOHN John's Inn\n")
+    found = lexicon.load(fingerprinted(str(path)), 1)
+    texts = {"bax": "(BAR)", "bar": "(BAR)", "hotel": "HOTEL", "jon": "JOHN'S INN", "nothing": None}
+    assert {text: found.of("any").nearest(text) for text in texts} == texts
+    path.write_text("BAR Bar\nHOTEL\n")
+    with pytest.raises(ConfigError, match="a line with 'HOTEL' alone; expected a word, a blank and the word as it is"):
+        fingerprinted(str(path))
+
+
+def test_files_of_pairs_in_a_folder(tmp_path: Path) -> None:
+    """As text spotters distribute them: the words, and the pairs of the same words."""
+    for name, content in {
+        "new_voc_img_1": "BAR\n",
+        "pair_voc_img_1": "BAR Bar!\n",
+        "pair_voc_img_2": "INN Inn\n",
+    }.items():
+        (tmp_path / f"{name}.txt").write_text(content)
+    found = lexicon.load(fingerprinted(str(tmp_path)), 1)
+    assert [found.of(f"img_{k}").nearest("x") for k in (1, 2)] == ["BAR!", "INN"]
+    (tmp_path / "img_1.txt").write_text("BAR\n")
+    with pytest.raises(ConfigError, match=r"'new_voc_img_1\.txt' are of one"):
+        fingerprinted(str(tmp_path))
 
 
 def test_another_lexicon_than_that_of_a_result_is_refused(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Lexicons of end-to-end tasks: what a detector reads is replaced by the word of a list that it is most like.
 
 A *strong* lexicon is a folder with one file of words for each image, ``voc_img_1.txt`` or ``img_1.txt``; a *weak*,
-*full* or *generic* one is one file of words for all images. A file has one word in each line, in UTF-8.
+*full* or *generic* one is one file of words for all images. A file has one word in each line, in UTF-8; one of pairs
+has the word as it is compared, a blank, and the word as the ground truth has it (``SALE Sale!``).
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ ANY_EDITS = 1 << 32
 MOST_CACHED = 1 << 16
 """Texts whose nearest word is known without another search."""
 _BINS = 32
+_PREFIX = re.compile(r"\A(?:new_|pair_)?voc_")
+"""Of the file of an image; ``new_`` and ``pair_`` as text spotters distribute them."""
 _FINGERPRINT = re.compile(r"(.+)@([0-9a-f]{8})", re.DOTALL)
 
 
@@ -39,10 +42,13 @@ class Lexicon:
     words : sequence of str
     most_edits : int
         Words at a larger edit distance are not near.
+    written : sequence of str, optional
+        What each word is in the ground truth, if it is another text; of a word that is listed twice, the last.
     """
 
-    def __init__(self, words: Sequence[str], most_edits: int) -> None:
-        known = dict.fromkeys(word.upper() for word in words)
+    def __init__(self, words: Sequence[str], most_edits: int, written: Sequence[str] | None = None) -> None:
+        known = {word.upper(): text.upper() for word, text in zip(words, written or words, strict=True)}
+        self._written = known
         self._place = {word: k for k, word in enumerate(known)}
         self._words = sorted(known, key=len)
         self._lengths = np.array([len(word) for word in self._words], np.int64)
@@ -54,7 +60,7 @@ class Lexicon:
         """Return the word with the smallest edit distance to a text, the first of several; None if none is near."""
         text = text.upper()
         if text in self._place:
-            return text
+            return self._written[text]
         if len(self._found) >= MOST_CACHED:
             self._found.clear()
         if text not in self._found:
@@ -72,7 +78,8 @@ class Lexicon:
         near = start + np.flatnonzero(least <= best)
         distances = self._distances(text, near)
         near = near[distances == distances.min(initial=self._most_edits)]
-        return min((self._words[k] for k in near.tolist()), key=self._place.__getitem__, default=None)
+        word = min((self._words[k] for k in near.tolist()), key=self._place.__getitem__, default=None)
+        return None if word is None else self._written[word]
 
     def _distances(self, text: str, words: Ints) -> Ints:
         return edit_distances([text] * len(words), [self._words[k] for k in words.tolist()])
@@ -84,6 +91,13 @@ def _bag(word: str) -> list[int]:
     for character in word[:10_000]:
         counts[ord(character) % _BINS] += 1
     return counts
+
+
+class _Lines(NamedTuple):
+    """The words of a file, and what each is in the ground truth if the file has pairs."""
+
+    words: list[str]
+    written: list[str] | None
 
 
 class Lexicons(NamedTuple):
@@ -181,25 +195,46 @@ def load(value: str, most_edits: int) -> Lexicons:
     if f"{path}@{_digits(words)}" != value:
         raise InputError(f"{path}: is not the lexicon that was read first; run again when nothing writes to it")
     if "" in words:
-        return Lexicons(Lexicon(words[""], most_edits), {})
-    return Lexicons(None, {name: Lexicon(of_image, ANY_EDITS) for name, of_image in words.items()})
+        return Lexicons(_lexicon(words[""], most_edits), {})
+    return Lexicons(None, {name: _lexicon(of_image, ANY_EDITS) for name, of_image in words.items()})
 
 
-def _digits(words: Mapping[str, Sequence[str]]) -> str:
-    return hashlib.sha256(repr(sorted(words.items())).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+def _lexicon(lines: _Lines, most_edits: int) -> Lexicon:
+    return Lexicon(lines.words, most_edits, lines.written)
 
 
-def _words(path: Path) -> dict[str, list[str]]:
+def _digits(words: Mapping[str, _Lines]) -> str:
+    listed = [(name, list(lines) if lines.written else lines.words) for name, lines in sorted(words.items())]
+    return hashlib.sha256(repr(listed).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    """The file of each image in a folder; of two, one of which has pairs, that one."""
+    every = sorted(folder.glob("*.txt"))
+    files: dict[str, Path] = {}
+    for file in every:
+        name = _PREFIX.sub("", file.stem)
+        other = files.setdefault(name, file)
+        if other is not file:
+            if _are_pairs(other) == _are_pairs(file):
+                expected = (
+                    f"one for each image, voc_img_1.txt say; {quote(other.name)} and {quote(file.name)} are of one"
+                )
+                raise ConfigError(f"{folder}: {len(every)} .txt files; expected {expected}")
+            files[name] = file if _are_pairs(file) else other
+    if not files:
+        raise ConfigError(f"{folder}: no .txt file; expected one for each image, voc_img_1.txt say")
+    return files
+
+
+def _are_pairs(file: Path) -> bool:
+    return "pair" in file.stem.lower()
+
+
+def _words(path: Path) -> dict[str, _Lines]:
     """The words of a folder's files, by image name; those of a file under the empty name."""
     try:
-        if path.is_dir():
-            every = sorted(path.glob("*.txt"))
-            files = {file.stem.removeprefix("voc_"): file for file in every}
-            if len(files) != len(every) or not files:
-                expected = "one for each image, voc_img_1.txt say"
-                raise ConfigError(f"{path}: {len(every)} .txt files of {len(files)} images; expected {expected}")
-        else:
-            files = {"": path}
+        files = _files(path) if path.is_dir() else {"": path}
         size = 0
         words = {}
         for name, file in files.items():
@@ -212,12 +247,12 @@ def _words(path: Path) -> dict[str, list[str]]:
         raise ConfigError(f"{path}: cannot be read ({error.strerror or error})") from error
     except InputError as error:
         raise ConfigError(str(error)) from error
-    if sum(map(len, words.values())) > MOST_WORDS:
+    if sum(len(lines.words) for lines in words.values()) > MOST_WORDS:
         raise ConfigError(f"{path}: more than {MOST_WORDS} words")
     return words
 
 
-def _lines(file: Path, data: bytes) -> list[str]:
+def _lines(file: Path, data: bytes) -> _Lines:
     try:
         words = [word for line in data.decode("utf-8-sig").splitlines() if (word := line.strip())]
     except UnicodeDecodeError as error:
@@ -228,4 +263,14 @@ def _lines(file: Path, data: bytes) -> list[str]:
     longest = max(words, key=len)
     if len(longest) > LONGEST_WORD:
         raise ConfigError(f"{file}: a word of {len(longest)} characters; expected at most {LONGEST_WORD}")
-    return words
+    return _pairs(file, words) if _are_pairs(file) else _Lines(words, None)
+
+
+def _pairs(file: Path, lines: Sequence[str]) -> _Lines:
+    """Take the lines of a file of pairs apart at their first blanks."""
+    pairs = [line.split(maxsplit=1) for line in lines]
+    alone = next((pair[0] for pair in pairs if len(pair) == 1), None)
+    if alone is not None:
+        expected = "a word, a blank and the word as it is in the ground truth, as the file's name has 'pair'"
+        raise ConfigError(f"{file}: a line with {quote(alone)} alone; expected {expected}")
+    return _Lines([word for word, _ in pairs], [text for _, text in pairs])
