@@ -137,7 +137,7 @@ def test_a_run_imports_nothing_it_does_not_need(tmp_path: Path) -> None:
     unwanted = {"shapely", "PIL", "tifffile", "numpy.ma", "zipfile", "tempfile", "html", "multiprocessing"}
     unwanted |= {
         f"evaltex_cli.{name}"
-        for name in ("protocols.area.deteval", "validation.coordinate_mixups", "formats.files.archive", "cli.compare")
+        for name in ("protocols.area.deteval", "evaluation.coordinate_mixups", "formats.files.archive", "cli.compare")
     }
     words = PACKAGE.parent / "examples" / "words"
     arguments = [str(words / "gt.txt"), str(words / "det.txt"), str(tmp_path / "res"), "-a"]

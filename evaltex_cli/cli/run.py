@@ -86,7 +86,7 @@ def run(request: Request) -> list[Verdict]:
     with staged(results.res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
         diagnostician = _diagnostician(request)
         inputs, evaluations = _evaluated(request, runs, writer, diagnostician)
-        evaluations = _with_hints(_without_texts(request, evaluations, left_out, writer), inputs)
+        evaluations = _without_texts(request, evaluations, left_out, writer)
         verdicts = [] if gates is None else gates.verdicts(evaluations)
         intervals: dict[str, Intervals] = {}
         if results.bootstrap is not None:
@@ -122,15 +122,6 @@ def _without_texts(
     left_out |= dict.fromkeys(textual, "no detection has a transcription")
     writer.drop(textual)
     return [one for one in evaluations if one.protocol.name not in left_out]
-
-
-def _with_hints(evaluations: list[Evaluation], inputs: Inputs) -> list[Evaluation]:
-    """Add the probable reason to evaluations that are nearly zero."""
-    if inputs.options.masks is not None or not any(evaluation.is_nearly_zero for evaluation in evaluations):
-        return evaluations
-    from evaltex_cli.validation import coordinate_mixups
-
-    return coordinate_mixups.explained(evaluations, inputs)
 
 
 def _diagnostician(request: Request) -> Diagnostician | None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.errors import ConfigError, InputError, counted, listed
-from evaltex_cli.evaluation import batches
+from evaltex_cli.evaluation import batches, likely_mistakes
 from evaltex_cli.evaluation.batches import BatchResult, BatchTask, Refused, cut
 from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, open_inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
@@ -226,7 +226,9 @@ def evaluate_inputs(
     summaries = _summary(gt, gt_count), _summary(det, det_count + missing)
     warnings = _warnings(inputs, *summaries, lines_count)
     lines = "" if inputs.lines is None else inputs.lines.sha256
-    return [scored(run, *summaries, options, warnings + _text_warnings(run, summaries[1]), lines) for run in runs]
+    return likely_mistakes.explained(
+        [scored(run, *summaries, options, warnings + _text_warnings(run, summaries[1]), lines) for run in runs], inputs
+    )
 
 
 def _with_lines(runs: Sequence[Run], inputs: Inputs) -> Sequence[Run]:

@@ -161,6 +161,11 @@ class Evaluation:
         """Whether the scores are so low that a mistake in the files may be why."""
         return self.best_score <= NEARLY_ZERO
 
+    def is_low(self, limit: float) -> bool:
+        """Whether the headline score is defined and below a limit."""
+        score = self.scores.get(self.protocol.headline[-1])
+        return self.is_nearly_zero or (isinstance(score, float) and score < limit)
+
     def score(self, tally: Tally) -> Scores:
         """Score summed evidence as this evaluation does."""
         return self.protocol.scores(tally, self.parameters)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.evaluation import coordinate_mixups
 from evaltex_cli.evaluation.inputs import in_pixels
 from evaltex_cli.evaluation.pairing import pair_images, with_names_of
 from evaltex_cli.formats.engines.chat_boxes import UndeclaredError
 from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import ORDERS, Coordinates, InputOptions
-from evaltex_cli.validation import coordinate_mixups
 from evaltex_cli.validation.findings import Problem
 from evaltex_cli.validation.input_check import Inspection
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.errors import Hints, InputError, quote
-from evaltex_cli.evaluation import pairing
+from evaltex_cli.evaluation import coordinate_mixups, pairing, swapped_inputs
 from evaltex_cli.formats import locations
 from evaltex_cli.formats.files import image_names
 from evaltex_cli.formats.image_sizes import with_sizes, with_sizes_of_each_other
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Floats, Ints
-from evaltex_cli.validation import box_coordinates, coordinate_mixups, swapped_inputs
+from evaltex_cli.validation import box_coordinates
 from evaltex_cli.validation.findings import Pair, Problem, Validation
 from evaltex_cli.validation.input_check import Inspection, at, listed, open_input, picture_sizes, read_all
 

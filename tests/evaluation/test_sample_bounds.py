@@ -9,8 +9,8 @@ import pytest
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog
+from evaltex_cli.evaluation import coordinate_mixups, swapped_inputs
 from evaltex_cli.formats.base import Source
-from evaltex_cli.validation import coordinate_mixups, swapped_inputs
 
 
 def sources(folder: Path, images: int, gt_objects: int, detections: int) -> tuple[Source, Source]:
@@ -51,6 +51,6 @@ def test_a_sample_has_a_bounded_number_of_bytes(tmp_path: Path, monkeypatch: pyt
     batch = coordinate_mixups.sample(gt, det, np.arange(40))
     assert len(batch.names) == 7
     monkeypatch.setattr(swapped_inputs, "SAMPLE_BYTES", int(gt.weights[:7].sum()))
-    assert len(swapped_inputs._sample(gt).offsets) == 8
+    assert len(swapped_inputs._sample(gt, swapped_inputs.SAMPLE_IMAGES).offsets) == 8
     monkeypatch.setattr(swapped_inputs, "SAMPLE_BYTES", 1)
-    assert len(swapped_inputs._sample(gt).offsets) == 2
+    assert len(swapped_inputs._sample(gt, swapped_inputs.SAMPLE_IMAGES).offsets) == 2

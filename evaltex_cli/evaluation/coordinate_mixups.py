@@ -5,22 +5,16 @@ Each supposition is tried: the boxes of one side are read again, and the agreeme
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation import pairing
+from evaltex_cli.evaluation import pairing, swapped_inputs
 from evaltex_cli.formats.base import IN_FRACTIONS, Source
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Outlines, take
-from evaltex_cli.validation import swapped_inputs
-
-if TYPE_CHECKING:
-    from evaltex_cli.evaluation.inputs import Inputs
-    from evaltex_cli.evaluation.tally import Evaluation
 
 SAMPLE_IMAGES = 300
 SAMPLE_OBJECTS = 100
@@ -58,61 +52,23 @@ class Misreading:
         return f"{self.reading} (mean best IoU {self.before:.2f} as read, {self.after:.2f} so)"
 
 
-def explained(evaluations: Sequence[Evaluation], inputs: Inputs) -> list[Evaluation]:
-    """Add the best guess why nothing matches to the warnings of the evaluations that are nearly zero.
+def sample(gt: Source, det: Source, paired: Ints, most: int = SAMPLE_IMAGES) -> ImageBatch:
+    """Read the first images that both sides have; what is wrong in them is passed over.
 
     Parameters
     ----------
-    evaluations : sequence of Evaluation
-        Of boxes or polygons; some are nearly zero.
-    inputs : Inputs
-        What was evaluated. Some of it is read again.
-    """
-    guessed = guess(sample(inputs.gt, inputs.det, inputs.paired))
-    reasons = [reason for reason in (guessed, swapped_inputs.swapped(inputs.gt, inputs.det)) if reason]
-    return [
-        replace(one, warnings=[*one.warnings, *_hints(one, reasons)]) if one.is_nearly_zero else one
-        for one in evaluations
-    ]
-
-
-def _hints(evaluation: Evaluation, reasons: Sequence[str]) -> list[str]:
-    what = "hardly anything matches" if evaluation.best_score else "nothing matches"
-    return [f"{what}; {reason}" for reason in reasons]
-
-
-def guess(batch: ImageBatch) -> str | None:
-    """Return the best guess why the two sides of a batch have nothing in common; None without any.
-
-    Parameters
-    ----------
-    batch : ImageBatch
-        Images in the order of the ground truth, with boxes or polygons.
-    """
-    if not batch.gt.count:
-        return "the ground truth holds no object"
-    if not batch.det.count:
-        return "the detections hold no object"
-    if batch.gt.dont_care.all():
-        return "every object of the ground truth is don't care, so there is none to find"
-    misread = best_misreading(batch)
-    return str(misread) if misread else None
-
-
-def sample(gt: Source, det: Source, paired: Ints) -> ImageBatch:
-    """Read the first images that both sides have, `SAMPLE_IMAGES` at most; what is wrong in them is passed over.
-
-    Parameters
-    ----------
+    gt, det : Source
     paired : (images,) int64
         Position in `det` of each image of `gt`; `pairing.NO_DETECTIONS` where it has none.
+    most : int
+        Images that are read at most.
 
     Raises
     ------
     InputError
         When coordinates are fractions of the page.
     """
-    positions = np.flatnonzero(paired != pairing.NO_DETECTIONS)[:SAMPLE_IMAGES]
+    positions = np.flatnonzero(paired != pairing.NO_DETECTIONS)[:most]
     weights = gt.weights[positions].astype(np.int64) + det.weights[paired[positions]]
     positions = positions[: swapped_inputs.small_sample(weights)]
     ours, theirs = gt.read(positions), det.read(paired[positions])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import numpy as np
 
 from evaltex_cli.errors import quote
 from evaltex_cli.formats.base import DONT_CARE, Source
-from evaltex_cli.formats.files import archive
 from evaltex_cli.records import Ints, Objects
 
 SAMPLE_IMAGES = 300
@@ -23,33 +22,37 @@ FEWEST = 3
 _DECIMAL = re.compile(r"(?:0?\.[0-9]+|1\.0*)", re.ASCII)
 
 
-def swapped(gt: Source, det: Source) -> str | None:
+def swapped(gt: Source, det: Source, most: int = SAMPLE_IMAGES) -> str | None:
     """Return the signs that the sides were swapped, in one sentence; None without any.
 
-    A sign is what belongs to one side, found on the other and not where it belongs.
+    A sign is what belongs to one side, found on the other and not where it belongs, in the first images of each.
+
+    Parameters
+    ----------
+    gt, det : Source
+    most : int
+        Images of each side that are looked at.
     """
-    signs = [*_of_names(gt, det), *_of_format(gt, det), *_of_objects(_sample(gt), _sample(det))]
+    signs = [*_of_names(gt, det, most), *_of_format(gt, det), *_of_objects(_sample(gt, most), _sample(det, most))]
     return f"ground truth and detections may have been swapped: {'; '.join(signs)}" if signs else None
 
 
-def _of_names(gt: Source, det: Source) -> Iterable[str]:
-    ours, theirs = _names(gt), _names(det)
+def _of_names(gt: Source, det: Source, most: int) -> Iterable[str]:
+    ours, theirs = _names(gt, most), _names(det, most)
     if _begin(ours, "res_") and not _begin(theirs, "res_"):
         yield f"the images of the ground truth are named res_... ({quote(ours[0])}), as results are"
     if _begin(theirs, "gt_") and not _begin(ours, "gt_"):
         yield f"those of the detections are named gt_... ({quote(theirs[0])}), as ground truth is"
 
 
-def _names(source: Source) -> list[str]:
+def _names(source: Source, most: int) -> list[str]:
     """The images' names with their prefixes, which readers take off."""
-    path = Path(source.path)
-    if archive.is_archive(path) and source.format != "art":
-        entries = [PurePosixPath(name.replace("\\", "/")).name for name in archive.names(path)]
-        return [name for name in entries if "." in name]
+    part = source.content.part(np.arange(min(len(source.names), most)))
     if source.format == "art":
-        sample = source.content.part(np.arange(min(len(source.names), SAMPLE_IMAGES)))
-        return [str(place.at[0]) for place in sample.places()]
-    return list(source.names[:SAMPLE_IMAGES])
+        return [str(place.at[0]) for place in part.places()]
+    if any(place.file == source.path for place in source.content.part(np.arange(min(len(source.names), 1))).places()):
+        return list(source.names[:most])
+    return [PurePosixPath(place.file.replace("\\", "/")).name for place in part.places()]
 
 
 def _begin(names: list[str], prefix: str) -> bool:
@@ -62,8 +65,8 @@ def _of_format(gt: Source, det: Source) -> Iterable[str]:
         yield "the ground truth is a list of COCO results"
 
 
-def _sample(source: Source) -> Objects:
-    every = np.arange(min(len(source.names), SAMPLE_IMAGES))
+def _sample(source: Source, most: int) -> Objects:
+    every = np.arange(min(len(source.names), most))
     return source.read(every[: small_sample(source.weights[every])]).objects
 
 

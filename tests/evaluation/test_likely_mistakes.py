@@ -1,0 +1,118 @@
+"""A run says what was probably meant: that sides are swapped, and how they would agree if the score is low."""
+
+from __future__ import annotations
+
+import random
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evaltex_cli import evaluate
+from evaltex_cli.evaluation import likely_mistakes, swapped_inputs
+
+Box = tuple[float, float, float, float]
+IMAGES = 40
+
+
+def boxes_of(image: int) -> list[Box]:
+    rng = random.Random(image)
+    corners = [(rng.randrange(1000), rng.randrange(600)) for _ in range(8)]
+    return [(x, y, x + 60 + 13 * k, y + 20 + 3 * k) for k, (x, y) in enumerate(corners)]
+
+
+def archive(path: Path, read: Callable[[Box], Box], text: str = "", first: int = 0, name: str = "img_{}.txt") -> Path:
+    with zipfile.ZipFile(path, "w") as packed:
+        for k in range(IMAGES):
+            lines = (",".join(f"{value:.6g}" for value in read(box)) + text for box in boxes_of(k + first))
+            packed.writestr(name.format(k), "\n".join(lines))
+    return path
+
+
+def as_drawn(box: Box) -> Box:
+    return box
+
+
+def told(tmp_path: Path, det: Callable[[Box], Box], protocol: str = "iou", text: str = "", first: int = 0) -> list[str]:
+    gt = archive(tmp_path / "gt.zip", as_drawn, ",word")
+    return evaluate(gt, archive(tmp_path / "det.zip", det, text, first), protocol).warnings
+
+
+@pytest.mark.parametrize("protocol", ["evaltex", "iou", "pq", "tedeval"])
+@pytest.mark.parametrize(
+    ("read", "words"),
+    [
+        (lambda box: (box[1], box[0], box[3], box[2]), "matches; x and y are swapped in the detections"),
+        (lambda box: tuple(value / 2 for value in box), "another scale: they fit when multiplied by about 2 "),
+        (lambda box: (box[0] / 1280, box[1] / 720, box[2] / 1280, box[3] / 720), "multiplied by about 1.28e+03 (x)"),
+    ],
+)
+def test_low_scores(tmp_path: Path, protocol: str, read: Callable[[Box], Box], words: str) -> None:
+    (warning,) = told(tmp_path, read, protocol)
+    assert words in warning
+
+
+def test_names_shifted_by_one(tmp_path: Path) -> None:
+    (warning,) = told(tmp_path, as_drawn, first=1)
+    assert "the detections named for one image are those of the image after" in warning
+
+
+def test_a_low_score_with_another_reason_is_not_explained(tmp_path: Path) -> None:
+    """Detections of one object in eight; no other reading makes them better."""
+    gt, det = archive(tmp_path / "gt.zip", as_drawn), tmp_path / "det.zip"
+    with zipfile.ZipFile(det, "w") as packed:
+        for k in range(IMAGES):
+            packed.writestr(f"img_{k}.txt", ",".join(map(str, boxes_of(k)[0])))
+    found = evaluate(gt, det, "iou")
+    assert (found.is_low(likely_mistakes.LOW), found.warnings) == (True, [])
+
+
+def test_nothing_matches_and_nothing_explains_it(tmp_path: Path) -> None:
+    """The command that finds the reason is named; if only the texts differ, this is said."""
+    (warning,) = told(tmp_path, as_drawn, first=500)
+    assert warning.endswith(
+        "matches; no other reading of the coordinates makes both sides agree; see `evaltex validate GT DET`"
+    )
+    (warning,) = told(tmp_path, as_drawn, "iou-crw", ",other")
+    assert warning == (
+        "nothing matches; the boxes agree (mean best IoU 1.00), but not the texts; see `evaltex diagnose GT DET"
+        " --protocol iou-crw`"
+    )
+
+
+def test_sides_without_objects(tmp_path: Path) -> None:
+    gt, nothing = archive(tmp_path / "gt.zip", as_drawn, ",word"), tmp_path / "nothing.zip"
+    with zipfile.ZipFile(nothing, "w") as packed:
+        for k in range(IMAGES):
+            packed.writestr(f"img_{k}.txt", "")
+    assert "nothing matches; the detections have no object" in evaluate(gt, nothing, "iou").warnings
+
+
+@pytest.mark.parametrize(
+    ("gt_text", "det_text", "gt_name", "sign"),
+    [
+        (",0.87", ",word", "img_{}.txt", "the ground truth has confidences"),
+        ("", ",###", "img_{}.txt", "320 detections are '###'"),
+        ("", "", "res_img_{}.txt", "named res_... ('res_img_0.txt')"),
+    ],
+)
+def test_swapped_sides_whatever_the_score(tmp_path: Path, gt_text: str, det_text: str, gt_name: str, sign: str) -> None:
+    gt = archive(tmp_path / "gt.zip", as_drawn, gt_text, name=gt_name)
+    found = evaluate(gt, archive(tmp_path / "det.zip", as_drawn, det_text), "iou")
+    assert found.scores["hmean"] == 1
+    assert [sign in warning for warning in found.warnings if "swapped" in warning] == [True]
+
+
+def test_few_images_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 40 images 20; all of them only if these are suspicious."""
+    looked_at: list[int] = []
+    swapped = swapped_inputs.swapped
+    monkeypatch.setattr(
+        swapped_inputs, "swapped", lambda gt, det, most=300: looked_at.append(most) or swapped(gt, det, most)
+    )
+    assert told(tmp_path, as_drawn) == []
+    assert looked_at == [likely_mistakes.FEW_IMAGES]
+    gt = archive(tmp_path / "gt.zip", as_drawn, ",0.87")
+    evaluate(gt, archive(tmp_path / "det.zip", as_drawn), "iou")
+    assert looked_at == [20, 20, 300]
