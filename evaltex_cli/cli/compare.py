@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import (
     Chosen,
     Work,
+    all_scores_option,
     ci_option,
     confidence_option,
     form_option,
@@ -22,8 +24,12 @@ from evaltex_cli.cli.options import (
 )
 from evaltex_cli.cli.output import error_exit, stop, warn, write_output
 from evaltex_cli.cli.paths import INPUT, force_option
+from evaltex_cli.cli.terminal import screen
 from evaltex_cli.errors import counted
 from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions
+
+WORST = 10
+"""Images and objects that are listed."""
 
 
 @click.argument(
@@ -43,7 +49,12 @@ from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions
 @ci_option("level", 0.95, "Level of the intervals.  [default: 0.95]")
 @confidence_option
 @form_option("table", "json", "csv", "markdown", "latex")
-@click.option("--worst", type=click.IntRange(min=0), default=10, show_default=True, help="Images and objects to list.")
+@all_scores_option
+@click.option(
+    "--worst",
+    type=click.IntRange(min=0),
+    help="Images and objects that got worse to list.  [default: 10; none in a table of several protocols]",
+)
 @output_option("comparison")
 @force_option
 @all_faults_option
@@ -57,7 +68,8 @@ def command(
     seed: int,
     level: float,
     form: str,
-    worst: int,
+    all_scores: bool,
+    worst: int | None,
     output: Path | None,
 ) -> None:
     """Compare detectors: differences, intervals, p-values, and what got worse.
@@ -67,7 +79,7 @@ def command(
     Differences are to the first detector; intervals and p-values are of a sign-flip test over images.
     """
     with error_exit():
-        from evaltex_cli.comparison import comparison, tables
+        from evaltex_cli.comparison import comparison, tables, terminal_table
 
         stored = [comparison.is_result(path) for path in paths]
         detectors = paths if stored[0] else paths[1:]
@@ -97,7 +109,11 @@ def command(
         warn([f"left out: {name} ({reason})" for name, reason in left_out.items()])
         comparisons = [comparison.compare(group, resamples=resamples, seed=seed, level=level) for group in groups]
         warn([warning for one in comparisons if (warning := one.warning)])
-        write_output(tables.FORMATS[form](comparisons, worst, level), output)
+        if form == "table":
+            listed = (0 if len(comparisons) > 1 else WORST) if worst is None else worst
+            write_output(terminal_table.table(comparisons, listed, level, screen(output), all_scores), output)
+        else:
+            write_output(tables.FORMATS[form](comparisons, WORST if worst is None else worst, level), output)
 
 
 def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:
@@ -116,6 +132,10 @@ def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:
 
 
 def _labels(paths: tuple[Path, ...]) -> list[str]:
-    """Short names that differ: file names, or whole paths where these repeat."""
+    """Short names that differ: file names, or paths from the folder that all are in if file names repeat."""
     short = [path.name for path in paths]
-    return short if len(set(short)) == len(short) else [str(path) for path in paths]
+    if len(set(short)) == len(short) or len(set(paths)) == 1:
+        return short
+    whole = [path.absolute() for path in paths]
+    common = os.path.commonpath([path.parent for path in whole])
+    return [path.relative_to(common).as_posix() for path in whole]

@@ -43,5 +43,7 @@ def screen(output: Path | None = None) -> Screen:
     """Return what stdout shows, or what a file that is written instead of it should have."""
     from evaltex_cli.results.screen import Screen
 
+    if output is not None:
+        return Screen()
     color = click.get_current_context().color
-    return Screen(columns(), output is None and (sys.stdout.isatty() if color is None else color))
+    return Screen(columns(), sys.stdout.isatty() if color is None else color)

@@ -79,6 +79,7 @@ class Changes(Sequence[Change]):
         order = np.argsort(every, kind="stable")
         self.change = every[order]
         self._system, self._row, self._made = system[order], np.concatenate(rows)[order], made
+        self._systems = len(rows)
 
     def __len__(self) -> int:
         return len(self.change)
@@ -99,6 +100,13 @@ class Changes(Sequence[Change]):
             for system in set(systems.tolist())
         }
         return [next(made[system]) for system in systems.tolist()]
+
+    @property
+    def counts(self) -> dict[int, tuple[int, int]]:
+        """Index of a system -> how many of its changes are for the better, and for the worse."""
+        sides = (self._system[self.change > 0], self._system[self.change < 0])
+        better, worse = (np.bincount(of_side, minlength=self._systems + 1).tolist() for of_side in sides)
+        return {k: (better[k], worse[k]) for k in range(1, self._systems + 1)}
 
     @property
     def worse(self) -> int:

@@ -1,4 +1,4 @@
-"""A comparison of detectors as table, Markdown, CSV, LaTeX or JSON."""
+"""A comparison of detectors as Markdown, CSV, LaTeX or JSON."""
 
 from __future__ import annotations
 
@@ -10,24 +10,12 @@ from dataclasses import asdict, fields
 from evaltex_cli.comparison.changes import ImageChange, ObjectChange
 from evaltex_cli.comparison.comparison import Comparison, ScoreComparison
 from evaltex_cli.results import significance
-from evaltex_cli.results.screen import aligned
 from evaltex_cli.results.text_tables import JsonObject, json_pieces, printable, shown_p
 
 _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
 )
 _MARKDOWN = str.maketrans({c: "\\" + c for c in "\\`*_[]<>|#~"} | {"\n": " ", "\r": " "})
-
-
-def table(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
-    """Plain text for a terminal."""
-    blocks = []
-    for comparison in comparisons:
-        lines = [f"{comparison.protocol}  ({_per_cent(level)} intervals; differences to {comparison.systems[0]})"]
-        lines += aligned([_heads(comparison), *(_cells(comparison, score) for score in comparison.scores)])
-        lines += ["", *footer(comparison, level), "", *_changes(comparison, worst)]
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks) + "\n"
 
 
 def markdown(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
@@ -119,7 +107,6 @@ def footer(comparison: Comparison, level: float) -> list[str]:
 
 
 FORMATS: dict[str, Callable[[Sequence[Comparison], int, float], str | Iterator[str]]] = {
-    "table": table,
     "json": document,
     "csv": csv_rows,
     "markdown": markdown,
@@ -175,22 +162,6 @@ def _with_interval(value: float | None, interval: tuple[float, float] | None, si
     return f"{value:{sign}.4f}" + (f" [{interval[0]:{sign}.4f}, {interval[1]:{sign}.4f}]" if interval else " [-]")
 
 
-def _changes(comparison: Comparison, worst: int) -> Iterator[str]:
-    images, objects = comparison.images, comparison.objects
-    yield f"images: {images.worse} worse, {images.better} better"
-    if images[:worst]:
-        head = ["image", "detector", images[0].score, "was", "change"]
-        yield from _listed([head, *map(_image_cells, images[:worst])])
-    yield f"ground-truth objects: {objects.worse} worse, {objects.better} better"
-    if objects[:worst]:
-        head = ["image", "object", "detector", "match", "was", "change"]
-        yield from _listed([head, *map(_object_cells, objects[:worst])])
-
-
-def _listed(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    return (f"  {row}" for row in aligned(rows))
-
-
 def _image_cells(image: ImageChange) -> list[str]:
     return [
         printable(image.image),
@@ -198,17 +169,6 @@ def _image_cells(image: ImageChange) -> list[str]:
         f"{image.after:.4f}",
         f"{image.before:.4f}",
         f"{image.change:+.4f}",
-    ]
-
-
-def _object_cells(one: ObjectChange) -> list[str]:
-    return [
-        printable(one.image),
-        str(one.id),
-        one.system,
-        one.match_after,
-        one.match_before,
-        f"{one.change:+.4f}",
     ]
 
 

@@ -302,8 +302,8 @@ class Protocol:
         The protocol's `Tally`.
     scores : callable
         ``scores(tally, parameters) -> Scores``, for the sums of a data set and an image's row alike.
-    headline : tuple of str
-        Names of the scores shown on stdout.
+    headline, unbounded : tuple of str
+        Names of the scores shown on stdout; and of those that are not in [0, 1], such as counts.
     convention : callable
         ``convention(parameters)``: how `Overlaps` are measured for it.
     image_scores : callable or None
@@ -325,10 +325,8 @@ class Protocol:
     recount : callable or None
         ``recount(batch, matches, parameters) -> Tally``: of matches that were made before some of their objects became
         don't-care; None if that changes matches.
-    plots : callable or None
-        ``plots(scores)``: what `--plots` draws of a dataset's scores.
-    plot_names : tuple of str
-        The names of all plots there may be.
+    plots, plot_names : callable or None, tuple of str
+        ``plots(scores)``: what `--plots` draws of a dataset's scores; and the names of all plots there may be.
     """
 
     name: str
@@ -339,6 +337,7 @@ class Protocol:
     scores: Callable[[Any, Any], Scores]
     version: int = 1
     headline: tuple[str, ...] = ("recall", "precision", "hmean")
+    unbounded: tuple[str, ...] = ()
     convention: Callable[[Any], Convention] = lambda parameters: Convention()
     image_scores: Callable[[Any, Any], Scores] | None = None
     takes_masks: bool = True

@@ -394,4 +394,5 @@ PROTOCOL = Protocol(
     takes_masks=False,
     needs_texts=True,
     object_credit=mean_of("recall"),
+    unbounded=("removed_characters",),
 )

@@ -119,6 +119,17 @@ def fitted(rows: Sequence[Sequence[str]], columns: int, texts: Collection[int] =
         yield from aligned(shown, [at for at, column in enumerate(block) if column in texts])
 
 
+def narrowed(rows: Sequence[Sequence[str]], columns: int, texts: Collection[int], least: int = 8) -> list[list[str]]:
+    """Return rows whose widest columns of text are cut until all columns fit."""
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+    while sum(widths) + len(GAP) * (len(widths) - 1) > columns:
+        widest = max(texts, key=widths.__getitem__)
+        if widths[widest] <= least:
+            break
+        widths[widest] -= 1
+    return [[cut(cell, widths[k]) if k in texts else cell for k, cell in enumerate(row)] for row in rows]
+
+
 def _blocks(rows: Sequence[Sequence[str]], columns: int) -> Iterator[list[int]]:
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     block, used = [0], widths[0]

@@ -396,4 +396,5 @@ PROTOCOL = Protocol(
     plots=plots,
     plot_names=("t_r", "t_p", "generality"),
     object_credit=mean_of("credit"),
+    unbounded=("generality",),
 )

@@ -294,4 +294,5 @@ PROTOCOL = Protocol(
     needs=needs_sizes,
     resolve=resolve,
     object_credit=object_credit,
+    unbounded=("splits", "merges", "missed_characters", "overlapped_characters", "false_positive_characters"),
 )

@@ -267,4 +267,5 @@ PROTOCOL = Protocol(
     takes_masks=False,
     needs_texts=True,
     object_credit=mean_of("text_correct"),
+    unbounded=("character_error_rate", "word_error_rate"),
 )
