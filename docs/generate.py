@@ -51,9 +51,13 @@ def formats_page() -> str:
 
 def presets_page() -> str:
     """Return docs/presets.md with the table of all presets."""
-    rows = ["| preset | data set and task | the same as | source |\n", "| --- | --- | --- | --- |\n"]
+    rows = [
+        "| preset | data set and task | the same as | official ground truth | official detections | source |\n",
+        "| --- | --- | --- | --- | --- | --- |\n",
+    ]
     for name, preset in PRESETS.items():
-        rows.append(f"| `{name}` | {preset.title} | `{preset.options}` | {preset.source} |\n")
+        gt, det = (", ".join(map("`{}`".format, preset.formats[side])) for side in ("gt", "det"))
+        rows.append(f"| `{name}` | {preset.title} | `{preset.options}` | {gt} | {det} | {preset.source} |\n")
     return _with_table(PRESETS_FILE, rows)
 
 

@@ -17,7 +17,9 @@ from evaltex_cli.protocols.presets import PRESETS
 def command(form: str) -> None:
     """List the protocols, and the presets: the official rules of data sets.
 
-    A preset is what follows it in the list; --set, --invalid and --protocol must not contradict it.
+    A preset is the options that follow it in the list; --set, --invalid and --protocol must not contradict it. Its
+    formats are those of the official files. They decide where lines of numbers can be read as several formats; input in
+    other formats is read, too.
     """
     with error_exit():
         from evaltex_cli.protocols.base import load
@@ -30,4 +32,8 @@ def command(form: str) -> None:
         click.echo("Protocols (--protocol NAME):")
         echo_table(titles)
         click.echo("\nPresets (--preset NAME):")
-        echo_table({name: f"{preset.title}: {preset.options}" for name, preset in PRESETS.items()})
+        rows = {}
+        for name, preset in PRESETS.items():
+            gt, det = (", ".join(found) for found in (preset.gt_formats, preset.det_formats))
+            rows[name] = f"{preset.title}: {preset.options}; formats: GT {gt}, DET {det}"
+        echo_table(rows)

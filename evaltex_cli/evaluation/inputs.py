@@ -11,6 +11,7 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.evaluation.official_formats import opened_as_official
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_confident
@@ -122,7 +123,8 @@ def in_pixels(gt: Source, det: Source, pictures: Path | None = None) -> tuple[So
 def _opened(side_input: tuple[Path, Side, InputOptions]) -> tuple[Source, FaultLog]:
     faults = FaultLog()
     path, side, options = side_input
-    return formats.open_source(path, side, faults, options.format_of(side), options), faults
+    detected = formats.open_source(path, side, faults, options.format_of(side), options)
+    return opened_as_official(path, side, options, detected, faults)
 
 
 # The signature --------------------------------------------------------------------------------------------------------

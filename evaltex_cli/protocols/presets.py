@@ -1,4 +1,4 @@
-"""Presets: for each data set the protocol, its parameters and the policy for invalid polygons of its official program.
+"""Presets: for each data set its official program's protocol, parameters and policy for invalid polygons, and formats.
 
 Only what is not the default of the protocol is listed, so the table shows what the data sets' programs differ in.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,9 @@ class Preset:
     title : str
         The data sets and tasks.
     protocol : str
+    gt_formats, det_formats : tuple of str
+        The formats of the official ground truth, and those that detections are submitted in. They decide where lines of
+        numbers can be read as several formats.
     source : str
         The program, or the paper, that the rules are those of.
     parameters : mapping
@@ -29,6 +33,8 @@ class Preset:
     title: str
     protocol: str
     source: str
+    gt_formats: tuple[str, ...]
+    det_formats: tuple[str, ...]
     parameters: Mapping[str, str | float | bool] = field(default_factory=dict)
     invalid: str = "repair"
 
@@ -39,37 +45,72 @@ class Preset:
         invalid = [] if self.invalid == "repair" else [f"--invalid {self.invalid}"]
         return " ".join([f"--protocol {self.protocol}", *parameters, *invalid])
 
+    @property
+    def formats(self) -> Mapping[Literal["gt", "det"], tuple[str, ...]]:
+        """The formats of both sides."""
+        return {"gt": self.gt_formats, "det": self.det_formats}
+
 
 _RRC = "script of the Robust Reading Competition"
 _CURVED = {"truncate": False}
 """The scripts for curved text take coordinates as they are."""
 
+_XML, _BOXES, _QUADS, _POLYGONS, _ART = ("icdar-xml",), ("ltrb",), ("quad",), ("polygon", "quad"), ("art",)
+
 PRESETS: Mapping[str, Preset] = {
     "icdar2003": Preset(
-        "ICDAR 2003, text locating", "icdar2003", "S. M. Lucas et al., ICDAR 2003", {"match": "minbox"}
+        "ICDAR 2003, text locating",
+        "icdar2003",
+        "S. M. Lucas et al., ICDAR 2003",
+        _XML,
+        _XML,
+        {"match": "minbox"},
     ),
-    "icdar2005": Preset("ICDAR 2005, text locating", "icdar2003", "S. M. Lucas, ICDAR 2005"),
-    "icdar2013": Preset("ICDAR 2011 and 2013, focused and born-digital text, localisation", "icdar2013", _RRC),
-    "icdar2015": Preset("ICDAR 2015, incidental text, localisation", "iou", _RRC),
-    "icdar2015-e2e": Preset("ICDAR 2013 and 2015, end to end without a lexicon", "iou-crw", _RRC),
+    "icdar2005": Preset("ICDAR 2005, text locating", "icdar2003", "S. M. Lucas, ICDAR 2005", _XML, _XML),
+    "icdar2013": Preset(
+        "ICDAR 2011 and 2013, focused and born-digital text, localisation", "icdar2013", _RRC, _BOXES, _BOXES
+    ),
+    "icdar2015": Preset("ICDAR 2015, incidental text, localisation", "iou", _RRC, _QUADS, _QUADS),
+    "icdar2015-e2e": Preset(
+        "ICDAR 2013 and 2015, end to end without a lexicon", "iou-crw", _RRC, ("quad", "ltrb"), ("quad", "ltrb")
+    ),
     "icdar2015-spotting": Preset(
-        "ICDAR 2013 and 2015, word spotting without a lexicon", "iou-crw", _RRC, {"word_spotting": True}
+        "ICDAR 2013 and 2015, word spotting without a lexicon",
+        "iou-crw",
+        _RRC,
+        ("quad", "ltrb"),
+        ("quad", "ltrb"),
+        {"word_spotting": True},
     ),
-    "coco-text": Preset("COCO-Text (ICDAR 2017), localisation", "iou", _RRC),
-    "mlt": Preset("MLT 2017 and 2019, localisation", "iou", _RRC),
-    "rects": Preset("ReCTS (ICDAR 2019), line detection", "iou", _RRC),
-    "art": Preset("ArT (ICDAR 2019), localisation", "iou", _RRC, _CURVED),
-    "lsvt": Preset("LSVT (ICDAR 2019), localisation", "iou", _RRC, _CURVED),
-    "totaltext": Preset("Total-Text", "deteval", "the data set's Python script Deteval.py", {"variant": "totaltext"}),
+    "coco-text": Preset("COCO-Text (ICDAR 2017), localisation", "iou", _RRC, ("coco-text", "ltrb"), _BOXES),
+    "mlt": Preset("MLT 2017 and 2019, localisation", "iou", _RRC, ("mlt",), _QUADS),
+    "rects": Preset("ReCTS (ICDAR 2019), line detection", "iou", _RRC, ("rects",), _QUADS),
+    "art": Preset("ArT (ICDAR 2019), localisation", "iou", _RRC, _ART, _ART, _CURVED),
+    "lsvt": Preset("LSVT (ICDAR 2019), localisation", "iou", _RRC, _ART, _ART, _CURVED),
+    "totaltext": Preset(
+        "Total-Text",
+        "deteval",
+        "the data set's Python script Deteval.py",
+        ("totaltext", "totaltext-mat"),
+        _POLYGONS,
+        {"variant": "totaltext"},
+    ),
     "ctw1500": Preset(
         "CTW1500 (SCUT-CTW1500)",
         "iou",
         "the data set's Python script voc_eval_polygon",
+        ("ctw1500-xml", "ctw1500-offsets", "polygon"),
+        _POLYGONS,
         _CURVED | {"pairing": "best"},
         "skip",
     ),
     "msra-td500": Preset(
-        "MSRA-TD500", "iou", "C. Yao et al., CVPR 2012, in the order of its Python script", {"unrotated": True}
+        "MSRA-TD500",
+        "iou",
+        "C. Yao et al., CVPR 2012, in the order of its Python script",
+        ("msra-td500",),
+        ("msra-td500",),
+        {"unrotated": True},
     ),
-    "hiertext": Preset("HierText, words", "pq", "S. Long et al., CVPR 2022"),
+    "hiertext": Preset("HierText, words", "pq", "S. Long et al., CVPR 2022", ("hiertext",), ("hiertext",)),
 }

@@ -201,6 +201,62 @@ def test_commands_list_protocols_presets_and_formats() -> None:
     assert [line.split()[0] for line in run("formats").stdout.splitlines()] == list(FORMATS)
 
 
+def lines(name: str, text: str) -> None:
+    """A folder with one file of this text."""
+    Path(name).mkdir()
+    Path(name, "img_1.txt").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_formats_of_a_preset_are_known_and_listed(name: str) -> None:
+    from evaltex_cli.formats import FORMATS
+
+    preset = PRESETS[name]
+    assert set(preset.gt_formats + preset.det_formats) <= set(FORMATS)
+    listed = json.loads(run("protocols", "--format", "json").stdout)["presets"][name]
+    assert (tuple(listed["gt_formats"]), tuple(listed["det_formats"])) == (preset.gt_formats, preset.det_formats)
+    presets = run("protocols").stdout.partition("Presets")[2]
+    line = next(line for line in presets.splitlines() if line.startswith(f"  {name} "))
+    assert line.endswith(f"formats: GT {', '.join(preset.gt_formats)}, DET {', '.join(preset.det_formats)}")
+
+
+def test_a_format_of_the_preset_decides_where_content_is_ambiguous(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a radian is also a text; the same numbers are a box with it, or a rectangle that is turned."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("gt", "det"):
+        lines(name, "10,10,60,30,0.5\n")
+    found, plain = evaluate("gt", "det", preset="msra-td500"), evaluate("gt", "det", "iou")
+    assert (found.gt.format, found.det.format) == ("msra-td500", "msra-td500")
+    assert (plain.gt.format, plain.det.format) == ("ltrb", "ltrb")
+    said = "is read as msra-td500, a format of the preset msra-td500, though its content could be ltrb"
+    assert [said in warning for warning in found.warnings].count(True) == 2
+    assert not any("is read as" in warning for warning in plain.warnings)
+    named = evaluate("gt", "det", preset="msra-td500", gt_format="ltrb", det_format="ltrb")
+    assert (named.gt.format, named.det.format) == ("ltrb", "ltrb")
+
+
+@pytest.mark.parametrize(
+    ("preset", "gt", "expected"),
+    [
+        ("ctw1500", "0,0,60,0,60,30,0,30,####word\n", "ctw1500"),
+        ("icdar2015", "0,0,60,0,60,30,0,30,Latin,word\n", "mlt"),
+        ("msra-td500", "10,10,60,10,60,30,10,30,word\n", "quad"),
+        ("mlt", "10,10,60,10,60,30,10,30,word\n", "quad"),
+    ],
+)
+def test_what_the_content_decides_stays(
+    preset: str, gt: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines("gt", gt)
+    lines("det", "10,10,60,10,60,30,10,30\n")
+    found = evaluate("gt", "det", preset=preset)
+    assert found.gt.format == expected
+    assert not any("is read as" in warning for warning in found.warnings)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("detector", ["TextBPN", "TextPMs", "DRRG"])
 def test_published_figures_of_ctw1500(detector: str) -> None:
