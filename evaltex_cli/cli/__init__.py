@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,25 @@ import click
 
 from evaltex_cli.cli.options import HELP_OPTIONS
 from evaltex_cli.cli.output import stop
+from evaltex_cli.cli.pages import Command
 from evaltex_cli.cli.terminal import color_option
 
 __all__ = ["main", "stop"]
 EVALUATE = "evaluate"
-COMMANDS = ("compare", "convert", "diagnose", "formats", "merge", "protocols", "report", "toys", "validate")
+SUMMARIES: Mapping[str, str] = {
+    "validate": "Report problems of ground truth and detections.",
+    "compare": "Compare detectors: differences, intervals, p-values.",
+    "diagnose": "Show where the score is lost, by error type and by size.",
+    "report": "Write an HTML report of results, with every image.",
+    "convert": "Write an input in another format.",
+    "merge": "Merge the results of runs over disjoint images.",
+    "toys": "Write toy detections, whose errors are known.",
+    "formats": "List the formats that are read.",
+    "protocols": "List the protocols and the presets.",
+    "completion": "Print the script that completes commands in a shell.",
+    "help": "Show the help of a command.",
+}
+COMMANDS = tuple(SUMMARIES)
 """Those other than the plain form; each is the module of its name."""
 
 
@@ -23,8 +38,11 @@ class Entry(click.Group):
     """A group whose plain form, ``evaltex gt.txt det.txt res_dir``, is the command `evaluate`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not args or args[0] not in (EVALUATE, *COMMANDS):
-            self._refuse_misspelt(args)
+        if not args and not ctx.resilient_parsing:
+            args = ["--help"]
+        if args and args[0] not in (EVALUATE, *COMMANDS):
+            if not ctx.resilient_parsing:
+                self._refuse_misspelt(args)
             args = [EVALUATE, *args]
         return super().parse_args(ctx, args)
 
@@ -33,9 +51,16 @@ class Entry(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in (EVALUATE, *COMMANDS) and cmd_name not in self.commands:
-            function = import_module(f"evaltex_cli.cli.{cmd_name}").command
-            kind = PlainForm if cmd_name == EVALUATE else click.Command
-            self.add_command(click.command(cmd_name, cls=kind, context_settings=HELP_OPTIONS)(color_option(function)))
+            module = import_module(f"evaltex_cli.cli.{cmd_name}")
+            kind = PlainForm if cmd_name == EVALUATE else Command
+            made = click.command(
+                cmd_name,
+                cls=kind,
+                context_settings=HELP_OPTIONS,
+                short_help=SUMMARIES.get(cmd_name),
+                examples=module.EXAMPLES,
+            )
+            self.add_command(made(color_option(module.command)))
         return super().get_command(ctx, cmd_name)
 
     def _refuse_misspelt(self, args: list[str]) -> None:
@@ -47,7 +72,7 @@ class Entry(click.Group):
                 raise click.UsageError(f"no file {word!r}; did you mean: evaltex {close[0]} ... (the command first)?")
 
 
-class PlainForm(click.Command):
+class PlainForm(Command):
     """`evaluate`, which shows itself as plain ``evaltex`` and lists the other commands in its help."""
 
     def make_context(
@@ -55,10 +80,13 @@ class PlainForm(click.Command):
     ) -> Any:
         return super().make_context("evaltex", args, parent=None, **extra)
 
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return ["[OPTIONS] GT DET [RES_DIR [GT_IMG_DIR DET_IMG_DIR]]"]
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        others = [command for name in COMMANDS if (command := main.get_command(ctx, name))]
-        with formatter.section("Commands (more: evaltex COMMAND --help)"):
-            formatter.write_dl([(str(command.name), command.get_short_help_str(limit=70)) for command in others])
+        with formatter.section("Commands (`evaltex help COMMAND` shows more)"):
+            formatter.write_dl(list(SUMMARIES.items()))
+        super().format_epilog(ctx, formatter)
 
 
 @click.group(cls=Entry, context_settings=HELP_OPTIONS)

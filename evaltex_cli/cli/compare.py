@@ -30,30 +30,32 @@ from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions
 
 WORST = 10
 """Images and objects that are listed."""
-
-
-@click.argument(
-    "paths", type=INPUT, nargs=-1, required=True, metavar="GT DET_A DET_B [DET_C ...] | RESULT_A RESULT_B ..."
+EXAMPLES = (
+    "evaltex compare gt.txt det.txt other.txt",
+    "evaltex compare results results-other --protocol iou --format markdown",
 )
-@protocol_options(help_text="Protocol to compare by; repeatable.  [default: evaltex; of results, all that they share]")
+
+
+@click.argument("paths", type=INPUT, nargs=-1, required=True, metavar="GT DET DET... | RESULT RESULT...")
+@protocol_options(help_text="Protocols to compare by.  [default: evaltex; of results: all]")
 @input_options()
 @work_options
 @click.option(
     "--label",
     "labels",
     multiple=True,
-    help="Name of a detector; repeat in the order of the inputs.  [default: file name]",
+    help="Name of a detector, in order.  [default: file name]",
 )
 @resamples_option
 @seed_option
-@ci_option("level", 0.95, "Level of the intervals.  [default: 0.95]")
+@ci_option("level", 0.95, "Level of the bootstrap intervals.  [default: 0.95]")
 @confidence_option
-@form_option("table", "json", "csv", "markdown", "latex")
+@form_option
 @all_scores_option
 @click.option(
     "--worst",
     type=click.IntRange(min=0),
-    help="Images and objects that got worse to list.  [default: 10; none in a table of several protocols]",
+    help="Images and objects to list.  [default: 10; 0 of several protocols]",
 )
 @output_option("comparison")
 @force_option
@@ -74,9 +76,8 @@ def command(
 ) -> None:
     """Compare detectors: differences, intervals, p-values, and what got worse.
 
-    Give the ground truth and two or more detections, or result folders (or .json files) of earlier runs made with -a;
-    or such results alone.
-    Differences are to the first detector; intervals and p-values are of a sign-flip test over images.
+    Give the ground truth and two or more detections, or the results of earlier runs made with -a. Differences are to
+    the first detector; intervals and p-values are of a sign-flip test over images.
     """
     with error_exit():
         from evaltex_cli.comparison import comparison, tables, terminal_table

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from evaltex_cli.cli.messages import all_faults_option
+from evaltex_cli.cli.names import Name, one_of
 from evaltex_cli.cli.options import (
     columns_option,
     coordinates_option,
@@ -23,33 +24,38 @@ from evaltex_cli.conversion import WRITERS, Target
 from evaltex_cli.errors import counted
 from evaltex_cli.formats.options import InputOptions
 
+EXAMPLES = (
+    "evaltex convert gt.zip words.txt --regions lines",
+    "evaltex convert det.txt pages.zip --from evaltex --to page",
+)
+
 
 @click.argument("src", type=INPUT)
 @click.argument("dst", type=ConvertedData())
-@click.option(
-    "--kind", type=click.Choice(["gt", "det"]), help="Ground truth or detections.  [default: detected from SRC]"
-)
-@format_option("SRC", "--format", "format_name")
+@click.option("--kind", type=Name("kind", ["gt", "det"]), help="gt or det, what SRC is.  [default: detected]")
+@format_option("SRC", "--from", "source_format")
 @group(
     "how",
     Target,
-    to=click.option("--to", type=click.Choice(list(WRITERS)), help="Format of DST.  [default: by its extension]"),
+    to=click.option(
+        "--to",
+        type=Name("format", list(WRITERS)),
+        help=f"Format of DST: {one_of(list(WRITERS))}.  [default: by ending]",
+    ),
     regions=click.option(
         "--regions",
-        type=click.Choice(["own", "lines"]),
+        type=Name("regions", ["own", "lines"]),
         default="own",
         show_default=True,
-        help="How to assign regions: own (as in SRC) or lines (group aligned words into lines).",
+        help="Regions: own (as in SRC) or lines (of aligned words).",
     ),
-    boxes=click.option("--boxes", is_flag=True, help="Write polygons as their bounding boxes."),
-    masks=click.option(
-        "--masks", type=OUTPUT_FOLDER, metavar="DIR", help="Also write label masks to DIR (requires a .txt DST)."
-    ),
+    boxes=click.option("--boxes", is_flag=True, help="Write polygons as bounding boxes."),
+    masks=click.option("--masks", type=OUTPUT_FOLDER, help="Also write labelled masks here; DST is a .txt."),
     mask_format=click.option(
-        "--mask-format", type=click.Choice(["tif", "png"]), default="tif", show_default=True, help="Format of --masks."
+        "--mask-format", type=Name("format", ["tif", "png"]), default="tif", show_default=True, help="tif or png."
     ),
 )
-@images_option("Folder of the images' pictures; used for sizes that SRC does not have.")
+@images_option("Folder of the pictures, for sizes SRC does not have.")
 @min_confidence_option
 @coordinates_option
 @columns_option
@@ -60,7 +66,7 @@ def command(
     src: Path,
     dst: Path,
     kind: str | None,
-    format_name: str | None,
+    source_format: str | None,
     how: Target,
     images: Path | None,
     min_confidence: float | None,
@@ -70,7 +76,7 @@ def command(
 ) -> None:
     """Write SRC in another format.
 
-    SRC is anything that can be evaluated. The ending of DST says what to write: .txt an EvaLTex file, .zip an
+    SRC is anything that can be evaluated. The ending of DST decides what is written: .txt an EvaLTex file, .zip an
     ICDAR-style archive of quadrilaterals or polygons, .json COCO annotations or results, .csv a table. --to names other
     formats; those with one file per image are written to a .zip archive, or to a folder if DST has no ending.
     """
@@ -79,7 +85,7 @@ def command(
 
         side: Any = kind
         options = InputOptions(
-            *(format_name, format_name, images),
+            *(source_format, source_format, images),
             min_confidence=min_confidence,
             coordinates=coordinates,
             columns=columns,

@@ -22,7 +22,7 @@ from evaltex_cli.cli.output import error_exit, stop, warn, write_output
 from evaltex_cli.cli.paths import INPUT, PICTURES, force_option
 from evaltex_cli.formats.options import InputOptions
 
-EDGES = "EDGE,EDGE,..."
+EXAMPLES = ("evaltex diagnose gt.txt det.txt", "evaltex diagnose gt.txt det.txt --protocol iou --format json")
 
 
 def _limit(name: str, default: float, help_text: str) -> Any:
@@ -30,7 +30,7 @@ def _limit(name: str, default: float, help_text: str) -> Any:
 
 
 def _bins(name: str, default: str, what: str) -> Any:
-    return click.option(f"--{name}", metavar=EDGES, default=default, show_default=True, help=f"Bins of {what}.")
+    return click.option(f"--{name}", metavar="N,...", default=default, show_default=True, help=f"Bins of {what}.")
 
 
 @click.argument("gt", type=INPUT)
@@ -42,19 +42,19 @@ def _bins(name: str, default: str, what: str) -> Any:
 @group(
     "limits",
     dict,
-    overlap=_limit("overlap", 0.1, "Minimum overlap (share of the smaller area) to count as touching."),
-    tight=_limit("tight", 0.8, "An object covered by less than this share is 'tight'."),
-    loose=_limit("loose", 0.8, "A detection with less than this share of text is 'loose'."),
-    surplus=_limit("surplus", 0.1, "Maximum that a duplicate adds, as a share of the object's area."),
+    overlap=_limit("overlap", 0.1, "Overlap, of the smaller area, from which objects touch."),
+    tight=_limit("tight", 0.8, "Share of an object below which its detection is tight."),
+    loose=_limit("loose", 0.8, "Share of text below which a detection is loose."),
+    surplus=_limit("surplus", 0.1, "Share of an object that a duplicate adds at most."),
 )
 @group(
     "edges",
     dict,
-    heights=_bins("heights", "8,16,32,64,128", "height, pixels"),
+    heights=_bins("heights", "8,16,32,64,128", "height"),
     aspect_ratios=_bins("aspect-ratios", "0.5,1,2,4,8", "width/height"),
-    lengths=_bins("lengths", "1,2,4,7,11", "transcription length"),
+    lengths=_bins("lengths", "1,2,4,7,11", "length of the text"),
 )
-@form_option("table", "json", "csv")
+@form_option
 @output_option("diagnosis")
 @force_option
 @all_faults_option
@@ -72,8 +72,8 @@ def command(
 ) -> None:
     """Show where the score is lost: by error type, and by height, aspect ratio and length of the text.
 
-    A type's share is how much the score would rise if only that type of error were fixed. Shares plus "interaction" and
-    "unexplained" add up to the loss.
+    The share of a type is how much the score would rise if only that type of error were fixed. Shares plus
+    "interaction" and "unexplained" add up to the loss.
     """
     with error_exit():
         if mask_folders:

@@ -18,6 +18,7 @@ from evaltex_cli.cli.options import (
     confidence_option,
     diagnose_option,
     embed_option,
+    form_option,
     group,
     input_options,
     protocol_options,
@@ -30,12 +31,15 @@ from evaltex_cli.cli.output import error_exit
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, RESULTS, OutputFile, force_option
 from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.version import __version__
 
 if TYPE_CHECKING:
     from evaltex_cli.results.result_document import Bootstrap
 
 GATE_NOT_MET = 1
+EXAMPLES = (
+    "evaltex gt.txt det.txt",
+    "evaltex gt.txt det.txt results -a --protocol iou,tiou --report",
+)
 
 
 def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
@@ -46,27 +50,28 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
 
 @click.argument("gt", type=INPUT)
 @click.argument("det", type=INPUT)
-@click.argument("res_dir", type=OUTPUT_FOLDER)
-@click.argument("gt_img_dir", type=PICTURES, required=False, metavar="[GT_IMG_DIR")
-@click.argument("det_img_dir", type=PICTURES, required=False, metavar="DET_IMG_DIR]")
-@click.option("-a", "per_image", is_flag=True, help="Also write per-image results.")
-@click.option("--plots", is_flag=True, help="Write performance curves, of protocols that have any, as SVG.")
-@click.option("--report", is_flag=True, help="Write an HTML report to RES_DIR/report.html (implies -a).")
+@click.argument("res_dir", type=OUTPUT_FOLDER, required=False, metavar="RES_DIR")
+@click.argument("gt_img_dir", type=PICTURES, required=False, metavar="GT_IMG_DIR")
+@click.argument("det_img_dir", type=PICTURES, required=False, metavar="DET_IMG_DIR")
+@click.option("-a", "per_image", is_flag=True, help="Also write the results of each image.")
+@form_option
+@click.option("--plots", is_flag=True, help="Write curves as SVG, of protocols that have any.")
+@click.option("--report", is_flag=True, help="Write RES_DIR/report.html with every image; implies -a.")
 @embed_option
 @diagnose_option
 @protocol_options("evaltex")
-@input_options("Folder of the images' pictures; used for sizes that GT does not have, and in the report.")
+@input_options("Folder of the pictures, for sizes and the report.")
 @click.option(
     "--max-pixels",
     type=click.IntRange(min=1),
     default=MAX_PIXELS,
     show_default=True,
-    help="Refuse label pictures with more pixels.",
+    help="Refuse label pictures of more pixels.",
 )
 @group(
     "bootstrap",
     _bootstrap,
-    level=ci_option("level", None, "Show bootstrap confidence intervals.  [default level: 0.95]"),
+    level=ci_option("level", None, "Bootstrap intervals of this level.  [default: 0.95]"),
     resamples=resamples_option,
     seed=seed_option,
 )
@@ -76,25 +81,21 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
     "--fail-if",
     multiple=True,
     metavar="EXPR",
-    help="Exit with status 1 if EXPR is true: fscore<0.7, or against a baseline recall:-0.5% or recall:-0.005; prefix"
-    " PROTOCOL. when several are run. Repeatable.",
+    help="Exit with status 1 if EXPR is true, such as fscore<0.7 or, against a baseline, recall:-0.5%; repeatable.",
 )
 @click.option(
     "--baseline",
     "baselines",
     multiple=True,
     type=RESULTS,
-    help="Result .json (or folder) of an earlier run. Repeatable.",
+    help="Earlier result, a .json or a folder; repeatable.",
 )
-@click.option("--junit", type=OutputFile("junit"), help="Write the gates' verdicts to this file as JUnit XML.")
+@click.option("--junit", type=OutputFile("junit"), help="Write the verdicts of the gates as JUnit XML.")
 @work_options
-@click.option(
-    "--resume", is_flag=True, help="Save progress, so that the same command continues a run that was interrupted."
-)
+@click.option("--resume", is_flag=True, help="Save progress; the same command continues an interrupted run.")
 @force_option
 @all_faults_option
 @quiet_option
-@click.version_option(__version__, prog_name="evaltex", message="%(prog)s %(version)s")
 def command(
     gt: Path,
     det: Path,
@@ -108,17 +109,17 @@ def command(
     baselines: tuple[Path, ...],
     **results: Any,
 ) -> None:
-    """Evaluate the text detections DET against the ground truth GT; write results to RES_DIR.
+    """Score the text detections DET against the ground truth GT.
 
-    GT and DET are EvaLTex .txt files, folders or .zip archives of ICDAR-style .txt files, or a data set's XML, JSON or
-    .mat files. With GT_IMG_DIR and DET_IMG_DIR, objects are the labelled masks in these folders' pictures.
-
-    Results: RES_DIR/PROTOCOL.txt and .json; with -a also RES_DIR/PROTOCOL/IMAGE.txt.
+    GT and DET are files, folders or archives of any format that `evaltex formats` lists. The scores are printed, and
+    written to RES_DIR if it is given: PROTOCOL.txt and .json, with -a also PROTOCOL/IMAGE.txt. With GT_IMG_DIR and
+    DET_IMG_DIR, objects are the labelled masks in the pictures of these folders.
     """
     with error_exit():
         if (gt_img_dir is None) != (det_img_dir is None):
             raise click.UsageError(
-                "GT_IMG_DIR and DET_IMG_DIR go together: give both folders of label pictures, or neither."
+                "GT_IMG_DIR and DET_IMG_DIR go together, after RES_DIR: give GT DET, GT DET RES_DIR, or GT DET RES_DIR"
+                " GT_IMG_DIR DET_IMG_DIR."
             )
         options = chosen.read_by(options)
         if gt_img_dir is not None and det_img_dir is not None:

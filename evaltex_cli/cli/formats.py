@@ -9,15 +9,21 @@ import click
 from evaltex_cli.cli.options import form_option
 from evaltex_cli.cli.output import echo_table, error_exit
 
+EXAMPLES = ("evaltex formats", "evaltex formats --format json")
 
-@form_option("text", "json")
+
+@form_option
 def command(form: str) -> None:
-    """List the formats that are read, by their names for --gt-format and --det-format."""
+    """List the formats that are read, by their names for --gt-format, --det-format and --from."""
     with error_exit():
         from evaltex_cli import formats
+        from evaltex_cli.results import markup
 
         titles = {name: formats.load(name).title for name in formats.FORMATS}
-        if form == "json":
+        if form == "table":
+            click.echo("Formats (--gt-format, --det-format, --from), described in docs/formats.md:")
+            echo_table(titles)
+        elif form == "json":
             click.echo(json.dumps(titles, indent=2))
         else:
-            echo_table(titles)
+            click.echo(markup.FORMS[form]([("format", "title"), *titles.items()]), nl=False)

@@ -14,8 +14,10 @@ from evaltex_cli.cli.terminal import screen
 from evaltex_cli.results.beginnings import is_result
 from evaltex_cli.runtime.outputs import without
 
+EXAMPLES = ("evaltex merge results results-more merged",)
 
-@click.argument("results", type=RESULTS, nargs=-1, required=True, metavar="RESULT RESULT ...")
+
+@click.argument("results", type=RESULTS, nargs=-1, required=True, metavar="RESULT...")
 @click.argument("res_dir", type=OUTPUT_FOLDER)
 @force_option
 @all_faults_option

@@ -14,6 +14,7 @@ import click
 from click.core import ParameterSource
 
 from evaltex_cli import formats
+from evaltex_cli.cli.names import Name, Names, one_of
 from evaltex_cli.cli.output import warn
 from evaltex_cli.cli.paths import CONFIG, INPUT, PICTURES, OutputFile
 from evaltex_cli.errors import ConfigError
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
     from evaltex_cli.runtime import OrderedMap
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
-HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
+HELP_OPTIONS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 MAX_JOBS = 4096
 ALL = "all"
+FORMS = ("table", "json", "csv", "markdown", "latex")
+"""What every command that prints results can print; the first is the default."""
 
 
 class NumberRange(click.FloatRange):
@@ -75,22 +78,22 @@ def protocol_option(default: Sequence[str], help_text: str) -> Decorator:
         multiple=True,
         default=default or None,
         show_default=bool(default),
-        type=click.Choice([*PROTOCOLS, ALL]),
+        type=Names("protocol", [*PROTOCOLS, ALL]),
+        metavar="NAME,...",
         help=help_text,
     )
 
 
 preset_option = click.option(
     "--preset",
-    type=click.Choice(list(PRESETS)),
-    metavar="NAME",
-    help="Score by a data set's official rules: protocol, parameters and --invalid. `evaltex protocols` lists them.",
+    type=Name("preset", list(PRESETS)),
+    help="Official rules of a data set (`evaltex protocols`).",
 )
 config_option = click.option(
-    "--config", "config_path", type=CONFIG, help="Parameter file.  [default: ./evaltex.ini if there is one]"
+    "--config", "config_path", type=CONFIG, help="File of parameters.  [default: ./evaltex.ini, if there]"
 )
 set_option = click.option(
-    "--set", "settings", multiple=True, metavar="[PROTOCOL.]KEY=VALUE", help="Set one parameter; repeatable."
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a parameter, such as iou.iou=0.7; repeatable."
 )
 
 
@@ -98,9 +101,8 @@ def format_option(what: str, *names: str) -> Decorator:
     """Return the option of the format of an input, `what`."""
     return click.option(
         *names,
-        type=click.Choice(list(formats.FORMATS)),
-        metavar="NAME",
-        help=f"Format of {what}; `evaltex formats` lists them.  [default: detected from the content]",
+        type=Name("format", list(formats.FORMATS), "evaltex formats"),
+        help=f"Format of {what} (`evaltex formats`).  [default: detected]",
     )
 
 
@@ -108,60 +110,54 @@ gt_format_option, det_format_option = format_option("GT", "--gt-format"), format
 min_confidence_option = click.option(
     "--min-confidence",
     type=NumberRange(0, 1),
-    metavar="C",
-    help="Ignore detections with a confidence below C; those without one stay.",
+    help="Leave out detections with a confidence below N.",
 )
 invalid_option = click.option(
     "--invalid",
-    type=click.Choice(INVALID_POLYGONS),
+    type=Name("policy", INVALID_POLYGONS),
     default=INVALID_POLYGONS[0],
-    show_default=True,
-    help="How to treat invalid polygons: repair (keep every part), drop, skip (drop those of DET; those of GT are"
-    " missed), or refuse them as an error.",
+    help="Invalid polygons: repair (default), drop, skip or error.",
 )
 
 lines_option = click.option(
     "--lines",
     type=INPUT,
-    metavar="GT_LINES",
-    help="Ground truth of lines of the same images, for the protocol tiou.",
+    help="Ground truth of lines of the same images, for tiou.",
 )
 
 
 coordinates_option = click.option(
     "--coordinates",
     callback=_taken_by(_coordinates),
-    metavar="ORDER:SCALE",
-    help="Order and scale of a chat model's boxes: yxyx:1000, xyxy:pixels, xyxy:1 etc.",
+    help="Boxes of a chat model: yxyx:1000, xyxy:pixels etc.",
 )
 
 
 columns_option = click.option(
     "--columns",
     callback=_taken_by(_columns),
-    metavar="HOLDS=NAME,...",
-    help="Columns of a table with a header: image=file,x0=left,y0=top etc.",
+    help="Columns of a table: image=file,x0=left etc.",
 )
 
 
 def images_option(help_text: str) -> Decorator:
     """Return the option of the folder of the images' pictures."""
-    return click.option("--images", type=PICTURES, metavar="DIR", help=help_text)
+    return click.option("--images", type=PICTURES, help=help_text)
 
 
-embed_option = click.option("--embed", is_flag=True, help="Put the pictures into the report instead of links.")
+embed_option = click.option("--embed", is_flag=True, help="Put the pictures into the report, instead of links.")
 diagnose_option = click.option(
     "--diagnose/--no-diagnose",
     default=True,
     show_default=True,
-    help="Include an error breakdown in the report (slower).",
+    help="Leave the error breakdown out of the report (faster).",
 )
 resamples_option = click.option(
     "--resamples",
     type=click.IntRange(min=1),
     default=2000,
     show_default=True,
-    help="Random subsets of the images, for intervals and p-values.",
+    help="Random subsets of the images.",
 )
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random subsets."
@@ -195,7 +191,7 @@ def ci_option(name: str, default: float | None, help_text: str) -> Decorator:
         is_flag=False,
         flag_value=0.95,
         default=default,
-        metavar="[LEVEL]",
+        metavar="[N]",
         help=help_text,
     )
 
@@ -221,11 +217,14 @@ def output_option(kind: str) -> Decorator:
     return click.option("--output", type=OutputFile(kind), help="Write to this file instead of stdout.")
 
 
-def form_option(*forms: str, help_text: str = "Form of the output.") -> Decorator:
-    """Return the option of the output's form; the first is the default."""
-    return click.option(
-        "--format", "form", type=click.Choice(forms), default=forms[0], show_default=True, help=help_text
-    )
+form_option = click.option(
+    "--format",
+    "form",
+    type=Name("format", FORMS),
+    default=FORMS[0],
+    show_default=True,
+    help=f"{one_of(FORMS)}.",
+)
 
 
 # Groups of options -----------------------------------------------------------------------------------------------
@@ -249,7 +248,7 @@ def group(name: str, record: Callable[..., Any], **options: Decorator) -> Decora
 
 
 def input_options(
-    images_help: str = "Folder of the images' pictures; used for sizes that GT does not have.",
+    images_help: str = "Folder of the pictures, for sizes GT does not have.",
 ) -> Decorator:
     """Return the decorator of a command that reads GT and DET: it gets an `InputOptions`, `options`."""
     return group(
@@ -299,7 +298,7 @@ class Chosen:
 
     def names(self) -> list[str]:
         """Return the names of the protocols, each once; of every one for `all`."""
-        return list(PROTOCOLS) if ALL in self.protocols else list(dict.fromkeys(self.protocols or ("evaltex",)))
+        return list(PROTOCOLS) if ALL in self.protocols else list(self.protocols or ("evaltex",))
 
     def parameters(self) -> dict[str, Any]:
         """Return name -> parameters record of these protocols.
@@ -320,12 +319,15 @@ class Chosen:
         return {name: config.parameters_of(name, given) for name in self.names()}
 
 
-def _chosen(protocols: tuple[str, ...], preset: str | None, config_path: Path | None, settings: Any) -> Chosen:
+def _chosen(
+    protocols: tuple[tuple[str, ...], ...], preset: str | None, config_path: Path | None, settings: Any
+) -> Chosen:
     """Return what the user chose; a preset names its protocol, and no file changes its parameters."""
+    names = tuple(dict.fromkeys(name for listed in protocols for name in listed))
     if preset is None:
-        return Chosen(protocols, config_path, settings)
+        return Chosen(names, config_path, settings)
     own = (PRESETS[preset].protocol,)
-    if _is_given("protocols") and protocols != own:
+    if _is_given("protocols") and names != own:
         raise click.UsageError(f"--protocol: the preset {preset} is of the protocol {own[0]}; leave out one of them.")
     if config_path is not None:
         raise click.UsageError(f"--config: the preset {preset} has all parameters; leave out one of them.")
@@ -337,9 +339,7 @@ def _is_given(name: str) -> bool:
     return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
 
 
-def protocol_options(
-    *default: str, help_text: str = "Protocol to score by; repeatable. all: every one that the input allows."
-) -> Decorator:
+def protocol_options(*default: str, help_text: str = "Protocols to score by, or all.") -> Decorator:
     """Return the decorator of a command that scores by protocols: it gets a `Chosen`, `chosen`."""
     option = protocol_option(default, help_text)
     return group(
@@ -399,17 +399,14 @@ work_options = group(
         type=click.IntRange(min=0, max=MAX_JOBS),
         default=1,
         show_default=True,
-        metavar="N",
-        help="Number of worker processes (0: one per processor). Results are the same.",
+        help="Worker processes; 0: one per processor.",
     ),
-    cluster=click.option(
-        "--cluster", metavar="ADDRESS", help="Work on the Dask cluster of this scheduler, e.g. tcp://HOST:8786."
-    ),
+    cluster=click.option("--cluster", metavar="ADDRESS", help="Dask cluster to work on, such as tcp://HOST:8786."),
     cluster_timeout=click.option(
         "--cluster-timeout",
         type=NumberRange(min=1),
         default=60.0,
         show_default=True,
-        help="Seconds to wait for workers.",
+        help="Seconds to wait for the cluster's workers.",
     ),
 )

@@ -74,7 +74,7 @@ force_option = click.option(
     is_flag=True,
     expose_value=False,
     callback=_keep_force,
-    help="Replace files that evaltex did not write; never an input.",
+    help="Replace files that evaltex did not write.",
 )
 
 

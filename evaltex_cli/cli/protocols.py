@@ -12,28 +12,34 @@ from evaltex_cli.cli.output import echo_table, error_exit
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.presets import PRESETS
 
+EXAMPLES = ("evaltex protocols", "evaltex protocols --format csv")
 
-@form_option("text", "json")
+
+@form_option
 def command(form: str) -> None:
     """List the protocols, and the presets: the official rules of data sets.
 
-    A preset is the options that follow it in the list; --set, --invalid and --protocol must not contradict it. Its
-    formats are those of the official files. They decide where lines of numbers can be read as several formats; input in
-    other formats is read, too.
+    The table has one line for each. The other formats also have the options that a preset is the same as, and the
+    formats of its official files, which decide where lines of numbers can be read as several formats. --protocol, --set
+    and --invalid must not contradict a preset.
     """
     with error_exit():
         from evaltex_cli.protocols.base import load
+        from evaltex_cli.results import markup
 
         titles = {name: load(name).title for name in PROTOCOLS}
-        if form == "json":
+        if form == "table":
+            click.echo("Protocols (--protocol NAME), described in docs/protocols/NAME.md:")
+            echo_table(titles)
+            click.echo("\nPresets (--preset NAME), described in docs/presets.md:")
+            echo_table({name: preset.title for name, preset in PRESETS.items()})
+        elif form == "json":
             presets = {name: asdict(preset) for name, preset in PRESETS.items()}
             click.echo(json.dumps({"protocols": titles, "presets": presets}, indent=2))
-            return
-        click.echo("Protocols (--protocol NAME):")
-        echo_table(titles)
-        click.echo("\nPresets (--preset NAME):")
-        rows = {}
-        for name, preset in PRESETS.items():
-            gt, det = (", ".join(found) for found in (preset.gt_formats, preset.det_formats))
-            rows[name] = f"{preset.title}: {preset.options}; formats: GT {gt}, DET {det}"
-        echo_table(rows)
+        else:
+            rows: list[tuple[str, ...]] = [("kind", "name", "title", "is the same as", "GT", "DET")]
+            rows += [("protocol", name, title, "", "", "") for name, title in titles.items()]
+            for name, preset in PRESETS.items():
+                official = [", ".join(names) for names in (preset.gt_formats, preset.det_formats)]
+                rows.append(("preset", name, preset.title, preset.options, *official))
+            click.echo(markup.FORMS[form](rows), nl=False)

@@ -14,18 +14,17 @@ from evaltex_cli.errors import counted
 from evaltex_cli.results.beginnings import is_of
 from evaltex_cli.runtime.outputs import refuse_file
 
+EXAMPLES = ("evaltex report results --gt gt.txt --det det.txt --output report.html",)
 
-@click.argument("results", type=RESULTS, nargs=-1, required=True, metavar="RES_DIR [RES_DIR_B ...]")
-@click.option("--gt", type=INPUT, help="Ground truth of the runs; with --det, the objects are drawn.")
-@click.option(
-    "--det", "detections", type=INPUT, multiple=True, help="Detections of each run, in the order of the RES_DIRs."
-)
+
+@click.argument("results", type=RESULTS, nargs=-1, required=True, metavar="RES_DIR...")
+@click.option("--gt", type=INPUT, help="Ground truth, to draw the objects (with --det).")
+@click.option("--det", "detections", type=INPUT, multiple=True, help="Detections; one for each RES_DIR, in order.")
 @click.option(
     "--images",
     "pictures",
     type=PICTURES,
-    metavar="DIR",
-    help="Folder of the images' pictures, which the report links to.",
+    help="Folder of the pictures, which the report links to.",
 )
 @lines_option
 @embed_option
@@ -34,12 +33,12 @@ from evaltex_cli.runtime.outputs import refuse_file
     "--label",
     "labels",
     multiple=True,
-    help="Name of a detector; repeat in the order of the RES_DIRs.  [default: folder name]",
+    help="Name of a detector, in order.  [default: folder name]",
 )
 @click.option(
     "--output",
     type=OutputFile("report"),
-    help="File to write.  [default: RES_DIR/report.html; of several, the first's comparison.html]",
+    help="File to write.  [default: RES_DIR/report.html; of several, the first with comparison.html]",
 )
 @force_option
 @all_faults_option
@@ -58,7 +57,7 @@ def command(
 ) -> None:
     """Write an HTML report of results: scores, where they are lost, histograms, and every image with its objects.
 
-    RES_DIR contains results of a run with -a; several are shown side by side. The file needs no server and no network.
+    RES_DIR has the results of a run with -a; several are shown side by side. The file needs no server and no network.
     """
     with error_exit():
         from evaltex_cli import report

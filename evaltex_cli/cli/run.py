@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evaltex_cli.cli.options import ALL, Chosen, Work
-from evaltex_cli.cli.output import echo_lines, progress_bar, warn
+from evaltex_cli.cli.output import echo_err, echo_lines, progress_bar, warn, write_output
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.evaluation import resume
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
@@ -20,6 +20,7 @@ from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.evaluation.tally import Evaluation, Run, Sink
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
+from evaltex_cli.results import score_forms
 from evaltex_cli.results.beginnings import is_result
 from evaltex_cli.results.result_document import Bootstrap, Extras, Intervals, Verdict
 from evaltex_cli.results.score_table import score_table
@@ -36,9 +37,9 @@ REPORT = "report.html"
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Which results to write; `bootstrap` None for no intervals."""
+    """Which results to write and to print; `res_dir` None to write none, `bootstrap` None for no intervals."""
 
-    res_dir: Path
+    res_dir: Path | None
     per_image: bool
     plots: bool
     report: bool
@@ -49,8 +50,11 @@ class Results:
     resume: bool
     quiet: bool
     all_scores: bool
+    form: str
 
     def __post_init__(self) -> None:
+        if self.res_dir is None and (self.per_image or self.plots or self.resume):
+            raise click.UsageError("-a, --plots, --report and --resume are of RES_DIR: give it after GT and DET.")
         if self.embed and not self.report:
             raise click.UsageError("--embed is of the report: give --report too.")
 
@@ -82,8 +86,9 @@ def run(request: Request) -> list[Verdict]:
     if request.fail_if or request.baselines or results.junit is not None:
         from evaltex_cli.comparison import gate
 
-        gates = gate.prepare(request.fail_if, request.baselines, [results.res_dir / name for name in owned], runs)
-    with staged(results.res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
+        replaced = [results.res_dir / name for name in owned] if results.res_dir else []
+        gates = gate.prepare(request.fail_if, request.baselines, replaced, runs)
+    with _writer(results.res_dir, owned) as writer:
         diagnostician = _diagnostician(request)
         inputs, evaluations = _evaluated(request, runs, writer, diagnostician)
         evaluations = _without_texts(request, evaluations, left_out, writer)
@@ -91,36 +96,54 @@ def run(request: Request) -> list[Verdict]:
         intervals: dict[str, Intervals] = {}
         if results.bootstrap is not None:
             evaluations, intervals = with_intervals(evaluations, results.bootstrap)
-        _write(writer, results, evaluations, intervals, verdicts)
-        if results.report:
+        extras = {one.protocol.name: _extras(results, intervals, verdicts, one) for one in evaluations}
+        if writer is not None:
+            _write(writer, evaluations, extras, results.plots)
+        if writer is not None and results.report:
             diagnoses = [diagnostician.diagnosis(one) for one in evaluations] if diagnostician else []
-            made = _report(folder, request, inputs, diagnoses)
+            made = _report(writer.folder, request, inputs, diagnoses)
         if results.junit is not None and gates is not None:
             write_file(results.junit, gates.junit(verdicts))
-    if results.resume:
+    if results.res_dir and results.resume:
         resume.place(results.res_dir).unlink(missing_ok=True)
     warn([warning for evaluation in evaluations for warning in evaluation.warnings])
     shown = screen()
     lines: list[str] = []
     if not results.quiet:
-        lines += score_table(evaluations, shown, intervals, results.bootstrap, results.all_scores)
+        if results.form == "table":
+            lines += score_table(evaluations, shown, intervals, results.bootstrap, results.all_scores)
+        else:
+            write_output(score_forms.FORMS[results.form](evaluations, extras), None)
         lines += [line for name, why in left_out.items() for line in shown.wrapped(f"Left out: {name} ({why})")]
-        lines += [f"Report: {results.res_dir / REPORT} ({made})"] if results.report else []
-        lines.append(_places(results, [evaluation.protocol.name for evaluation in evaluations]))
+        lines += [f"Report: {results.res_dir / REPORT} ({made})"] if results.res_dir and results.report else []
+        lines += _places(results, [evaluation.protocol.name for evaluation in evaluations])
     lines += [line for verdict in verdicts if not (results.quiet and verdict.passed) for line in _gate(verdict, shown)]
-    echo_lines(lines, to_stderr=results.quiet)
+    echo_lines(lines, to_stderr=results.quiet or results.form != "table")
+    if results.res_dir is None and not results.quiet:
+        echo_err("note", "no files written; evaltex GT DET RES_DIR writes them to RES_DIR")
     return verdicts
 
 
+@contextmanager
+def _writer(res_dir: Path | None, owned: Sequence[str]) -> Iterator[ResultWriter | None]:
+    """Yield what writes the results, if there is a folder for them."""
+    if res_dir is None:
+        yield None
+        return
+    with staged(res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
+        yield writer
+
+
 def _without_texts(
-    request: Request, evaluations: list[Evaluation], left_out: dict[str, str], writer: ResultWriter
+    request: Request, evaluations: list[Evaluation], left_out: dict[str, str], writer: ResultWriter | None
 ) -> list[Evaluation]:
     """Leave the protocols that need transcriptions out of `all` if no detection has one."""
     if ALL not in request.chosen.protocols or evaluations[0].det.transcriptions:
         return evaluations
     textual = [one.protocol.name for one in evaluations if one.protocol.needs_texts]
     left_out |= dict.fromkeys(textual, "no detection has a transcription")
-    writer.drop(textual)
+    if writer is not None:
+        writer.drop(textual)
     return [one for one in evaluations if one.protocol.name not in left_out]
 
 
@@ -135,7 +158,7 @@ def _diagnostician(request: Request) -> Diagnostician | None:
 
 
 def _evaluated(
-    request: Request, runs: Sequence[Run], writer: ResultWriter, diagnostician: Diagnostician | None
+    request: Request, runs: Sequence[Run], writer: ResultWriter | None, diagnostician: Diagnostician | None
 ) -> tuple[Inputs, list[Evaluation]]:
     """Do the work, wherever it is to be done."""
     options, results, masks = request.options, request.results, request.options.masks
@@ -143,37 +166,37 @@ def _evaluated(
         folders = (options.images, options.lines, masks and masks.gt, masks and masks.det)
         ordered_map = stack.enter_context(request.work.workers(request.gt, request.det, *folders))
         inputs = open_inputs(request.gt, request.det, options, ordered_map if request.work.cluster is None else map)
-        if results.per_image:
+        sink = None
+        if writer is not None and results.per_image:
             log_unfit_names(writer.folder, runs, inputs.gt, inputs.faults)
+            is_seen = request.work.cluster is None and not results.resume
+            sink = Sink(partial(image_files, writer.folder if is_seen else None), writer.take)
+            sink = sink.and_also(diagnostician.sink) if diagnostician else sink
         journal = None
-        if results.resume:
+        if results.res_dir and results.resume:
             key = resume.key(inputs, runs, results.per_image)
             journal = stack.enter_context(resume.opened(resume.place(results.res_dir), key, runs))
-        is_seen = request.work.cluster is None and not results.resume
-        sink = Sink(partial(image_files, writer.folder if is_seen else None), writer.take)
-        sink = sink.and_also(diagnostician.sink) if diagnostician else sink
         progress = stack.enter_context(progress_bar(results.quiet))
-        return inputs, evaluate_inputs(
-            inputs, runs, sink if results.per_image else None, progress, ordered_map, journal
-        )
+        return inputs, evaluate_inputs(inputs, runs, sink, progress, ordered_map, journal)
+
+
+def _extras(
+    results: Results, intervals: Mapping[str, Intervals], verdicts: Sequence[Verdict], evaluation: Evaluation
+) -> Extras:
+    name = evaluation.protocol.name
+    return Extras(
+        intervals=intervals.get(name),
+        bootstrap=results.bootstrap,
+        gates=[verdict for verdict in verdicts if verdict.protocol == name] if verdicts else None,
+    )
 
 
 def _write(
-    writer: ResultWriter,
-    results: Results,
-    evaluations: Sequence[Evaluation],
-    intervals: Mapping[str, Intervals],
-    verdicts: Sequence[Verdict],
+    writer: ResultWriter, evaluations: Sequence[Evaluation], extras: Mapping[str, Extras], has_plots: bool
 ) -> None:
     for evaluation in evaluations:
-        name = evaluation.protocol.name
-        extras = Extras(
-            intervals=intervals.get(name),
-            bootstrap=results.bootstrap,
-            gates=[verdict for verdict in verdicts if verdict.protocol == name] if verdicts else None,
-        )
-        writer.finish(evaluation, extras)
-        if results.plots:
+        writer.finish(evaluation, extras[evaluation.protocol.name])
+        if has_plots:
             writer.draw(evaluation)
 
 
@@ -181,11 +204,12 @@ def _report(folder: Path, request: Request, inputs: Inputs, diagnoses: Sequence[
     """Write the report of the results in a folder; return what it contains."""
     from evaltex_cli import report
 
-    results = request.results
-    subject = report.of_run(folder, results.res_dir.resolve().name, inputs, diagnoses)
+    results, place = request.results, request.results.res_dir
+    assert place is not None
+    subject = report.of_run(folder, place.resolve().name, inputs, diagnoses)
     if results.diagnose and not diagnoses:  # neither a journal nor label pictures go with a diagnosis
         subject = subject.with_losses()
-    pictures = report.Pictures(request.options.images, results.embed, results.res_dir)
+    pictures = report.Pictures(request.options.images, results.embed, place)
     return str(report.make(folder / REPORT, subject, pictures))
 
 
@@ -196,11 +220,13 @@ def _gate(verdict: Verdict, shown: Screen) -> Iterator[str]:
     yield from more
 
 
-def _places(results: Results, names: Sequence[str]) -> str:
-    """Where the results are, in one line."""
+def _places(results: Results, names: Sequence[str]) -> list[str]:
+    """Where the results are, in one line; none if nothing was written."""
+    if results.res_dir is None:
+        return []
     name = names[0] if len(names) == 1 else "PROTOCOL"
     images = f", {results.res_dir / name / '*.txt'}" if results.per_image else ""
-    return f"Results: {results.res_dir / f'{name}.txt'}, {results.res_dir / f'{name}.json'}{images}"
+    return [f"Results: {results.res_dir / f'{name}.txt'}, {results.res_dir / f'{name}.json'}{images}"]
 
 
 def _runs(request: Request) -> tuple[list[Run], dict[str, str]]:

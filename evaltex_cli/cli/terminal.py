@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evaltex_cli.cli.messages import columns
+from evaltex_cli.cli.names import Name
 
 if TYPE_CHECKING:
     from evaltex_cli.results.screen import Screen
@@ -29,13 +30,13 @@ def color_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the option that every command has."""
     return click.option(
         "--color",
-        type=click.Choice(["auto", "always", "never"]),
+        type=Name("choice", ["auto", "always", "never"]),
         default="auto",
         show_default=True,
         is_eager=True,
         expose_value=False,
         callback=_choose_color,
-        help="Use colours; auto: on a terminal, unless NO_COLOR is set.",
+        help="Colours: auto, always or never.",
     )(command)
 
 

@@ -7,30 +7,33 @@ from pathlib import Path
 import click
 
 from evaltex_cli.cli.messages import all_faults_option
+from evaltex_cli.cli.names import Name
 from evaltex_cli.cli.options import columns_option, coordinates_option, gt_format_option, images_option, quiet_option
 from evaltex_cli.cli.output import error_exit, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, force_option
 from evaltex_cli.errors import counted
 from evaltex_cli.formats.options import InputOptions
 
+EXAMPLES = ("evaltex toys gt.txt toys --recipe crop80 --recipe split2",)
+
 
 @click.argument("gt", type=INPUT)
 @click.argument("out_dir", type=OUTPUT_FOLDER)
 @click.option(
-    "--set",
+    "--recipe",
     "sets",
     multiple=True,
     metavar="NAME",
-    help="Set to make; repeatable: orig, crop81, split3, overlap20, e2e_orig, e2e_insert1, e2e_delete1, e2e_replace1,"
-    " e2e_replace1_rand, or with other numbers.  [default: the paper's]",
+    help="Set to make: orig, crop81, split3, overlap20, e2e_orig, e2e_insert1, e2e_delete1, e2e_replace1,"
+    " e2e_replace1_rand, or with other numbers; repeatable.  [default: the paper's]",
 )
 @click.option(
     "--layout",
-    type=click.Choice(["zip", "txt"]),
-    help=".zip archives of ICDAR-style .txt files, or EvaLTex .txt files.  [default: what GT is]",
+    type=Name("layout", ["zip", "txt"]),
+    help="zip (ICDAR-style archives) or txt (EvaLTex files).  [default: what GT is]",
 )
 @gt_format_option
-@images_option("Folder of the images' pictures, for coordinates that are fractions of the page.")
+@images_option("Folder of the pictures, for sizes GT does not have.")
 @coordinates_option
 @columns_option
 @force_option
@@ -49,8 +52,8 @@ def command(
 ) -> None:
     """Write toy detections of the ground truth GT to OUT_DIR.
 
-    Words cropped, cut, overlapping, with characters inserted, deleted, replaced: the sets of the CLEval paper's Tables
-    4 to 8. docs/toys.md has the recipes.
+    Words are cropped, cut, made to overlap, or get characters inserted, deleted or replaced: the sets of the CLEval
+    paper, Tables 4 to 8. docs/toys.md has the recipes.
     """
     with error_exit():
         from evaltex_cli.conversion.toy_detections import write_toys

@@ -14,34 +14,28 @@ from evaltex_cli.cli.options import (
     det_format_option,
     form_option,
     gt_format_option,
+    images_option,
+    invalid_option,
     output_option,
 )
 from evaltex_cli.cli.output import error_exit, write_output
-from evaltex_cli.cli.paths import INPUT, PICTURES, force_option
-from evaltex_cli.formats.options import INVALID_POLYGONS
+from evaltex_cli.cli.paths import INPUT, force_option
 
 NOT_VALID = 2
+EXAMPLES = ("evaltex validate gt.txt det.txt", "evaltex validate gt.txt --images pictures --format json")
 
 
 @click.argument("gt", type=INPUT)
 @click.argument("det", type=INPUT, required=False)
 @gt_format_option
 @det_format_option
-@click.option("--images", type=PICTURES, metavar="DIR", help="Folder of the images' pictures, for their sizes.")
-@click.option(
-    "--invalid",
-    type=click.Choice(INVALID_POLYGONS),
-    default=INVALID_POLYGONS[0],
-    show_default=True,
-    help="What an evaluation does with invalid polygons; with error they are errors here.",
-)
+@images_option("Folder of the pictures, for their sizes.")
+@invalid_option
 @coordinates_option
 @columns_option
-@click.option("--pairs", is_flag=True, help="List all images of the pairing.  [default: all up to 20]")
-@click.option(
-    "--limit", type=click.IntRange(min=0), help="Show no more than this many errors and warnings.  [default: all]"
-)
-@form_option("text", "json", help_text="Form of the output; JSON holds everything.")
+@click.option("--pairs", is_flag=True, help="List all images of the pairing.  [default: up to 20]")
+@click.option("--limit", type=click.IntRange(min=0), help="Errors and warnings to show.  [default: all]")
+@form_option
 @output_option("validation")
 @force_option
 @all_faults_option
@@ -61,8 +55,8 @@ def command(
 ) -> None:
     """Report what is wrong or suspicious about the ground truth GT and the detections DET.
 
-    Shows the formats they are taken for and why, which images pair, and every problem with its file and line. Ends
-    with status 2 where an evaluation would refuse them, with 0 where there are warnings at most.
+    It shows the format of each and how it was recognised, which images pair, and every problem with its file and line.
+    The exit status is 2 if an evaluation would refuse them, and 0 if there are warnings at most.
     """
     with error_exit():
         from evaltex_cli.validation import findings, validation

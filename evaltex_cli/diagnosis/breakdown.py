@@ -60,6 +60,13 @@ class Bin:
     matches: dict[str, int]
     means: dict[str, float | None]
 
+    @property
+    def range(self) -> str:
+        """The bin in words."""
+        if self.low is None:
+            return "all" if self.high is None else f"below {self.high:g}"
+        return f"from {self.low:g}" if self.high is None else f"{self.low:g} to {self.high:g}"
+
 
 @dataclass(slots=True)
 class BinSums:

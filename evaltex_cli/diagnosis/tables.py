@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 
+from evaltex_cli.diagnosis import publishing
 from evaltex_cli.diagnosis.breakdown import OF_GT, PROPERTIES, Bin
 from evaltex_cli.diagnosis.diagnosis import Diagnosis
 from evaltex_cli.diagnosis.misread import Misread
@@ -39,7 +40,13 @@ def document(diagnoses: Sequence[Diagnosis]) -> str:
     return json_document("diagnosis", {"protocols": [fields(diagnosis) for diagnosis in diagnoses]})
 
 
-FORMATS: dict[str, Callable[[Sequence[Diagnosis]], str]] = {"table": table, "json": document, "csv": csv_rows}
+FORMATS: dict[str, Callable[[Sequence[Diagnosis]], str]] = {
+    "table": table,
+    "json": document,
+    "csv": csv_rows,
+    "markdown": publishing.markdown,
+    "latex": publishing.latex,
+}
 
 
 def fields(diagnosis: Diagnosis) -> JsonObject:
@@ -61,7 +68,7 @@ def _values(diagnosis: Diagnosis) -> Iterator[tuple[str, str, str, float | None]
             yield "total", row, name, value
     for part, bins in diagnosis.breakdowns.items():
         for one in bins:
-            yield from ((part, _range(one), quantity, value) for quantity, value in _bin_values(one).items())
+            yield from ((part, one.range, quantity, value) for quantity, value in _bin_values(one).items())
     if diagnosis.misread is not None:
         yield from _misread_values(diagnosis.misread)
 
@@ -101,7 +108,7 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
         for one in bins:
             numbers = [str(one.objects), str(one.found), _number(one.recall)]
             matches = [str(one.matches[match]) for match in OF_GT]
-            rows.append([_range(one), *numbers, *matches, *(_number(one.means[value]) for value in values)])
+            rows.append([one.range, *numbers, *matches, *(_number(one.means[value]) for value in values)])
         yield from aligned(rows, texts=(0,))
     if diagnosis.misread is not None:
         yield from _misread_lines(diagnosis.misread)
@@ -134,9 +141,3 @@ def _units(value: int, sign: str = "") -> str:
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.{SHOWN_DECIMALS}f}"
-
-
-def _range(one: Bin) -> str:
-    if one.low is None:
-        return "all" if one.high is None else f"below {one.high:g}"
-    return f"from {one.low:g}" if one.high is None else f"{one.low:g} to {one.high:g}"

@@ -227,7 +227,7 @@ def _emd_score(steps: int, entries: int, parameters: Parameters) -> float:
 
 PROTOCOL = Protocol(
     name="evaltex",
-    title="EvaLTex: coverage and accuracy of every object, all kinds of matches",
+    title="EvaLTex: coverage and accuracy of objects, all kinds of matches",
     version=1,
     parameters=Parameters,
     tally=Tally,

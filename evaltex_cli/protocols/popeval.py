@@ -383,7 +383,7 @@ def image_scores(tally: Tally, parameters: Parameters) -> Scores:
 
 PROTOCOL = Protocol(
     name="popeval",
-    title="PopEval: characters crossed out of ground truth and detections, end to end",
+    title="PopEval: characters crossed out of both sides, end to end",
     version=1,
     parameters=Parameters,
     tally=Tally,

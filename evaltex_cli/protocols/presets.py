@@ -67,9 +67,7 @@ PRESETS: Mapping[str, Preset] = {
         {"match": "minbox"},
     ),
     "icdar2005": Preset("ICDAR 2005, text locating", "icdar2003", "S. M. Lucas, ICDAR 2005", _XML, _XML),
-    "icdar2013": Preset(
-        "ICDAR 2011 and 2013, focused and born-digital text, localisation", "icdar2013", _RRC, _BOXES, _BOXES
-    ),
+    "icdar2013": Preset("ICDAR 2011 and 2013, focused and born-digital text", "icdar2013", _RRC, _BOXES, _BOXES),
     "icdar2015": Preset("ICDAR 2015, incidental text, localisation", "iou", _RRC, _QUADS, _QUADS),
     "icdar2015-e2e": Preset(
         "ICDAR 2013 and 2015, end to end without a lexicon", "iou-crw", _RRC, ("quad", "ltrb"), ("quad", "ltrb")

@@ -25,8 +25,16 @@ KINDS = {
         + _DOCUMENT
         + b'comparison"'
     ),
-    "diagnosis": re.compile(rb"[\w-]+: where the score is lost|protocol,part,row,|" + _DOCUMENT + b'diagnosis"'),
-    "validation": re.compile(rb"ground truth: .*\n  format |" + _DOCUMENT + b'validation"'),
+    "diagnosis": re.compile(
+        rb"[\w-]+: where the score is lost|protocol,part,row,|<!-- evaltex diagnosis -->|% evaltex diagnosis\n|"
+        + _DOCUMENT
+        + b'diagnosis"'
+    ),
+    "validation": re.compile(
+        rb"ground truth: .*\n  format |level,kind,side,|<!-- evaltex validation -->|% evaltex validation\n|"
+        + _DOCUMENT
+        + b'validation"'
+    ),
     "report": _REPORT,
     "junit": re.compile(rb'<\?xml [^>]*\?>\n<testsuites><testsuite name="evaltex"'),
     "data": re.compile(rb"(?!)"),

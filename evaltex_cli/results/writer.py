@@ -84,11 +84,24 @@ def document(evaluation: Evaluation, images: Iterable[str], extras: Extras) -> I
     extras : Extras
         Written after ``scores``; the preset is that of the signature.
     """
-    extras = replace(extras, preset=options_of(evaluation.signature).preset)
-    members = {
+    yield "{\n"
+    for key, value in {
         "schema": SCHEMA,
         "tool": "evaltex",
         "version": __version__,
+        **members(evaluation, extras),
+    }.items():
+        yield f'"{key}": {_compact(value)},\n'
+    yield '"images": ['
+    for k, text in enumerate(images):
+        yield (",\n" if k else "\n") + text
+    yield f'],\n"warnings": {_compact(evaluation.warnings)}\n}}\n'
+
+
+def members(evaluation: Evaluation, extras: Extras) -> dict[str, Any]:
+    """Return what the .json says of one protocol, but for its images and warnings."""
+    extras = replace(extras, preset=options_of(evaluation.signature).preset)
+    return {
         "protocol": evaluation.protocol.name,
         "signature": evaluation.signature,
         "parameters": asdict(evaluation.parameters),
@@ -97,13 +110,6 @@ def document(evaluation: Evaluation, images: Iterable[str], extras: Extras) -> I
         "scores": evaluation.scores,
         **{name: value for name, value in asdict(extras).items() if value is not None},
     }
-    yield "{\n"
-    for key, value in members.items():
-        yield f'"{key}": {_compact(value)},\n'
-    yield '"images": ['
-    for k, text in enumerate(images):
-        yield (",\n" if k else "\n") + text
-    yield f'],\n"warnings": {_compact(evaluation.warnings)}\n}}\n'
 
 
 def log_unfit_names(folder: Path, runs: Sequence[Run], gt: Source, faults: FaultLog) -> None:

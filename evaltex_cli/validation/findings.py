@@ -1,18 +1,20 @@
-"""What a validation reports, as text or JSON: the problems, what each side contains, which images pair."""
+"""What a validation reports, as text, JSON or rows: the problems, what each side contains, which images pair."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Literal
 
 from evaltex_cli.errors import counted, quote
 from evaltex_cli.formats.base import Side
+from evaltex_cli.results import markup
 from evaltex_cli.results.screen import aligned
 from evaltex_cli.results.text_tables import json_document, printable
 
 Level = Literal["error", "warning"]
+LEVELS: tuple[Level, ...] = ("error", "warning")
 FEW_PAIRS = 20
 """A pairing table of no more rows is printed as a whole."""
 
@@ -109,7 +111,7 @@ class Validation:
         return self.count("error") == 0
 
 
-# As text or JSON ------------------------------------------------------------------------------------------------------
+# As text, JSON or rows ------------------------------------------------------------------------------------------------
 
 
 def text(validation: Validation, limit: int | None, all_pairs: bool) -> str:
@@ -127,8 +129,8 @@ def text(validation: Validation, limit: int | None, all_pairs: bool) -> str:
         lines += _side(title, side) if side else []
     if validation.pairs:
         lines += ["", *_pairing(validation.pairs, all_pairs)]
-    for level in ("error", "warning"):
-        problems = [problem for problem in validation.problems if problem.level == level]
+    for level in LEVELS:
+        problems = _of_level(validation, level)
         if problems:
             lines += ["", f"{level}s", *(f"  {_problem(problem)}" for problem in problems[:limit])]
             if limit is not None and len(problems) > limit:
@@ -149,7 +151,28 @@ def document(validation: Validation, limit: int | None, all_pairs: bool) -> str:
     return document.encode("utf-8", "replace").decode("utf-8")  # names of files need not be Unicode
 
 
-FORMATS: dict[str, Callable[[Validation, int | None, bool], str]] = {"text": text, "json": document}
+def _listed(form: str, mark: str) -> Callable[[Validation, int | None, bool], str]:
+    """Return what writes the problems as rows, after a first line that says what they are."""
+
+    def write(validation: Validation, limit: int | None, all_pairs: bool) -> str:
+        names = [field.name for field in fields(Problem)]
+        shown = [one for level in LEVELS for one in _of_level(validation, level)[:limit]]
+        return mark + markup.FORMS[form]([names, *([getattr(one, name) for name in names] for one in shown)])
+
+    return write
+
+
+FORMATS: dict[str, Callable[[Validation, int | None, bool], str]] = {
+    "table": text,
+    "json": document,
+    "csv": _listed("csv", ""),
+    "markdown": _listed("markdown", "<!-- evaltex validation -->\n"),
+    "latex": _listed("latex", "% evaltex validation\n"),
+}
+
+
+def _of_level(validation: Validation, level: Level) -> list[Problem]:
+    return [problem for problem in validation.problems if problem.level == level]
 
 
 def _side(title: str, side: SideSummary) -> Iterator[str]:
@@ -211,7 +234,7 @@ def _problem(problem: Problem) -> str:
 
 def _counts(validation: Validation) -> Iterator[str]:
     kinds = Counter((problem.level, problem.kind) for problem in validation.problems)
-    for level in ("error", "warning"):
+    for level in LEVELS:
         listed = ", ".join(f"{count} {kind}" for (of, kind), count in kinds.items() if of == level)
         total = sum(count for (of, _), count in kinds.items() if of == level)
         yield counted(total, f"{{count}} {level}[s]") + (f": {listed}" if listed else "")

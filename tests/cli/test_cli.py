@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import pty
@@ -24,7 +25,6 @@ from evaltex_cli.cli import main, output
 from evaltex_cli.cli import run as run_module
 from evaltex_cli.evaluation import evaluate as evaluation
 from evaltex_cli.formats.files import image_names
-from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.runtime import atomic_output
 from evaltex_cli.version import __version__
 
@@ -66,22 +66,13 @@ def shell(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
 # What it does --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("flag", ["-h", "--help"])
-def test_help_shows_usage_options_protocols_and_commands(flag: str) -> None:
-    result = run(flag)
+@pytest.mark.parametrize("arguments", [[], ["-h"], ["--help"]], ids=" ".join)
+def test_help_shows_usage_options_and_commands(arguments: list[str]) -> None:
+    result = run(*arguments)
     assert result.exit_code == 0
-    assert result.stdout.startswith("Usage: evaltex [OPTIONS] GT DET RES_DIR [GT_IMG_DIR DET_IMG_DIR]\n")
+    assert result.stdout.startswith("Usage: evaltex [OPTIONS] GT DET [RES_DIR [GT_IMG_DIR DET_IMG_DIR]]\n")
     shown = " ".join(result.stdout.split())
-    for word in (
-        "-a ",
-        "--protocol",
-        "--config",
-        "--set [PROTOCOL.]KEY=VALUE",
-        "-h, --help",
-        "compare",
-        "convert",
-        *PROTOCOLS,
-    ):
+    for word in ("-a ", "--protocol", "--set KEY=VALUE", "-h, --help", "compare", "convert"):
         assert word in shown, word
 
 
@@ -122,6 +113,45 @@ def test_what_is_printed_and_written() -> None:
     assert list(tree(Path("res"))) == ["evaltex.json", "evaltex.txt"]
     written = json.loads(Path("res/evaltex.json").read_text())
     assert (written["scores"], written["images"]) == (scores, [])
+
+
+NOTE = "evaltex: note: no files written; evaltex GT DET RES_DIR writes them to RES_DIR\n"
+
+
+def test_without_a_result_folder_nothing_is_written(here: Path) -> None:
+    with_folder = run("gt.txt", "det.txt", "res", "--protocol", "evaltex,iou")
+    Path("res").rename(here.parent / f"{here.name}-res")
+    before = tree(here)
+    found = run("gt.txt", "det.txt", "--protocol", "evaltex,iou")
+    assert (found.exit_code, found.stderr) == (0, NOTE)
+    assert found.stdout == with_folder.stdout.partition("Results:")[0]
+    assert run("gt.txt", "det.txt", "--quiet").output == ""
+    assert run("gt.txt", "det.txt", "--fail-if", "recall<0.999").exit_code == 1
+    assert tree(here) == before
+
+
+@pytest.mark.parametrize("folder", [[], ["res"]], ids=["printed", "written"])
+def test_scores_are_printed_in_any_format_and_nothing_else_is_on_stdout(folder: list[str]) -> None:
+    arguments = ["gt.txt", "det.txt", *folder, "--protocol", "evaltex,iou", "--fail-if", "iou.recall<0"]
+    printed = {form: run(*arguments, "--format", form) for form in ("json", "csv", "markdown", "latex")}
+    for found in printed.values():
+        assert found.exit_code == 0
+        assert "Gate passed" in found.stderr
+    document = json.loads(printed["json"].stdout)
+    assert (document["kind"], [one["protocol"] for one in document["protocols"]]) == ("scores", ["evaltex", "iou"])
+    for one in document["protocols"]:
+        scores = evaluate("gt.txt", "det.txt", one["protocol"]).scores
+        assert one["scores"] == scores
+        (row,) = [
+            row for row in csv.DictReader(printed["csv"].stdout.splitlines()) if row["protocol"] == one["protocol"]
+        ]
+        assert float(row["recall"]) == scores["recall"]
+        shown = f"{scores['recall']:.4f}"
+        assert f"| {one['protocol']} | {shown} |" in printed["markdown"].stdout
+        assert f"{one['protocol']} & {shown} &" in printed["latex"].stdout
+        if folder:
+            written = json.loads(Path("res", f"{one['protocol']}.json").read_text())
+            assert {name: written[name] for name in one} == one
 
 
 def test_with_a_file_for_each_image() -> None:
@@ -229,13 +259,16 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Missing argument 'GT'"),
         (["gt.txt"], "Missing argument 'DET'"),
-        (["gt.txt", "det.txt"], "Missing argument 'RES_DIR'"),
         (["gt.txt", "det.txt", "res", "a", "b", "c"], "unexpected extra argument (c)"),
-        (["gt.txt", "det.txt", "res", "a"], "GT_IMG_DIR and DET_IMG_DIR go together"),
+        (["gt.txt", "det.txt", "res", "a"], "GT_IMG_DIR and DET_IMG_DIR go together, after RES_DIR"),
+        (["gt.txt", "det.txt", "-a"], "-a, --plots, --report and --resume are of RES_DIR"),
+        (["gt.txt", "det.txt", "--report"], "-a, --plots, --report and --resume are of RES_DIR"),
         (["gt.txt", "det.txt", "res", "--al"], "No such option"),
-        (["gt.txt", "det.txt", "res", "--protocol", "evltex"], "'evltex' is not one of 'evaltex'"),
+        (
+            ["gt.txt", "det.txt", "res", "--protocol", "evltex"],
+            "unknown protocol 'evltex' (did you mean 'evaltex'?)",
+        ),
         (["gt.txt", "det.txt", "res", "--set", "region"], "--set region: expected [PROTOCOL.]KEY=VALUE"),
         (["gt.txt", "det.txt", "res", "--set", "det_boder=1"], "unknown key 'det_boder' (did you mean 'det_border'?)"),
         (["gt.txt", "det.txt", "res", "--set", "det_border=0.5"], "expected a number from 0 to below 0.5"),

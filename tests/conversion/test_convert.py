@@ -371,7 +371,7 @@ def test_a_pipe_among_pictures_is_passed_over(tmp_path: Path, monkeypatch: pytes
 def test_a_toy_archive_has_no_entry_that_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("gt.json").write_text(json.dumps({"x" * 4000: [QUAD | {"transcription": "a"}]}))
-    result = CliRunner().invoke(main, ["toys", "gt.json", "toys", "--layout", "zip", "--set", "orig"])
+    result = CliRunner().invoke(main, ["toys", "gt.json", "toys", "--layout", "zip", "--recipe", "orig"])
     assert result.exit_code == 2
     assert "makes a file name of 4008 bytes; expected at most 255" in result.stderr
     assert not Path("toys").exists()

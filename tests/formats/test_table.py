@@ -141,7 +141,7 @@ def test_columns_are_mapped_in_every_command(tmp_path: Path) -> None:
         runner.invoke(main, ["compare", *given, str(det), "--label", "a", "--label", "b", "--columns", columns]),
         runner.invoke(main, ["diagnose", *given, "--columns", columns]),
         runner.invoke(main, ["convert", str(gt), str(tmp_path / "c.txt"), "--kind", "gt", "--columns", columns]),
-        runner.invoke(main, ["toys", str(gt), str(tmp_path / "toys"), "--set", "orig", "--columns", columns]),
+        runner.invoke(main, ["toys", str(gt), str(tmp_path / "toys"), "--recipe", "orig", "--columns", columns]),
     ]
     assert [result.exit_code for result in results] == [0] * len(results), [result.output for result in results]
     assert json.loads((tmp_path / "res" / "iou.json").read_text())["signature"] == found.signature

@@ -79,7 +79,7 @@ def test_coordinates_are_an_option_of_every_command() -> None:
     run("convert", "det", "det.txt", "--kind", "det", *options)
     assert "20,10,80,30" in Path("det.txt").read_text()
     run("report", "res", "--gt", "gt", "--det", "det", "--images", "pictures", "--output", "page.html")
-    run("toys", "det", "toys", "--set", "orig", *options)
+    run("toys", "det", "toys", "--recipe", "orig", *options)
     evaluated = evaluate("gt", "det", images="pictures", coordinates="yxyx:1000")
     assert evaluated.signature == signature
     for command in (["gt", "det", "res"], ["diagnose", "gt", "det"], ["convert", "det", "x.txt", "--kind", "det"]):

@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from limits import HANG_SECONDS
 
 from evaltex_cli.cli import COMMANDS, EVALUATE, main
+from evaltex_cli.cli.options import FORMS as OUTPUT_FORMS
 from evaltex_cli.cli.paths import ConfigFile, Input, OutputFile, OutputFolder, PictureFolder
 
 GT = 'img_1\n100,200\n1,1,"a",f,10,20,30,40\nimg_2\n50,50\n1,1,"b",f,0,0,10,10\n'
@@ -46,10 +47,9 @@ MORE: dict[str, list[str]] = {
     "compare": OF_LINES,
     "diagnose": OF_LINES,
     "convert": ["--kind", "gt"],
-    "toys": ["--set", "orig"],
+    "toys": ["--recipe", "orig"],
 }
-FORMS = {"comparison": ["table", "json", "csv", "markdown", "latex"], "diagnosis": ["table", "json", "csv"]}
-FORMS["validation"] = ["text", "json"]
+FORMS = dict.fromkeys(("comparison", "diagnosis", "validation"), OUTPUT_FORMS)
 
 
 @pytest.fixture(autouse=True)

@@ -725,7 +725,7 @@ def test_an_interrupt_within_an_archive_leaves_none(command: str, here: Path, mo
         return entry
 
     monkeypatch.setattr(zipfile.ZipFile, "open", interrupted)
-    more = {"convert": ["out.zip", "--kind", "gt"], "toys": ["out", "--layout", "zip", "--set", "orig"]}[command]
+    more = {"convert": ["out.zip", "--kind", "gt"], "toys": ["out", "--layout", "zip", "--recipe", "orig"]}[command]
     result = CliRunner().invoke(main, [command, "gt.txt", *more])
     assert result.exit_code == 130, result.output
     assert result.stderr == "evaltex: interrupted; nothing was written\n"

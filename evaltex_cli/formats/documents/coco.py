@@ -301,7 +301,7 @@ COCO_FILE = COCO.variant(
 )
 RESULTS = Format(
     "coco-res",
-    "COCO results and AdelaiDet's text_results.json, images named by ID",
+    "COCO and AdelaiDet results, images named by ID",
     recognises_results,
     document_files.index_json("coco-res", _collect_results),
     recognised_by="a JSON list with the key image_id",

@@ -163,7 +163,7 @@ def recognises(path: Path) -> bool:
 
 FORMAT = Format(
     "icdar-xml",
-    "ICDAR 2003 to 2011 and DetEval: one XML file of taggedRectangle elements",
+    "ICDAR 2003 to 2011, DetEval: XML of taggedRectangle",
     recognises,
     index,
     four_corners=True,

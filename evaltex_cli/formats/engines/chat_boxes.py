@@ -176,7 +176,7 @@ def _recognises(path: Path) -> bool:
 
 FORMAT = Format(
     NAME,
-    "boxes that vision-language models answer with, one JSON list per image",
+    "answers of vision-language models: JSON lists of boxes",
     _recognises,
     index_by(None),
     four_corners=True,

@@ -119,7 +119,7 @@ def _recognises_json(path: Path) -> bool:
 _FORM = json_lines.LineFormat(_begins, _open_line, _object)
 LINES = Format(
     "paddleocr",
-    "PaddleOCR: Label.txt, det_results.txt, system_results.txt, one image per line",
+    "PaddleOCR: Label.txt, det_results.txt, system_results.txt",
     lambda path: json_lines.recognises(path, _FORM),
     json_lines.index_lines("paddleocr", _FORM),
     recognised_by="lines of an image, a tab and a JSON list",

@@ -121,7 +121,7 @@ def _recognises_objects(path: Path) -> bool:
 
 LISTS = Format(
     "easyocr",
-    "EasyOCR, RapidOCR 1.x and PaddleOCR 2.x: lists, one JSON file per image",
+    "EasyOCR, RapidOCR 1.x and PaddleOCR 2.x: JSON lists",
     _recognises_lists,
     document_files.index_each("easyocr", ".json", _parse_lists, pages=Pages(values.count_of(_open), _open)),
     recognised_by="a JSON list of lists [box, text, confidence]",
@@ -131,7 +131,7 @@ LISTS = Format(
 )
 OBJECTS = Format(
     "rapidocr",
-    "RapidOCR 2 and later, its web API, EasyOCR's dictionaries: one JSON file per image",
+    "RapidOCR 2 and later, EasyOCR's dictionaries: JSON",
     _recognises_objects,
     document_files.index_each("rapidocr", ".json", _parse_objects),
     recognised_by="JSON objects with the keys box and txt (dt_boxes and rec_txt, boxes and text)",

@@ -236,11 +236,11 @@ RCTW = _format(
     f'{_QUAD},0,"word"',
 )
 BOX_POLYGON = _format(
-    *("box-polygon", "CVAT's export of text, boxes and polygons", "x0,y0,x1,y1[,text]; x1,y1,...,xn,yn[,text]"),
+    *("box-polygon", "CVAT's boxes and polygons", "x0,y0,x1,y1[,text]; x1,y1,...,xn,yn[,text]"),
     *("lines of 4 and of more numbers", f'{_QUAD},word\n10,40,60,60,"word'),
 )
 CTW1500 = _format(
-    *("ctw1500", "CTW1500's test set, and all of AdelaiDet's", "x1,y1,...,xn,yn[,confidence],####text"),
+    *("ctw1500", "CTW1500 (test), AdelaiDet", "x1,y1,...,xn,yn[,confidence],####text"),
     "#### before the transcription",
     f"{_CURVE},####word",
 )

@@ -97,7 +97,7 @@ def _index(path: Path, side: Side, faults: FaultLog) -> Source:
 
 FORMAT = Format(
     "msra-td500",
-    "folder or .zip of MSRA-TD500's .gt files of turned rectangles",
+    "MSRA-TD500: .gt files of turned rectangles",
     _recognises,
     _index,
     four_corners=True,

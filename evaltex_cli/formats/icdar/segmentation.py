@@ -195,7 +195,7 @@ def _labels(path: Path, names: list[str], colours: list[dict[int, int]], checksu
 
 def _format(name: str, what: str, by_character: bool) -> Format:
     detected = "icdar2013-seg" if not by_character else ""
-    title = f"folder or .zip of ICDAR 2013 segmentation, colour pictures with .txt files, by {what}"
+    title = f"ICDAR 2013 segmentation: colour pictures, by {what}"
     return Format(
         name,
         title,

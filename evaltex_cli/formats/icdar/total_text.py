@@ -67,7 +67,7 @@ def _character(escape: re.Match[str]) -> str:
 
 FORMAT = Format(
     "totaltext",
-    "folder or .zip of Total-Text's own .txt files: x: [[...]], y: [[...]], ornt: [...], transcriptions: [...]",
+    "Total-Text's own .txt files: x: [[...]], y: [[...]], ...",
     icdar_survey.recognises("totaltext"),
     index_texts("totaltext", ".txt", _parse),
     recognised_by="lines that begin with x: [[",

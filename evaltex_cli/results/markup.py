@@ -1,0 +1,62 @@
+"""Rows of cells as CSV, Markdown and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+Cell: TypeAlias = str | int | float | None
+Rows: TypeAlias = Iterable[Sequence[Cell]]
+"""The first row is the head."""
+_LATEX = str.maketrans(
+    {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
+)
+_MARKDOWN = str.maketrans({c: "\\" + c for c in "\\`*_[]<>|#~"} | {"\n": " ", "\r": " "})
+
+
+def in_csv(rows: Rows) -> str:
+    """Return CSV at full precision; a text that a spreadsheet would take for a formula begins with an apostrophe."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    for row in rows:
+        writer.writerow([_no_formula(cell) if isinstance(cell, str) else cell for cell in row])
+    return file.getvalue()
+
+
+def in_markdown(rows: Rows) -> str:
+    """Return a table of Markdown."""
+    return "\n".join(_markdown(rows)) + "\n"
+
+
+def in_latex(rows: Rows) -> str:
+    """Return a booktabs table, columns of numbers to the right."""
+    head, *body = rows
+    are_texts = [any(isinstance(row[k], str) and row[k] for row in body) for k in range(len(head))]
+    columns = ["l" if is_text else "r" for is_text in are_texts]
+    lines = [rf"\begin{{tabular}}{{{''.join(columns)}}}", r"\toprule", _latex(head), r"\midrule"]
+    return "\n".join([*lines, *map(_latex, body), r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+FORMS: Mapping[str, Callable[[Rows], str]] = {"csv": in_csv, "markdown": in_markdown, "latex": in_latex}
+
+
+def _markdown(rows: Rows) -> Iterator[str]:
+    for k, row in enumerate(rows):
+        yield f"| {' | '.join(shown(cell).translate(_MARKDOWN) for cell in row)} |"
+        if k == 0:
+            yield f"|{' --- |' * len(row)}"
+
+
+def _latex(row: Sequence[Cell]) -> str:
+    return rf"{' & '.join(shown(cell).translate(_LATEX) for cell in row)} \\"
+
+
+def shown(cell: Cell) -> str:
+    """Return a cell for reading: a number that is no count with four decimals, nothing as a dash."""
+    return "-" if cell is None else f"{cell:.4f}" if isinstance(cell, float) else str(cell)
+
+
+def _no_formula(text: str) -> str:
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text

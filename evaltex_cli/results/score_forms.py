@@ -1,0 +1,79 @@
+"""The scores of a run, of all its protocols, as JSON, CSV, Markdown and LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from evaltex_cli.evaluation.tally import Evaluation
+from evaltex_cli.results import markup
+from evaltex_cli.results.result_document import Extras
+from evaltex_cli.results.text_tables import json_document
+from evaltex_cli.results.writer import members
+
+Scored: TypeAlias = Sequence[Evaluation]
+
+
+def in_json(evaluations: Scored, extras: Mapping[str, Extras]) -> str:
+    """Return what the .json of each protocol contains, but for the images.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+        One for each protocol.
+    extras : mapping
+        Name of a protocol -> what only some results have.
+    """
+    protocols = [members(one, extras[one.protocol.name]) | {"warnings": one.warnings} for one in evaluations]
+    text = json_document("scores", {"protocols": protocols})
+    return text.encode("utf-8", "replace").decode("utf-8")  # names of files need not be Unicode
+
+
+def in_csv(evaluations: Scored, extras: Mapping[str, Extras]) -> str:
+    """Return one row for each protocol, with all its scores that are numbers, and the bounds of those that have any."""
+    names = list(dict.fromkeys(name for one in evaluations for name in _numbers(one)))
+    with_bounds = list(dict.fromkeys(name for one in extras.values() for name in one.intervals or {}))
+    rows: list[Sequence[markup.Cell]] = [
+        ["protocol", *names, *(f"{name}_{end}" for name in with_bounds for end in ("low", "high"))]
+    ]
+    for one in evaluations:
+        scores, bounds = _numbers(one), extras[one.protocol.name].intervals or {}
+        ends = [end for name in with_bounds for end in bounds.get(name) or (None, None)]
+        rows.append([one.protocol.name, *(scores.get(name) for name in names), *ends])
+    return markup.in_csv(rows)
+
+
+def in_markdown(evaluations: Scored, extras: Mapping[str, Extras]) -> str:
+    """Return a table of the headline scores, with their intervals."""
+    return markup.in_markdown(_rows(evaluations, extras))
+
+
+def in_latex(evaluations: Scored, extras: Mapping[str, Extras]) -> str:
+    """Return a booktabs table of the headline scores, with their intervals."""
+    return markup.in_latex(_rows(evaluations, extras))
+
+
+FORMS: Mapping[str, Callable[[Scored, Mapping[str, Extras]], str]] = {
+    "json": in_json,
+    "csv": in_csv,
+    "markdown": in_markdown,
+    "latex": in_latex,
+}
+
+
+def _numbers(evaluation: Evaluation) -> dict[str, float | None]:
+    return {name: value for name, value in evaluation.scores.items() if value is None or isinstance(value, int | float)}
+
+
+def _rows(evaluations: Scored, extras: Mapping[str, Extras]) -> Iterator[Sequence[markup.Cell]]:
+    """One row for each protocol; where protocols call their third score differently, each has its own column."""
+    names = list(dict.fromkeys(name for one in evaluations for name in one.protocol.headline))
+    yield ["protocol", *names]
+    for one in evaluations:
+        scores, bounds = _numbers(one), extras[one.protocol.name].intervals or {}
+        headline = one.protocol.headline
+        yield [one.protocol.name, *(_cell(scores[n], bounds.get(n)) if n in headline else "" for n in names)]
+
+
+def _cell(value: float | None, bounds: tuple[float, float] | None) -> markup.Cell:
+    return value if bounds is None else f"{markup.shown(value)} [{bounds[0]:.4f}, {bounds[1]:.4f}]"
