@@ -1,7 +1,8 @@
-"""evaltex: how good is a text detector, really? Every protocol's answer from the same files.
+"""evaltex: how good is a text detector? Every protocol's answer from the same files or arrays.
 
 >>> from evaltex_cli import evaluate
->>> evaluate("gt.txt", "det.txt").scores["fscore"]  # doctest: +SKIP
+>>> evaluate([[[0, 0, 100, 20]]], [[[0, 0, 90, 20]]], "iou").scores["recall"]
+1.0
 """
 
 from __future__ import annotations
@@ -12,16 +13,20 @@ from typing import TYPE_CHECKING, Any
 from evaltex_cli.version import __version__
 
 if TYPE_CHECKING:
-    from evaltex_cli.errors import ConfigError, EvaltexError, InputError
-    from evaltex_cli.evaluation.accumulator import Accumulator, image_objects
-    from evaltex_cli.evaluation.evaluate import evaluate
+    from evaltex_cli.api.evaluate import evaluate
+    from evaltex_cli.errors import ConfigError, EvaltexError, EvaltexWarning, InputError
+    from evaltex_cli.evaluation.accumulator import Accumulator
+    from evaltex_cli.evaluation.arrays import image_objects
+    from evaltex_cli.evaluation.evaluations import Evaluations
     from evaltex_cli.evaluation.tally import Evaluation
 
 __all__ = [
     "Accumulator",
     "ConfigError",
     "EvaltexError",
+    "EvaltexWarning",
     "Evaluation",
+    "Evaluations",
     "InputError",
     "__version__",
     "evaluate",
@@ -30,11 +35,13 @@ __all__ = [
 
 _HOMES = {
     "Accumulator": "evaluation.accumulator",
-    "image_objects": "evaluation.accumulator",
+    "image_objects": "evaluation.arrays",
     "Evaluation": "evaluation.tally",
-    "evaluate": "evaluation.evaluate",
+    "Evaluations": "evaluation.evaluations",
+    "evaluate": "api.evaluate",
     "ConfigError": "errors",
     "EvaltexError": "errors",
+    "EvaltexWarning": "errors",
     "InputError": "errors",
 }
 
@@ -44,3 +51,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"evaltex_cli.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'evaltex_cli' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

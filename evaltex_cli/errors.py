@@ -41,6 +41,10 @@ class InputError(EvaltexError):
     """Input that cannot be evaluated, or a place that cannot be read or written."""
 
 
+class EvaltexWarning(UserWarning):
+    """What a user of the Python functions should know of a result: repaired polygons, images without detections."""
+
+
 class ChangedError(InputError):
     """A file that is not what was indexed.
 

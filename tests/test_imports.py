@@ -15,13 +15,16 @@ import evaltex_cli
 
 PACKAGE = Path(__file__).parents[1] / "evaltex_cli"
 LEVELS = (
-    {"errors", "records", "version"},
+    {"errors", "version"},
+    {"display"},
+    {"records"},
     {"runtime", "geometry"},
     {"formats", "protocols"},
     {"evaluation", "conversion"},
     {"results"},
     {"comparison", "diagnosis", "validation"},
     {"report"},
+    {"api"},
     {"cli"},
     {"__init__", "__main__"},
 )

@@ -2,138 +2,341 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import copy
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, cast, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from evaltex_cli.errors import ConfigError, InputError, quote
+from evaltex_cli.display import Rows
+from evaltex_cli.errors import ConfigError, EvaltexWarning, InputError, counted, listed, quote
 from evaltex_cli.evaluation import evaluate, tally
-from evaltex_cli.evaluation.batches import are_polygons
+from evaltex_cli.evaluation.arrays import OneImage, objects_of
+from evaltex_cli.evaluation.batches import are_polygons, with_pictures
+from evaltex_cli.evaluation.chosen import chosen_parameters
+from evaltex_cli.evaluation.evaluations import Evaluations
+from evaltex_cli.evaluation.tally import Evaluation, ImageResult
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
-from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.geometry import outlines
-from evaltex_cli.protocols import config
+from evaltex_cli.formats.filters import at_least
+from evaltex_cli.formats.memory import NOTHING, ImageObjects
+from evaltex_cli.formats.options import IN_MEMORY, InputOptions
+from evaltex_cli.geometry.picture_runs import PictureRuns
 from evaltex_cli.protocols.base import load
-from evaltex_cli.records import (
-    Floats,
-    GeometryCounts,
-    ImageBatch,
-    Objects,
-    Outlines,
-    Texts,
-    concatenate,
-    concatenate_texts,
-)
+from evaltex_cli.records import Floats, GeometryCounts, ImageBatch, Objects, concatenate
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Result = TypeVar("Result", bound=Evaluation | Evaluations, default=Evaluation)
+else:
+    from typing import TypeVar
+
+    Result = TypeVar("Result")
 
 FLUSH_OBJECTS = 20_000
 
 
-def image_objects(
-    boxes: ArrayLike | None = None,
-    polygons: Sequence[ArrayLike] | None = None,
-    *,
-    ids: ArrayLike | None = None,
-    regions: ArrayLike | None = None,
-    dont_care: ArrayLike | None = None,
-    texts: Sequence[str] | None = None,
-    confidences: ArrayLike | None = None,
-) -> Objects:
-    """Make the objects of one image from arrays.
+class _Image(NamedTuple):
+    """An image that is not scored yet; pictures are of masks, `unconfident` detections were left out."""
+
+    name: str
+    size: Floats
+    gt: Objects
+    det: Objects
+    pictures: tuple[PictureRuns | None, PictureRuns | None]
+    repairs: tuple[GeometryCounts, GeometryCounts]
+    unconfident: int
+
+
+@dataclass(slots=True)
+class _Scoring:
+    """One protocol by the parameters for data with, or without, polygons, and the results of the images."""
+
+    run: tally.Run
+    images: list[ImageResult] = field(default_factory=list)
+
+    def empty(self) -> _Scoring:
+        return _Scoring(self.run.empty())
+
+    def add(self, batch: ImageBatch, per_image: bool) -> None:
+        self.images += tally.add_batch(self.run, batch, images_of if per_image else None) or []
+
+    def join(self, other: _Scoring) -> None:
+        self.run.gathered.add(other.run.gathered)
+        self.images += other.images
+
+
+def images_of(run: tally.Run, batch: ImageBatch, evidence: Any) -> list[ImageResult]:
+    """Return the results of a batch's images, with the boxes and texts of their objects."""
+    return list(tally.image_results(run, batch, evidence, with_shapes=True))
+
+
+class Accumulator(Generic[Result]):
+    """Scores a data set that comes image by image.
 
     Parameters
     ----------
-    boxes : (b, 4) array, optional
-        x0, y0, x1, y1 in pixels.
-    polygons : sequence of (k, 2) arrays, optional
-        Vertices of polygons; they follow the boxes.
-    ids, regions : (n,) integers, optional
-        Default 1..n, and the object's own ID.
-    dont_care : (n,) booleans, optional
-    texts : sequence of n str, optional
-    confidences : (n,) numbers, optional
-        Of detections, from 0 to 1; NaN or None for one that has none.
+    protocol : str or sequence of str
+        A name of the registry, several, or ``"all"``.
+    params : mapping, optional
+        Parameters of the protocol, or of several: ``{"iou": {"iou_constraint": 0.7}}``.
+    per_image : bool
+        Whether results have those of each image and object.
+    min_confidence : float, optional
+        Detections whose confidence is lower are left out; those without one stay.
+    **parameters
+        Parameters of the only protocol, as in `params`.
 
-    Returns
-    -------
-    Objects
+    Raises
+    ------
+    ConfigError
+        For an unknown protocol or parameter, or a value out of range.
+
+    Examples
+    --------
+    >>> accumulator = Accumulator("evaltex")
+    >>> accumulator.update([[0, 0, 100, 20]], [[0, 0, 50, 20]])
+    >>> accumulator
+    Accumulator(evaltex: 1 image)
+    >>> accumulator.compute()
+    evaltex: recall 0.5000, precision 1.0000, fscore 0.6667 (1 image, 1 object, 1 detection)
+    """
+
+    @overload
+    def __init__(
+        self: Accumulator[Evaluations],
+        protocol: Literal["all"],
+        *,
+        params: Mapping[str, Any] | None = None,
+        per_image: bool = False,
+        min_confidence: float | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Accumulator[Evaluation],
+        protocol: str = "evaltex",
+        *,
+        params: Mapping[str, Any] | None = None,
+        per_image: bool = False,
+        min_confidence: float | None = None,
+        **parameters: Any,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Accumulator[Evaluations],
+        protocol: Sequence[str],
+        *,
+        params: Mapping[str, Any] | None = None,
+        per_image: bool = False,
+        min_confidence: float | None = None,
+    ) -> None: ...
+    def __init__(
+        self,
+        protocol: str | Sequence[str] = "evaltex",
+        *,
+        params: Mapping[str, Any] | None = None,
+        per_image: bool = False,
+        min_confidence: float | None = None,
+        **parameters: Any,
+    ) -> None:
+        self._chosen = chosen_parameters(protocol, params, parameters)
+        self._options = InputOptions(min_confidence=min_confidence)
+        self._per_image = per_image
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything added so far."""
+        self._scoring: dict[bool, dict[str, _Scoring]] = {False: {}}
+        for name, record in self._chosen.records.items():
+            spec = load(name)
+            self._scoring[False][name] = _Scoring(tally.Run(spec, spec.resolve(record, lambda: False)))
+            among_polygons = spec.resolve(record, lambda: True)
+            if among_polygons != self._scoring[False][name].run.parameters:  # which one applies is known at the end
+                self._scoring.setdefault(True, {})[name] = _Scoring(tally.Run(spec, among_polygons))
+        self._has_polygons = False
+        self._has_masks: bool | None = None
+        self._waiting: list[_Image] = []
+        self._waiting_objects = 0
+        self._names: set[str] = set()
+        self._counts = [tally.InputCounts(), tally.InputCounts()]
+
+    def __repr__(self) -> str:
+        images = counted(self._counts[0].images + len(self._waiting), "{count} image[s]")
+        return f"Accumulator({', '.join(self._chosen.records)}: {images})"
+
+    def update(
+        self, gt: OneImage, det: OneImage, *, size: tuple[float, float] | None = None, name: str | None = None
+    ) -> None:
+        """Add one image.
+
+        Parameters
+        ----------
+        gt, det : Objects or array
+            `image_objects`; (n, 4) boxes x0, y0, x1, y1; (n, 8) or (n, k, 2) vertices; a list of (k, 2) polygons; or
+            (n, height, width) masks of bool.
+        size : (height, width), optional
+            Of the image in pixels, in the order of an array's shape; CLEval's `scale_bins` needs it.
+        name : str, optional
+            Of the image, for results of images and messages. An image of the same name is refused.
+
+        Raises
+        ------
+        InputError
+            As `image_objects`; for a size that is none; where the parameters need a size or confidences that are not
+            given; for an image that was added before. The image is then not added.
+        """
+        image = self._image(name or "", objects_of(gt), objects_of(det), image_size(size))
+        if name is not None and name in self._names:
+            raise InputError(f"image {quote(name)} was added before; reset() begins a new data set")
+        has_masks = image.pictures != (None, None)
+        batch = ImageBatch([image.name], image.size[None], image.gt, image.det)
+        for scoring in self._scoring[False].values():
+            if has_masks and not scoring.run.protocol.takes_masks:
+                raise InputError(f"protocol {scoring.run.protocol.name} does not work on masks; leave it out")
+            scoring.run.protocol.needs(batch, scoring.run.parameters)
+        self._names |= {name} if name is not None else set()
+        self._has_masks = has_masks if image.gt.count + image.det.count else self._has_masks
+        self._waiting.append(image)
+        self._waiting_objects += image.gt.count + image.det.count
+        if self._waiting_objects >= FLUSH_OBJECTS:
+            self._flush()
+
+    def _image(self, name: str, gt: Objects, det: Objects, size: Floats) -> _Image:
+        made = [side if isinstance(side, ImageObjects) else None for side in (gt, det)]
+        pictures = refuse_other_masks(name, gt, det)
+        has_masks = any(picture is not None for picture in pictures)
+        if gt.count + det.count and self._has_masks not in (None, has_masks):
+            raise InputError("some images have masks, others boxes or polygons; give all of them in one way")
+        minimum, detections = self._options.min_confidence, det.count
+        if minimum is not None:
+            det = at_least(det, minimum)
+        repairs = (GeometryCounts() if one is None else one.repairs for one in made)
+        for picture in pictures:
+            size = np.array(picture.shape, np.float64) if picture is not None else size
+        return _Image(name, size, gt, det, pictures, (next(repairs), next(repairs)), detections - det.count)
+
+    def merge(self, other: Accumulator[Result]) -> None:
+        """Add everything another accumulator has seen; it must score by the same protocols and parameters.
+
+        Raises
+        ------
+        ConfigError
+            When it does not.
+        """
+        ours, theirs = (
+            (one._chosen.records, one._options, one._per_image, one._chosen.is_one) for one in (self, other)
+        )
+        if ours != theirs:
+            raise ConfigError(f"accumulators differ: {ours[0]} and {theirs[0]}; expected the same options")
+        if twice := sorted(self._names & other._names):
+            again = counted(len(twice), "{count} image[s] [was|were] added to both accumulators, and count[s|] twice")
+            warnings.warn(f"{again}: {listed(twice)}", EvaltexWarning, stacklevel=2)
+        self._flush()
+        other._flush()
+        for kind, by_name in self._scoring.items():
+            for name, scoring in by_name.items():
+                scoring.join(other._scoring[kind][name])
+        self._has_polygons |= other._has_polygons
+        self._has_masks = other._has_masks if self._has_masks is None else self._has_masks
+        self._names |= other._names
+        self._counts = [ours + theirs for ours, theirs in zip(self._counts, other._counts, strict=True)]
+
+    def gather(self, group: Any = None) -> Accumulator[Result]:
+        """Return an accumulator of the images of all ranks of ``torch.distributed``, the same on every rank.
+
+        Parameters
+        ----------
+        group : ProcessGroup, optional
+            All ranks by default.
+
+        Notes
+        -----
+        Every rank must call it. This accumulator stays as it is. Without an initialised process group the result is a
+        copy. A sampler that repeats images, so that all ranks have as many, makes them count twice; a warning lists
+        those that have names.
+        """
+        from torch import distributed
+
+        self._flush()
+        parts: list[Any] = [copy.deepcopy(self)]
+        if distributed.is_available() and distributed.is_initialized():
+            parts = [None] * distributed.get_world_size(group)
+            distributed.all_gather_object(parts, self, group=group)
+        for part in parts[1:]:
+            parts[0].merge(part)
+        return cast("Accumulator[Result]", parts[0])
+
+    def compute(self) -> Result:
+        """Score everything added so far; more may be added after.
+
+        Returns
+        -------
+        Evaluation or Evaluations
+            Of one protocol if one name was given, else by protocol.
+        """
+        self._flush(even_if_empty=not self._counts[0].images)
+        gt, det = (
+            tally.InputSummary.of_file(tally.InputFile(file), counts)
+            for file, counts in zip(("gt", "det"), self._counts, strict=True)
+        )
+        options = InputOptions(masks=IN_MEMORY) if self._has_masks else self._options
+        shared = evaluate.input_warnings(options, gt, det) if gt.images else []
+        found = {
+            one.protocol.name: one
+            for one in (
+                replace(evaluate.scored(scoring.run, gt, det, options, shared), images=Rows(scoring.images))
+                for scoring in self._final()
+            )
+        }
+        result = self._chosen.result(found)
+        for text in result.warnings:
+            warnings.warn(text, EvaltexWarning, stacklevel=2)
+        return cast("Result", result)
+
+    def _final(self) -> Iterator[_Scoring]:
+        """Yield what applies to the data, of each protocol."""
+        among_polygons = self._scoring.get(True, {}) if self._has_polygons else {}
+        return (among_polygons.get(name, scoring) for name, scoring in self._scoring[False].items())
+
+    def _flush(self, even_if_empty: bool = False) -> None:
+        if not self._waiting and not even_if_empty:
+            return
+        batch = _batch(self._waiting)
+        self._has_polygons |= True in self._scoring and (are_polygons(batch.gt) or are_polygons(batch.det))
+        for has_polygons, by_name in self._scoring.items():
+            for name, scoring in by_name.items():
+                if has_polygons or not (self._has_polygons and name in self._scoring[True]):
+                    scoring.add(batch, self._per_image)
+        for k, objects in enumerate((batch.gt, batch.det)):
+            repairs = sum((image.repairs[k] for image in self._waiting), GeometryCounts())
+            unconfident = sum(image.unconfident for image in self._waiting) if k else 0
+            self._counts[k] += tally.InputCounts.of(objects, repairs, unconfident)
+        self._waiting, self._waiting_objects = [], 0
+
+
+def refuse_other_masks(name: str, gt: Objects, det: Objects) -> tuple[PictureRuns | None, PictureRuns | None]:
+    """Return the pictures of masks of an image, of each side that has objects.
 
     Raises
     ------
     InputError
-        For arrays of the wrong shape or kind, numbers that are not finite or beyond 1e12, inverted boxes, IDs that
-        repeat, confidences outside [0, 1].
+        When one side has masks, and the other boxes or polygons, or masks of another height and width.
     """
-    box_array = _array(boxes if boxes is not None else np.zeros((0, 4)), "boxes", 4)
-    rings = [_array(ring, f"polygon {k}", 2) for k, ring in enumerate(polygons or [])]
-    if (box_array[:, 2:] < box_array[:, :2]).any():
-        bad = int(np.flatnonzero((box_array[:, 2:] < box_array[:, :2]).any(axis=1))[0])
-        raise InputError(f"box {bad} is {box_array[bad].tolist()}; expected x0, y0, x1, y1 with x0 <= x1 and y0 <= y1")
-    count = len(box_array) + len(rings)
-    own = np.arange(1, count + 1) if ids is None else _column(ids, "ids", count, np.int64, "iu")
-    if len(np.unique(own)) != count:
-        raise InputError("ids repeat; expected IDs used once in an image")
-    return Objects(
-        offsets=np.array([0, count]),
-        ids=own,
-        outlines=_outlines(box_array, rings),
-        regions=own if regions is None else _column(regions, "regions", count, np.int64, "iu"),
-        dont_care=np.zeros(count, dtype=bool)
-        if dont_care is None
-        else _column(dont_care, "dont_care", count, np.bool_, "biu"),
-        texts=_texts([""] * count if texts is None else list(texts), count),
-        confidences=None if confidences is None else _confidences(confidences, count),
-    )
+    pictures = [side.picture if isinstance(side, ImageObjects) else None for side in (gt, det)]
+    known = [picture for picture in pictures if picture is not None]
+    of = f"image {quote(name)}: " if name else ""
+    if known and any(picture is None and side.count for picture, side in zip(pictures, (gt, det), strict=True)):
+        raise InputError(f"{of}one side has masks, the other boxes or polygons; give both in one way")
+    if len({picture.shape for picture in known}) > 1:
+        shapes = " and ".join(str(picture.shape) for picture in known)
+        raise InputError(f"{of}masks of shapes {shapes}; expected the same height and width on both sides")
+    return pictures[0], pictures[1]
 
 
-def _outlines(boxes: Floats, rings: list[Floats]) -> Outlines:
-    for k, ring in enumerate(rings):
-        if len(ring) < 3:
-            raise InputError(f"polygon {k} has fewer than three vertices")
-    numbers = np.concatenate([boxes.ravel(), *(ring.ravel() for ring in rings)])
-    counts = np.array([4] * len(boxes) + [ring.size for ring in rings], np.int64)
-    return outlines.from_numbers(numbers, counts, np.arange(len(counts)) < len(boxes))[0]
-
-
-def _array(values: ArrayLike, what: str, width: int) -> Floats:
-    try:
-        array = np.array(values, dtype=np.float64)  # a copy: training loops use their buffers again
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what}: not an array of numbers ({error})") from error
-    if array.size == 0:
-        array = array.reshape(0, width)
-    if array.ndim != 2 or array.shape[1] != width:
-        raise InputError(f"{what}: shape {array.shape}; expected (n, {width})")
-    if not np.isfinite(array).all():
-        raise InputError(f"{what}: holds NaN or infinity; expected finite numbers")
-    if (np.abs(array) > COORDINATE_LIMIT).any():
-        raise InputError(f"{what}: holds a number beyond 1e12 in magnitude; expected pixels")
-    return array
-
-
-def _column(values: ArrayLike, what: str, count: int, dtype: Any, kinds: str) -> Any:
-    array = np.asarray(values)
-    if array.shape != (count,):
-        raise InputError(f"{what}: shape {array.shape}; expected ({count},), one an object")
-    if count and array.dtype.kind not in kinds:
-        raise InputError(f"{what}: of type {array.dtype}; expected {'booleans' if 'b' in kinds else 'integers'}")
-    return array.astype(dtype)
-
-
-def _confidences(values: ArrayLike, count: int) -> Floats:
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"confidences: not an array of numbers ({error})") from error
-    column: Floats = _column(array, "confidences", count, np.float64, "f")
-    outside = (column < 0) | (column > 1)
-    if outside.any():
-        raise InputError(f"confidences: holds {column[outside][0]:g}; expected numbers from 0 to 1")
-    return column
-
-
-def _size(size: tuple[float, float] | None) -> Floats:
+def image_size(size: tuple[float, float] | None) -> Floats:
+    """Return height and width as an array, 0 if they are not known; raises `InputError` for anything else."""
     if size is None:
         return np.zeros(2)
     try:
@@ -145,127 +348,15 @@ def _size(size: tuple[float, float] | None) -> Floats:
     return numbers
 
 
-def _texts(texts: list[str], count: int) -> Texts:
-    if len(texts) != count:
-        raise InputError(f"texts: {len(texts)} of them; expected {count}, one an object")
-    if not all(isinstance(text, str) for text in texts):
-        raise InputError("texts: holds something else than strings; expected '' where there is none")
-    return concatenate_texts(texts)
+def _batch(images: Sequence[_Image]) -> ImageBatch:
+    gt, det = (_joined(side) for side in ([one.gt for one in images], [one.det for one in images]))
+    sizes = np.array([one.size for one in images]).reshape(-1, 2)
+    batch = ImageBatch([one.name for one in images], sizes, gt, det)
+    if all(picture is None for one in images for picture in one.pictures):
+        return batch
+    return with_pictures(batch, [one.pictures[0] for one in images], [one.pictures[1] for one in images])
 
 
-class Accumulator:
-    """Scores a data set that comes image by image.
-
-    Parameters
-    ----------
-    protocol : str
-        A name of the registry.
-    **parameters
-        The protocol's parameters.
-
-    Raises
-    ------
-    ConfigError
-        For an unknown protocol or parameter, or a value out of range.
-
-    Examples
-    --------
-    >>> accumulator = Accumulator("evaltex")
-    >>> accumulator.update([[0, 0, 100, 20]], [[0, 0, 50, 20]])
-    >>> round(accumulator.compute().scores["precision"], 3)
-    1.0
-    """
-
-    def __init__(self, protocol: str = "evaltex", **parameters: Any) -> None:
-        spec = load(protocol)
-        self._parameters = config.checked(protocol, parameters)
-        self._runs = {False: tally.Run(spec, spec.resolve(self._parameters, lambda: False))}
-        among_polygons = spec.resolve(self._parameters, lambda: True)
-        if among_polygons != self._runs[False].parameters:  # which one applies is known at the end
-            self._runs[True] = tally.Run(spec, among_polygons)
-        self._has_polygons = False
-        self._waiting: list[tuple[Objects, Objects, Floats]] = []
-        self._waiting_objects = 0
-        self._counts = [tally.InputCounts(), tally.InputCounts()]
-
-    def update(
-        self, gt: Objects | ArrayLike, det: Objects | ArrayLike, *, size: tuple[float, float] | None = None
-    ) -> None:
-        """Add one image.
-
-        Parameters
-        ----------
-        gt, det : Objects or (n, 4) array
-            `image_objects`, or boxes x0, y0, x1, y1.
-        size : (height, width), optional
-            Of the image in pixels, in the order of an array's shape; CLEval's `scale_bins` needs it.
-
-        Raises
-        ------
-        InputError
-            As `image_objects`; for a size that is none; where the parameters need a size or confidences that are not
-            given. The image is then not added.
-        """
-        pair = tuple(side if isinstance(side, Objects) else image_objects(side) for side in (gt, det))
-        image = (pair[0], pair[1], _size(size))
-        run = self._runs[False]
-        run.protocol.needs(ImageBatch([""], image[2][None], pair[0], pair[1]), run.parameters)
-        self._waiting.append(image)
-        self._waiting_objects += pair[0].count + pair[1].count
-        if self._waiting_objects >= FLUSH_OBJECTS:
-            self._flush()
-
-    def merge(self, other: Accumulator) -> None:
-        """Add everything another accumulator has seen; it must score by the same protocol and parameters.
-
-        Raises
-        ------
-        ConfigError
-            When it does not.
-        """
-        mine, theirs = self._runs[False].protocol, other._runs[False].protocol
-        if mine.name != theirs.name or self._parameters != other._parameters:
-            raise ConfigError(f"accumulators differ: {self._parameters} and {other._parameters}")
-        other._flush()
-        for has_polygons, run in self._runs.items():
-            run.gathered.add(other._runs[has_polygons].gathered)
-        self._has_polygons |= other._has_polygons
-        self._counts = [ours + theirs for ours, theirs in zip(self._counts, other._counts, strict=True)]
-
-    def compute(self) -> tally.Evaluation:
-        """Score everything added so far; more may be added after."""
-        self._flush(even_if_empty=not self._counts[0].images)
-        gt, det = (tally.InputSummary.of_file(tally.InputFile(), counts) for counts in self._counts)
-        return evaluate.scored(self._runs[self._has_polygons], gt, det, InputOptions(), [])
-
-    def _flush(self, even_if_empty: bool = False) -> None:
-        if not self._waiting and not even_if_empty:
-            return
-        batch = _batch(self._waiting)
-        gt, det = batch.gt, batch.det
-        self._has_polygons |= True in self._runs and (are_polygons(gt) or are_polygons(det))
-        for has_polygons, run in self._runs.items():
-            if has_polygons or not self._has_polygons:
-                tally.add_batch(run, batch, None)
-        self._counts = [
-            counts + tally.InputCounts.of(side, GeometryCounts())
-            for counts, side in zip(self._counts, (gt, det), strict=True)
-        ]
-        self._waiting, self._waiting_objects = [], 0
-
-
-def _batch(images: Sequence[tuple[Objects, Objects, Floats]]) -> ImageBatch:
-    sides = zip(*((gt, det) for gt, det, _ in images), strict=True) if images else [(_NOTHING,), (_NOTHING,)]
-    gt, det = (concatenate(side) for side in sides)
-    sizes = np.array([size for _, _, size in images]).reshape(-1, 2)
-    return ImageBatch([""] * len(images), sizes, gt, det)
-
-
-_NOTHING = Objects(
-    offsets=np.zeros(1, np.int64),
-    ids=np.zeros(0, np.int64),
-    outlines=Outlines.of_boxes(np.zeros((0, 4))),
-    regions=np.zeros(0, np.int64),
-    dont_care=np.zeros(0, dtype=bool),
-    texts=concatenate_texts([]),
-)
+def _joined(sides: Iterable[Objects]) -> Objects:
+    parts = list(sides)
+    return concatenate(parts) if parts else NOTHING

@@ -16,11 +16,13 @@ from evaltex_cli.evaluation.tally import Gathered, InputCounts, Make, Run, add_b
 from evaltex_cli.formats import picture_folders
 from evaltex_cli.formats.base import ReadImages, Source
 from evaltex_cli.formats.filters import treat_invalid
-from evaltex_cli.formats.options import InputOptions, MaskFolders
+from evaltex_cli.formats.options import IN_MEMORY, InputOptions, MaskFolders
+from evaltex_cli.geometry.picture_runs import PictureRuns, join, object_of
 from evaltex_cli.records import (
     Bools,
     ImageBatch,
     Ints,
+    LabelRuns,
     Objects,
     offsets_of,
 )
@@ -31,8 +33,10 @@ MASK_BATCH_IMAGES = 8
 Read: TypeAlias = Callable[[], ReadImages]
 
 
-def picture_stamps(masks: MaskFolders, names: Sequence[str]) -> Ints:
-    """(2, images, 2) size and time of the label pictures of both sides."""
+def picture_stamps(masks: MaskFolders | None, names: Sequence[str]) -> Ints | None:
+    """(2, images, 2) size and time of the label pictures of both sides; None if there are no files of them."""
+    if masks is None or masks.max_pixels == IN_MEMORY.max_pixels:
+        return None
     return np.stack([picture_folders.picture_stamps(masks.base / folder, names) for folder in (masks.gt, masks.det)])
 
 
@@ -123,7 +127,9 @@ def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, task:
         in_detections=task.present,
         gt_lines=None if lines is None else lines.objects,
     )
-    if options.masks is not None:
+    if gt_read.pictures is not None or det_read.pictures is not None:
+        batch = with_pictures(batch, gt_read.pictures or [], _spread(det_read.pictures or [], task.present))
+    elif options.masks is not None:
         batch = _with_masks(batch, options.masks, task, faults)
     result = BatchResult([], [], _counts(gt_read), _counts(det_read), faults, refused)
     if lines is not None:
@@ -211,6 +217,30 @@ def _with_empty_images(objects: Objects, present: Bools) -> Objects:
     # The objects stay where they are: only images without detections get an empty stretch of them.
     counts[present] = np.diff(objects.offsets)
     return replace(objects, offsets=offsets_of(counts))
+
+
+def with_pictures(batch: ImageBatch, gt: Sequence[PictureRuns | None], det: Sequence[PictureRuns | None]) -> ImageBatch:
+    """Return a batch whose objects are the labelled pixels of pictures in memory, one per image that has objects."""
+    shapes = np.zeros((len(batch.names), 2), np.int64)
+    for pictures in (gt, det):
+        for k, picture in enumerate(pictures):
+            if picture is not None:
+                shapes[k] = np.maximum(shapes[k], picture.shape)
+
+    def joined(pictures: Sequence[PictureRuns | None], objects: Objects) -> LabelRuns:
+        owned = [
+            None if runs is None else (runs, object_of(runs.label, objects.ids[start:stop]) + start)
+            for runs, start, stop in zip(pictures, objects.offsets[:-1], objects.offsets[1:], strict=bool(pictures))
+        ]
+        return join(owned or [None] * len(batch.names), shapes, objects.count)
+
+    return replace(batch, gt_runs=joined(gt, batch.gt), det_runs=joined(det, batch.det))
+
+
+def _spread(pictures: Sequence[PictureRuns | None], present: Bools) -> list[PictureRuns | None]:
+    """Return one picture per image, from those of the images that are present."""
+    of_present = iter(pictures)
+    return [next(of_present, None) if is_present else None for is_present in present.tolist()]
 
 
 def _with_masks(batch: ImageBatch, masks: MaskFolders, task: BatchTask, faults: FaultLog) -> ImageBatch:

@@ -17,124 +17,24 @@ from evaltex_cli import formats
 from evaltex_cli.errors import ConfigError, InputError, counted, listed
 from evaltex_cli.evaluation import batches, likely_mistakes
 from evaltex_cli.evaluation.batches import BatchResult, BatchTask, Refused, cut
-from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, open_inputs, signature
+from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
 from evaltex_cli.evaluation.tally import (
     Evaluation,
-    ImageResult,
     InputCounts,
     InputFile,
     InputSummary,
     Run,
     Sink,
-    image_results,
 )
 from evaltex_cli.formats.base import Source
-from evaltex_cli.formats.options import INVALID_POLYGONS, MAX_PIXELS, InputOptions, MaskFolders
-from evaltex_cli.protocols import config
+from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
 from evaltex_cli.protocols.base import SHOWN_IMAGES, load
 from evaltex_cli.runtime import FailedError, OrderedMap
 
 UNREACHABLE = "skipped: [it counts|they count], and nothing matches [it|them]"
 _CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 Progress: TypeAlias = Callable[[int, int], None]
-
-
-def evaluate(
-    gt: str | PathLike[str],
-    det: str | PathLike[str],
-    protocol: str | None = None,
-    *,
-    preset: str | None = None,
-    per_image: bool = False,
-    gt_images: str | PathLike[str] | None = None,
-    det_images: str | PathLike[str] | None = None,
-    gt_format: str | None = None,
-    det_format: str | None = None,
-    max_pixels: int = MAX_PIXELS,
-    invalid_polygons: str | None = None,
-    min_confidence: float | None = None,
-    images: str | PathLike[str] | None = None,
-    coordinates: str | None = None,
-    columns: str | None = None,
-    gt_lines: str | PathLike[str] | None = None,
-    **parameters: Any,
-) -> Evaluation:
-    """Evaluate detections against ground truth.
-
-    Parameters
-    ----------
-    gt, det : path
-        EvaLTex .txt files, or folders or .zip archives of ICDAR-style .txt files.
-    protocol : str, optional
-        A name of the registry, by default ``evaltex``.
-    preset : str, optional
-        A data set's official rules: protocol, parameters and treatment of invalid polygons.
-    per_image : bool
-        Whether to return each image's results and each object's match.
-    gt_images, det_images : path, optional
-        Folders of label pictures; then areas are their pixel counts.
-    gt_format, det_format : str, optional
-        Formats' names, where content should not decide.
-    max_pixels : int
-        Larger label pictures are refused.
-    invalid_polygons : {'repair', 'drop', 'skip', 'error'}
-        How to treat them, on both sides; by default they are repaired.
-    min_confidence : float, optional
-        Detections whose confidence is lower are left out; those without one stay.
-    images : path, optional
-        Folder of the images' pictures, whose sizes are taken where the ground truth states none.
-    columns : str, optional
-        What the columns of a table with a header hold, ``image=file,x0=left`` (`options.column_mapping`).
-    coordinates : str, optional
-        What the numbers of boxes are in a format that does not say so, ``yxyx:1000`` say (`options.Coordinates`).
-    gt_lines : path, optional
-        A ground truth of lines, of the same images, for the protocol tiou.
-    **parameters
-        The protocol's parameters, ``det_border=0.02`` say.
-
-    Returns
-    -------
-    Evaluation
-
-    Raises
-    ------
-    InputError
-        All faults of the input in one message.
-    ConfigError
-        For an unknown protocol, preset or parameter, a value out of range, and for what contradicts the preset.
-    """
-    if preset is not None:
-        chosen = config.preset_named(preset)
-        _refuse_contradiction(preset, "protocol", protocol, chosen.protocol)
-        _refuse_contradiction(preset, "invalid_polygons", invalid_polygons, chosen.invalid)
-        settings = config.settings_of(chosen.protocol, parameters)
-        runs = runs_of({chosen.protocol: config.parameters_of_preset(preset, settings)})
-        invalid_polygons = chosen.invalid
-    else:
-        protocol = protocol or config.DEFAULT_SECTION
-        runs = runs_of({protocol: config.checked(protocol, parameters)})
-    options = InputOptions(
-        gt_format=gt_format,
-        det_format=det_format,
-        images=None if images is None else Path(images),
-        masks=mask_folders(gt_images, det_images, max_pixels),
-        min_confidence=min_confidence,
-        invalid=invalid_polygons or INVALID_POLYGONS[0],
-        lines=None if gt_lines is None else Path(gt_lines),
-        preset=preset,
-        coordinates=coordinates,
-        columns=columns,
-    )
-    all_results: list[ImageResult] = []
-    collected = Sink(lambda *measured: list(image_results(*measured)), lambda _, results: all_results.extend(results))
-    inputs = open_inputs(Path(gt), Path(det), options)
-    return replace(evaluate_inputs(inputs, runs, collected if per_image else None)[0], images=all_results)
-
-
-def _refuse_contradiction(preset: str, what: str, given: str | None, expected: str) -> None:
-    if given not in (None, expected):
-        raise ConfigError(f"{what}={given}: the preset {preset} has {what}={expected}; leave out one of them")
 
 
 def runs_of(protocols: Mapping[str, Any], keep_rows: bool = False) -> list[Run]:
@@ -200,7 +100,7 @@ def evaluate_inputs(
     has_polygons = cache(lambda: _has_polygons(inputs, cuts, ordered_map))
     runs = [replace(run, parameters=run.protocol.resolve(run.parameters, has_polygons)) for run in runs]
     work = partial(batches.measure, [run.empty() for run in runs], options, None if sink is None else sink.make)
-    stamps = None if options.masks is None else batches.picture_stamps(options.masks, gt.names)
+    stamps = batches.picture_stamps(options.masks, gt.names)
 
     def task(cut: tuple[int, int]) -> BatchTask:
         return batches.task_of(inputs, stamps, cut, is_counted=not faults.count)
@@ -224,11 +124,9 @@ def evaluate_inputs(
     faults.raise_if_any()
     missing = InputCounts(missing=int((paired == NO_DETECTIONS).sum()))
     summaries = _summary(gt, gt_count), _summary(det, det_count + missing)
-    warnings = _warnings(inputs, *summaries, lines_count)
+    warnings = [*gt.warnings, *det.warnings, *input_warnings(options, *summaries, lines_count)]
     lines = "" if inputs.lines is None else inputs.lines.sha256
-    return likely_mistakes.explained(
-        [scored(run, *summaries, options, warnings + _text_warnings(run, summaries[1]), lines) for run in runs], inputs
-    )
+    return likely_mistakes.explained([scored(run, *summaries, options, warnings, lines) for run in runs], inputs)
 
 
 def _with_lines(runs: Sequence[Run], inputs: Inputs) -> Sequence[Run]:
@@ -266,7 +164,7 @@ def scored(
         det=det,
         tally=run.sums,
         scores=protocol.scores(run.sums, run.parameters),
-        warnings=[*warnings, *map(str, run.gathered.warnings)],
+        warnings=[*warnings, *_text_warnings(run, gt, det), *map(str, run.gathered.warnings)],
         rows=run.rows(),
     )
 
@@ -358,24 +256,25 @@ def _log_refused(inputs: Inputs, cut: tuple[int, int], refused: Sequence[Refused
             inputs.faults.add(fault.file, fault.line, fault.found, fault.expected, fault.column)
 
 
-def _warnings(
-    inputs: Inputs, gt_summary: InputSummary, det_summary: InputSummary, lines_count: InputCounts
+def input_warnings(
+    options: InputOptions, gt_summary: InputSummary, det_summary: InputSummary, lines: InputCounts | None = None
 ) -> list[str]:
-    warnings = [*inputs.gt.warnings, *inputs.det.warnings]
-    shapes = {"ground truth": gt_summary, "detections": det_summary, "lines": lines_count}
+    """Return what a user should know of what was read: polygons that were repaired, images without detections."""
+    warnings = []
+    shapes = {"ground truth": gt_summary, "detections": det_summary, "lines": lines or InputCounts()}
     for side, summary in shapes.items():
         if summary.repaired:
             repaired = "{count} invalid polygon[s] repaired, every lobe kept"
             warnings.append(f"{side}: {counted(summary.repaired, repaired)}")
         if summary.dropped:
-            is_counted = inputs.options.invalid == "skip" and summary is gt_summary
+            is_counted = options.invalid == "skip" and summary is gt_summary
             dropped = UNREACHABLE if is_counted else "left out, as if [it was|they were] not in the file"
             warnings.append(f"{side}: {counted(summary.dropped, '{count} invalid polygon[s] ' + dropped)}")
         if summary.zero_area:
             without_area = "{count} object[s] without area; [it matches|they match] nothing"
             warnings.append(f"{side}: {counted(summary.zero_area, without_area)}")
-    if inputs.options.min_confidence is not None:
-        warnings.append(_confidence_warning(inputs.options.min_confidence, det_summary))
+    if options.min_confidence is not None:
+        warnings.append(_confidence_warning(options.min_confidence, det_summary))
     if det_summary.missing and det_summary.images:
         missing = f"{{count}} of {counted(gt_summary.images, '{count} image[s]')} [has|have] no detections in "
         warnings.append(counted(det_summary.missing, missing) + det_summary.file)
@@ -389,7 +288,7 @@ def _confidence_warning(minimum: float, det: InputSummary) -> str:
     return f"detections: {det.unconfident} of {in_all} left out, their confidence below {minimum}"
 
 
-def _text_warnings(run: Run, det: InputSummary) -> list[str]:
-    if not run.protocol.needs_texts or det.transcriptions:
+def _text_warnings(run: Run, gt: InputSummary, det: InputSummary) -> list[str]:
+    if not run.protocol.needs_texts or det.transcriptions or not gt.images:
         return []
     return [f"{run.protocol.name}: no detection has a transcription, so no text can be right"]

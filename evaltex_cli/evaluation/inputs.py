@@ -59,11 +59,13 @@ class Inputs:
         return paired
 
 
-def open_inputs(gt: Path, det: Path, options: InputOptions, ordered_map: OrderedMap = map) -> Inputs:
+def open_inputs(gt: Path | Source, det: Path | Source, options: InputOptions, ordered_map: OrderedMap = map) -> Inputs:
     """Index both sides.
 
     Parameters
     ----------
+    gt, det : Path or Source
+        Sources are of objects in memory (`formats.memory`).
     ordered_map : callable
         What does the work (`workers`).
 
@@ -72,12 +74,15 @@ def open_inputs(gt: Path, det: Path, options: InputOptions, ordered_map: Ordered
     InputError
         When an input cannot be read at all.
     """
-    sides: list[tuple[Path, Side, InputOptions]] = [(gt, "gt", options), (det, "det", options)]
-    if ordered_map is not map and all(formats.is_text(path, options.format_of(side)) for path, side, _ in sides):
+    sides: list[tuple[Path | Source, Side, InputOptions]] = [(gt, "gt", options), (det, "det", options)]
+    files = [path for path in (gt, det) if isinstance(path, Path)]
+    if len(files) < 2:
+        ordered_map = map
+    elif ordered_map is not map and all(map(formats.is_text, files, (options.gt_format, options.det_format))):
         from evaltex_cli.runtime.workers import in_threads
 
         ordered_map = in_threads
-    elif any(formats.is_packed(path) for path in (gt, det)):
+    elif any(map(formats.is_packed, files)):
         ordered_map = map  # what is unpacked must outlive the workers
     try:
         (gt_source, faults), (det_source, more) = ordered_map(_opened, sides)
@@ -120,7 +125,7 @@ def in_pixels(gt: Source, det: Source, pictures: Path | None = None) -> tuple[So
     return with_sizes_of_each_other(gt, det, pair_images(gt, det, FaultLog()), pictures)
 
 
-def _opened(side_input: tuple[Path, Side, InputOptions]) -> tuple[Source, FaultLog]:
+def _opened(side_input: tuple[Path | Source, Side, InputOptions]) -> tuple[Source, FaultLog]:
     faults = FaultLog()
     path, side, options = side_input
     detected = formats.open_source(path, side, faults, options.format_of(side), options)

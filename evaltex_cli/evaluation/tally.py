@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from itertools import pairwise, repeat
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from evaltex_cli.display import Record, Rows, Table, number, plain
+from evaltex_cli.errors import counted
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols.base import Evidence, EvidenceRows, ObjectWarning, Protocol, Scores, Tally, Totals, joined
 from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
 from evaltex_cli.records import Floats, GeometryCounts, ImageBatch, Ints, Objects, count_texts
 
+if TYPE_CHECKING:
+    import pandas
+
 NEARLY_ZERO = 0.02
+SHOWN_SCORES = ("recall", "precision", "fscore", "hmean")
 Make: TypeAlias = "Callable[[Run, ImageBatch, Evidence], Any]"
 
 
-@dataclass(frozen=True)
-class InputCounts:
+@dataclass(frozen=True, repr=False)
+class InputCounts(Record):
     """What was read of one side; counts of different images add up.
 
     `transcriptions` counts objects whose transcription is not empty, `confidences` those that have one, `unconfident`
@@ -60,8 +66,8 @@ class InputCounts:
         return InputCounts(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
 
-@dataclass(frozen=True)
-class InputFile:
+@dataclass(frozen=True, repr=False)
+class InputFile(Record):
     """A side's file, as results name it."""
 
     file: str = ""
@@ -69,7 +75,7 @@ class InputFile:
     sha256: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class InputSummary(InputCounts, InputFile):
     """One side's file (`InputFile`), then the counts of all of it (`InputCounts`), as in a result's .json."""
 
@@ -79,8 +85,8 @@ class InputSummary(InputCounts, InputFile):
         return cls(**asdict(file), **asdict(counts))
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class ObjectResult(Record):
     """What one object or detection was matched with.
 
     Attributes
@@ -92,16 +98,22 @@ class ObjectResult:
         IDs of what it was matched with, on the other side.
     values : mapping
         The protocol's own values; None where undefined.
+    box : tuple of float or None
+        Bounding box x0, y0, x1, y1 in pixels, if `evaltex_cli.evaluate` or an `Accumulator` made the result.
+    text : str or None
+        The transcription, likewise.
     """
 
     id: int
     match: str
     partners: list[int]
     values: Mapping[str, float | None]
+    box: tuple[float, ...] | None = None
+    text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ImageResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class ImageResult(Record):
     """Results of one image; `totals` is the evidence in the form of JSON."""
 
     name: str
@@ -110,9 +122,14 @@ class ImageResult:
     objects: list[ObjectResult]
     detections: list[ObjectResult]
 
+    def shown(self) -> Table:
+        """Return one line: recall, precision and the numbers of objects and detections."""
+        scores = ", ".join(f"{name} {number(self.scores[name])}" for name in SHOWN_SCORES if name in self.scores)
+        return Table(f"ImageResult {self.name!r}: {scores} ({_objects(len(self.objects), len(self.detections))})")
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Evaluation(Record):
     """The result of one protocol on one data set.
 
     Attributes
@@ -127,8 +144,8 @@ class Evaluation:
         Summed evidence; those of runs over disjoint images add up.
     scores : dict
         Name -> number, list for a histogram, None where undefined.
-    images : list of ImageResult
-        Empty unless asked for.
+    images : sequence of ImageResult
+        Empty unless asked for (`per_image`).
     warnings : list of str
     rows : EvidenceRows or None
         The evidence of each image, if `Run.keep_rows`.
@@ -141,7 +158,7 @@ class Evaluation:
     det: InputSummary
     tally: Tally
     scores: Scores
-    images: list[ImageResult] = field(default_factory=list)
+    images: Sequence[ImageResult] = field(default_factory=Rows)
     warnings: list[str] = field(default_factory=list)
     rows: EvidenceRows | None = None
 
@@ -169,6 +186,57 @@ class Evaluation:
     def score(self, tally: Tally) -> Scores:
         """Score summed evidence as this evaluation does."""
         return self.protocol.scores(tally, self.parameters)
+
+    @property
+    def headline(self) -> dict[str, float | None]:
+        """The scores that are shown first: usually recall, precision and their harmonic mean."""
+        return {name: self.scores[name] for name in self.protocol.headline}
+
+    def shown(self) -> Table:
+        """Return one line: the headline scores, and what they are of."""
+        scores = ", ".join(f"{name} {number(value)}" for name, value in self.headline.items())
+        warnings = counted(len(self.warnings), ", {count} warning[s]") if self.warnings else ""
+        return Table(f"{self.protocol.name}: {scores} ({self.size()}{warnings})")
+
+    def size(self) -> str:
+        """Return the numbers of images, objects and detections in words."""
+        return f"{counted(self.gt.images, '{count} image[s]')}, {_objects(self.gt.objects, self.det.objects)}"
+
+    def _repr_html_(self) -> str:
+        rows = [["score", "value"], *([name, number(value)] for name, value in self.headline.items())]
+        return Table(f"{self.protocol.title}: {self.size()}", rows, "; ".join(self.warnings)).html()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the members of a result's .json: dictionaries, lists, strings, numbers and None."""
+        members = {
+            "protocol": self.protocol.name,
+            "signature": self.signature,
+            "parameters": asdict(self.parameters),
+            "inputs": {"gt": asdict(self.gt), "det": asdict(self.det)},
+            "totals": self.totals,
+            "scores": self.scores,
+            "images": self.images,
+            "warnings": self.warnings,
+        }
+        return {name: plain(value) for name, value in members.items()}
+
+    def to_pandas(self, table: str = "scores") -> pandas.DataFrame:
+        """Return a table as a data frame.
+
+        Parameters
+        ----------
+        table : {'scores', 'images', 'objects'}
+            One row per score; per image; or per object of either side.
+
+        Raises
+        ------
+        ConfigError
+            When pandas is not installed (extra ``tables``), for another table, and for images and objects of an
+            evaluation without them (`per_image`).
+        """
+        from evaltex_cli.evaluation import frames
+
+        return frames.of_evaluation(self, table)
 
 
 @dataclass(slots=True)
@@ -275,13 +343,13 @@ def image_scores(run: Run, tally: Tally) -> Scores:
     return (run.protocol.image_scores or run.protocol.scores)(tally, run.parameters)
 
 
-def image_results(run: Run, batch: ImageBatch, evidence: Evidence) -> Iterator[ImageResult]:
-    """Yield each image's results from a batch's evidence with matches."""
+def image_results(run: Run, batch: ImageBatch, evidence: Evidence, with_shapes: bool = False) -> Iterator[ImageResult]:
+    """Yield each image's results from a batch's evidence with matches; of objects with boxes and texts if wanted."""
     matches = evidence.matches
     if matches is None:
         raise ValueError("evidence was made without matches")
-    objects = _object_results(matches.gt, batch.gt.ids, batch.det.ids)
-    detections = _object_results(matches.det, batch.det.ids, batch.gt.ids)
+    objects = _object_results(matches.gt, batch.gt, batch.det.ids, with_shapes)
+    detections = _object_results(matches.det, batch.det, batch.gt.ids, with_shapes)
     for k, (name, tally) in enumerate(zip(batch.names, evidence.tally.rows(), strict=True)):
         yield ImageResult(
             name=name,
@@ -292,15 +360,23 @@ def image_results(run: Run, batch: ImageBatch, evidence: Evidence) -> Iterator[I
         )
 
 
-def _object_results(side: SideMatches, ids: Ints, partner_ids: Ints) -> list[ObjectResult]:
+def _object_results(side: SideMatches, own: Objects, partner_ids: Ints, with_shapes: bool) -> list[ObjectResult]:
     types = [MATCH_TYPES[code] for code in side.types.tolist()]
     bounds, linked = side.offsets.tolist(), partner_ids[side.partners].tolist()
     names, columns = list(side.values), [_or_none(values) for values in side.values.values()]
     rows = zip(*columns, strict=True) if columns else repeat(())
-    return [
-        ObjectResult(own, match, linked[start:stop], dict(zip(names, row, strict=True)))
-        for own, match, (start, stop), row in zip(ids.tolist(), types, pairwise(bounds), rows, strict=False)
+    results = [
+        ObjectResult(own_id, match, linked[start:stop], dict(zip(names, row, strict=True)))
+        for own_id, match, (start, stop), row in zip(own.ids.tolist(), types, pairwise(bounds), rows, strict=False)
     ]
+    if not with_shapes:
+        return results
+    boxes = map(tuple, own.boxes.tolist())
+    return [replace(one, box=box, text=text) for one, box, text in zip(results, boxes, own.texts, strict=True)]
+
+
+def _objects(gt: int, det: int) -> str:
+    return f"{counted(gt, '{count} object[s]')}, {counted(det, '{count} detection[s]')}"
 
 
 def _or_none(values: Floats) -> list[float | None]:

@@ -94,6 +94,8 @@ FORMATS = {
     "evaltex": ("evaltex_cli.formats.evaltex.format", "FORMAT"),
 }
 """Name -> module and attribute of its `Format`; the first that recognises an input reads it."""
+MEMORY = "memory"
+"""The format of arrays in Python, which no file has."""
 
 
 def load(name: str) -> Format:
@@ -104,20 +106,26 @@ def load(name: str) -> Format:
     InputError
         When the registry has none of that name.
     """
-    if name not in FORMATS:
+    if name not in FORMATS and name != MEMORY:
         raise InputError(unknown("format", name, list(FORMATS)))
-    module, attribute = FORMATS[name]
+    module, attribute = FORMATS.get(name, ("evaltex_cli.formats.memory", "FORMAT"))
     found: Format = getattr(import_module(module), attribute)
     return found
 
 
 def open_source(
-    path: Path, side: Side, faults: FaultLog, format_name: str | None = None, options: InputOptions | None = None
+    path: Path | Source,
+    side: Side,
+    faults: FaultLog,
+    format_name: str | None = None,
+    options: InputOptions | None = None,
 ) -> Source:
     """Index an input, detecting its format by content unless one is named.
 
     Parameters
     ----------
+    path : Path or Source
+        A source in memory is indexed already, and returned.
     options : InputOptions, optional
         Has the option of the format, if it takes one (`base.Format.option`).
 
@@ -126,6 +134,8 @@ def open_source(
     InputError
         When there is no such file or folder, it cannot be read, or no format fits it.
     """
+    if not isinstance(path, Path):
+        return path
     files = input_files.files_of(path)
     if files != [path]:
         return _open_shards(path, files, side, faults, format_name)

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, Position, Steps
+from evaltex_cli.geometry.picture_runs import PictureRuns
 from evaltex_cli.records import Bools, Floats, GeometryCounts, Ints, Objects
 
 Side = Literal["gt", "det"]
@@ -39,6 +40,8 @@ class ReadImages:
         What could not be read; the objects are then not complete.
     in_fractions : (images,) bool, or None
         The images with coordinates that are fractions of the page's width and height; None if all are in pixels.
+    pictures : sequence of PictureRuns or None, or None
+        The pixels of the objects of each image, labelled by their IDs, of objects that are masks in memory.
     """
 
     sizes: Floats
@@ -47,6 +50,7 @@ class ReadImages:
     unconfident: int = 0
     faults: FaultLog = field(default_factory=FaultLog)
     in_fractions: Bools | None = None
+    pictures: Sequence[PictureRuns | None] | None = None
 
 
 class ImageText(NamedTuple):

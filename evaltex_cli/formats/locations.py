@@ -68,7 +68,7 @@ def _in_json(path: str, wanted: Iterable[tuple[str, Position | Steps]]) -> dict[
     """Return where values of JSON documents begin, by file and the way there; nothing of other files."""
     by_file: dict[str, set[Steps]] = {}
     for file, at in wanted:
-        if not isinstance(at, Position):
+        if not isinstance(at, Position) and at:
             by_file.setdefault(file, set()).add(at)
     found = {}
     for file, ways in by_file.items():

@@ -34,6 +34,10 @@ class MaskFolders(NamedTuple):
     base: Path = Path()
 
 
+IN_MEMORY = MaskFolders(Path(), Path(), 0)
+"""Instead of folders, if the pixels of the objects are arrays in Python."""
+
+
 class Coordinates(NamedTuple):
     """What the four numbers of a box are, if its file does not say so.
 

@@ -433,7 +433,7 @@ def test_masks_are_refused():
     empty = np.zeros(0, np.int64)
     runs = type("Runs", (), {})()
     from evaltex_cli.diagnosis.diagnosis import Diagnostician
-    from evaltex_cli.evaluation.accumulator import image_objects
+    from evaltex_cli.evaluation.arrays import image_objects
 
     batch = ImageBatch(["img"], np.ones((1, 2)), image_objects(), image_objects(), gt_runs=runs, det_runs=runs)
     assert batch.has_masks

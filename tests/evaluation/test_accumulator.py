@@ -224,7 +224,7 @@ def test_coordinates_at_the_limit_raise_no_warning(protocol: str) -> None:
 def test_unknown_protocols_and_parameters() -> None:
     with pytest.raises(ConfigError, match=r"unknown protocol 'evaltx' \(did you mean 'evaltex'\?\); known: evaltex, "):
         Accumulator("evaltx")
-    with pytest.raises(ConfigError, match="unknown key 'border'"):
+    with pytest.raises(ConfigError, match=r"unknown option 'border' \(did you mean 'det_border'\?\)"):
         Accumulator(border=1)
 
 

@@ -15,7 +15,7 @@ from PIL import Image
 
 from evaltex_cli import evaluate
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.evaluation.accumulator import image_objects
+from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.formats.label_images import read_runs
 from evaltex_cli.formats.picture_folders import PictureFolder
 from evaltex_cli.records import LabelRuns, concatenate

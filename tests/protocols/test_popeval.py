@@ -16,7 +16,7 @@ from limits import at_most
 from reference_popeval import Word
 
 from evaltex_cli import evaluate
-from evaltex_cli.evaluation.accumulator import image_objects
+from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols import popeval
 from evaltex_cli.protocols.base import Evidence

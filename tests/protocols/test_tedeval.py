@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_tedeval import Word
 
-from evaltex_cli import evaluate
-from evaltex_cli.evaluation.accumulator import Accumulator, image_objects
+from evaltex_cli import Accumulator, evaluate, image_objects
 from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols import tedeval
 from evaltex_cli.protocols.base import Evidence

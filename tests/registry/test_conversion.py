@@ -20,7 +20,7 @@ from evaltex_cli.conversion.base import Holds
 from evaltex_cli.conversion.base import load as load_writer
 from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import counted
-from evaltex_cli.evaluation.accumulator import image_objects
+from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.evaluation.evaluate import evaluate_inputs
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import Run

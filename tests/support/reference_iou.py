@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import shapely
 
-from evaltex_cli.evaluation.accumulator import image_objects
+from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.evaluation.tally import ImageResult, Run, add_batch, image_results
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.config import checked

@@ -20,7 +20,7 @@ from evaltex_cli import evaluate
 from evaltex_cli.cli import main
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.evaluation import coordinate_mixups, pairing
-from evaltex_cli.evaluation.accumulator import image_objects
+from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.base import ReadImages
 from evaltex_cli.formats.files import image_names

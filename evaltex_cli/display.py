@@ -1,0 +1,162 @@
+"""How records look: a line or a small table in a prompt, a table in a notebook, and a data frame of pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from itertools import islice
+from reprlib import Repr
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from evaltex_cli.errors import ConfigError
+
+if TYPE_CHECKING:
+    import pandas
+
+Item = TypeVar("Item")
+LONGEST_REPR = 2000
+"""Characters of the longest `repr` of a record."""
+LONGEST_CELL = 60
+MOST_ROWS = 12
+MOST_HTML_ROWS = 60
+DECIMALS = 4
+_SHORT = Repr()
+_SHORT.maxlevel, _SHORT.maxdict, _SHORT.maxlist, _SHORT.maxstring, _SHORT.maxother = 3, 8, 4, 80, 120
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What a record shows of itself.
+
+    Attributes
+    ----------
+    title : str
+    rows : sequence of sequence of str
+        The first has the heads of the columns; empty for a title alone.
+    note : str
+        A line below.
+    """
+
+    title: str
+    rows: Sequence[Sequence[str]] = ()
+    note: str = ""
+
+    def text(self) -> str:
+        """Return it as lines of text, of at most `LONGEST_REPR` characters."""
+        shown = [[_cut(cell) for cell in row] for row in self.rows[: MOST_ROWS + 1]]
+        widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in shown]
+        room = LONGEST_REPR - len(self.title) - len(self.note) - 100
+        while lines and sum(map(len, lines)) + len(lines) > room:
+            lines.pop()
+        left_out = len(self.rows) - len(lines)
+        lines += [f"... and {left_out} more"] if left_out else []
+        return "\n".join(filter(None, [self.title, *map(str.rstrip, lines), self.note]))[:LONGEST_REPR]
+
+    def html(self) -> str:
+        """Return it as HTML, all text escaped, in the style that notebooks give to data frames."""
+        from html import escape  # a run needs none
+
+        parts = [f"<p>{escape(self.title)}</p>"]
+        if self.rows:
+            head, *body = self.rows[: MOST_HTML_ROWS + 1]
+            parts += ['<table border="1" class="dataframe">', f"<thead>{_html_row(head, 'th')}</thead><tbody>"]
+            parts += [_html_row(row, "td") for row in body]
+            parts.append("</tbody></table>")
+        left_out = max(len(self.rows) - 1 - MOST_HTML_ROWS, 0)
+        parts += [f"<p>... and {left_out} more</p>"] if left_out else []
+        parts += [f"<p>{escape(self.note)}</p>"] if self.note else []
+        return "\n".join(parts)
+
+
+class Record:
+    """A record that shows itself as a `Table`; by default as one line of its fields."""
+
+    __slots__ = ()
+
+    def shown(self) -> Table:
+        """Return what the record shows of itself."""
+        values = ((field.name, getattr(self, field.name)) for field in fields(self) if field.repr)  # type: ignore[arg-type]
+        return Table(f"{type(self).__name__}({', '.join(f'{name}={_SHORT.repr(value)}' for name, value in values)})")
+
+    def __repr__(self) -> str:
+        return self.shown().text()
+
+    def _repr_html_(self) -> str:
+        return self.shown().html()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as dictionaries, lists, strings, numbers and None, as JSON has them."""
+        return {field.name: plain(getattr(self, field.name)) for field in fields(self) if field.repr}  # type: ignore[arg-type]
+
+
+class Rows(tuple[Item, ...]):
+    """Records of one kind, of which a `repr` shows the first few."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        if not self:
+            return "[]"
+        title = f"{len(self)} of {type(self[0]).__name__}:"
+        lines = [title, *(f"  {_cut(repr(one), 200)}" for one in islice(self, 4))]
+        return "\n".join([*lines, *(["  ..."] if len(self) > 4 else [])])
+
+
+def plain(value: Any) -> Any:
+    """Return a value with its records as dictionaries, and its sequences as lists."""
+    if isinstance(value, Record):
+        return value.to_dict()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, str | int) or value is None:
+        return value
+    if isinstance(value, Sequence):
+        return [plain(one) for one in value]
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def number(value: float | None, sign: str = "") -> str:
+    """Return a score for reading; a dash if it is undefined."""
+    return "–" if value is None else f"{value:{sign}.{DECIMALS}f}" if abs(value) <= 1 else f"{value:{sign}g}"
+
+
+def frame(columns: Mapping[str, Sequence[Any]]) -> pandas.DataFrame:
+    """Return columns of one length as a data frame.
+
+    Raises
+    ------
+    ConfigError
+        When pandas is not installed.
+    """
+    try:
+        import pandas
+    except ImportError as error:
+        raise ConfigError("pandas is not installed; to_pandas() needs it: pip install 'evaltex[tables]'") from error
+    return pandas.DataFrame(dict(columns))
+
+
+def frame_of_rows(names: Sequence[str], rows: Iterator[Sequence[Any]]) -> pandas.DataFrame:
+    """Return rows as a data frame with columns of these names; raises as `frame`."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    return frame({name: list(column) for name, column in zip(names, columns, strict=True)})
+
+
+def unknown_table(what: str, known: Sequence[str]) -> ConfigError:
+    """Return the error that a record has no table of this name."""
+    return ConfigError(f"to_pandas({what!r}): expected one of {', '.join(map(repr, known))}")
+
+
+def _cut(text: str, most: int = LONGEST_CELL) -> str:
+    shown = text if text.isprintable() else " ".join(text.split())
+    return shown if len(shown) <= most else shown[: most - 3] + "..."
+
+
+def _html_row(cells: Sequence[str], tag: str) -> str:
+    from html import escape
+
+    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"

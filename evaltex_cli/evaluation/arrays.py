@@ -1,0 +1,287 @@
+"""The objects of one image from arrays: boxes, quadrilaterals, polygons or masks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evaltex_cli.errors import InputError
+from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
+from evaltex_cli.formats.memory import ImageObjects
+from evaltex_cli.geometry import outlines
+from evaltex_cli.geometry.picture_runs import PictureRuns, TooManyRunsError, find_runs, object_of
+from evaltex_cli.records import Bools, Floats, Ints, Objects, Texts, concatenate_texts
+
+OneImage: TypeAlias = "Objects | ArrayLike | Iterable[ArrayLike]"
+"""The objects of one image: what `objects_of` takes."""
+FORMS = (
+    "(n, 4) boxes x0, y0, x1, y1, (n, 8) or (n, k, 2) vertices, a list of (k, 2) polygons, (n, height, width) masks of"
+    " bool, or image_objects(...)"
+)
+_HINTS = {
+    5: "; a confidence goes into image_objects(boxes[:, :4], confidences=boxes[:, 4])",
+    6: "; confidences go into image_objects(boxes[:, :4], confidences=...), triangles into an array (n, 3, 2)",
+    9: "; a confidence goes into image_objects(polygons=rows[:, :8].reshape(-1, 4, 2), confidences=rows[:, 8])",
+}
+
+
+def objects_of(given: OneImage) -> Objects:
+    """Return the objects of one image from what a user has of it.
+
+    Parameters
+    ----------
+    given : Objects or array
+        (n, 4) boxes x0, y0, x1, y1; (n, 8), (n, 10), ... or (n, k, 2) vertices of polygons; a list of polygons, each
+        (k, 2), and boxes; (n, height, width) masks of bool; or `image_objects`.
+
+    Raises
+    ------
+    InputError
+        For anything else.
+    """
+    if isinstance(given, Objects):
+        return given
+    array = _plain_array(given)
+    if array is None:
+        return _of_shapes(given)
+    if array.dtype.kind == "b":
+        return image_objects(masks=array)
+    if array.size == 0:
+        return image_objects()
+    if array.ndim == 2 and array.shape[1] == 4:
+        return image_objects(array)
+    if array.ndim == 2 and array.shape[1] >= 8 and array.shape[1] % 2 == 0:
+        return image_objects(polygons=list(array.reshape(len(array), -1, 2)))
+    if array.ndim == 3 and array.shape[2] == 2:
+        return image_objects(polygons=list(array))
+    hint = _HINTS.get(array.shape[1], "") if array.ndim == 2 else ""
+    raise InputError(f"an array of shape {array.shape}, type {array.dtype}; expected {FORMS}{hint}")
+
+
+def image_objects(
+    boxes: ArrayLike | None = None,
+    polygons: Sequence[ArrayLike] | None = None,
+    *,
+    masks: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
+    regions: ArrayLike | None = None,
+    dont_care: ArrayLike | None = None,
+    texts: Sequence[str] | None = None,
+    confidences: ArrayLike | None = None,
+) -> ImageObjects:
+    """Make the objects of one image from arrays.
+
+    Parameters
+    ----------
+    boxes : (b, 4) array, optional
+        x0, y0, x1, y1 in pixels.
+    polygons : sequence of (k, 2) arrays, optional
+        Vertices of polygons; they follow the boxes.
+    masks : (m, height, width) booleans or (height, width) integers, optional
+        Pixels of the objects, instead of boxes and polygons: one mask per object, which share no pixel, or a label
+        picture, whose values are the objects' IDs, 0 for none. Then both sides must be masks.
+    ids, regions : (n,) integers, optional
+        Default 1..n, and the object's own ID.
+    dont_care : (n,) booleans, optional
+    texts : sequence of n str, optional
+    confidences : (n,) numbers, optional
+        Of detections, from 0 to 1; NaN or None for one that has none.
+
+    Returns
+    -------
+    ImageObjects
+
+    Raises
+    ------
+    InputError
+        For arrays of the wrong shape or kind, numbers that are not finite or beyond 1e12, inverted boxes, IDs that
+        repeat, confidences outside [0, 1], masks that are empty or share pixels.
+
+    Examples
+    --------
+    >>> image_objects([[0, 0, 40, 10]], [[(50, 0), (90, 5), (88, 15), (48, 10)]], texts=["two", "words"])
+    ImageObjects(2 boxes and polygons)
+    """
+    picture: PictureRuns | None = None
+    rings = [_array(ring, f"polygon {k}", 2) for k, ring in enumerate([] if polygons is None else polygons)]
+    if masks is not None:
+        if boxes is not None or rings:
+            raise InputError("masks do not go with boxes and polygons; give all objects of an image in one way")
+        labels, ids = _labels(masks, ids)
+        picture = _runs(labels)
+        boxes = _boxes_around(picture, np.asarray(ids))
+    box_array = _array(boxes if boxes is not None else np.zeros((0, 4)), "boxes", 4)
+    shapes = [*box_array, *rings]
+    is_box = np.arange(len(shapes)) < len(box_array)
+    columns = {"ids": ids, "regions": regions, "dont_care": dont_care, "texts": texts, "confidences": confidences}
+    return _made(shapes, is_box, picture, **columns)
+
+
+def _made(shapes: Sequence[Floats], is_box: Bools, picture: PictureRuns | None = None, **given: Any) -> ImageObjects:
+    """Make objects of boxes, (4,) each, and polygons, (k, 2) each, in this order."""
+    count, (ids, dont_care, texts) = len(shapes), (given.get(name) for name in ("ids", "dont_care", "texts"))
+    own = np.arange(1, count + 1) if ids is None else _column(ids, "ids", count, np.int64, "iu")
+    if len(np.unique(own)) != count:
+        raise InputError("ids repeat; expected IDs used once in an image")
+    _refuse_bad(shapes, is_box)
+    numbers = np.concatenate([np.zeros(0), *(shape.ravel() for shape in shapes)])
+    drawn, repairs = outlines.from_numbers(numbers, np.array([shape.size for shape in shapes], np.int64), is_box)
+    regions, confidences = given.get("regions"), given.get("confidences")
+    return ImageObjects(
+        offsets=np.array([0, count]),
+        ids=own,
+        outlines=drawn,
+        regions=own if regions is None else _column(regions, "regions", count, np.int64, "iu"),
+        dont_care=np.zeros(count, dtype=bool)
+        if dont_care is None
+        else _column(dont_care, "dont_care", count, np.bool_, "biu"),
+        texts=_texts([""] * count if texts is None else list(texts), count),
+        confidences=None if confidences is None else _confidences(confidences, count),
+        repairs=repairs,
+        picture=picture,
+    )
+
+
+def _refuse_bad(shapes: Sequence[Floats], is_box: Bools) -> None:
+    places = {True: 0, False: 0}  # boxes and polygons are numbered apart, as they are given
+    for shape, box in zip(shapes, is_box.tolist(), strict=True):
+        if box and (shape[2:] < shape[:2]).any():
+            raise InputError(
+                f"box {places[box]} is {shape.tolist()}; expected x0, y0, x1, y1 with x0 <= x1 and y0 <= y1 (corners,"
+                " not width and height)"
+            )
+        if not box and len(shape) < 3:
+            raise InputError(f"polygon {places[box]} has fewer than three vertices")
+        places[box] += 1
+
+
+# From arrays of other forms -------------------------------------------------------------------------------------------
+
+
+def _plain_array(given: Any) -> NDArray[Any] | None:
+    """Return it as an array of numbers or booleans; None for a list of polygons of different lengths."""
+    if isinstance(given, str | bytes | dict):
+        raise InputError(f"{type(given).__name__}; expected {FORMS}")
+    try:
+        array = np.asarray(given)
+    except (TypeError, ValueError):
+        return None
+    if array.dtype.kind not in "biuf" and array.size:
+        return None
+    if array.ndim == 1 and array.size and array.dtype.kind in "biuf":
+        raise InputError(f"a list of {array.size} numbers; expected {FORMS}; of one object [object]")
+    return array
+
+
+def _of_shapes(given: Any) -> ImageObjects:
+    """Return objects from a list of polygons and boxes, in its order."""
+    try:
+        items = [np.array(one, dtype=np.float64) for one in given]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"not arrays of numbers ({error}); expected {FORMS}") from error
+    shapes = []
+    for k, one in enumerate(items):
+        flat = one.ndim == 1 and one.size % 2 == 0 and (one.size == 4 or one.size >= 8)
+        if not flat and not (one.ndim == 2 and one.shape[1] == 2):
+            raise InputError(f"object {k} of shape {one.shape}; expected (4,) for a box, (k, 2) for a polygon")
+        shape = one if one.shape == (4,) else one.reshape(-1, 2)
+        shapes.append(_finite(shape, f"object {k}"))
+    return _made(shapes, np.array([shape.ndim == 1 for shape in shapes], bool))
+
+
+def _labels(masks: ArrayLike, ids: ArrayLike | None) -> tuple[Ints, ArrayLike]:
+    """Return a (height, width) label picture and the IDs of its objects."""
+    array = np.asarray(masks)
+    if array.ndim == 2 and array.dtype.kind in "iu":
+        present = np.unique(array[array != 0]).astype(np.int64)
+        if ids is not None and sorted(np.asarray(ids).ravel().tolist()) != present.tolist():
+            raise InputError(f"masks: labels {present[:5].tolist()}...; expected the IDs and 0")
+        return array.astype(np.int64), present if ids is None else ids
+    if array.ndim != 3 or (array.dtype.kind != "b" and array.size):
+        raise InputError(
+            f"masks: shape {array.shape}, type {array.dtype}; expected (n, height, width) booleans, one mask each,"
+            " or (height, width) integers, 0 for no object"
+        )
+    own = np.arange(1, len(array) + 1) if ids is None else _column(ids, "ids", len(array), np.int64, "iu")
+    labels = np.zeros(array.shape[1:], np.int64)
+    for k, (mask, number) in enumerate(zip(array, own.tolist(), strict=True)):
+        if not mask.any():
+            raise InputError(f"mask {k} has no pixel; leave out objects that are not there")
+        if labels[mask].any():
+            other = int(np.flatnonzero(own == labels[mask].max())[0])
+            raise InputError(f"masks {other} and {k} share pixels; expected each pixel in one mask at most")
+        labels[mask] = number
+    return labels, own
+
+
+def _boxes_around(runs: PictureRuns, ids: Ints) -> Floats:
+    width = max(runs.shape[1], 1)
+    row, owner = runs.start // width, object_of(runs.label, ids)
+    boxes = np.tile([np.inf, np.inf, 0, 0], (len(ids), 1))
+    for side, values in enumerate((runs.start - row * width, row)):
+        np.minimum.at(boxes[:, side], owner, values)
+    for side, values in enumerate((runs.stop - row * width, row + 1), start=2):
+        np.maximum.at(boxes[:, side], owner, values)
+    return boxes
+
+
+def _runs(labels: Ints) -> PictureRuns:
+    try:
+        return find_runs(labels)
+    except TooManyRunsError as error:
+        raise InputError("masks: noise or a pattern of single pixels; expected objects drawn as areas") from error
+
+
+# Columns --------------------------------------------------------------------------------------------------------------
+
+
+def _array(values: ArrayLike, what: str, width: int) -> Floats:
+    try:
+        array = np.array(values, dtype=np.float64)  # a copy: training loops use their buffers again
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what}: not an array of numbers ({error})") from error
+    if array.size == 0:
+        array = array.reshape(0, width)
+    if array.ndim != 2 or array.shape[1] != width:
+        raise InputError(f"{what}: shape {array.shape}; expected (n, {width})")
+    return _finite(array, what)
+
+
+def _finite(array: Floats, what: str) -> Floats:
+    if not np.isfinite(array).all():
+        raise InputError(f"{what}: holds NaN or infinity; expected finite numbers")
+    if (np.abs(array) > COORDINATE_LIMIT).any():
+        raise InputError(f"{what}: holds a number beyond 1e12 in magnitude; expected pixels")
+    return array
+
+
+def _column(values: ArrayLike, what: str, count: int, dtype: Any, kinds: str) -> Any:
+    array = np.asarray(values)
+    if array.shape != (count,):
+        raise InputError(f"{what}: shape {array.shape}; expected ({count},), one an object")
+    if count and array.dtype.kind not in kinds:
+        raise InputError(f"{what}: of type {array.dtype}; expected {'booleans' if 'b' in kinds else 'integers'}")
+    return array.astype(dtype)
+
+
+def _confidences(values: ArrayLike, count: int) -> Floats:
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"confidences: not an array of numbers ({error})") from error
+    column: Floats = _column(array, "confidences", count, np.float64, "f")
+    outside = (column < 0) | (column > 1)
+    if outside.any():
+        raise InputError(f"confidences: holds {column[outside][0]:g}; expected numbers from 0 to 1")
+    return column
+
+
+def _texts(texts: list[str], count: int) -> Texts:
+    if len(texts) != count:
+        raise InputError(f"texts: {len(texts)} of them; expected {count}, one an object")
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError("texts: holds something else than strings; expected '' where there is none")
+    return concatenate_texts(texts)

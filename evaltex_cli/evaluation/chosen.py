@@ -1,0 +1,101 @@
+"""The protocols and parameters that a user of the Python functions has chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from evaltex_cli.errors import ConfigError, nearest, quote
+from evaltex_cli.evaluation.evaluations import Evaluations
+from evaltex_cli.evaluation.tally import Evaluation
+from evaltex_cli.protocols import PROTOCOLS, config
+from evaltex_cli.protocols.base import load
+
+ALL = "all"
+OPTIONS = (
+    *("params", "preset", "per_image", "jobs", "progress", "sizes", "gt_format", "det_format", "images", "gt_images"),
+    *("det_images", "max_pixels", "min_confidence", "invalid_polygons", "coordinates", "columns", "gt_lines"),
+    *("thresholds", "edges", "labels", "resamples", "seed", "level"),
+)
+"""Keywords of the Python functions, which are suggested for others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Protocols and their parameters records.
+
+    Attributes
+    ----------
+    records : mapping
+        Name -> parameters record.
+    is_one : bool
+        Whether one name was given, so that the result is of one.
+    is_all : bool
+        Whether ``"all"`` was given, so that what the input does not allow is left out.
+    """
+
+    records: Mapping[str, Any]
+    is_one: bool = True
+    is_all: bool = False
+
+    def result(
+        self, evaluations: Mapping[str, Evaluation], left_out: Mapping[str, str] | None = None
+    ) -> Evaluation | Evaluations:
+        """Return the only evaluation, or all of them by protocol."""
+        return next(iter(evaluations.values())) if self.is_one else Evaluations(evaluations, left_out or {})
+
+
+def chosen_parameters(
+    protocol: str | Iterable[str], params: Mapping[str, Any] | None = None, given: Mapping[str, Any] | None = None
+) -> Chosen:
+    """Return the parameters of the protocols that were named.
+
+    Parameters
+    ----------
+    protocol : str or iterable of str
+        In any case; ``"all"`` for every one.
+    params : mapping, optional
+        Parameter -> value, of the only protocol; or protocol -> such a mapping.
+    given : mapping, optional
+        Keywords that are no option: more parameters of the only protocol.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown protocol or parameter, a value out of range, and parameters of no protocol that was named.
+    """
+    is_one = isinstance(protocol, str) and protocol.lower() != ALL
+    names = _names([protocol] if isinstance(protocol, str) else list(protocol))
+    of_one = {key: value for key, value in (params or {}).items() if not isinstance(value, Mapping)}
+    _refuse_unknown(names, given or {})
+    of_one |= given or {}
+    by_protocol = {key.lower(): value for key, value in (params or {}).items() if isinstance(value, Mapping)}
+    for name in by_protocol:
+        if name not in names:
+            raise ConfigError(f"params of {quote(name)}, which is not among the protocols {', '.join(names)}")
+    if of_one and len(names) > 1:
+        key = next(iter(of_one))
+        raise ConfigError(
+            f"{quote(key)}: several protocols have parameters; give params={{{names[0]!r}: {{{key!r}: ...}}}}"
+        )
+    records = {name: config.checked(name, {**by_protocol.get(name, {}), **of_one}) for name in names}
+    return Chosen(records, is_one, isinstance(protocol, str) and not is_one)
+
+
+def _names(given: Sequence[str]) -> list[str]:
+    if not all(isinstance(name, str) for name in given) or not given:
+        raise ConfigError(f"protocol {quote(str(given))}; expected a name, a list of names, or 'all'")
+    names = [name.strip().lower() for name in given]
+    if ALL in names:
+        return list(PROTOCOLS)
+    return list(dict.fromkeys(load(name).name for name in names))
+
+
+def _refuse_unknown(names: Sequence[str], given: Iterable[str]) -> None:
+    """Refuse keywords that are neither an option nor a parameter of any of the protocols."""
+    known = list(dict.fromkeys(field.name for name in names for field in fields(load(name).parameters)))
+    for key in given:
+        if key not in known:
+            hint = nearest(key, [*OPTIONS, *known])
+            raise ConfigError(f"unknown option {quote(key)}{hint}; parameters of {names[0]}: {', '.join(known)}")

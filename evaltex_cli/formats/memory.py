@@ -1,0 +1,100 @@
+"""Objects in memory as an input: what is evaluated from arrays is read, paired and measured as files are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.formats.base import Format, ImageText, Place, ReadImages, Side, Source
+from evaltex_cli.geometry.picture_runs import PictureRuns
+from evaltex_cli.records import Floats, GeometryCounts, Ints, Objects, Outlines, concatenate, concatenate_texts
+
+BYTES_OF_OBJECT = 64
+"""What an object weighs when images are cut into batches: about a line of text."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ImageObjects(Objects):
+    """The objects of one image in memory, made by `evaltex_cli.image_objects`.
+
+    Attributes
+    ----------
+    repairs : GeometryCounts
+        How many polygons were repaired, and how many objects have no area.
+    picture : PictureRuns or None
+        The pixels of the objects, labelled by their IDs, if they are masks.
+    """
+
+    repairs: GeometryCounts = field(default_factory=GeometryCounts)
+    picture: PictureRuns | None = None
+
+    def __repr__(self) -> str:
+        kind = "masks" if self.picture is not None else "boxes" if self.outlines.all_boxes else "boxes and polygons"
+        ignored = int(self.dont_care.sum())
+        return f"ImageObjects({self.count} {kind}{f', {ignored} don' + chr(39) + 't care' if ignored else ''})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Content:
+    """The images of one side."""
+
+    side: Side
+    images: Sequence[Objects]
+    sizes: Floats
+
+    def part(self, positions: Ints) -> _Content:
+        images = [self.images[k] for k in positions.tolist()]
+        return _Content(self.side, images, self.sizes[positions])
+
+    def read(self) -> ReadImages:
+        made = [image for image in self.images if isinstance(image, ImageObjects)]
+        pictures = [image.picture if isinstance(image, ImageObjects) else None for image in self.images]
+        return ReadImages(
+            self.sizes,
+            concatenate(self.images) if self.images else NOTHING,
+            sum((image.repairs for image in made), GeometryCounts()),
+            pictures=pictures if any(picture is not None for picture in pictures) else None,
+        )
+
+    def places(self) -> Iterator[Place]:
+        return (Place(self.side, (), ()) for _ in self.images)
+
+    def texts(self) -> Iterator[ImageText]:
+        return iter(())
+
+
+def source(side: Side, images: Mapping[str, Objects], sizes: Mapping[str, Floats]) -> Source:
+    """Return images in memory as an input.
+
+    Parameters
+    ----------
+    images : mapping
+        Name -> its objects.
+    sizes : mapping
+        Name -> (2,) height and width in pixels, as far as they are known.
+    """
+    names, unknown = list(images), np.zeros(2)
+    known = np.array([sizes.get(name, unknown) for name in names], np.float64).reshape(-1, 2)
+    weights = np.array([1 + BYTES_OF_OBJECT * image.count for image in images.values()], np.int64)
+    content = _Content(side, list(images.values()), known)
+    return Source(side, "memory", "", names, weights, content)
+
+
+def _index(path: Path, side: Side, faults: FaultLog) -> Source:
+    raise InputError(f"{path}: memory is the format of arrays, not of files; leave it out")
+
+
+NOTHING = ImageObjects(
+    offsets=np.zeros(1, np.int64),
+    ids=np.zeros(0, np.int64),
+    outlines=Outlines.of_boxes(np.zeros((0, 4))),
+    regions=np.zeros(0, np.int64),
+    dont_care=np.zeros(0, dtype=bool),
+    texts=concatenate_texts([]),
+)
+"""No image at all."""
+FORMAT = Format("memory", "arrays in Python", lambda path: False, _index)

@@ -1,0 +1,87 @@
+"""Records in a prompt and in a notebook: short, whatever they contain, and nothing in them is markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaltex_cli import Accumulator, evaluate, image_objects
+from evaltex_cli.display import LONGEST_REPR, MOST_HTML_ROWS, Record, Rows, Table
+
+WORDS = Path(__file__).parents[1] / "examples" / "words"
+
+
+def reachable(value: Any, seen: set[int]) -> Iterator[Any]:
+    """The records of the package that a user gets to from one, by attributes and items."""
+    if id(value) in seen or isinstance(value, str | int | float | type) or value is None:
+        return
+    seen.add(id(value))
+    if isinstance(value, Mapping | list | tuple):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from reachable(one, seen)
+    if type(value).__module__.startswith("evaltex_cli"):
+        yield value
+        names = [field.name for field in fields(value)] if is_dataclass(value) else []
+        for name in names:
+            yield from reachable(getattr(value, name), seen)
+
+
+def assert_short(value: Any) -> int:
+    records = list(reachable(value, set()))
+    for one in records:
+        assert len(repr(one)) <= LONGEST_REPR, type(one)
+        if isinstance(one, Record):
+            assert one._repr_html_().startswith("<"), type(one)
+    return len(records)
+
+
+def test_no_record_of_an_evaluation_is_long() -> None:
+    many = np.random.default_rng(0).integers(0, 500, (300, 2))
+    boxes = np.concatenate([many, many + 30], axis=1)
+    words = image_objects(boxes, texts=["word"] * 300, confidences=[0.5] * 300)
+    found = evaluate(
+        {f"image {k}": words for k in range(3)}, {f"image {k}": words for k in range(3)}, "all", per_image=True
+    )
+    assert assert_short(found) > 1000
+    accumulator = Accumulator("all")
+    accumulator.update(words, words)
+    assert_short([accumulator, words])
+
+
+def test_lines_and_tables() -> None:
+    found = evaluate(WORDS / "gt.txt", WORDS / "det.txt", ["evaltex", "iou"], per_image=True)
+    assert repr(found["iou"]) == (
+        "iou: recall 0.5000, precision 0.5882, hmean 0.5405 (4 images, 22 objects, 18 detections)"
+    )
+    assert repr(found).splitlines() == [
+        "4 images, 22 objects, 18 detections",
+        "protocol  recall  precision  f-score",
+        "evaltex   0.9143  0.6657     0.7704",
+        "iou       0.5000  0.5882     0.5405",
+    ]
+    assert repr(found["iou"].images).startswith("4 of ImageResult:\n  ImageResult 'street_sign': recall 0.5000, ")
+    assert repr(Rows()) == "[]"
+
+
+def test_tables_are_cut_and_say_so() -> None:
+    table = Table("title", [["a", "b"], *(["x" * 100, str(k)] for k in range(100))], "note")
+    lines = table.text().splitlines()
+    assert lines[-2:] == ["... and 88 more", "note"]
+    assert max(map(len, lines)) < 80
+    wide = Table("title", [[f"head {k}" * 10 for k in range(60)]] * 5)
+    assert len(wide.text()) <= LONGEST_REPR
+    assert table.html().count("<tr>") == MOST_HTML_ROWS + 1
+    assert "and 40 more" in table.html()
+
+
+def test_text_is_no_markup() -> None:
+    found = evaluate({"<script>": [[0, 0, 9, 9]]}, {"<script>": [[0, 0, 9, 9]]}, "cleval", per_image=True)
+    assert found.warnings
+    assert "<script>" in found.warnings[0]
+    for shown in (found._repr_html_(), found.images[0]._repr_html_()):
+        assert "&lt;script&gt;" in shown
+        assert "<script>" not in shown
