@@ -120,7 +120,7 @@ def evaluate(
     found = [replace(one, images=Rows(images[one.protocol.name])) for one in found]
     if chosen.is_all and not found[0].det.transcriptions:
         left_out |= {one.protocol.name: "no detection has a text" for one in found if one.protocol.needs_texts}
-    by_name = {one.protocol.name: one for one in _explained(found, inputs) if one.protocol.name not in left_out}
+    by_name = {one.protocol.name: one for one in found if one.protocol.name not in left_out}
     result = chosen.result(by_name, left_out)
     warn(result.warnings)
     return result
@@ -135,12 +135,3 @@ def _fit_for_masks(chosen: Chosen, inputs: Inputs) -> tuple[Chosen, dict[str, st
     unfit = [name for name in chosen.records if not load(name).takes_masks]
     records = {name: record for name, record in chosen.records.items() if name not in unfit}
     return replace(chosen, records=records), dict.fromkeys(unfit, "it takes no masks")
-
-
-def _explained(evaluations: list[Evaluation], inputs: Inputs) -> list[Evaluation]:
-    """Add the probable reason to evaluations that are nearly zero."""
-    if inputs.options.masks is not None or not any(one.is_nearly_zero for one in evaluations):
-        return evaluations
-    from evaltex_cli.validation import coordinate_mixups
-
-    return coordinate_mixups.explained(evaluations, inputs)
