@@ -129,7 +129,7 @@ def _opened(side_input: tuple[Path | Source, Side, InputOptions]) -> tuple[Sourc
     faults = FaultLog()
     path, side, options = side_input
     detected = formats.open_source(path, side, faults, options.format_of(side), options)
-    return opened_as_official(path, side, options, detected, faults)
+    return opened_as_official(path, side, options, detected, faults) if isinstance(path, Path) else (detected, faults)
 
 
 # The signature --------------------------------------------------------------------------------------------------------
