@@ -14,12 +14,15 @@ import subprocess
 import sys
 import time
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
 LONGEST_SECONDS = 20
 MOST_BYTES = 1 << 16
 """Of an input."""
+MOST_WAITING = 15
+"""An input may take so many times `LONGEST_SECONDS` of the clock: a busy machine gives a process less than all."""
 MOST_MEMORY = 4 << 30
 TOKENS = [
     *["0", "-0", "1", "-1", "0.5", "1e308", "-1e308", "1e-320", "1e400", "nan", "inf", "-inf", "1e12", "1e13"],
@@ -37,6 +40,7 @@ def main() -> int:
     options = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     options.add_argument("targets", nargs="*", metavar="TARGET", help=f"default: all of {', '.join(TARGETS)}")
     options.add_argument("--seconds", type=float, default=60, help="for all targets together (default: 60)")
+    options.add_argument("--inputs", type=int, help="for each target, without atheris: the same on every machine")
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--plain", action="store_true", help="without atheris")
     given = options.parse_args()
@@ -44,10 +48,14 @@ def main() -> int:
     if unknown:
         options.error(f"unknown target {', '.join(unknown)}")
     names = given.targets or list(TARGETS)
-    guided = not given.plain and importlib.util.find_spec("atheris") is not None
-    share = given.seconds / len(names)
-    failed = [name for name in names if not (_guided if guided else _plain)(name, share, given.seed)]
-    kind = "guided by coverage" if guided else "by plain mutation (atheris is not installed)"
+    plain = given.plain or given.inputs is not None
+    guided = not plain and importlib.util.find_spec("atheris") is not None
+    seconds = given.seconds / len(names)
+    if guided:
+        failed = [name for name in names if not _guided(name, seconds, given.seed)]
+    else:
+        failed = [name for name in names if not _plain(name, given.inputs, seconds, given.seed)]
+    kind = "guided by coverage" if guided else "by plain mutation" + ("" if plain else " (atheris is not installed)")
     print(f"{len(names)} targets {kind}: " + (f"findings in {', '.join(failed)}" if failed else "nothing found"))
     return 1 if failed else 0
 
@@ -91,39 +99,53 @@ def _fuzz_guided() -> None:
 # Plain mutation ------------------------------------------------------------------------------------------------------
 
 
-def _plain(name: str, seconds: float, seed: int) -> bool:
-    """Mutate the corpus at random; save and tell the first input that fails."""
-    from fuzz.targets import TARGETS, corpus
+def _plain(name: str, inputs: int | None, seconds: float, seed: int) -> bool:
+    """Mutate the corpus at random, for some inputs or else some time; save and print the first input that fails."""
+    from fuzz.targets import TARGETS
 
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-    rng = random.Random(f"{name}-{seed}")
-    stored = list(corpus(name).values()) or [b""]
+    signal.signal(signal.SIGPROF, _too_long)
     signal.signal(signal.SIGALRM, _too_long)
     end = time.monotonic() + seconds
-    runs = 0
-    while time.monotonic() < end:
-        data = mutated(rng.choice(stored), stored, rng)
-        signal.alarm(LONGEST_SECONDS)
+    for runs, data in enumerate(mutations(name, seed)):
+        if runs == inputs or (inputs is None and time.monotonic() >= end):
+            break
+        _limit(LONGEST_SECONDS)
         try:
             TARGETS[name](data)
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise
-            signal.alarm(0)
+            _limit(0)
             path = FOLDER / "corpus" / name / f"found-{hashlib.sha256(data).hexdigest()[:16]}"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
             traceback.print_exc()
             print(f"{name}: {path.relative_to(FOLDER.parent)}")
             return False
-        signal.alarm(0)
-        runs += 1
+        _limit(0)
     print(f"{name}: {runs} inputs")
     return True
 
 
+def _limit(seconds: int) -> None:
+    """Stop what takes more seconds of processor than this, or waits for ever; 0 lifts the limit."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.alarm(MOST_WAITING * seconds)
+
+
 def _too_long(*_: object) -> None:
     raise TimeoutError(f"took longer than {LONGEST_SECONDS} seconds")
+
+
+def mutations(name: str, seed: int) -> Iterator[bytes]:
+    """Yield inputs without end, which the target's name, its corpus and the seed decide."""
+    from fuzz.targets import corpus
+
+    rng = random.Random(f"{name}-{seed}")
+    stored = list(corpus(name).values()) or [b""]
+    while True:
+        yield mutated(rng.choice(stored), stored, rng)
 
 
 def mutated(data: bytes, others: list[bytes], rng: random.Random) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from evaltex_cli.formats import FORMATS, load
-from fuzz.__main__ import mutated
+from fuzz.__main__ import mutated, mutations
 from fuzz.targets import SEPARATOR, TARGETS, corpus
 
 few = settings(deadline=None, derandomize=True, max_examples=25, suppress_health_check=list(HealthCheck))
@@ -74,6 +75,12 @@ def test_mutations_of_the_corpus(name: str) -> None:
         except BaseException as error:
             error.add_note(f"on {data!r}")
             raise
+
+
+def test_the_seed_decides_which_mutations_come() -> None:
+    """So that CI finds the same in the same repository."""
+    first, again, other = (list(islice(mutations("config", seed), 20)) for seed in (1, 1, 2))
+    assert first == again != other
 
 
 def seeds(name: str) -> list[bytes]:
