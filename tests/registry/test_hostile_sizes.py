@@ -9,7 +9,6 @@ import multiprocessing
 import os
 import re
 import struct
-import subprocess
 import sys
 import tempfile
 import threading
@@ -17,13 +16,15 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from limits import HANG_SECONDS, at_most, counting
+from forked import Server
+from limits import at_most, counting
 from PIL import Image
 from samples import SAMPLES, Sample
 
@@ -38,84 +39,70 @@ from evaltex_cli.geometry.picture_runs import FEW_STRETCHES, TooManyRunsError, f
 
 pytestmark = [pytest.mark.slow, pytest.mark.no_coverage]
 
+EVERY = os.environ.get("EVALTEX_HOSTILE") == "all"
 SIZE = 4 << 20
 FIXED = 100 << 20
 PER_FILE = 512
 """Bytes for each file of a folder or archive."""
 PER_IMAGE = 24
 """Bytes more for each image of an EvaLTex file."""
-_MEASURE = """
-import os, subprocess, sys
-process = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-said = process.stdout.read()
-_, status, usage = os.wait4(process.pid, 0)
-print(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime)
-sys.stdout.buffer.write(said)
-"""
 
 
-def measured(*arguments: str) -> tuple[int, int, float, str]:
-    """Exit status, peak memory in bytes, seconds of processor and output of a command, by a small process above it."""
-    made = subprocess.run(
-        [sys.executable, "-S", "-c", _MEASURE, sys.executable, "-m", "evaltex_cli", *arguments],
-        capture_output=True,
-        timeout=HANG_SECONDS,
-        check=True,
-    )
-    figures, said = made.stdout.decode("utf-8", "replace").split("\n", 1)
-    status, peak, seconds = figures.split()
-    return int(status), int(peak), float(seconds), said
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with Server() as started:
+        yield started
 
 
-def stretched(name: str, text: str) -> Iterator[tuple[str, bytes]]:
-    """Yield a label, and what is made of a sample's file so that it has `SIZE` bytes or more."""
+def stretched(name: str, text: str, size: int) -> Iterator[tuple[str, bytes]]:
+    """Yield a label, and what is made of a sample's file so that it has so many bytes or more."""
     data = text.encode()
     if name.endswith((".txt", ".gt", ".tsv", ".csv")):
         line = data.strip().split(b"\n")[-1] + b"\n"
-        yield "blank lines", data + b"\n" * SIZE
-        yield "lines of blanks", data + b" \r\n" * (SIZE // 3)
-        yield "one object again and again", data + line * (SIZE // len(line))
-        yield "a long line", data + line.strip() * (SIZE // len(line))
-        yield "no objects", data + b"x\n" * (SIZE // 2)
+        yield "blank lines", data + b"\n" * size
+        yield "lines of blanks", data + b" \r\n" * (size // 3)
+        yield "one object again and again", data + line * (size // len(line))
+        yield "a long line", data + line.strip() * (size // len(line))
+        yield "no objects", data + b"x\n" * (size // 2)
     elif name.endswith((".xml", ".hocr")):
         start = data.rindex(b"</")
         for label, inside in (
-            ("blanks", b" " * SIZE),
-            ("empty elements", b"<a/>" * (SIZE // 4)),
-            ("depth", b"<a>" * (SIZE // 3)),
-            ("attributes", b"<a " + b" ".join(b'a%x=""' % k for k in range(SIZE // 9)) + b"/>"),
-            ("a long name", b'<a name="' + b"a" * SIZE + b'"/>'),
+            ("blanks", b" " * size),
+            ("empty elements", b"<a/>" * (size // 4)),
+            ("depth", b"<a>" * (size // 3)),
+            ("attributes", b"<a " + b" ".join(b'a%x=""' % k for k in range(size // 9)) + b"/>"),
+            ("a long name", b'<a name="' + b"a" * size + b'"/>'),
         ):
             yield label, data[:start] + inside + data[start:]
-        yield from elements_again(data)
+        yield from elements_again(data, size)
     else:
         value = json.loads(data)
         opening, rest = data[:1], data[1:]
-        yield "blanks", opening + b" " * SIZE + rest
+        yield "blanks", opening + b" " * size + rest
         for label, item in (("nulls", "null,"), ("lists", "[],"), ("objects", '{"":0},'), ("keys", '{"":0,"":0},')):
-            more = "[" + item * (SIZE // len(item)) + "0]"
+            more = "[" + item * (size // len(item)) + "0]"
             yield label, (f"[{more},".encode() if isinstance(value, list) else b'{"":' + more.encode() + b",") + rest
-        yield from items_again(value)
-        yield "a long name", json.dumps(value).replace(".jpg", "a" * SIZE + ".jpg").encode()
+        yield from items_again(value, size)
+        yield "a long name", json.dumps(value).replace(".jpg", "a" * size + ".jpg").encode()
 
 
-def elements_again(data: bytes) -> Iterator[tuple[str, bytes]]:
+def elements_again(data: bytes, size: int) -> Iterator[tuple[str, bytes]]:
     """Yield a label, and a document in XML in which elements of one name are there again and again, for some names."""
     _, *names = dict.fromkeys(re.findall(rb"<([a-zA-Z]\w*)", data))
     for name in names[:: max(len(names) // 3, 1)]:
         found = re.search(rb"<%b\b(?:[^<>]*/>|.*?</%b>)" % (name, name), data, re.DOTALL)
         if not found:
             continue  # an element of HTML that has no end
-        more = found[0] * (2 * SIZE // len(found[0]))
+        more = found[0] * (2 * size // len(found[0]))
         yield f"{name.decode()} again", data[: found.start()] + more + data[found.start() :]
 
 
-def items_again(value: object) -> Iterator[tuple[str, bytes]]:
+def items_again(value: object, size: int) -> Iterator[tuple[str, bytes]]:
     """Yield a label, and a document in JSON in which the last item of an outer or inner list is there again."""
     crowded = list(_crowded(value, ()))
     for k, (way, inner) in enumerate([*crowded[:1], *crowded[1:][-1:]]):
         key, item = list(inner.items())[-1] if isinstance(inner, dict) else (None, inner[-1])
-        many = list(_copies(key, item, 2 * SIZE))
+        many = list(_copies(key, item, 2 * size))
         before = json.dumps(inner)
         whole = json.dumps(value).replace(before, f"{before[:-1]}, {', '.join(many)}{before[-1]}", 1).encode()
         label = f"{'.'.join(map(str, way)) or 'items'} again"
@@ -123,7 +110,7 @@ def items_again(value: object) -> Iterator[tuple[str, bytes]]:
         if not k:
             yield f"{label}, with NaN", whole.replace(b"}", b', "": NaN}', 1)
             yield f"{label}, cut off", whole[:-9]
-            nulls = before[:-1] + ", null" * (SIZE // 6) + before[-1]
+            nulls = before[:-1] + ", null" * (size // 6) + before[-1]
             yield f"{label}, as nulls", json.dumps(value).replace(before, nulls, 1).encode()
 
 
@@ -147,29 +134,59 @@ def _crowded(value: Any, way: tuple[str | int, ...]) -> Iterator[tuple[tuple[str
         yield from _crowded(inner, (*way, step))
 
 
-def inputs(name: str) -> Iterator[tuple[str, Path, int]]:
-    """Yield a label, an input and its size unpacked, for the sample of a format."""
+def sample_of(name: str) -> Sample:
+    """Return the sample of a format."""
     made = [(key, sample) for key, sample in SAMPLES.items() if name in (key, sample.gt_format)]
     made += [(key, sample) for key, sample in SAMPLES.items() if SAME_READER.get(name) == key]
-    own = load(name).sample_content()
-    sample = made[0][1] if made else Sample({"gt.json": str(own)}, many_in_one=True)
+    return made[0][1] if made else Sample({"gt.json": str(load(name).sample_content())}, many_in_one=True)
+
+
+def stretched_file(sample: Sample) -> tuple[str, str]:
+    """Return the name and the text of the file of a sample that is stretched."""
     first = next(file for file in sample.gt if not file.endswith((".bmp", ".mat")))
     text = sample.gt[first]
     assert isinstance(text, str)
-    for label, data in stretched(first, text):
-        files = {**sample.gt, first: data}
-        if sample.many_in_one:
-            Path(first).write_bytes(data)
-            yield label, Path(first), len(data)
-            if " again" in label:
-                continue
-            Path(f"{first}.gz").write_bytes(gzip.compress(data))
-            yield f"{label}, gzip", Path(f"{first}.gz"), len(data)
-        else:
+    return first, text
+
+
+@cache
+def sharing() -> dict[str, list[str]]:
+    """Return the formats that share a reader: those of one module to which the same happens."""
+    groups: dict[object, list[str]] = {}
+    for name in readers():
+        labels = [label for label, _ in stretched(*stretched_file(sample_of(name)), 300)]
+        groups.setdefault((FORMATS[name][0], *labels), []).append(name)
+    return {name: group for group in groups.values() for name in group}
+
+
+def inputs(name: str) -> Iterator[tuple[str, Path, int, int]]:
+    """Yield a label, an input, its size unpacked and the number of its command, for the sample of a format.
+
+    Reading is done by the module, unpacking by `runtime.input_files`, and both commands read in the same way: so the
+    formats of a module take turns, and each of its documents is either packed or not. With ``EVALTEX_HOSTILE=all``
+    every format has every document, in both ways.
+    """
+    sample, group = sample_of(name), sharing()[name]
+    turn = group.index(name)
+    first, text = stretched_file(sample)
+    turns = min(len(group), sum(1 for _ in stretched(first, text, 300)))
+    for k, (label, data) in enumerate(stretched(first, text, SIZE)):
+        if (k - turn) % turns and not EVERY:
+            continue
+        again = " again" in label
+        if not sample.many_in_one:
             with zipfile.ZipFile("in.zip", "w", zipfile.ZIP_DEFLATED) as packed:
-                for file, content in files.items():
+                for file, content in {**sample.gt, first: data}.items():
                     packed.writestr(file, content)
-            yield label, Path("in.zip"), len(data)
+            yield label, Path("in.zip"), len(data), k % 2
+            continue
+        gzipped = k % 2 == 1 and not again
+        if not gzipped or EVERY:
+            Path(first).write_bytes(data)
+            yield label, Path(first), len(data), (k + turn) % 2
+        if gzipped or (EVERY and not again):
+            Path(f"{first}.gz").write_bytes(gzip.compress(data))
+            yield f"{label}, gzip", Path(f"{first}.gz"), len(data), (k // 2 + turn) % 2
 
 
 SAME_READER = {
@@ -205,17 +222,17 @@ def readers() -> list[str]:
 
 
 @pytest.mark.parametrize("name", readers())
-def test_memory_is_at_most_eight_times_what_is_unpacked(name: str) -> None:
-    for k, (label, path, size) in enumerate(inputs(name)):
+def test_memory_is_at_most_eight_times_what_is_unpacked(server: Server, name: str) -> None:
+    for label, path, size, command in inputs(name):
         most = 8 * size + FIXED
         if name == "evaltex" and label.startswith("no objects"):
             most += PER_IMAGE * (SIZE // 2)
         side = [str(path), "--gt-format", name]
         commands = [["validate", *side], [*side[:1], str(path), "res", *side[1:], "--det-format", name]]
-        status, peak, seconds, said = measured(*commands[k % 2])
+        status, peak, seconds, said = server.run(*commands[command])
         assert status in (0, 1, 2), (label, said)
         assert "internal" not in said, (label, said)
-        assert peak <= most * (1 + k % 2) - FIXED * (k % 2), (label, peak >> 20, most >> 20, said[:300])
+        assert peak <= most * (1 + command) - FIXED * command, (label, peak >> 20, most >> 20, said[:300])
         assert seconds < 60, (label, seconds)
 
 
@@ -279,7 +296,7 @@ def test_lines_that_are_left_have_their_numbers() -> None:
     assert without_blank_lines(b"\na\n") == (b"\na\n", None)
 
 
-def test_pictures_full_of_runs_are_refused_before_they_take_memory() -> None:
+def test_pictures_full_of_runs_are_refused_before_they_take_memory(server: Server) -> None:
     noise = (np.indices((1000, 1000)).sum(axis=0) % 2).astype(np.uint8)
     with pytest.raises(TooManyRunsError):
         find_runs(noise)
@@ -290,7 +307,7 @@ def test_pictures_full_of_runs_are_refused_before_they_take_memory() -> None:
             Image.fromarray(noise).save(f"{side}/{k}.png")
     Path("gt.txt").write_text("".join(f'{k}\n1000,1000\n1,1,"",f,0,0,999,999\n' for k in range(8)))
     Path("det.txt").write_text("".join(f'{k}\n1,"",0,0,999,999\n' for k in range(8)))
-    status, peak, _, said = measured("gt.txt", "det.txt", "res", "gt", "det")
+    status, peak, _, said = server.run("gt.txt", "det.txt", "res", "gt", "det")
     assert status == 2
     assert "gt/0.png: more than" in said
     assert peak < FIXED + 8 * noise.size
@@ -332,12 +349,12 @@ def test_polygons_tangled_below_the_limit_have_a_limit_together() -> None:
     assert polygons.FEW_CROSSINGS * 500 == polygons.MAX_CROSSINGS_OF_ALL
 
 
-def test_memory_of_very_many_tiny_files_is_bounded() -> None:
+def test_memory_of_very_many_tiny_files_is_bounded(server: Server) -> None:
     count, line = 100_000, b"1,2,30,40,w\n"
     with zipfile.ZipFile("in.zip", "w") as packed:
         for k in range(count):
             packed.writestr(zipfile.ZipInfo(f"img_{k}.txt"), line)
-    status, peak, seconds, said = measured("in.zip", "in.zip", "res")
+    status, peak, seconds, said = server.run("in.zip", "in.zip", "res")
     assert status == 0, said
     assert peak <= FIXED + 2 * count * (8 * len(line) + PER_IMAGE + PER_FILE), peak >> 20
     assert seconds < 60, seconds
@@ -363,17 +380,17 @@ def bomb(kind: str, side: int) -> bytes:
 
 @pytest.mark.parametrize("kind", ["png", "tif"])
 @pytest.mark.parametrize("side", [15_000, 2**31 - 1])
-def test_pictures_of_huge_dimensions_are_refused_before_they_are_decoded(kind: str, side: int) -> None:
+def test_pictures_of_huge_dimensions_are_refused_before_they_are_decoded(server: Server, kind: str, side: int) -> None:
     data = bomb(kind, side)
     for folder in ("gt", "det"):
         Path(folder).mkdir()
         Path(f"{folder}/img_1.{kind}").write_bytes(data)
     Path("gt.txt").write_text(GT.replace("100,100", f"{side},{side}"))
     Path("det.txt").write_text(DET)
-    status, peak, seconds, said = measured("gt.txt", "det.txt", "res", "gt", "det")
+    status, peak, seconds, said = server.run("gt.txt", "det.txt", "res", "gt", "det")
     assert status == 2
     assert f"{side**2} pixels" in said or "cannot be read" in said, said
-    status, sizes_peak, sizes_seconds, said = measured("validate", "gt.txt", "det.txt", "--images", "gt")
+    status, sizes_peak, sizes_seconds, said = server.run("validate", "gt.txt", "det.txt", "--images", "gt")
     assert status in (0, 2), said
     assert max(peak, sizes_peak) < FIXED
     assert max(seconds, sizes_seconds) < 10
