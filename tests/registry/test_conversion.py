@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +60,24 @@ BACK = ("evaltex", "icdar2015", "icdar2013", "coco")
 def scores(
     gt: Path, det: Path, gt_format: str | None, det_format: str | None, images: Path | None = None
 ) -> dict[str, Any]:
-    """Every protocol's, from one pass."""
+    """Every protocol's, from one pass. Many samples become the same files: these are scored once."""
+    if images is not None or not (gt.is_file() and det.is_file()):
+        return scored(gt, det, InputOptions(gt_format, det_format, images))
+    read = tuple((path.name, sha256(path.read_bytes()).digest()) for path in (gt, det))
+    key = (*read, gt_format, det_format)
+    if key not in SCORED:
+        SCORED[key] = scored(gt, det, InputOptions(gt_format, det_format))
+    return SCORED[key]
+
+
+SCORED: dict[object, dict[str, Any]] = {}
+"""Names and contents of two files, and the formats they are read as -> scores of every protocol."""
+
+
+def scored(gt: Path, det: Path, options: InputOptions) -> dict[str, Any]:
+    """Score from the files."""
     runs = [Run(load(name), config.checked(name, {})) for name in PROTOCOLS]
-    found = evaluate_inputs(open_inputs(gt, det, InputOptions(gt_format, det_format, images)), runs)
+    found = evaluate_inputs(open_inputs(gt, det, options), runs)
     return {one.protocol.name: one.scores for one in found}
 
 
