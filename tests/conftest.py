@@ -43,7 +43,11 @@ def _wide_messages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever starts processes and browsers is slow: ``-m "not slow"`` leaves it out."""
+    """Whatever starts processes and browsers is slow: ``-m "not slow"`` leaves it out. Slow tests begin first.
+
+    So the last ones are short, and no core waits long for another.
+    """
     for item in items:
         if SYSTEM in item.path.parents:
             item.add_marker(pytest.mark.slow)
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
