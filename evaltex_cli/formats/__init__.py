@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaltex_cli.errors import ConfigError, FaultLog, InputError, unknown
+from evaltex_cli.errors import ConfigError, FaultLog, InputError, nearest, quote
 from evaltex_cli.formats.files.row_files import begins_with_rows
 from evaltex_cli.runtime import input_files
 
@@ -107,7 +107,7 @@ def load(name: str) -> Format:
         When the registry has none of that name.
     """
     if name not in FORMATS and name != MEMORY:
-        raise InputError(unknown("format", name, list(FORMATS)))
+        raise InputError(f"unknown format {quote(name)}{nearest(name, list(FORMATS))}; `evaltex formats` lists them")
     module, attribute = FORMATS.get(name, ("evaltex_cli.formats.memory", "FORMAT"))
     found: Format = getattr(import_module(module), attribute)
     return found
@@ -153,7 +153,7 @@ def open_source(
     if format_name is not None:
         return _open_named(path, side, faults, format_name, _indexer(format_name, options))
     if _is_plain_text(path):  # without importing all the others
-        return load("evaltex").index(path, side, faults)
+        return _open_text(path, side, faults)
     from evaltex_cli.formats.files import archive
 
     with archive.held_state(path):
@@ -163,8 +163,21 @@ def open_source(
         _refuse_unread(path)
     raise InputError(
         f"{path}: no known format; expected an EvaLTex .txt, a folder or .zip of ICDAR-style .txt files, or a data"
-        f" set's JSON, XML or .mat (formats: {', '.join(FORMATS)})"
+        " set's JSON, XML or .mat (`evaltex formats` lists all formats)"
     )
+
+
+def _open_text(path: Path, side: Side, faults: FaultLog) -> Source:
+    """Index EvaLTex text; what is wrong with it says of which list it looks like, if that is known."""
+    before = faults.count
+    source = load("evaltex").index(path, side, faults)
+    if faults.count > before:
+        from evaltex_cli.formats import unread
+
+        found = unread.text_list(path)
+        if found:
+            raise InputError(f"{path}: {found}")
+    return source
 
 
 def _indexer(name: str, options: InputOptions | None) -> Indexer:
@@ -330,6 +343,6 @@ def _refuse_unread(path: Path) -> None:
     """
     from evaltex_cli.formats import unread
 
-    found = unread.described(path, list(FORMATS))
+    found = unread.described(path, [load(name) for name in FORMATS])
     if found:
         raise InputError(f"{path}: {found}")

@@ -163,3 +163,22 @@ def test_mappings_that_are_refused(text: str) -> None:
 def test_what_columns_can_hold() -> None:
     assert tuple(USUAL) == TABLE_COLUMNS
     assert column_mapping(" image = page no , x0=a") == {"image": "page no", "x0": "a"}
+
+
+@pytest.mark.parametrize(
+    "text", ["image;xmin;xmax;ymin;ymax\n1;0,5;3,5;1,25;2\n", "image,x1,y1,w,h\n1,0.5,1.25,3,0.75\n"]
+)
+def test_decimal_commas_and_corner_with_size(tmp_path: Path, text: str) -> None:
+    assert table(tmp_path, text).objects.boxes.tolist() == [[0.5, 1.25, 3.5, 2.0]]
+
+
+def test_a_table_without_images_is_of_one_image_and_says_so(tmp_path: Path) -> None:
+    found = table(tmp_path, "NAME_ID,x,y,w,h\na,1,2,3,4\nb,1,2,3,5\n").source
+    said = "words.csv: no column has a usual name of images, so all rows are of one image, 'words'"
+    assert (found.names, found.warnings) == (["words"], (said,))
+
+
+def test_json_in_one_line_is_no_table(tmp_path: Path) -> None:
+    keys = '"x":1},{"y":2},{"width":3},{"height":4'
+    with pytest.raises(InputError, match="JSON of no known layout"):
+        table(tmp_path, f'{{"a":[{{{keys}}}],"x":1,"y":2,"width":3,"height":4}}', ending=".json")

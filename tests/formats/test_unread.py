@@ -70,6 +70,15 @@ def npy() -> bytes:
         ("a.json", b'[{"samples": []}]', "FiftyOne, which is not read"),
         ("a.json", b'{"name": 1, "b": 2}', "JSON of no known layout (an object with the keys 'name', 'b'); expected"),
         ("a.json", b'[{"c": 1}, 2]', "JSON of no known layout (a list of 2, the first an object with the keys 'c');"),
+        (
+            "a.json",
+            b'{"image_id": 1, "bbox": []}',
+            "JSON of no known layout (an object with the keys 'image_id', 'bbox');",
+        ),
+        ("a.html", b"<!DOCTYPE html>\n<html><body>word</body></html>", "HTML without any class of hOCR, which is not"),
+        ("a.txt", b"1.jpg 10,20,30,40,0 50,60,70,80,0\n", "a list of pictures with their boxes, which is not read"),
+        ("a.txt", b'1.png, "a"\n2.png, "b"\n', "a list of pictures with their labels, not boxes, which is not read"),
+        ("a.txt", b"1,1,10,20,30,40,1,-1,-1,-1\n", "tracks of MOTChallenge, which is not read"),
         ("a.json", b"[1, 2]", "JSON of no known layout (a list of 2, the first 1); expected that of one of"),
         ("a.xml", b"<dataset><images/></dataset>", "dlib's XML, which is not read; convert it to one of the formats"),
         ("a.xml", b'<?xml version="1.0"?><x:boxes/>', "XML of no known layout (root boxes); expected that of one of"),
@@ -86,6 +95,20 @@ def test_folders_of_documents_of_no_known_layout(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "1.json").write_text(json.dumps({"valid_line": [{"words": []}]}))
     assert opened(folder).startswith("CORD, which is not read")
+
+
+def test_messages_name_the_nearest_formats_and_not_all(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"imgs": {}, "image_id": 1, "utf8_string": "word"}')
+    assert "); nearest: coco-text, textocr; expected that of one of the formats that `evaltex formats`" in opened(path)
+    path.write_text('{"a": 1}\n{"a": 2}\n')
+    assert "or one document per line as MMOCR 0.x and PaddleOCR have" in opened(path)
+    path = tmp_path / "gt.txt"
+    path.write_text("a/1.jpg\n2\n10 20 30 40\n1 2 3 4\n")
+    with pytest.raises(InputError, match=r"a list of pictures, counts and boxes \(FDDB, WIDER FACE\), which is not"):
+        formats.open_source(path, "gt", FaultLog())
+    with pytest.raises(InputError, match=r"unknown format 'cocoo' \(did you mean 'coco'\?\); `evaltex formats` lists"):
+        formats.load("cocoo")
 
 
 def test_a_format_named_by_mistake(tmp_path: Path) -> None:

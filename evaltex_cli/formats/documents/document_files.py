@@ -21,11 +21,12 @@ import numpy as np
 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8
 from evaltex_cli.formats.base import Format, Indexer, Side, Source
-from evaltex_cli.formats.documents import safe_json, safe_xml
+from evaltex_cli.formats.documents import each_file, safe_json, safe_xml
 from evaltex_cli.formats.documents.each_file import Files, Pages, Parse, Reader, Survey, divided, page_names, read_as
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.image_names import without_prefix
+from evaltex_cli.formats.files.listing import about_data_set
 from evaltex_cli.formats.files.text_lines import refuse_excess
 from evaltex_cli.formats.parsed import CollectedImage, refuse_bad_names, settle_confidences, source
 from evaltex_cli.runtime import input_files
@@ -39,6 +40,8 @@ _HEAD_BYTES = 1 << 14
 _EMPTY = 16
 """Bytes of a JSON document that says nothing of its format: that of an image without text, ``[]`` or ``[null]``."""
 _BOM = b"\xef\xbb\xbf"
+_METS_NAME = re.compile(r"(?:mets|(?:^|/)metadata)\.xml$", re.IGNORECASE)
+_JSON_LINES = re.compile(rb"\s*\{[^\n]*\}\s*\n\s*\{")
 _JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*(?:[{\]]|null\s*\]|\[\s*[\["]))')
 
 
@@ -142,6 +145,8 @@ def _json_document(path: Path, state: int) -> _JsonInput:
     try:
         return _JsonInput(Document(safe_json.parse(data), place), sha256, count)
     except FormatError as error:
+        if _JSON_LINES.match(data):
+            error.expected += ", or one document per line as MMOCR 0.x and PaddleOCR have"
         raise InputError(str(error.fault(place))) from error
 
 
@@ -280,14 +285,17 @@ def index_each(
         entries.refuse_none(side, ending)
         entries.refuse_bad_names(faults)
         fingerprint = Fingerprint(entries)
-        looks, counts = [], []
-        for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
+        looks, counts, kept = [], [], []
+        for k, (entry, data) in enumerate(zip(entries.entries, entries.read_many(entries.entries), strict=True)):
             fingerprint.add(entry, data)
-            looks.append(look(data))
-            counts.append(1 if pages is None else pages.count(data))
+            if not each_file.is_metadata(data):
+                looks.append(look(data))
+                counts.append(1 if pages is None else pages.count(data))
+                kept.append(k)
         reading = settle(looks)
+        warnings = (*each_file.metadata_left_out(len(entries.entries) - len(kept)), *reading.warnings)
         reader = Reader(parse, pages and pages.open, side, reading.variant)
-        files = Files(*divided(fingerprint.indexed(), counts), reader)
+        files = Files(*divided(fingerprint.indexed().only(np.array(kept, np.int64)), counts), reader)
         if max(counts, default=1) > 1:
             all_pages = [CollectedImage(entry.image, entries.place(entry)) for entry in files.entries.entries]
             refuse_bad_names(all_pages, faults)
@@ -299,7 +307,7 @@ def index_each(
             names=[entry.image for entry in files.entries.entries],
             weights=np.minimum(np.array([entry.size for entry in files.entries.entries], np.int64) // shares, HEAVIEST),
             content=files,
-            warnings=(*entries.warnings, *(f"{path}: {warning}" for warning in reading.warnings)),
+            warnings=(*entries.warnings, *(f"{path}: {warning}" for warning in warnings)),
         )
 
     return index
@@ -337,7 +345,9 @@ def endings(path: Path) -> Counter[str]:
 
 @lru_cache(maxsize=4)
 def _endings(path: Path, state: int) -> Counter[str]:
-    return Counter(os.path.splitext(name)[1].lower() for name in archive.names(path))  # noqa: PTH122 (pathlib is slow)
+    names = archive.names(path)
+    data = set(names) - about_data_set(names)
+    return Counter(os.path.splitext(name)[1].lower() for name in data)  # noqa: PTH122 (pathlib is slow)
 
 
 def first_bytes(path: Path, ending: str) -> bytes:
@@ -354,8 +364,13 @@ def _first_entry(path: Path, ending: str, state: int) -> bytes:
 
 
 def _first_with_content(entries: archive.Entries) -> archive.Entry:
-    """Return the first file that is more than an empty list, as of an image without text; else the first file."""
-    return next((entry for entry in entries.entries if entry.size > _EMPTY), entries.entries[0])
+    """Return the first file that is more than an empty list, as of an image without text; else the first file.
+
+    Files of METS, by their names, come last.
+    """
+    with_content = [entry for entry in entries.entries if entry.size > _EMPTY]
+    named = (entry for entry in with_content if not _METS_NAME.search(entry.name))
+    return next(named, next(iter(with_content), entries.entries[0]))
 
 
 def has_root(path: Path, name: str) -> bool:

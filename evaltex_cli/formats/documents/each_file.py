@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.errors import MOST_FAULTS, FaultLog, FormatError
+from evaltex_cli.errors import MOST_FAULTS, FaultLog, FormatError, counted
 from evaltex_cli.formats.base import ImageText, Place, ReadImages, Side
+from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.files.archive import Entries
 from evaltex_cli.formats.parsed import CollectedImage, columns, places
 from evaltex_cli.records import Ints, expanded
+
+_METADATA = ("mets", "METS", "trpDocMetadata")
+_HEAD_BYTES = 1 << 14
 
 Parse: TypeAlias = Callable[[Any, CollectedImage, Side, FaultLog], None]
 """``parse(data, image, side, faults)`` gives an image the objects of its document; raises `FormatError`.
@@ -73,6 +79,18 @@ class Pages(NamedTuple):
     open: Callable[[bytes], Sequence[Any]]
 
 
+def is_metadata(data: bytes) -> bool:
+    """Whether a document only describes the others, as METS does and Transkribus' metadata."""
+    start = data[:_HEAD_BYTES].lstrip()
+    return start.startswith(b"<") and safe_xml.root_name(start) in _METADATA
+
+
+def metadata_left_out(count: int) -> Iterator[str]:
+    """Yield a warning if there are such documents."""
+    if count:
+        yield counted(count, "{count} file[s] of METS or metadata [was|were] left out")
+
+
 def page_names(name: str, count: int) -> list[str]:
     """Return the names of a document's pages: its own if there is one page, or none that can be found."""
     return [name] if count < 2 else [f"{name}-{k}" for k in range(1, count + 1)]
@@ -101,21 +119,47 @@ class Reader:
         self, documents: Iterable[tuple[str, str, bytes]], numbers: Iterable[int], faults: FaultLog
     ) -> Iterator[CollectedImage]:
         """Yield the images of documents, each given by its name, the document's place and bytes, and its page."""
-        opened: tuple[str, Sequence[Any]] = ("", ())
+        pages: Sequence[Any] = ()
+        last = ""
         for (name, place, data), number in zip(documents, numbers, strict=True):
             image = CollectedImage(name, place, variant=self.variant)
             try:
                 if self.open is None:
                     self.parse(data, image, self.side, faults)
                 else:
-                    if opened[0] != place:
-                        opened = (place, ())
-                        opened = (place, self.open(data))
-                    for page in opened[1][number : number + 1]:
+                    if last != place:
+                        last, pages = place, ()
+                        pages = _opened(self.open, data)
+                    for page in pages[number : number + 1]:
                         self.parse(page, image, self.side, faults)
             except FormatError as error:
                 error.log(faults, place)
             yield image
+
+
+_MOST_OPENED = 2
+"""Documents of several pages that are held opened: one of each side."""
+_held: list[tuple[Callable[[bytes], Sequence[Any]], bytes, Sequence[Any]]] = []
+"""The documents that were opened last, for the batches to come: what opened each, and the SHA-256 of its bytes."""
+
+
+def _opened(open_pages: Callable[[bytes], Sequence[Any]], data: bytes) -> Sequence[Any]:
+    """Return the pages of a document, opened once for all batches of images."""
+    digest = hashlib.sha256(data).digest()
+    for held in _held:
+        if held[1] == digest and _are_same(held[0], open_pages):
+            return held[2]
+    pages = open_pages(data)
+    if len(pages) > 1:
+        _held[:] = [*_held[1 - _MOST_OPENED :], (open_pages, digest, pages)]
+    return pages
+
+
+def _are_same(one: Callable[..., Any], other: Callable[..., Any]) -> bool:
+    """Whether two functions are the same; those that came to a worker with two batches are equal, not the same."""
+    if isinstance(one, partial) and isinstance(other, partial):
+        return (one.func, one.args, one.keywords) == (other.func, other.args, other.keywords)
+    return one == other
 
 
 def divided(entries: Entries, counts: Sequence[int]) -> tuple[Entries, Ints]:

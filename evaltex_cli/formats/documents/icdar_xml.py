@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from pathlib import Path
 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, counted, quote
@@ -18,6 +19,8 @@ from evaltex_cli.formats.documents.document_files import head, read_file, unpack
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT, NUMBER
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, refuse_bad_names, source
 from evaltex_cli.records import ANY_TYPE
+
+_HTML = re.compile(rb"<!doctype\s+html", re.IGNORECASE)
 
 
 class _Tagset:
@@ -158,7 +161,9 @@ def index(path: Path, side: Side, faults: FaultLog) -> Source:
 def recognises(path: Path) -> bool:
     """Whether a file is XML whose first element is ``tagset``, or declares a document type before it."""
     start = head(path).lstrip()
-    return start.startswith(b"<") and (b"<!DOCTYPE" in start or safe_xml.root_name(start) == "tagset")
+    if not start.startswith(b"<") or _HTML.match(start):
+        return False
+    return b"<!DOCTYPE" in start or safe_xml.root_name(start) == "tagset"
 
 
 FORMAT = Format(

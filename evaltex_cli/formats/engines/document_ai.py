@@ -79,7 +79,9 @@ def _recognises(path: Path) -> bool:
         return False
     if any(key in document for key in ("mimeType", "mime_type")):
         return True
-    return "text" in document and any(safe_json.has_key(pages[0], key) for key in ("tokens", "lines", "dimension"))
+    ours = ("tokens", "lines", "dimension", "pageNumber", "page_number")
+    named = any(key in document for key in ("text", "entities", "shardInfo", "shard_info"))
+    return named and any(safe_json.has_key(pages[0], key) for key in ours)
 
 
 _VERTICES = '[{"x": 10, "y": 10}, {"x": 60, "y": 10}, {"x": 60, "y": 30}, {"x": 10, "y": 30}]'

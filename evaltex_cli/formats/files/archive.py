@@ -33,7 +33,15 @@ from evaltex_cli.formats.files.image_names import (
     parts_of,
     without_prefix,
 )
-from evaltex_cli.formats.files.listing import MAX_ENTRIES, Stored, is_class_list, left_out, stored_files, walk
+from evaltex_cli.formats.files.listing import (
+    MAX_ENTRIES,
+    Stored,
+    about_data_set,
+    is_class_list,
+    left_out,
+    stored_files,
+    walk,
+)
 from evaltex_cli.records import Ints
 from evaltex_cli.runtime.input_files import GZIP_MAGIC, natural_key
 
@@ -300,8 +308,9 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
         raise unreadable(str(path), error) from error
     chosen: list[_Listed] = []
     others = []
+    about = about_data_set(name for name, _, _ in listing)
     for item in listing:
-        if item[0].lower().endswith(suffix) and not is_class_list(item[0]):
+        if item[0].lower().endswith(suffix) and not is_class_list(item[0]) and item[0] not in about:
             chosen.append(item)
         else:
             others.append(item[0])

@@ -6,15 +6,18 @@ import os
 import re
 import stat
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from evaltex_cli.errors import InputError, counted, quote
+from evaltex_cli.errors import InputError, counted, listed, quote
 
 MAX_ENTRIES = 1_000_000
 _SHOWN_OTHERS = 3
 _UTF8_FLAG = 0x800
 _SLASH = re.compile(r"[/\\]")
+_BAG = re.compile(r"bagit\.txt|bag-info\.txt|(?:tag)?manifest-\w+\.txt|fetch\.txt")
+_SPLIT = re.compile(r"(?:train|valid|validation|val|test)\.txt")
 _MAY_BE_CLUTTER = re.compile(r"\._|__MACOSX|\.ds_store|thumbs\.db", re.IGNORECASE)
 
 
@@ -102,11 +105,26 @@ def is_class_list(name: str) -> bool:
     return _SLASH.split(name)[-1].lower() == "classes.txt"
 
 
+def about_data_set(names: Iterable[str]) -> set[str]:
+    """Return which text files are about a data set: BagIt's, and lists of pictures next to Darknet's list of classes.
+
+    Darknet's list of classes is ``obj.names``; CVAT's exports for YOLO are of that layout.
+    """
+    lower = {name: _SLASH.split(name)[-1].lower() for name in names}
+    patterns = [_BAG] * ("bagit.txt" in lower.values())
+    patterns += [_SPLIT] * ("obj.names" in lower.values())
+    return {name for name, last in lower.items() if any(pattern.fullmatch(last) for pattern in patterns)}
+
+
 def left_out(path: Path, names: list[str], suffix: str) -> tuple[str, ...]:
     """Return warnings about the files of a folder or archive that are left out."""
     lists = [name for name in names if is_class_list(name)] if suffix == ".txt" else []
-    others = [name for name in names if name not in lists]
+    about = about_data_set(names)
+    others = [name for name in names if name not in lists and name not in about]
     warnings = [f"{path}: a list of classes was left out: {quote(name)}" for name in lists]
+    if about:
+        count = counted(len(about), "{count} file[s] about the data set [was|were] left out")
+        warnings.append(f"{path}: {count}: {listed(sorted(about), _SHOWN_OTHERS)}")
     if others:
         etc = ", ..." if len(others) > _SHOWN_OTHERS else ""
         count = counted(len(others), f"{{count}} file[s] that [is|are] not {suffix} [was|were] left out")

@@ -55,8 +55,7 @@ class Evidence:
         if len(numbers) == 5:
             self.fitting["yolo confidence last"] += _is_within(numbers[:4])
             self.fitting["yolo confidence first"] += _is_within(numbers[1:])
-        else:
-            self.fitting["yolo"] += 1
+        self.fitting["yolo"] += 1
 
     def _add_box(self, row: Row) -> None:
         a, b, c, d = row.numbers[-4:]
@@ -82,10 +81,11 @@ class Evidence:
 
     def format(self) -> str | None:
         """Name of the format that nearly all lines fit; None if they may well be of no class."""
-        of_yolo = max(self.fitting["yolo confidence first"], self.fitting["yolo confidence last"])
+        within = max(self.fitting["yolo confidence first"], self.fitting["yolo confidence last"])
+        fits = self.fitting["yolo"] >= MOST * self.lines and 2 * within >= self.fitting["5 numbers"]
         if self._most("dota"):
             return "dota"
-        if self.fitting["yolo"] + of_yolo >= MOST * self.lines and self.fitting["decimals"]:
+        if fits and self.fitting["decimals"]:
             return "yolo"
         if self._most("5 numbers") and (self._most("words") or self._most("confidence")):
             return self.box_format()

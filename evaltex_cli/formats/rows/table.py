@@ -5,7 +5,7 @@ are the corners of a box, its upper left corner with width and height, or the ve
 column of polygons has the numbers x, y in turn, with anything between them. Don't care is 1, t, true or yes in its
 column, or the transcription ``###``. A row without coordinates is of an image without objects. Coordinates are
 fractions of the page if all are in [0, 1] and one has decimals. The scale of confidences is that of the whole table
-(`confidences`).
+(`confidences`). Between semicolons or tabs a number may have a decimal comma.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ MOST_ROWS = 5_000_000
 """Of a file: a row takes several hundred bytes when it is read."""
 _DELIMITERS = ("\t", ";", ",", "|")
 _YES, _NO = ("1", "t", "true", "yes", "y", "1.0"), ("", "0", "f", "false", "no", "n", "0.0")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _BETWEEN = re.compile(r"[\s,;:|()\[\]{}\"']+")
 
 
@@ -108,15 +109,20 @@ def _cell(table: _Table, row: _Row, what: str) -> str:
     return "" if place is None or place >= len(row.cells) else row.cells[place].strip()
 
 
+def _with_point(cell: str) -> str:
+    """Return a number with a decimal point in the place of a decimal comma."""
+    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell) else cell
+
+
 def _coordinates(table: _Table, row: _Row, dont_care: bool) -> list[float]:
     """The coordinates of a row's object; empty without any."""
     columns = table.columns
-    cells = [row.cells[place].strip() if place < len(row.cells) else "" for place in columns.corners]
+    cells = [_with_point(row.cells[place].strip()) if place < len(row.cells) else "" for place in columns.corners]
     if not cells and "polygon" in columns.places:
         cells = [number for number in _BETWEEN.split(_cell(table, row, "polygon")) if number]
         return list(polygon([parse_number(number) for number in cells], dont_care)) if cells else []
     if not cells:
-        cells = [_cell(table, row, what) for what in ("x0", "y0", "width", "height")]
+        cells = [_with_point(_cell(table, row, what)) for what in ("x0", "y0", "width", "height")]
         return list(box(*map(parse_number, cells))) if any(cells) else []
     if not any(cells):
         return []
@@ -135,7 +141,7 @@ def _object(table: _Table, row: _Row, side: Side) -> CollectedObject | None:
         raise FormatError(f"{quote(flag)} as don't care", "0 or 1, or true or false")
     dont_care = side == "gt" and (text == DONT_CARE or flag in _YES)
     coordinates = _coordinates(table, row, dont_care)
-    confidence = _cell(table, row, "confidence")
+    confidence = _with_point(_cell(table, row, "confidence"))
     if not coordinates:
         return None
     return CollectedObject(
@@ -219,6 +225,9 @@ def index_by(columns: str | None) -> Indexer:
             images, notes = _collect(tables, side, faults)
         except FormatError as error:
             raise InputError(str(error.fault(str(path)))) from error
+        alone = next((table for table in tables if "image" not in table.columns.places), None)
+        if alone is not None and len(tables) == 1:
+            notes.append(f"no column has a usual name of images, so all rows are of one image, {quote(alone.image)}")
         warnings = [f"{path.name}: {note}" for note in notes]
         if side == "gt" and not images and not faults.count:
             faults.add(str(path), None, "no image", "at least one in ground truth")
@@ -233,6 +242,8 @@ def _header(path: Path) -> list[str]:
     start = document_files.first_bytes(path, document_files.main_ending(path, ENDINGS))
     try:
         header = start.lstrip().partition(b"\n")[0].decode("utf-8")
+        if header.startswith(("{", "[", "<")):  # JSON or XML in one line
+            return []
         return [name.strip() for name in next(csv.reader([header], delimiter=_delimiter(header)), [])]
     except (UnicodeDecodeError, csv.Error):
         return []

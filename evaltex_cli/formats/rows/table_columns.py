@@ -73,6 +73,8 @@ def columns_of(header: Sequence[str], mapping: Mapping[str, str]) -> Columns:
         for size, of_image in (("width", "image_width"), ("height", "image_height")):
             if size in places:
                 places.setdefault(of_image, places.pop(size))
+    if not corners and "x0" not in places and {"x1", "y1"} <= {*bare} and places.keys() >= {"width", "height"}:
+        places |= {"x0": bare.index("x1"), "y0": bare.index("y1")}
     if not corners and "polygon" not in places and not places.keys() >= {"x0", "y0", "width", "height"}:
         found = f"no columns of coordinates in the header, which has {listed(header, len(header))}"
         expected = "columns x0, y0, x1, y1, or x, y, width, height, or polygon; name others by --columns"
