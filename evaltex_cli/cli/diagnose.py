@@ -11,6 +11,7 @@ from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import (
     Chosen,
     Work,
+    all_scores_option,
     form_option,
     group,
     input_options,
@@ -20,6 +21,7 @@ from evaltex_cli.cli.options import (
 )
 from evaltex_cli.cli.output import error_exit, stop, warn, write_output
 from evaltex_cli.cli.paths import INPUT, PICTURES, force_option
+from evaltex_cli.cli.terminal import screen
 from evaltex_cli.formats.options import InputOptions
 
 EXAMPLES = ("evaltex diagnose gt.txt det.txt", "evaltex diagnose gt.txt det.txt --protocol iou --format json")
@@ -55,6 +57,7 @@ def _bins(name: str, default: str, what: str) -> Any:
     lengths=_bins("lengths", "1,2,4,7,11", "length of the text"),
 )
 @form_option
+@all_scores_option
 @output_option("diagnosis")
 @force_option
 @all_faults_option
@@ -67,6 +70,7 @@ def command(
     work: Work,
     limits: dict[str, float],
     edges: dict[str, str],
+    all_scores: bool,
     form: str,
     output: Path | None,
 ) -> None:
@@ -78,7 +82,7 @@ def command(
     with error_exit():
         if mask_folders:
             stop("diagnose works on the boxes and polygons of GT and DET; leave out the folders of label pictures")
-        from evaltex_cli.diagnosis import breakdown, diagnosis, error_types, tables
+        from evaltex_cli.diagnosis import breakdown, diagnosis, error_types, tables, terminal_table
         from evaltex_cli.evaluation.inputs import open_inputs
 
         parameters, options = chosen.parameters(), chosen.read_by(options)
@@ -89,7 +93,12 @@ def command(
             inputs = open_inputs(gt, det, options, ordered_map)
             diagnoses = diagnosis.diagnosed(inputs, parameters, diagnostician, ordered_map=ordered_map)
         warn([warning for one in diagnoses for warning in one.warnings])
-        write_output(tables.FORMATS[form](diagnoses), output)
+        shown = (
+            terminal_table.table(diagnoses, screen(output), all_scores)
+            if form == "table"
+            else tables.FORMATS[form](diagnoses)
+        )
+        write_output(shown, output)
 
 
 def _edges(option: str, text: str) -> tuple[float, ...]:

@@ -35,6 +35,13 @@ PROPERTIES = {
 """What objects are sorted by, named as in `Edges`."""
 
 
+def slice_name(name: str, low: float | None, high: float | None) -> str:
+    """Return the name of the objects of a bin, as gates take it: ``8<=height<16``, or the property alone for all."""
+    if low is None:
+        return name if high is None else f"{name}<{high:g}"
+    return f"{name}>={low:g}" if high is None else f"{low:g}<={name}<{high:g}"
+
+
 @dataclass(frozen=True, slots=True)
 class Bin:
     """The objects of one bin, from `low` (None: no bound) to below `high`.

@@ -454,7 +454,7 @@ def run(*arguments):
 def test_table_adds_up(files):
     result = run(*files, "--protocol", "evaltex", "--protocol", "iou")
     assert result.exit_code == 0, result.output
-    for block in result.stdout.split("where the score is lost")[1:]:
+    for block in result.stdout.split("change of the scores when")[1:]:
         rows = {line.split()[0]: line.split()[-3:] for line in block.splitlines()[2:13]}
         assert set(ERROR_TYPES) < set(rows)
         for k in range(3):

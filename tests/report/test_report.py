@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from evaltex_cli import evaluate, formats
 from evaltex_cli.cli import main
 from evaltex_cli.comparison import comparison
-from evaltex_cli.diagnosis import tables
+from evaltex_cli.diagnosis import tables, terminal_table
 from evaltex_cli.diagnosis.diagnosis import Diagnosis, diagnose
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES
 from evaltex_cli.errors import InputError
@@ -28,6 +28,7 @@ from evaltex_cli.evaluation import batches
 from evaltex_cli.report import Made, Pictures, inputs, make, page, read, subject
 from evaltex_cli.results import significance, writer
 from evaltex_cli.results.result_document import Bootstrap, Extras
+from evaltex_cli.results.screen import Screen
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HOSTILE = '</script><img src="https://example.org/x.png" onerror="document.title=\'taken\'"><!--<script>&amp;\u202e'
@@ -635,7 +636,7 @@ class TestLossSection:
     def test_its_table_is_the_text_table(self, tab: Chromium, report: Path, protocol: str) -> None:
         tab.open(report, f"#/{protocol}")
         (found,) = words_diagnoses([protocol])
-        text = tables.table([found]).split("\n\n")[0].splitlines()[2:]
+        text = terminal_table.table([found], Screen(), all_scores=False).split("\n\n")[0].splitlines()[2:]
         expected = [[float(part) for part in line.split()[-len(found.scores) :]] for line in text]
         rows = cells(tab, "#losses > .scroll")
         assert [row[0] for row in rows] == [*LOSS_PARTS, "= loss", "1 − loss"]
