@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evaltex_cli.errors import nearest, quote
+from evaltex_cli.protocols import plain
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -62,11 +63,6 @@ class Names(Name):
         taken = {plain(name) for name in before.split(",")}
         names = super().shell_complete(ctx, param, last)
         return [CompletionItem(f"{before}{comma}{name.value}") for name in names if name.value not in taken]
-
-
-def plain(name: str) -> str:
-    """Return a name as all names are written."""
-    return name.strip().lower().replace("_", "-")
 
 
 def one_of(names: Sequence[str]) -> str:

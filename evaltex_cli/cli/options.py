@@ -309,7 +309,7 @@ class Chosen:
         """
         from evaltex_cli.protocols import config
 
-        settings = [config.parse_set(argument) for argument in self.settings]
+        settings = [config.parse_set(argument, self.names()) for argument in self.settings]
         for section in sorted({setting.protocol for setting in settings}):  # these are checked for any protocol
             config.parameters_of(section, settings)
         if self.preset is not None:

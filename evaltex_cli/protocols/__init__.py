@@ -18,3 +18,12 @@ PROTOCOLS = {
     "popeval": "evaltex_cli.protocols.popeval",
     "pq": "evaltex_cli.protocols.pq",
 }
+
+
+def plain(name: str) -> str:
+    """Return a name, of a protocol or of anything else that users choose by name, in the form that registries have.
+
+    >>> plain("IoU_CRW")
+    'iou-crw'
+    """
+    return name.strip().lower().replace("_", "-")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evaltex_cli.errors import ConfigError, nearest, quote, unknown
-from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.protocols import PROTOCOLS, plain
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.presets import PRESETS, Preset
 from evaltex_cli.runtime.input_files import read_regular
@@ -149,10 +149,10 @@ def _settings(path: Path, text: str) -> Iterator[Setting]:
 
 
 def _section(name: str, place: str) -> str:
-    if name not in PROTOCOLS:
-        hint = nearest(name, list(PROTOCOLS))
+    if plain(name) not in PROTOCOLS:
+        hint = nearest(plain(name), list(PROTOCOLS))
         raise ConfigError(f"{place}: unknown section [{quote(name)[1:-1]}]{hint}; known: {', '.join(PROTOCOLS)}")
-    return name
+    return plain(name)
 
 
 def _uncommented(value: str) -> str:
@@ -161,20 +161,36 @@ def _uncommented(value: str) -> str:
     return value.strip()
 
 
-def parse_set(argument: str) -> Setting:
+def parse_set(argument: str, chosen: Sequence[str] = (DEFAULT_SECTION,)) -> Setting:
     """Parse one ``[PROTOCOL.]KEY=VALUE`` of `--set`.
+
+    Parameters
+    ----------
+    chosen : sequence of str
+        The protocols of the run. A key without a protocol is of the only one, or of the only one that has that key.
 
     Raises
     ------
     ConfigError
-        When it is not of that form or names no known protocol.
+        When it is not of that form, names no known protocol, or may be of several.
     """
     place = f"--set {quote(argument)[1:-1]}"
     name, equals, value = argument.partition("=")
     if not equals or not name.strip():
         raise ConfigError(f"{place}: expected [PROTOCOL.]KEY=VALUE, det_border=0.02 say")
     protocol, dot, key = name.strip().rpartition(".")
-    return Setting(place, _section(protocol, place) if dot else DEFAULT_SECTION, key, value.strip())
+    return Setting(place, _section(protocol, place) if dot else _owner(key, chosen, place), key, value.strip())
+
+
+def _owner(key: str, chosen: Sequence[str], place: str) -> str:
+    """Return which protocol a key is of; the first if none has it, whose message says so."""
+    if len(chosen) == 1:
+        return chosen[0]
+    owners = [name for name in chosen if key in {field.name for field in fields(load(name).parameters)}]
+    if len(owners) > 1:
+        named = ", ".join(f"{name}.{key}" for name in owners)
+        raise ConfigError(f"{place}: several protocols of this run have {quote(key)}; expected one of {named}")
+    return owners[0] if owners else chosen[0]
 
 
 def _value(field: Any, setting: Setting) -> Any:

@@ -195,6 +195,33 @@ def test_several_protocols_each_with_its_parameters() -> None:
     assert json.loads(Path("res/deteval.json").read_text())["parameters"]["t_r"] == 0.5
 
 
+@pytest.mark.parametrize(
+    ("given", "protocols"),
+    [
+        (["--protocol", "iou,tiou"], ["iou", "tiou"]),
+        (["--protocol", "TIoU, IOU ,iou"], ["tiou", "iou"]),
+        (["--protocol", "iou_crw", "--protocol", "PQ,IoU"], ["iou-crw", "pq", "iou"]),
+        (["--preset", "CTW1500"], ["iou"]),
+        (["--protocol", "IoU", "--gt-format", "EvaLTex", "--invalid", "DROP"], ["iou"]),
+    ],
+    ids=" ".join,
+)
+def test_names_in_any_case_and_lists_of_protocols(given: list[str], protocols: list[str]) -> None:
+    found = run("gt.txt", "det.txt", *given, "--format", "csv")
+    assert found.exit_code == 0, found.output
+    assert [line.split(",")[0] for line in found.stdout.splitlines()[1:]] == protocols
+
+
+def test_a_parameter_is_of_the_only_protocol() -> None:
+    def iou(*settings: str) -> float:
+        options = [word for setting in settings for word in ("--set", setting)]
+        document = run("gt.txt", "det.txt", "--protocol", "iou", "--format", "json", *options).stdout
+        return float(json.loads(document)["protocols"][0]["parameters"]["iou"])
+
+    assert iou() == 0.5
+    assert iou("iou=0.7") == iou("IoU.iou=0.7") == iou("iou=0.6", "iou.iou=0.7") == 0.7
+
+
 def test_parameters_from_where() -> None:
     """--set before --config before ./evaltex.ini before the defaults."""
 
@@ -269,6 +296,13 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
             ["gt.txt", "det.txt", "res", "--protocol", "evltex"],
             "unknown protocol 'evltex' (did you mean 'evaltex'?)",
         ),
+        (["gt.txt", "det.txt", "res", "--protocol", "iou,tio"], "unknown protocol 'tio' (did you mean 'tiou'?)"),
+        (["gt.txt", "det.txt", "res", "--protocol", "iou,"], "unknown protocol ''; expected evaltex, "),
+        (["gt.txt", "det.txt", "res", "--preset", "icdar15"], "unknown preset 'icdar15' (did you mean 'icdar2015'?)"),
+        (["gt.txt", "det.txt", "res", "--gt-format", "coc"], "unknown format 'coc' (did you mean 'coco'?); `evaltex"),
+        (["gt.txt", "det.txt", "res", "--format", "yaml"], "unknown format 'yaml'; expected table, json, csv, "),
+        (["gt.txt", "det.txt", "res", "--protocol", "iou", "--set", "region=no"], "unknown key 'region'; iou knows"),
+        (["gt.txt", "det.txt", "res", "--protocol", "all", "--set", "iou=1"], "several protocols of this run have"),
         (["gt.txt", "det.txt", "res", "--set", "region"], "--set region: expected [PROTOCOL.]KEY=VALUE"),
         (["gt.txt", "det.txt", "res", "--set", "det_boder=1"], "unknown key 'det_boder' (did you mean 'det_border'?)"),
         (["gt.txt", "det.txt", "res", "--set", "det_border=0.5"], "expected a number from 0 to below 0.5"),

@@ -114,6 +114,29 @@ def test_set(argument: str, protocol: str, key: str, value: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("argument", "chosen", "protocol"),
+    [
+        ("iou=0.7", ["iou"], "iou"),
+        ("IOU.iou=0.7", ["tiou"], "iou"),
+        ("IoU_CRW.iou=0.7", ["evaltex"], "iou-crw"),
+        ("t_r=0.7", ["evaltex", "deteval"], "deteval"),
+        ("det_border=0.1", ["iou", "evaltex"], "evaltex"),
+        ("nothing=1", ["iou", "evaltex"], "iou"),
+    ],
+)
+def test_a_key_is_of_the_only_protocol_that_has_it(argument: str, chosen: list[str], protocol: str) -> None:
+    assert config.parse_set(argument, chosen).protocol == protocol
+
+
+def test_a_key_of_several_protocols_is_refused() -> None:
+    with pytest.raises(ConfigError) as caught:
+        config.parse_set("truncate=no", ["evaltex", "iou", "tiou"])
+    assert str(caught.value) == (
+        "--set truncate=no: several protocols of this run have 'truncate'; expected one of iou.truncate, tiou.truncate"
+    )
+
+
+@pytest.mark.parametrize(
     ("argument", "message"),
     [
         ("det_border", "--set det_border: expected [PROTOCOL.]KEY=VALUE, det_border=0.02 say"),
