@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +15,9 @@ from evaltex_cli.cli.options import HELP_OPTIONS
 from evaltex_cli.cli.output import stop
 from evaltex_cli.cli.pages import Command
 from evaltex_cli.cli.terminal import color_option
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 __all__ = ["main", "stop"]
 EVALUATE = "evaluate"
@@ -62,6 +66,22 @@ class Entry(click.Group):
             )
             self.add_command(made(color_option(module.command)))
         return super().get_command(ctx, cmd_name)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return what the first word may be: an option of the plain form, a command or a file.
+
+        Shells look for files themselves if they get nothing else; next to commands, files have to be among the names.
+        """
+        from click.shell_completion import CompletionItem
+
+        plain_form = self.get_command(ctx, EVALUATE)
+        if incomplete.startswith("-") and plain_form is not None:
+            return plain_form.shell_complete(plain_form.make_context(None, [], resilient_parsing=True), incomplete)
+        named = [CompletionItem(name, help=text) for name, text in SUMMARIES.items() if name.startswith(incomplete)]
+        if not named:
+            return [CompletionItem(incomplete, type="file")]
+        files = sorted(os.listdir()) if incomplete else []
+        return [*named, *(CompletionItem(name) for name in files if name.startswith(incomplete))]
 
     def _refuse_misspelt(self, args: list[str]) -> None:
         """Refuse a misspelt command, which would be taken for the ground truth; also one after options."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evaltex_cli.results.beginnings import is_of, is_output, is_result
 from evaltex_cli.runtime.outputs import Rules
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _FORCE = "evaltex.force"
 
@@ -39,7 +42,14 @@ class ConfigFile(Input):
     """A parameter file; if none is given, the one in the current folder."""
 
 
-class PictureFolder(_Named):
+class _Folder(_Named):
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="dir")]
+
+
+class PictureFolder(_Folder):
     """A folder of which some files are read."""
 
 
@@ -58,7 +68,7 @@ class ConvertedData(OutputFile):
         super().__init__("data")
 
 
-class OutputFolder(_Named):
+class OutputFolder(_Folder):
     """A folder to write."""
 
 
