@@ -1,4 +1,4 @@
-"""Any readable source to an EvaLTex file: nothing changes on the way, and what cannot be held is told."""
+"""Any readable source to an EvaLTex file: nothing changes on the way, and what cannot be held is reported."""
 
 from __future__ import annotations
 

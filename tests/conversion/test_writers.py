@@ -1,4 +1,4 @@
-"""Writers: objects written are read back the same, and what cannot be held is told."""
+"""Writers: objects written are read back the same, and what cannot be held is reported."""
 
 from __future__ import annotations
 
