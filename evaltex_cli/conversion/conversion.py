@@ -84,6 +84,10 @@ def convert(
     faults = FaultLog()
     opened = formats.open_source(source, side, faults, options.format_of(side), options)
     formats.refuse_unused(options, [opened])
+    if not opened.names:
+        faults.raise_if_any()
+        expected = "give a file or folder of a format that `evaltex formats` lists"
+        raise InputError(f"{source}: no image in it ({opened.format} as its format); {expected}")
     _refuse(opened, _not_unicode(opened.names), faults)
     job = Job(target, side, list(opened.names), opened.path, faults)
     if options.min_confidence is not None:

@@ -175,6 +175,16 @@ def test_images_in_folders(tmp_path: Path) -> None:
         convert(source, tmp_path / "pages", "gt", Target("page"))
 
 
+@pytest.mark.parametrize("files", [{}, {"picture.jpg": ""}], ids=str)
+def test_a_source_without_images_is_an_error(tmp_path: Path, files: dict[str, str]) -> None:
+    """An empty target would look like success."""
+    source = folder(tmp_path / "src", files)
+    for side in ("gt", "det", None):
+        with pytest.raises(InputError, match="src: "):
+            convert(source, tmp_path / "out.zip", side)  # type: ignore[arg-type]
+    assert [path.name for path in tmp_path.iterdir()] == ["src"]
+
+
 def test_polygons_as_boxes(tmp_path: Path) -> None:
     source, target = folder(tmp_path / "src", POLYGONS), tmp_path / "gt.txt"
     convert(source, target, "gt", Target(boxes=True))

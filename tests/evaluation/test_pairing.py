@@ -83,3 +83,10 @@ def test_an_evaluation_and_a_validation_say_so(tmp_path: Path) -> None:
     (det / "res_other_3.txt").write_text(BOX)
     with pytest.raises(InputError, match="image 'other_3', which the ground truth lacks"):
         evaluate(gt, det, "iou")
+
+
+def test_ground_truth_given_as_detections_is_named_by_its_sizes(tmp_path: Path) -> None:
+    """An EvaLTex file of ground truth has a line of sizes after each name, which detections do not have."""
+    (tmp_path / "gt.txt").write_text('a\n99,120\n1,1,"x",f,1,2,30,40\n')
+    with pytest.raises(InputError, match=r"expected no line of height,width: an EvaLTex file of detections has none"):
+        evaluate(tmp_path / "gt.txt", tmp_path / "gt.txt")
