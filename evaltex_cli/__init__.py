@@ -13,32 +13,58 @@ from typing import TYPE_CHECKING, Any
 from evaltex_cli.version import __version__
 
 if TYPE_CHECKING:
+    from evaltex_cli.api.compare import compare
+    from evaltex_cli.api.convert import convert
+    from evaltex_cli.api.diagnose import diagnose
     from evaltex_cli.api.evaluate import evaluate
+    from evaltex_cli.api.validate import validate
+    from evaltex_cli.comparison.comparison import Comparison
+    from evaltex_cli.conversion.conversion import Converted
+    from evaltex_cli.diagnosis.diagnosis import Diagnosis
     from evaltex_cli.errors import ConfigError, EvaltexError, EvaltexWarning, InputError
     from evaltex_cli.evaluation.accumulator import Accumulator
     from evaltex_cli.evaluation.arrays import image_objects
-    from evaltex_cli.evaluation.evaluations import Evaluations
+    from evaltex_cli.evaluation.evaluations import ByProtocol, Evaluations
     from evaltex_cli.evaluation.tally import Evaluation
+    from evaltex_cli.validation.findings import Validation
 
 __all__ = [
     "Accumulator",
+    "ByProtocol",
+    "Comparison",
     "ConfigError",
+    "Converted",
+    "Diagnosis",
     "EvaltexError",
     "EvaltexWarning",
     "Evaluation",
     "Evaluations",
     "InputError",
+    "Validation",
     "__version__",
+    "compare",
+    "convert",
+    "diagnose",
     "evaluate",
     "image_objects",
+    "validate",
 ]
 
 _HOMES = {
     "Accumulator": "evaluation.accumulator",
     "image_objects": "evaluation.arrays",
     "Evaluation": "evaluation.tally",
+    "ByProtocol": "evaluation.evaluations",
     "Evaluations": "evaluation.evaluations",
+    "Comparison": "comparison.comparison",
+    "Converted": "conversion.conversion",
+    "Diagnosis": "diagnosis.diagnosis",
+    "Validation": "validation.findings",
     "evaluate": "api.evaluate",
+    "compare": "api.compare",
+    "diagnose": "api.diagnose",
+    "validate": "api.validate",
+    "convert": "api.convert",
     "ConfigError": "errors",
     "EvaltexError": "errors",
     "EvaltexWarning": "errors",

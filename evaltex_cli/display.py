@@ -79,6 +79,10 @@ class Record:
         values = ((field.name, getattr(self, field.name)) for field in fields(self) if field.repr)  # type: ignore[arg-type]
         return Table(f"{type(self).__name__}({', '.join(f'{name}={_SHORT.repr(value)}' for name, value in values)})")
 
+    def summary(self) -> str:
+        """Return the record in a line, without the name of its protocol."""
+        return self.shown().title
+
     def __repr__(self) -> str:
         return self.shown().text()
 

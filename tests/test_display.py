@@ -2,41 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from records import assert_short
 
 from evaltex_cli import Accumulator, evaluate, image_objects
-from evaltex_cli.display import LONGEST_REPR, MOST_HTML_ROWS, Record, Rows, Table
+from evaltex_cli.display import LONGEST_REPR, MOST_HTML_ROWS, Rows, Table
 
 WORDS = Path(__file__).parents[1] / "examples" / "words"
-
-
-def reachable(value: Any, seen: set[int]) -> Iterator[Any]:
-    """The records of the package that a user gets to from one, by attributes and items."""
-    if id(value) in seen or isinstance(value, str | int | float | type) or value is None:
-        return
-    seen.add(id(value))
-    if isinstance(value, Mapping | list | tuple):
-        for one in value.values() if isinstance(value, Mapping) else value:
-            yield from reachable(one, seen)
-    if type(value).__module__.startswith("evaltex_cli"):
-        yield value
-        names = [field.name for field in fields(value)] if is_dataclass(value) else []
-        for name in names:
-            yield from reachable(getattr(value, name), seen)
-
-
-def assert_short(value: Any) -> int:
-    records = list(reachable(value, set()))
-    for one in records:
-        assert len(repr(one)) <= LONGEST_REPR, type(one)
-        if isinstance(one, Record):
-            assert one._repr_html_().startswith("<"), type(one)
-    return len(records)
 
 
 def test_no_record_of_an_evaluation_is_long() -> None:

@@ -9,6 +9,7 @@ from typing import TypeVar, overload
 
 import numpy as np
 
+from evaltex_cli.display import Record
 from evaltex_cli.protocols.matches import IGNORED, MATCH_TYPES
 from evaltex_cli.records import Bools, Floats, Ints
 from evaltex_cli.results.image_table import ImageTable, ObjectColumns
@@ -19,8 +20,8 @@ AT_ONCE = 4096
 """Records that are made together."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImageChange:
+@dataclass(frozen=True, slots=True, repr=False)
+class ImageChange(Record):
     """An image whose score differs between the first system and another."""
 
     image: str
@@ -35,8 +36,8 @@ class ImageChange:
         return self.after - self.before
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectChange:
+@dataclass(frozen=True, slots=True, repr=False)
+class ObjectChange(Record):
     """A ground-truth object whose match or values differ from those of the first system.
 
     `change` is the difference of the protocol's credit for the object (`Protocol.object_credit`).
@@ -83,6 +84,9 @@ class Changes(Sequence[Change]):
 
     def __len__(self) -> int:
         return len(self.change)
+
+    def __repr__(self) -> str:
+        return f"Changes({self.worse} worse, {self.better} better, {len(self)} in all)"
 
     def __iter__(self) -> Iterator[Change]:
         return (change for start in range(0, len(self), AT_ONCE) for change in self[start : start + AT_ONCE])

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.comparison.changes import Changes, ImageChange, ObjectChange, image_changes, object_changes
+from evaltex_cli.display import Record, Table, number
 from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
@@ -22,6 +23,9 @@ from evaltex_cli.results import reader, significance
 from evaltex_cli.results.image_table import ImageTable, ImageTableBuilder, first_difference, table_of
 from evaltex_cli.results.result_document import ResultDocument, differences, of_evaluation
 from evaltex_cli.runtime import OrderedMap
+
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,8 +57,8 @@ class System:
         return self.protocol.scores(tally, self.parameters)
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreComparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class ScoreComparison(Record):
     """One score of all systems; differences are to the first system, whose own are None.
 
     Attributes
@@ -81,8 +85,8 @@ class ScoreComparison:
     reasons: list[str | None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Comparison(Record):
     """One protocol's comparison; images and objects are those that changed, the worst first.
 
     `compared_images` have objects or detections; `resamples` is the number of subsets of images, all of them if
@@ -104,6 +108,53 @@ class Comparison:
     def warning(self) -> str | None:
         """What limits the comparison: too few images."""
         return significance.few_images(self.compared_images)
+
+    def summary(self) -> str:
+        """Return the last headline score of every system, with the difference to the first."""
+        score = next(one for one in self.scores if one.score == self.headline[-1])
+        shown = [
+            f"{label} {number(value)}" + ("" if change is None else f" ({number(change, '+')})")
+            for label, value, change in zip(self.systems, score.values, score.differences, strict=True)
+        ]
+        return f"{score.score}: {', '.join(shown)}"
+
+    def shown(self) -> Table:
+        """Return the headline scores of all systems, and their differences to the first."""
+        rows = [["score", "detector", "value", "difference", "interval", "p"]]
+        for score in self.scores:
+            if score.score in self.headline:
+                rows += ([score.score, *cells] for cells in zip(self.systems, *_cells(score), strict=True))
+        title = f"{self.protocol}: differences to {self.systems[0]} over {self.compared_images} images"
+        reasons = (reason for score in self.scores for reason in score.reasons if reason)
+        return Table(title, rows, next(reasons, ""))
+
+    def to_pandas(self, table: str = "scores") -> pandas.DataFrame:
+        """Return a table as a data frame.
+
+        Parameters
+        ----------
+        table : {'scores', 'images', 'objects'}
+            One row per score and detector; per image, or object of the ground truth, that changed, the worst first.
+
+        Raises
+        ------
+        ConfigError
+            When pandas is not installed (extra ``tables``), and for another table.
+        """
+        from evaltex_cli.comparison import frames
+
+        return frames.of_comparison(self, table)
+
+
+def _cells(score: ScoreComparison) -> list[list[str]]:
+    """Return a score's values, differences, their intervals and p-values for reading, one of each per system."""
+    intervals = score.difference_intervals
+    return [
+        [number(value) for value in score.values],
+        ["" if value is None else number(value, "+") for value in score.differences],
+        [f"{number(one[0], '+')} to {number(one[1], '+')}" if one else "" for one in intervals],
+        ["" if p is None else f"{p:.4f}" for p in score.p_values],
+    ]
 
 
 def compare(

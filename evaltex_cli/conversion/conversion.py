@@ -15,6 +15,7 @@ from evaltex_cli.conversion.archives import refuse_others
 from evaltex_cli.conversion.base import Block, Job, for_target, load
 from evaltex_cli.conversion.kinds import KINDS, detect
 from evaltex_cli.conversion.text_lines import group_lines
+from evaltex_cli.display import Record
 from evaltex_cli.errors import FaultLog, InputError, counted, quote
 from evaltex_cli.formats import locations
 from evaltex_cli.formats.base import Side, Source
@@ -34,8 +35,8 @@ from evaltex_cli.runtime.atomic_output import staged
 BLOCK_IMAGES = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Converted:
+@dataclass(frozen=True, slots=True, repr=False)
+class Converted(Record):
     """What a conversion wrote; `notes` are what the target does not contain as the source did, one sentence each."""
 
     images: int
@@ -45,7 +46,7 @@ class Converted:
 
 
 def convert(
-    source: Path,
+    source: Path | Source,
     target: Path,
     side: Side | None = None,
     how: Target | None = None,
@@ -56,7 +57,8 @@ def convert(
     Parameters
     ----------
     source, target : Path
-        Any input of a known format; the file to write, or the folder if the format has one file per image.
+        Any input of a known format, or a source in memory; the file to write, or the folder if the format has one file
+        per image.
     side : {'gt', 'det'}, optional
         What the source is; None to find out (`kinds.detect`).
     how : Target, optional
@@ -76,10 +78,16 @@ def convert(
     writer = load(how.to) if how.to else for_target(target)
     if how.masks is not None and writer.name != "evaltex":
         raise InputError(f"label pictures go with an EvaLTex file, whose IDs they have, not with {writer.title}")
-    if target.exists() and (source.samefile(target) or target.resolve().is_relative_to(source.resolve())):
+    if (
+        isinstance(source, Path)
+        and target.exists()
+        and (source.samefile(target) or target.resolve().is_relative_to(source.resolve()))
+    ):
         raise InputError(f"{target}: is the source itself, or in it; write to another place")
     reason = ""
     if side is None:
+        if not isinstance(source, Path):
+            raise InputError("objects in memory: say whether they are ground truth or detections")
         side, reason = detect(source, options)
     faults = FaultLog()
     opened = formats.open_source(source, side, faults, options.format_of(side), options)
@@ -99,6 +107,11 @@ def convert(
     notes = tuple(counted(count, sentence) for sentence, count in job.lost.items() if count)
     taken = (f"{source} is taken for {KINDS[side]} by {reason}; --kind says otherwise",) if reason else ()
     return Converted(len(opened.names), job.written, taken + notes, opened.warnings)
+
+
+def _refuse_in_source(source: Path, target: Path) -> None:
+    if source.samefile(target) or target.resolve().is_relative_to(source.resolve()):
+        raise InputError(f"{target}: is the source itself, or in it; write to another place")
 
 
 def _blocks(opened: Source, job: Job, how: Target) -> Iterator[Block]:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from evaltex_cli.diagnosis.corrections import repaired
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_OBJECTS, Mistakes, Thresholds, find
 from evaltex_cli.diagnosis.misread import Misread, Pairs, misread_pairs, most_frequent
 from evaltex_cli.diagnosis.selection import Repaired, overlaps_after
+from evaltex_cli.display import Record, Table, frame_of_rows, number, unknown_table
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.evaluation.evaluate import Progress, evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
@@ -33,11 +34,14 @@ from evaltex_cli.protocols.base import Evidence, Tally
 from evaltex_cli.records import ImageBatch, Ints
 from evaltex_cli.runtime import OrderedMap
 
+if TYPE_CHECKING:
+    import pandas
+
 ALL_TYPES = "all"
 
 
-@dataclass(frozen=True, slots=True)
-class KindShare:
+@dataclass(frozen=True, slots=True, repr=False)
+class KindShare(Record):
     """One kind of mistake.
 
     Attributes
@@ -56,8 +60,8 @@ class KindShare:
     shares: dict[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+@dataclass(frozen=True, slots=True, repr=False)
+class Diagnosis(Record):
     """Where a detector loses score under one protocol.
 
     Attributes
@@ -100,6 +104,50 @@ class Diagnosis:
     def remainder(self) -> dict[str, float]:
         """The loss that is no kind's share: interaction and unexplained together."""
         return {name: self.interaction[name] + self.unexplained[name] for name in self.losses}
+
+    def summary(self) -> str:
+        """Return the headline score, and the kind of mistake that costs most of it."""
+        name, value = list(self.scores.items())[-1]
+        worst = max(self.kinds, key=lambda kind: kind.shares[name])
+        most = f"; {worst.kind} costs most ({number(worst.shares[name])})" if worst.shares[name] > 0 else ""
+        return f"{name} {number(value)}{most}"
+
+    def shown(self) -> Table:
+        """Return one row per kind of mistake: how many, and what the scores gain when it alone is repaired."""
+        rows = [["mistake", "count", "of", *self.scores]]
+        for kind in self.kinds:
+            shares = (number(kind.shares[name], "+") for name in self.scores)
+            rows.append([kind.kind, str(kind.count), kind.counted, *shares])
+        scores = ", ".join(f"{name} {number(value)}" for name, value in self.scores.items())
+        return Table(f"{self.protocol}: {scores}; gained if one kind of mistake were repaired:", rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the members of the command's JSON for one protocol."""
+        return {**Record.to_dict(self), "remainder": dict(self.remainder)}
+
+    def to_pandas(self, table: str = "mistakes") -> pandas.DataFrame:
+        """Return a table as a data frame.
+
+        Parameters
+        ----------
+        table : {'mistakes', 'objects'}
+            One row per kind of mistake and score; or per bin of the ground truth's objects by height, aspect ratio and
+            length.
+
+        Raises
+        ------
+        ConfigError
+            When pandas is not installed (extra ``tables``), and for another table.
+        """
+        if table == "mistakes":
+            kinds = ((one, name) for one in self.kinds for name in self.scores)
+            rows = ((self.protocol, one.kind, one.count, one.counted, name, one.shares[name]) for one, name in kinds)
+            return frame_of_rows(("protocol", "mistake", "count", "of", "score", "share"), rows)
+        if table != "objects":
+            raise unknown_table(table, ("mistakes", "objects"))
+        bins_ = ((name, one) for name, bins in self.breakdowns.items() for one in bins)
+        of_bins = ((self.protocol, name, one.low, one.high, one.objects, one.found, one.recall) for name, one in bins_)
+        return frame_of_rows(("protocol", "property", "low", "high", "objects", "found", "recall"), of_bins)
 
 
 @dataclass(slots=True)

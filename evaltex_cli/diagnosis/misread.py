@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaltex_cli.display import Record
 from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.records import ImageBatch
 
@@ -30,8 +31,8 @@ class Misreading:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Misread:
+@dataclass(frozen=True, slots=True, repr=False)
+class Misread(Record):
     """How many pairs were misread, and the `MOST_LISTED` most frequent misreadings.
 
     Characters are compared in capitals, along the alignment with the fewest edits.

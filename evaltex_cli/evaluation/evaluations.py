@@ -42,7 +42,7 @@ class ByProtocol(Record, Mapping[str, Result_co]):
 
     def shown(self) -> Table:
         """Return one row per protocol."""
-        rows = [["protocol", "result"], *([name, repr(one)] for name, one in self.items())]
+        rows = [["protocol", "result"], *([name, one.summary()] for name, one in self.items())]
         return Table(f"{len(self)} protocols", rows, _left_out(self.left_out))
 
     def to_dict(self) -> dict[str, Any]:

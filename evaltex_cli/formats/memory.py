@@ -97,4 +97,4 @@ NOTHING = ImageObjects(
     texts=concatenate_texts([]),
 )
 """No image at all."""
-FORMAT = Format("memory", "arrays in Python", lambda path: False, _index)
+FORMAT = Format("memory", "arrays in Python", lambda path: False, _index, why=lambda path: "arrays in memory")

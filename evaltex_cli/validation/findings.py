@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from evaltex_cli.display import Record, Table, frame, unknown_table
 from evaltex_cli.errors import counted, quote
 from evaltex_cli.formats.base import Side
 from evaltex_cli.results import markup
 from evaltex_cli.results.screen import aligned
 from evaltex_cli.results.text_tables import json_document, printable
+
+if TYPE_CHECKING:
+    import pandas
 
 Level = Literal["error", "warning"]
 LEVELS: tuple[Level, ...] = ("error", "warning")
@@ -19,8 +23,8 @@ FEW_PAIRS = 20
 """A pairing table of no more rows is printed as a whole."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Problem(Record):
     """One thing that is wrong or suspicious.
 
     Attributes
@@ -54,8 +58,8 @@ class Problem:
     advice: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SideSummary:
+@dataclass(frozen=True, slots=True, repr=False)
+class SideSummary(Record):
     """What one side contains, its format, and why it was taken for that."""
 
     file: str
@@ -71,8 +75,8 @@ class SideSummary:
     zero_area: int
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+@dataclass(frozen=True, slots=True, repr=False)
+class Pair(Record):
     """Images of both sides that are one.
 
     Attributes
@@ -92,14 +96,14 @@ class Pair:
     detections: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Validation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Validation(Record):
     """Everything found; sides are None where they cannot be read at all."""
 
     gt: SideSummary | None
     det: SideSummary | None
-    pairs: list[Pair]
-    problems: list[Problem]
+    pairs: Sequence[Pair]
+    problems: Sequence[Problem]
 
     def count(self, level: Level) -> int:
         """Number of problems of a level."""
@@ -109,6 +113,35 @@ class Validation:
     def passed(self) -> bool:
         """Whether an evaluation would run: there is no error."""
         return self.count("error") == 0
+
+    def shown(self) -> Table:
+        """Return whether it passed, and one row per problem, errors first."""
+        levels = (counted(self.count(level), f"{{count}} {level}[s]") for level in LEVELS)
+        rows = [["level", "side", "image", "line", "found"]]
+        rows += [
+            [one.level, one.side, one.image or "", str(one.line or ""), one.found]
+            for level in LEVELS
+            for one in self.problems
+            if one.level == level
+        ]
+        title = f"Validation {'passed' if self.passed else 'failed'}: {', '.join(levels)}"
+        return Table(title, rows if self.problems else ())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the members of the command's JSON."""
+        counts = {"errors": self.count("error"), "warnings": self.count("warning")}
+        return {"passed": self.passed, **counts, **Record.to_dict(self)}
+
+    def to_pandas(self, table: str = "problems") -> pandas.DataFrame:
+        """Return a table, ``problems`` or ``pairs`` of images, as a data frame; raises `ConfigError` without pandas."""
+        tables: dict[str, tuple[type, Sequence[Problem | Pair]]] = {
+            "problems": (Problem, self.problems),
+            "pairs": (Pair, self.pairs),
+        }
+        if table not in tables:
+            raise unknown_table(table, list(tables))
+        kind, records = tables[table]
+        return frame({one.name: [getattr(record, one.name) for record in records] for one in fields(kind)})
 
 
 # As text, JSON or rows ------------------------------------------------------------------------------------------------

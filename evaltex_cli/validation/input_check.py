@@ -103,11 +103,12 @@ class Inspection:
         )
 
 
-def open_input(side: Side, path: Path, options: InputOptions, problems: list[Problem]) -> Inspection | None:
-    """Index an input; None where it cannot be read, and `problems` gets why."""
+def open_input(side: Side, given: Path | Source, options: InputOptions, problems: list[Problem]) -> Inspection | None:
+    """Index an input, unless it is in memory; None where it cannot be read, and `problems` gets why."""
+    path = given if isinstance(given, Path) else Path(given.path)
     faults, format_name = FaultLog(MOST_LISTED), options.format_of(side)
     try:
-        source = formats.open_source(path, side, faults, format_name, options)
+        source = formats.open_source(given, side, faults, format_name, options)
         reason = "as was given" if format_name else formats.load(source.format).reason(path)
     except InputError as error:
         problems.append(_unreadable(side, str(path), error))

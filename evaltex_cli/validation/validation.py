@@ -13,6 +13,7 @@ from evaltex_cli import formats
 from evaltex_cli.errors import Hints, InputError, quote
 from evaltex_cli.evaluation import coordinate_mixups, pairing, swapped_inputs
 from evaltex_cli.formats import locations
+from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.files import image_names
 from evaltex_cli.formats.image_sizes import with_sizes, with_sizes_of_each_other
 from evaltex_cli.formats.options import InputOptions
@@ -22,13 +23,13 @@ from evaltex_cli.validation.findings import Pair, Problem, Validation
 from evaltex_cli.validation.input_check import Inspection, at, listed, open_input, picture_sizes, read_all
 
 
-def validate(gt: Path, det: Path | None = None, **given: Any) -> Validation:
+def validate(gt: Path | Source, det: Path | Source | None = None, **given: Any) -> Validation:
     """Read both inputs as an evaluation would, and report everything about them that is wrong or suspicious.
 
     Parameters
     ----------
-    gt, det : Path
-        Inputs of any known format; `det` may be left out.
+    gt, det : Path or Source
+        Inputs of any known format, or in memory; `det` may be left out.
     **given
         Attributes of `InputOptions`: ``gt_format`` and ``det_format``; ``images`` for sizes where the ground truth has
         none, or to check those it has; ``invalid``, which makes an invalid polygon an error or a warning; and
@@ -51,7 +52,7 @@ def validate(gt: Path, det: Path | None = None, **given: Any) -> Validation:
         formats.refuse_unused(options, opened)
     if ours is not None and theirs is not None:
         theirs.rename(pairing.with_names_of(ours.source, theirs.source), problems)
-    elif ours is not None and det is not None:
+    elif ours is not None and isinstance(det, Path):
         problems += box_coordinates.suggested(ours, det, options)
     paired, also = _paired(ours, theirs)
     partners = np.where(paired == pairing.NO_DETECTIONS, also, paired)

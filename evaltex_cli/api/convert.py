@@ -1,0 +1,93 @@
+"""`evaltex_cli.convert`."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import Literal
+
+from evaltex_cli.api.inputs import AnyPath, Images, images_of, warn
+from evaltex_cli.conversion import Target, conversion
+from evaltex_cli.conversion.conversion import Converted
+from evaltex_cli.errors import ConfigError
+from evaltex_cli.evaluation.accumulator import image_size
+from evaltex_cli.formats import memory
+from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.options import InputOptions
+
+
+def convert(
+    source: Images,
+    target: AnyPath,
+    *,
+    to: str | None = None,
+    kind: Side | None = None,
+    source_format: str | None = None,
+    regions: Literal["own", "lines"] = "own",
+    boxes: bool = False,
+    masks: AnyPath | None = None,
+    mask_format: Literal["tif", "png"] = "tif",
+    images: AnyPath | None = None,
+    min_confidence: float | None = None,
+    coordinates: str | None = None,
+    columns: str | None = None,
+) -> Converted:
+    """Write ground truth or detections to a file of another format, or to a folder of files.
+
+    Parameters
+    ----------
+    source : path, or objects of each image
+        Anything that `evaluate` takes as one side. Arrays are best given as image name -> objects.
+    target : path
+        The file to write, or the folder if the format has one file per image. What is there is replaced at the end.
+    to : str, optional
+        Name of the format; by default by the ending of the target.
+    kind : {'gt', 'det'}, optional
+        What the source is; by default it is found out, and needed for arrays.
+    source_format : str, optional
+        Name of the source's format, if the content should not decide.
+    regions : {'own', 'lines'}
+        Whether regions stay as they are, or words are grouped into lines.
+    boxes : bool
+        Whether polygons are written as their bounding boxes.
+    masks : path, optional
+        Folder for label pictures of the objects, in `mask_format`; the target is then an EvaLTex file.
+    images : path, optional
+        Folder of the images' pictures, for sizes that the source does not have.
+    min_confidence : float, optional
+        Objects whose confidence is lower are left out.
+    coordinates, columns : str, optional
+        As `evaluate`.
+
+    Returns
+    -------
+    Converted
+        How many images and objects were written, and what the target does not contain as the source did.
+
+    Raises
+    ------
+    InputError
+        For a faulty source, and a target that cannot be written; the target is then left as it was.
+    ConfigError
+        For arrays without `kind`, and a value out of range.
+    """
+    how = Target(to, regions, boxes, None if masks is None else Path(masks), mask_format)
+    options = InputOptions(
+        gt_format=source_format,
+        det_format=source_format,
+        images=None if images is None else Path(images),
+        min_confidence=min_confidence,
+        coordinates=coordinates,
+        columns=columns,
+    )
+    if isinstance(source, str | PathLike):
+        done = conversion.convert(Path(source), Path(target), kind, how, options)
+    elif kind is None:
+        raise ConfigError("kind is not given; objects in memory need kind='gt' or kind='det'")
+    else:
+        objects = images_of(kind, source) or {}
+        known = {name: one for name, one in objects.items() if isinstance(one, memory.ImageObjects)}
+        sizes = {name: image_size(one.picture.shape) for name, one in known.items() if one.picture is not None}
+        done = conversion.convert(memory.source(kind, objects, sizes), Path(target), kind, how, options)
+    warn(done.warnings)
+    return done
