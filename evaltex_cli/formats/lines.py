@@ -154,13 +154,13 @@ def _joined(images: Iterable[ImageText]) -> _Buffer:
     faults: dict[int, tuple[int, str, str]] = {}
     lines = 0
     for file, first, text, fault in images:
-        found = fault or _excess(text)
-        bare, left = without_blank_lines(b"" if found else text)
+        damage = fault or _excess(text)
+        bare, left = without_blank_lines(b"" if damage else text)
         part = whole_lines(bare)
         count = part.count(b"\n")
         lines += count
-        if found:
-            faults[lines - 1] = (first + found[0], *found[1:])
+        if damage:
+            faults[lines - 1] = (first + damage[0], *damage[1:])
         number = np.arange(first, first + count)
         if left is not None:
             number[: len(left)] = first + left
@@ -242,12 +242,14 @@ def _merged(parts: Sequence[LineColumns]) -> LineColumns:
     line, coordinates, counts, *others = map(np.concatenate, zip(*parts, strict=True))
     order = np.argsort(line, kind="stable")
     starts = np.cumsum(counts) - counts
+    # Objects have different numbers of coordinates, so these are moved stretch by stretch.
     coordinates = coordinates[indices_of(starts[order], counts[order])]
     return LineColumns(line[order], coordinates, counts[order], *(column[order] for column in others))
 
 
 def _objects(columns: LineColumns, buffer: _Buffer, text: bytes, form: LineFormat) -> tuple[Objects, GeometryCounts]:
     offsets = np.concatenate([np.zeros(1, np.int64), np.searchsorted(columns.line, buffer.stops)])
+    # Without IDs of their own, objects are numbered in each image from 1.
     ids = columns.ids if form.has_ids else expanded(np.diff(offsets))[1] + 1
     is_box = columns.counts == 4 if form.has_boxes else np.zeros(len(ids), dtype=bool)
     drawn, counts = outlines.from_numbers(columns.coordinates, columns.counts, is_box)

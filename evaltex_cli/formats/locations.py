@@ -70,12 +70,12 @@ def _in_json(path: str, wanted: Iterable[tuple[str, Position | Steps]]) -> dict[
     for file, at in wanted:
         if not isinstance(at, Position) and at:
             by_file.setdefault(file, set()).add(at)
-    found = {}
+    places = {}
     for file, ways in by_file.items():
         data = document_files.json_text(Path(path), file)
         if data is not None:
-            found.update({(file, way): at for way, at in json_scan.positions(data, ways).items()})
-    return found
+            places.update({(file, way): at for way, at in json_scan.positions(data, ways).items()})
+    return places
 
 
 def of_objects(
@@ -124,12 +124,12 @@ def _object_lines(content: Content, wanted: Iterable[tuple[int, Position | Steps
     for image, at in wanted:
         if isinstance(at, Position):
             numbers.setdefault(image, set()).add(at.line)
-    found = {}
+    lines = {}
     for image, (_, first, text, _) in enumerate(content.texts()):
         for number, line in enumerate(BytesIO(text), first):
             if number in numbers.get(image, ()):
-                found[image, number] = line.decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r\n")
-    return found
+                lines[image, number] = line.decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r\n")
+    return lines
 
 
 def _coordinate_column(line: str, format_name: str, count: int, coordinate: int) -> int:
@@ -159,14 +159,14 @@ def of_faults(source: Source, faults: Sequence[Fault]) -> list[Position | None]:
         if fault.line is not None and fault.column is None:
             unplaced.setdefault(fault.file, set()).add(fault.line)
     lines = _lines(source, unplaced)
-    found = []
+    places = []
     for fault in faults:
         at = in_json.get((fault.file, fault.where)) if fault.line is None else Position(fault.line, fault.column)
         if at is not None and at.column is None:
             line = lines.get((fault.file, at.line))
             at = Position(at.line, None if line is None else _column(fault.found, line))
-        found.append(at)
-    return found
+        places.append(at)
+    return places
 
 
 def of_format_error(path: str, file: str, cause: BaseException | None) -> Position | None:

@@ -85,14 +85,14 @@ class Coordinates(NamedTuple):
 
 def column_mapping(text: str) -> dict[str, str]:
     """Return what columns hold -> their names in the header, of ``image=file,x0=left,...``; raises `ConfigError`."""
-    found: dict[str, str] = {}
+    mapping: dict[str, str] = {}
     for part in text.split(","):
         what, equals, name = (piece.strip() for piece in part.partition("="))
-        if not equals or not name or what not in TABLE_COLUMNS or what in found or "|" in name:
+        if not equals or not name or what not in TABLE_COLUMNS or what in mapping or "|" in name:
             expected = f"HOLDS=NAME,... with each of {', '.join(TABLE_COLUMNS)} once at most, and names without | and ,"
             raise ConfigError(f"columns {quote(text)}: {quote(part)}; expected {expected}")
-        found[what] = name
-    return found
+        mapping[what] = name
+    return mapping
 
 
 @dataclass(frozen=True, slots=True)

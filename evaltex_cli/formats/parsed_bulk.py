@@ -50,9 +50,11 @@ def add_all(objects: ManyObjects) -> None:
         rows["id"], rows["has_id"] = objects.ids, True
     numbers = np.fromiter(chain.from_iterable(objects.coordinates), np.float64, int(counts.sum()))
     number_of: dict[int, int] = {}
+    # Images are numbered as they first come, and a stable sort keeps the objects of each in their order.
     owner = np.array([number_of.setdefault(id(image), len(number_of)) for image in objects.images], np.int64)
     order = np.argsort(owner, kind="stable")
     starts = np.flatnonzero(np.diff(owner[order], prepend=-1))
+    # Most documents list the objects of an image together, so nothing has to move.
     if (np.diff(order) != 1).any():
         rows, numbers = rows[order], numbers[stretches(offsets_of(counts)[:-1][order], counts[order])]
         strings = [strings[k] for k in order.tolist()]

@@ -79,7 +79,7 @@ def picture_stamps(folder: Path, names: Sequence[str]) -> Ints:
     (n, 2) int64
         As `Stamp`; `ABSENT` also where `find_picture` raises.
     """
-    found = np.full((len(names), 2), ABSENT, np.int64)
+    stamps = np.full((len(names), 2), ABSENT, np.int64)
     usual = ""
     for k, name in enumerate(names):
         if leaves_result_folder(name):
@@ -87,9 +87,9 @@ def picture_stamps(folder: Path, names: Sequence[str]) -> Ints:
         for suffix in sorted(_suffixes(name), key=lambda suffix: suffix != usual):
             stamp = stamp_of(os.path.join(folder, name + suffix))
             if stamp != ABSENT:
-                found[k], usual = stamp, suffix
+                stamps[k], usual = stamp, suffix
                 break
-    return found
+    return stamps
 
 
 def _suffixes(name: str) -> list[str]:
@@ -107,7 +107,7 @@ def find_picture(folder: Path, name: str) -> Path | None:
     if leaves_result_folder(name):
         raise FormatError(f"image name {quote(name)}", "a name that stays in the folder of label pictures")
     stem = os.path.join(folder, name)
-    found: dict[tuple[int, int], str] = {}
+    pictures: dict[tuple[int, int], str] = {}
     for suffix in _suffixes(name):
         try:
             status = os.stat(stem + suffix)  # noqa: PTH116 (ten an image, and pathlib is slow)
@@ -117,11 +117,11 @@ def find_picture(folder: Path, name: str) -> Path | None:
             what = f"picture {quote(name + suffix)} cannot be read ({error.strerror})"
             raise FormatError(what, "a readable picture") from error
         # Where case does not matter, one file answers to both.
-        found.setdefault((status.st_dev, status.st_ino), name + suffix)
-    if len(found) > 1:
-        listed = ", ".join(found.values())
-        raise FormatError(f"{len(found)} pictures of image {quote(name)}: {listed}", "one; remove the others")
-    return folder / next(iter(found.values())) if found else None
+        pictures.setdefault((status.st_dev, status.st_ino), name + suffix)
+    if len(pictures) > 1:
+        listed = ", ".join(pictures.values())
+        raise FormatError(f"{len(pictures)} pictures of image {quote(name)}: {listed}", "one; remove the others")
+    return folder / next(iter(pictures.values())) if pictures else None
 
 
 def is_picture(name: str) -> bool:

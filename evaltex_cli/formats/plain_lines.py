@@ -90,6 +90,7 @@ class PlainLines:
         """Where all numbers of some of these lines begin and end."""
         numbers = self.numbers[lines]
         first = np.cumsum(numbers) - numbers
+        # The marks of a line follow each other, so they are found by counting on from the first of each line.
         stop = self.marks[np.arange(numbers.sum()) + np.repeat(self.first[lines] - first, numbers)]
         start = np.empty_like(stop)
         start[1:] = stop[:-1] + 1
@@ -106,6 +107,7 @@ class PlainLines:
         values = parse_numbers(data, *self.fields(lines))
         last = np.cumsum(self.numbers[lines])
         in_range = np.ones(len(lines), dtype=bool)
+        # Not <= rather than >, so that NaN is out of range; the search finds the line that a number belongs to.
         in_range[np.searchsorted(last, np.flatnonzero(~(np.abs(values) <= COORDINATE_LIMIT)), side="right")] = False
         return values, in_range
 
@@ -133,6 +135,7 @@ def plain_lines(data: Bytes) -> PlainLines:
     starts, first = np.empty_like(ends), np.empty_like(ends)
     starts[:1], first[:1] = 0, 0
     starts[1:], first[1:] = ends[:-1] + 1, line_mark[:-1] + 1
+    # A line's numbers end at its first mark that does not end a field; the marks before that are one for each number.
     halts = np.flatnonzero(mark_of >= _NUMBERS_END)
     is_first = np.ones(len(halts), dtype=bool)
     is_first[1:] = is_end[halts[:-1]]
@@ -148,6 +151,7 @@ def plain_lines(data: Bytes) -> PlainLines:
     plain[other] = fits & ~_begins_number(data, halted_at[other])
     dots = np.flatnonzero(data == ord("."))
     if len(dots):
+        # Two dots between the same marks are in one number, as in 1.2.3.
         again = dots[1:][np.diff(np.searchsorted(marks, dots)) == 0]
         line = np.searchsorted(ends, again)
         plain[line[again < halted_at[line]]] = False
@@ -170,10 +174,11 @@ def _pairs(data: Bytes) -> Bytes:
 
 def _begins_number(data: Bytes, position: Ints) -> Bools:
     """Whether a field that begins here may be a number after all: a plus sign, NaN or infinity."""
-    found = _MAY_BEGIN_NUMBER[data[position]]
-    suspect = np.flatnonzero(found)
+    begins = _MAY_BEGIN_NUMBER[data[position]]
+    suspect = np.flatnonzero(begins)
     last = len(data) - 1
+    # Bit 32 makes ASCII letters lower case, so that three bytes can be compared as one number.
     first, second, third = (data[np.minimum(position[suspect] + k, last)].astype(np.int64) | 32 for k in range(3))
     word = (first << 16) | (second << 8) | third
-    found[suspect] = (word == _NAN) | (word == _INF) | (data[position[suspect]] == ord("+"))
-    return found
+    begins[suspect] = (word == _NAN) | (word == _INF) | (data[position[suspect]] == ord("+"))
+    return begins

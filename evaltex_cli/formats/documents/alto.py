@@ -55,13 +55,13 @@ def _parse(opened: _Page, image: CollectedImage, side: Side, faults: FaultLog) -
             if image.variant == "words" and _is_nowhere(element):
                 continue
             try:
-                one = _object(element, scale)
+                collected = _object(element, scale)
             except FormatError as error:
                 error.log(faults, image.place)
                 continue
             if image.variant == "words" and side == "gt":
-                one.region = k
-            image.add(one)
+                collected.region = k
+            image.add(collected)
 
 
 def _is_nowhere(string: Element) -> bool:

@@ -90,13 +90,13 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
             try:
                 annotation: _Annotation = safe_json.take(item, kind)
                 boxed += annotation.is_boxed
-                found = _object(annotation, item, side, ("annotations", k))
+                collected = _object(annotation, item, side, ("annotations", k))
                 if isinstance(annotation, _Numbered):
-                    found.id = annotation.id
-                    if found.id in seen:
-                        raise FormatError(f"ID {found.id} again", "IDs used once", ("id",))
-                    seen.add(found.id)
-                image_of(annotation.image_id, images).add(found)
+                    collected.id = annotation.id
+                    if collected.id in seen:
+                        raise FormatError(f"ID {collected.id} again", "IDs used once", ("id",))
+                    seen.add(collected.id)
+                image_of(annotation.image_id, images).add(collected)
             except FormatError as error:
                 error.log(faults, place, "annotations", k)
     return list(images.values()), _warnings(place, boxed)
@@ -213,8 +213,8 @@ def _collect_results(document: Document, side: Side, faults: FaultLog) -> Collec
             try:
                 result: _Annotation = safe_json.take(item, _Annotation)
                 boxed += result.is_boxed
-                found = _object(result, item, side, (k,))
-                _named(images, str(result.image_id), place, k).add(found)
+                collected = _object(result, item, side, (k,))
+                _named(images, str(result.image_id), place, k).add(collected)
             except FormatError as error:
                 error.log(faults, place, k)
                 with suppress(FormatError):  # the image counts, even if all its objects are faulty

@@ -54,9 +54,9 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     numbered = all(_IS_NUMBER.fullmatch(key) for key in annotations)
     for key, item in annotations.items():
         try:
-            image_id, found = make(item, side)
-            found.id, found.at = int(key) if numbered else None, ("anns", key)
-            image_of(image_id, images).add(found)
+            image_id, collected = make(item, side)
+            collected.id, collected.at = int(key) if numbered else None, ("anns", key)
+            image_of(image_id, images).add(collected)
         except FormatError as error:
             error.log(faults, place, "anns", key)
     chosen = [image for name, image in images.items() if sets[name] == wanted]

@@ -79,14 +79,14 @@ def _add_each(level: str, image: CollectedImage, record: Record, side: Side, fau
     assert not isinstance(image.at, Position)
     for where, item in _below(record, _BELOW[level], image.at, image.place, faults):
         try:
-            found = _object(safe_json.take(item, _Text), side)
+            collected = _object(safe_json.take(item, _Text), side)
         except FormatError as error:
             error.log(faults, image.place, *where)
             continue
-        found.at = where
+        collected.at = where
         if level == "word":
-            found.region = lines.setdefault(where[:-2], len(lines) + 1)
-        image.add(found)
+            collected.region = lines.setdefault(where[:-2], len(lines) + 1)
+        image.add(collected)
 
 
 def _add_words(level: str, image: CollectedImage, record: Record, side: Side, faults: FaultLog) -> None:
@@ -99,9 +99,9 @@ def _add_words(level: str, image: CollectedImage, record: Record, side: Side, fa
             dont_care = _is_dont_care(safe_json.take(item, _Container).legible, side)
             words = [] if dont_care and level == "paragraph" else [*_below(item, below, where, image.place, faults)]
             for at, word in words or [(where, item)]:
-                found = _object(safe_json.take(word, _Text), side)
-                found.at, found.region, found.dont_care = at, number, dont_care
-                image.add(found)
+                collected = _object(safe_json.take(word, _Text), side)
+                collected.at, collected.region, collected.dont_care = at, number, dont_care
+                image.add(collected)
         except FormatError as error:
             error.log(faults, image.place, *at)
 
@@ -123,11 +123,11 @@ def _below(
             yield from _below(inner, keys[1:], here, place, faults)
 
 
-def _object(found: _Text, side: Side) -> CollectedObject:
-    dont_care = _is_dont_care(found.legible, side)
-    coordinates = polygon(safe_json.flat(found.vertices), dont_care, ("vertices",))
-    confidence = found.score if found.confidence is None else found.confidence
-    return CollectedObject(coordinates, found.text or "", dont_care, confidence=confidence)
+def _object(text: _Text, side: Side) -> CollectedObject:
+    dont_care = _is_dont_care(text.legible, side)
+    coordinates = polygon(safe_json.flat(text.vertices), dont_care, ("vertices",))
+    confidence = text.score if text.confidence is None else text.confidence
+    return CollectedObject(coordinates, text.text or "", dont_care, confidence=confidence)
 
 
 def _is_dont_care(legible: Any, side: Side) -> bool:

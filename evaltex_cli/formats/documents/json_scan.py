@@ -50,8 +50,8 @@ def separators(data: bytes | memoryview) -> Iterator[Ints]:
 def has_more_items(data: bytes | memoryview, most: int) -> bool:
     """Whether a list or an object has more items than so many; of what is no JSON, what is before the fault counts."""
     count = 0
-    for found in separators(data):
-        count += len(found)
+    for separator in separators(data):
+        count += len(separator)
         if count > most:
             return True
     return False
@@ -67,14 +67,16 @@ def positions(data: bytes, wanted: Collection[Steps]) -> dict[Steps, Position]:
             way = way.setdefault(step, {})
     starts: dict[Steps, int] = {}
     _pass(memoryview(data), 0, ways, (), starts)
-    found: dict[Steps, Position] = {}
+    places: dict[Steps, Position] = {}
     line, line_start, last = 1, 0, 0
     for steps, start in sorted(starts.items(), key=lambda item: item[1]):
         line += data.count(b"\n", last, start)
         line_start = data.rfind(b"\n", 0, start) + 1
-        found[steps] = Position(line, len(data[line_start:start].decode("utf-8", "replace")) + 1)
+        places[steps] = Position(line, len(data[line_start:start].decode("utf-8", "replace")) + 1)
         last = start
-    return {steps: next(found[steps[:k]] for k in range(len(steps), -1, -1) if steps[:k] in found) for steps in wanted}
+    return {
+        steps: next(places[steps[:k]] for k in range(len(steps), -1, -1) if steps[:k] in places) for steps in wanted
+    }
 
 
 def _pass(data: memoryview, base: int, ways: dict[str | int, Any], here: Steps, starts: dict[Steps, int]) -> None:
@@ -85,7 +87,7 @@ def _pass(data: memoryview, base: int, ways: dict[str | int, Any], here: Steps, 
     starts[here] = base + start
     if not ways or data[start] not in b"{[":
         return
-    ends = np.concatenate([np.array([start], np.int64), *(found + start for found in separators(data[start:]))])
+    ends = np.concatenate([np.array([start], np.int64), *(separator + start for separator in separators(data[start:]))])
     for step, begin, end in _keyed(data, ends) if data[start] == ord("{") else _numbered(ends, ways):
         if step in ways:
             _pass(data[begin:end], base + begin, ways[step], (*here, step), starts)
@@ -107,5 +109,5 @@ def _keyed(data: memoryview, ends: Ints) -> Iterator[tuple[str, int, int]]:
 
 
 def _after_blanks(data: memoryview, start: int) -> int:
-    found = _BLANKS.match(data, start)
-    return found.end() if found else start
+    blanks = _BLANKS.match(data, start)
+    return blanks.end() if blanks else start

@@ -145,14 +145,14 @@ def _name(images: Sequence[CollectedImage]) -> None:
 
 def _sets(task: Record, key: str) -> list[tuple[Steps, Record]]:
     """Return the annotations of a task that were not cancelled, and where they are."""
-    found: list[tuple[Steps, Record]] = []
+    sets: list[tuple[Steps, Record]] = []
     for k, item in enumerate(safe_json.items(task, key) if key in task else ()):
         with safe_json.under(key, k):
             record = safe_json.record(item)
             cancelled = record.get("was_cancelled")
             if not safe_json.flag(None if cancelled is None else safe_json.plain(cancelled), "was_cancelled"):
-                found.append(((key, k), record))
-    return found
+                sets.append(((key, k), record))
+    return sets
 
 
 def _minimal(task: Record) -> Iterator[tuple[Steps, _Result]]:
@@ -203,14 +203,14 @@ def _add_objects(image: CollectedImage, regions: Sequence[_Region], job: _Job) -
         image.in_fractions = bool(regions)
     for region in regions:
         try:
-            found = _coordinates(region.shape, (width or 1.0, height or 1.0), bool(width), job.others)
+            coordinates = _coordinates(region.shape, (width or 1.0, height or 1.0), bool(width), job.others)
         except FormatError as error:
             error.log(job.faults, job.place, *image.at, *region.at)
             continue
-        if found is not None:
+        if coordinates is not None:
             dont_care = job.side == "gt" and DONT_CARE in (region.text, *region.labels)
             at = (*image.at, *region.at)
-            image.add(CollectedObject(found, region.text, dont_care, confidence=region.score, at=at))
+            image.add(CollectedObject(coordinates, region.text, dont_care, confidence=region.score, at=at))
 
 
 def _coordinates(

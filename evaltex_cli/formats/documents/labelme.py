@@ -90,9 +90,9 @@ def _settle(looks: Sequence[Others]) -> Reading:
 
 
 def _look(data: bytes) -> Others:
-    found = _OTHER_SHAPES.findall(data)
-    boxed = sum(bool(box) for box, _ in found)
-    return Others(boxed, len(found) - boxed)
+    shapes = _OTHER_SHAPES.findall(data)
+    boxed = sum(bool(box) for box, _ in shapes)
+    return Others(boxed, len(shapes) - boxed)
 
 
 def recognises(path: Path) -> bool:

@@ -24,13 +24,13 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     regions = {word: k for k, line in enumerate(page.all("TextLine"), 1) for word in line.all("Word")}
     for element in page.all(_ELEMENT[image.variant]):
         try:
-            one = _object(element)
+            collected = _object(element)
         except FormatError as error:
             error.log(faults, image.place)
             continue
         if image.variant == "words" and side == "gt":
-            one.region = regions.get(element)
-        image.add(one)
+            collected.region = regions.get(element)
+        image.add(collected)
 
 
 def _object(element: Element) -> CollectedObject:

@@ -29,9 +29,9 @@ class _Text(msgspec.Struct, gc=False):
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     for k, item in enumerate(safe_json.items(safe_json.record(safe_json.parse(data)), image.variant)):
         try:
-            found = _object(item, side)
-            found.at = (image.variant, k)
-            image.add(found)
+            collected = _object(item, side)
+            collected.at = (image.variant, k)
+            image.add(collected)
         except FormatError as error:
             error.log(faults, image.place, image.variant, k)
 

@@ -118,11 +118,11 @@ def _is_list_of_objects(data: bytes | Raw) -> bool:
 def _without_nan(data: bytes) -> bytes | None:
     """Return a document with numbers for NaN and Infinity, which are beyond JSON; None if it has none."""
     replaced, last = bytearray(), 0
-    for found in _BEYOND_JSON.finditer(data):
-        if found.lastindex:
-            replaced += data[last : found.start()]
-            replaced += _NAN if found[1] else _INFINITY if found[2][:1] == b"I" else b"-" + _INFINITY
-            last = found.end()
+    for match in _BEYOND_JSON.finditer(data):
+        if match.lastindex:
+            replaced += data[last : match.start()]
+            replaced += _NAN if match[1] else _INFINITY if match[2][:1] == b"I" else b"-" + _INFINITY
+            last = match.end()
     return bytes(replaced + data[last:]) if last else None
 
 

@@ -94,10 +94,10 @@ class Element:
 
     def needed(self, name: str) -> Element:
         """Return the first child of a name; raises `FormatError` where there is none."""
-        found = self.child(name)
-        if found is None:
+        child = self.child(name)
+        if child is None:
             raise FormatError(f"{self.name} without {name}", f"one {name} in each {self.name}", at=self.at)
-        return found
+        return child
 
     def number(self, attribute: str, default: float | None = None) -> float:
         """Return an attribute's number; raises `FormatError` where it is none, or is missing without a default."""
@@ -256,9 +256,9 @@ def tree(data: bytes, first: str | None = None) -> Element:
 
 def root_name(head: bytes) -> str | None:
     """Return the name, without namespace, of the first element in a file's first bytes; None where there is none."""
-    found: list[str] = []
+    names: list[str] = []
     parser = expat.ParserCreate()
-    parser.StartElementHandler = lambda name, _: found.append(name.rpartition(":")[2])
+    parser.StartElementHandler = lambda name, _: names.append(name.rpartition(":")[2])
     with suppress(expat.ExpatError, LookupError, ValueError):
         parser.Parse(head, False)
-    return found[0] if found else None
+    return names[0] if names else None

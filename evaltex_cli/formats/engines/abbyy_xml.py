@@ -40,13 +40,13 @@ def _parse(page: Element, image: CollectedImage, side: Side, faults: FaultLog) -
     image.width, image.height = page.number("width", 0.0), page.number("height", 0.0)
     for number, line in enumerate(page.all("line"), 1):
         try:
-            found = list(_words(line)) if image.variant == "words" else [_line(line)]
+            objects = list(_words(line)) if image.variant == "words" else [_line(line)]
         except FormatError as error:
             error.log(faults, image.place)
             continue
-        for one in found:
-            one.region = number if image.variant == "words" and side == "gt" else None
-            image.add(one)
+        for collected in objects:
+            collected.region = number if image.variant == "words" and side == "gt" else None
+            image.add(collected)
 
 
 def _line(line: Element) -> CollectedObject:

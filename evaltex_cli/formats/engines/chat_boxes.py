@@ -117,14 +117,14 @@ def _settle(declared: str | None, looks: Sequence[_Look]) -> Reading:
 def _evident(look: _Look) -> tuple[Coordinates, tuple[str, ...]]:
     """Return the order and scale that a key has by its model's documentation, if numbers agree, and a warning of it."""
     in_fractions = 0 <= look.lowest <= look.highest <= 1 and not look.are_whole
-    found = None
+    coordinates = None
     if not look.keys:
         return Coordinates("xyxy"), ()
     if look.keys == {"box_2d"} and 0 <= look.lowest <= look.highest <= 1000 and (in_fractions or look.highest > 1):
-        found = Coordinates("yxyx", 1.0 if in_fractions else 1000.0)
+        coordinates = Coordinates("yxyx", 1.0 if in_fractions else 1000.0)
     if look.keys == {"bbox_2d"} and (in_fractions or look.highest > 1000):
-        found = Coordinates("xyxy", 1.0 if in_fractions else None)
-    if found is None:
+        coordinates = Coordinates("xyxy", 1.0 if in_fractions else None)
+    if coordinates is None:
         raise FormatError(
             f"boxes with numbers from {look.lowest:g} to {look.highest:g}, which do not say in what order and scale",
             "it declared by --coordinates ORDER:SCALE (yxyx:1000, xyxy:1000, xyxy:999, xyxy:1 or xyxy:pixels, for"
@@ -132,7 +132,7 @@ def _evident(look: _Look) -> tuple[Coordinates, tuple[str, ...]]:
         )
     (key,) = look.keys
     said = f"as the key {key} and the range of the numbers say"
-    return found, (f"boxes are read as {found}, {said}; --coordinates declares another order or scale",)
+    return coordinates, (f"boxes are read as {coordinates}, {said}; --coordinates declares another order or scale",)
 
 
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:

@@ -72,14 +72,14 @@ class _Service:
         for at, item in page.objects:
             try:
                 with safe_json.under(*at):
-                    one, in_fractions = self.object_of(safe_json.record(item), page)
+                    collected, in_fractions = self.object_of(safe_json.record(item), page)
                     if image.count and in_fractions != image.in_fractions:
                         raise FormatError("coordinates in pixels and in fractions of the page", "one of them on a page")
             except FormatError as error:
                 error.log(faults, image.place)
                 continue
-            one.at, image.in_fractions = at, in_fractions
-            image.add(one)
+            collected.at, image.in_fractions = at, in_fractions
+            image.add(collected)
 
 
 def index(name: str, open_document: Open, object_of: ObjectOf, level: str) -> Indexer:
@@ -103,19 +103,19 @@ def has(record: Record, key: str) -> bool:
 def items(record: Record, key: str, *where: str | int) -> Iterator[tuple[Steps, Item]]:
     """Yield the items of a list, and what leads to each; none if the key is missing or null."""
     key = spelled(record, key)
-    found: list[Item] = []
+    listed: list[Item] = []
     if has(record, key):
         with safe_json.under(*where):
-            found = safe_json.items(record, key)
-    yield from (((*where, key, k), item) for k, item in enumerate(found))
+            listed = safe_json.items(record, key)
+    yield from (((*where, key, k), item) for k, item in enumerate(listed))
 
 
 def number(record: Record, key: str, default: float | None = 0.0) -> float:
     """Return a number of a record; the default, if there is one, when it is missing or null."""
-    found: float | None = safe_json.field(record, key, Number | None, default)
-    if found is None:
+    value: float | None = safe_json.field(record, key, Number | None, default)
+    if value is None:
         raise safe_json.no_key(record, key)
-    return found
+    return value
 
 
 def vertices(record: Record, key: str, names: tuple[str, str] = ("x", "y")) -> list[float]:
@@ -129,10 +129,10 @@ def vertices(record: Record, key: str, names: tuple[str, str] = ("x", "y")) -> l
 
 def percent(record: Record, key: str) -> float | None:
     """Return a confidence in percent as one in [0, 1]; None if it is missing or null."""
-    found: float | None = safe_json.field(record, key, Number | None)
-    if found is not None and not 0 <= found <= 100:
-        raise FormatError(f"{found:g}", "a confidence from 0 to 100", (key,))
-    return None if found is None else found / 100
+    value: float | None = safe_json.field(record, key, Number | None)
+    if value is not None and not 0 <= value <= 100:
+        raise FormatError(f"{value:g}", "a confidence from 0 to 100", (key,))
+    return None if value is None else value / 100
 
 
 def outline(record: Record, key: str, page: Page) -> tuple[Sequence[float], bool]:

@@ -31,15 +31,15 @@ def _parse(numbered: Any, image: CollectedImage, side: Side, faults: FaultLog) -
         page = safe_json.record(item)
         _read_size(page, image)
         items = list(_items(page, image.variant))
-    for at, one, line in items:
+    for at, entry, line in items:
         where = ("pages", number, *at)
         try:
-            found = _object(safe_json.record(one), image, where)
+            collected = _object(safe_json.record(entry), image, where)
         except FormatError as error:
             error.log(faults, image.place, *where)
             continue
-        found.region = line if side == "gt" else None
-        image.add(found)
+        collected.region = line if side == "gt" else None
+        image.add(collected)
 
 
 def _read_size(page: Record, image: CollectedImage) -> None:

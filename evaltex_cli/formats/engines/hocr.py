@@ -139,12 +139,12 @@ def _parse(page: Page, image: CollectedImage, side: Side, faults: FaultLog) -> N
         is_line = line.tag is not None and not line.has_lines
         for area in line.words if image.variant == "words" else [line] * is_line:
             try:
-                one = _object(area)
+                collected = _object(area)
             except FormatError as error:
                 error.log(faults, image.place)
                 continue
-            one.region = number if image.variant == "words" and side == "gt" else None
-            image.add(one)
+            collected.region = number if image.variant == "words" and side == "gt" else None
+            image.add(collected)
 
 
 def _object(area: _Area) -> CollectedObject:
@@ -160,8 +160,8 @@ def _object(area: _Area) -> CollectedObject:
 
 def _properties(tag: Tag) -> dict[str, list[str]]:
     """Return the properties of a title, and their values."""
-    found = _PROPERTY.findall(tag.attributes.get("title", ""))
-    return {name: values.split() for name, values in reversed(found)}
+    properties = _PROPERTY.findall(tag.attributes.get("title", ""))
+    return {name: values.split() for name, values in reversed(properties)}
 
 
 def _bbox(tag: Tag) -> tuple[float, float, float, float]:

@@ -86,17 +86,17 @@ class _Reader:
         if text[start + 1] in "!?":
             yield from self._declaration()
             return
-        found = _TAG.match(text, start)
+        tag = _TAG.match(text, start)
         at = self._position()
-        if found is None:
+        if tag is None:
             end = min(text.find("\n", start) % (len(text) + 1), start + 60)
             raise FormatError(f"{quote(text[start:end])}, which has no end", "a tag <...>", at=at)
-        self._go_to(found.end())
-        name = found[2].lower()
-        if found[1]:
+        self._go_to(tag.end())
+        name = tag[2].lower()
+        if tag[1]:
             yield from self._ended(name, at)
         else:
-            yield from self._started(name, found[3], at)
+            yield from self._started(name, tag[3], at)
 
     def at_end(self) -> Iterator[None]:
         """Yield the ends that may be left out; raises `FormatError` for any other open element."""

@@ -102,10 +102,10 @@ def _with_columns(line: bytes, items: list[Item]) -> Iterator[tuple[Item, int | 
         if not isinstance(item, Raw):
             yield item, None
             continue
-        found = line.find(bytes(item), start)
-        column += len(line[start:found].decode("utf-8", "replace"))
+        begin = line.find(bytes(item), start)
+        column += len(line[start:begin].decode("utf-8", "replace"))
         yield item, column
-        start = found
+        start = begin
 
 
 def _column_inside(item: Item, where: Steps) -> int:

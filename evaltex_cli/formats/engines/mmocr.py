@@ -83,24 +83,24 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
 
 
 def _object(item: Item, side: Side, at: Position | Steps) -> CollectedObject:
-    found = safe_json.take(item, _Instance)
-    text = found.text or ""
-    flagged = safe_json.flag(found.ignore, "ignore") or safe_json.flag(found.iscrowd, "iscrowd")
+    instance = safe_json.take(item, _Instance)
+    text = instance.text or ""
+    flagged = safe_json.flag(instance.ignore, "ignore") or safe_json.flag(instance.iscrowd, "iscrowd")
     dont_care = side == "gt" and (flagged or text == DONT_CARE)
-    return CollectedObject(_coordinates(found), text, dont_care, confidence=found.score, at=at)
+    return CollectedObject(_coordinates(instance), text, dont_care, confidence=instance.score, at=at)
 
 
-def _coordinates(found: _Instance) -> list[float]:
+def _coordinates(instance: _Instance) -> list[float]:
     for key in ("polygon", "segmentation", "box"):
-        points = getattr(found, key)
+        points = getattr(instance, key)
         if points:
             return values.polygon_or_box(points, key)
-    if found.bbox is None:
+    if instance.bbox is None:
         raise FormatError("no polygon and no bbox", "one of them: this may be an annotation of recognition only")
-    numbers = values.shape(found.bbox, "bbox")
+    numbers = values.shape(instance.bbox, "bbox")
     if len(numbers) != 4:
-        return values.polygon_or_box(found.bbox, "bbox")
-    if found.iscrowd is not None:  # 0.x: x, y, width, height
+        return values.polygon_or_box(instance.bbox, "bbox")
+    if instance.iscrowd is not None:  # 0.x: x, y, width, height
         return list(box(*numbers, where=("bbox",)))
     return values.polygon_or_box(numbers, "bbox")
 

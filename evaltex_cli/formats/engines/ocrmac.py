@@ -54,8 +54,8 @@ def _recognises(path: Path) -> bool:
 
 
 def _is_box(item: Item) -> bool:
-    found = safe_json.opened(item)
-    return isinstance(found, list) and len(found) == 4
+    value = safe_json.opened(item)
+    return isinstance(value, list) and len(value) == 4
 
 
 FORMAT = Format(

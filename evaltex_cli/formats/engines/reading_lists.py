@@ -77,8 +77,8 @@ def _reading(item: Item, where: Steps) -> CollectedObject:
     else:
         text, *scores = read
     where_score: Steps = (1, 1) if isinstance(inside, list) else (2,)
-    found = values.confidence(scores[0], *where_score) if scores else None
-    return CollectedObject(coordinates, values.text(text, 1), confidence=found, at=where)
+    confidence = values.confidence(scores[0], *where_score) if scores else None
+    return CollectedObject(coordinates, values.text(text, 1), confidence=confidence, at=where)
 
 
 def _recognises_lists(path: Path) -> bool:

@@ -63,14 +63,14 @@ def _add_page(image: CollectedImage, page: Item, side: Side, faults: FaultLog) -
     assert isinstance(image.at, tuple)
     for k, item in enumerate(safe_json.items(record, key)):
         where = (*image.at, key, k)
-        for at, found in _words(where, item, image.place, faults) if image.variant == "words" else [(where, item)]:
+        for at, area in _words(where, item, image.place, faults) if image.variant == "words" else [(where, item)]:
             try:
-                one = _object(found, at)
+                collected = _object(area, at)
             except FormatError as error:
                 error.log(faults, image.place, *at)
                 continue
-            one.region = k + 1 if image.variant == "words" and side == "gt" else None
-            image.add(one)
+            collected.region = k + 1 if image.variant == "words" and side == "gt" else None
+            image.add(collected)
 
 
 def _words(where: Steps, line: Item, place: str, faults: FaultLog) -> Iterator[tuple[Steps, Item]]:
@@ -83,12 +83,12 @@ def _words(where: Steps, line: Item, place: str, faults: FaultLog) -> Iterator[t
 
 
 def _object(item: Item, at: Steps) -> CollectedObject:
-    found = safe_json.take(item, _Text)
-    if not found.polygon and not found.bbox:
+    text = safe_json.take(item, _Text)
+    if not text.polygon and not text.bbox:
         raise FormatError("no polygon and no bbox", "one of them")
-    key = "polygon" if found.polygon else "bbox"
-    coordinates = values.polygon_or_box(getattr(found, key), key)
-    return CollectedObject(coordinates, found.text or "", confidence=found.confidence, at=at)
+    key = "polygon" if text.polygon else "bbox"
+    coordinates = values.polygon_or_box(getattr(text, key), key)
+    return CollectedObject(coordinates, text.text or "", confidence=text.confidence, at=at)
 
 
 def _first_lines(path: Path) -> list[Item] | None:
@@ -96,17 +96,17 @@ def _first_lines(path: Path) -> list[Item] | None:
     value = document_files.json_value(path)
     if not isinstance(value, dict):
         return None
-    found = None
+    first = None
     for item in value.values():
         pages = safe_json.opened(item)
         page = safe_json.opened(pages[0]) if isinstance(pages, list) and pages else None
         if not isinstance(page, dict) or not any(key in page for key in _LINES):
             return None
         lines = safe_json.opened(page.get(_LINES[0], page.get(_LINES[1])))
-        found = lines if isinstance(lines, list) else []
-        if found:
+        first = lines if isinstance(lines, list) else []
+        if first:
             break
-    return found
+    return first
 
 
 def _level(path: Path) -> str | None:

@@ -109,12 +109,12 @@ def _parse(page: _Page, image: CollectedImage, side: Side, faults: FaultLog) -> 
             image.width, image.height = _coordinates(row)[2:]
     for row in words if image.variant == "words" else lines:
         try:
-            one = _object(row, row.cell("text") if image.variant == "words" else " ".join(texts[row.line]))
+            collected = _object(row, row.cell("text") if image.variant == "words" else " ".join(texts[row.line]))
         except FormatError as error:
             error.log(faults, image.place)
             continue
-        one.region = numbers[row.line] if image.variant == "words" and side == "gt" else None
-        image.add(one)
+        collected.region = numbers[row.line] if image.variant == "words" and side == "gt" else None
+        image.add(collected)
 
 
 def _coordinates(row: _Row) -> tuple[float, float, float, float]:

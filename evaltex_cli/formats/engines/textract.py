@@ -46,9 +46,9 @@ def _coordinates(geometry: Record) -> Any:
         return polygon(vertices, dont_care=False, where=("Polygon",))
     if "BoundingBox" not in geometry:
         raise FormatError("neither Polygon nor BoundingBox", "one of them")
-    found = safe_json.records(geometry, "BoundingBox")
+    bounding_box = safe_json.records(geometry, "BoundingBox")
     with safe_json.under("BoundingBox"):
-        return box(*(clouds.number(found, name, None) for name in ("Left", "Top", "Width", "Height")))
+        return box(*(clouds.number(bounding_box, name, None) for name in ("Left", "Top", "Width", "Height")))
 
 
 def _recognises(path: Path) -> bool:

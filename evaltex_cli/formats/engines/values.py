@@ -67,8 +67,8 @@ def confidence(item: Item, *where: str | int) -> float | None:
             value = parse_number(value)
         except FormatError as error:
             raise FormatError(error.found, "a confidence in [0, 1]", where) from error
-    found: float | None = safe_json.take(value, Confidence, *where)
-    return found
+    read: float | None = safe_json.take(value, Confidence, *where)
+    return read
 
 
 def column(record: Record, key: str, length: int) -> Sequence[Any]:
@@ -90,8 +90,8 @@ def column(record: Record, key: str, length: int) -> Sequence[Any]:
 
 def text(item: Item, *where: str | int) -> str:
     """Return a transcription; empty if it is null."""
-    found: str | None = safe_json.take(item, str | None, *where)
-    return found or ""
+    read: str | None = safe_json.take(item, str | None, *where)
+    return read or ""
 
 
 def is_string(item: Item) -> bool:

@@ -43,6 +43,7 @@ def usual_object_lines(data: Bytes, starts: Ints, side: Side) -> Bools:
     usual = starts <= len(data) - len(shortest)
     begin = starts * usual
     for k, byte in enumerate(shortest):
+        # Bytes below "0" wrap around to large numbers, so one comparison finds digits.
         usual &= data[begin + k] - np.uint8(_ZERO) < 10 if byte == shortest[0] else data[begin + k] == byte
     others = np.flatnonzero(~usual)
     usual[others] = _are_usual(data, starts[others], side)
@@ -85,17 +86,18 @@ def read_plain(data: Bytes, side: Side) -> LineColumns:
     starts = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])[: len(ends)]
     line, opening, closing = _quoted_lines(data, starts, ends, side)
     numbers = _without_transcriptions(data, starts[line], opening, closing + (4 if side == "gt" else 2), ends[line])
-    found = plain_lines(numbers)
+    plain = plain_lines(numbers)
     leading = 2 if side == "gt" else 1
-    fits = _fits(numbers, found, opening[found.line] - starts[line[found.line]], leading)
-    values, in_range = found.values(numbers, fits)
-    counts = found.numbers[fits] - leading
+    fits = _fits(numbers, plain, opening[plain.line] - starts[line[plain.line]], leading)
+    values, in_range = plain.values(numbers, fits)
+    counts = plain.numbers[fits] - leading
     first = np.cumsum(counts + leading) - counts
     sound = in_range & _with_corners(values, first[counts == 4], counts == 4)
+    # Of each sound line all numbers are marked, then the leading ones unmarked: ID and, in ground truth, region.
     is_coordinate = np.repeat(sound, counts + leading)
     is_coordinate[first - leading] = False
     is_coordinate[first - 1] = False
-    chosen = found.line[fits[sound]]
+    chosen = plain.line[fits[sound]]
     return LineColumns(
         line=line[chosen],
         coordinates=values[is_coordinate],
@@ -113,6 +115,7 @@ def _quoted_lines(data: Bytes, starts: Ints, ends: Ints, side: Side) -> tuple[In
     """Return the lines with two quotes between commas (and a reject flag), and where their quotes stand."""
     quotes = np.flatnonzero(data == _QUOTE)
     before = np.searchsorted(quotes, ends)
+    # `before` counts quotes up to each line's end, so differences count those of a line.
     line = np.flatnonzero(np.diff(before, prepend=0) == 2)
     opening, closing = quotes[before[line] - 2], quotes[before[line] - 1]
     after = 3 if side == "gt" else 1
@@ -131,20 +134,22 @@ def _without_transcriptions(data: Bytes, starts: Ints, opening: Ints, resume: In
     keep[opening] = -1
     keep[resume] = 1
     keep[ends + 1] -= 1
+    # The running sum of beginnings and ends is 1 within what stays, and 0 elsewhere.
     kept: Bytes = data[np.cumsum(keep[:-1], dtype=np.int8).view(bool)]
     return kept
 
 
-def _fits(numbers: Bytes, found: PlainLines, opening: Ints, leading: int) -> Ints:
+def _fits(numbers: Bytes, plain: PlainLines, opening: Ints, leading: int) -> Ints:
     """Return the lines with numbers for an object, of which the leading ones end before `opening` and have no dot."""
-    counts = found.numbers - leading
-    fits = ~found.goes_on & ((counts == 4) | ((counts >= 6) & (counts % 2 == 0)))
-    leading_stop = found.marks[np.minimum(found.first + leading - 1, len(found.marks) - 1)]
-    fits &= leading_stop - found.start == opening - 1
+    counts = plain.numbers - leading
+    fits = ~plain.goes_on & ((counts == 4) | ((counts >= 6) & (counts % 2 == 0)))
+    leading_stop = plain.marks[np.minimum(plain.first + leading - 1, len(plain.marks) - 1)]
+    fits &= leading_stop - plain.start == opening - 1
     dots = np.flatnonzero(numbers == _DOT)
-    owner = np.searchsorted(found.stop, dots)
+    # The line of each dot is the first that ends after it; after the last plain line there is none.
+    owner = np.searchsorted(plain.stop, dots)
     dots, owner = dots[owner < len(fits)], owner[owner < len(fits)]
-    fits[owner[(dots >= found.start[owner]) & (dots < leading_stop[owner])]] = False
+    fits[owner[(dots >= plain.start[owner]) & (dots < leading_stop[owner])]] = False
     return np.flatnonzero(fits)
 
 
@@ -221,6 +226,7 @@ def plain_images(
     stops = ends[unusual]
     stops -= data[stops - 1] == _RETURN
     is_blank = stops <= starts[unusual]
+    # Lines of the same gap have the same number of usual lines before them.
     usual_before = unusual - np.arange(len(unusual))
     other, stops, gap = (column[~is_blank] for column in (unusual, stops, usual_before))
     first = np.flatnonzero(np.diff(gap, prepend=-1))  # of each gap between object lines
@@ -230,6 +236,7 @@ def plain_images(
     taken = np.repeat(is_plain, count)
     owner = np.repeat(np.arange(len(first)), count)[taken][::lines]
     name, last = other[taken][::lines], other[taken][lines - 1 :: lines]
+    # In a gap of ground truth names and sizes take turns, so every second line is a name.
     name_stop, last_stop = stops[taken][::lines], stops[taken][lines - 1 :: lines]
     names, newlines = _lines(data, starts[name], name_stop)
     is_plain[owner[~_are_plain_names(names, newlines)]] = False
@@ -238,12 +245,13 @@ def plain_images(
     if side == "gt":
         sizes, are_sizes = _plain_sizes(data, starts[last], last_stop)
         is_plain[owner[~are_sizes]] = False
-    kept = is_plain[owner]
-    if not kept.all():
-        name, last, sizes = name[kept], last[kept], sizes[kept]
-        names, _ = _lines(data, starts[name], name_stop[kept])
+    remains = is_plain[owner]
+    if not remains.all():
+        name, last, sizes = name[remains], last[remains], sizes[remains]
+        names, _ = _lines(data, starts[name], name_stop[remains])
     is_left = np.zeros(len(starts) + 1, dtype=bool)
     is_left[other[~np.repeat(is_plain, count)]] = True
+    # The usual line after a gap, whose last line may be blank and therefore not be in `other`.
     after = unusual[np.searchsorted(usual_before, gap[first[~is_plain]], side="right") - 1] + 1
     is_left[after] = True
     before = int(name[0]) if len(name) else len(starts)  # no image may have begun
@@ -257,6 +265,7 @@ def _lines(data: Bytes, starts: Ints, stops: Ints) -> tuple[Bytes, Ints]:
     """Return stretches of bytes, each followed by a newline, and where these newlines are."""
     lengths = stops - starts + 1
     after = np.cumsum(lengths)
+    # Positions in the result, shifted for each stretch by how far it moves.
     taken = data[np.arange(lengths.sum()) + np.repeat(starts - (after - lengths), lengths)]
     taken[after - 1] = _NEWLINE
     return taken, after - 1

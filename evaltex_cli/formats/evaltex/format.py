@@ -154,19 +154,19 @@ def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog)
     try:
         readable = [unpacked(file).absolute() for file in files]
         log = FaultLog()
-        found, hashes = _index_files(files, readable, Index(side, log))
-        if found.names.repeat():  # rare, so only then each name is looked up
-            del found  # lest two indices are in memory
+        images, hashes = _index_files(files, readable, Index(side, log))
+        if images.names.repeat():  # rare, so only then each name is looked up
+            del images  # lest two indices are in memory
             log = FaultLog()
-            found, hashes = _index_files(files, readable, Index(side, log, {}))
+            images, hashes = _index_files(files, readable, Index(side, log, {}))
     except OSError as error:
         raise InputError(f"{error.filename or path}: cannot be read ({error.strerror or error})") from error
     faults.extend(log)
-    names = found.names
+    names = images.names
     if side == "gt" and not names and not faults.count:
         faults.add(str(path), None, "no image", "at least one image name with its height,width and objects")
     names_of_files = [str(file) for file in files]
-    columns = (found.sizes, found.start, found.weights, found.line, found.head, found.file, found.checksum)
+    columns = (images.sizes, images.start, images.weights, images.line, images.head, images.file, images.checksum)
     empty = (f"{path.name}: no image in the detection file; every object counts as missed",)
     listing = "".join(f"{digest}  {file.name}\n" for digest, file in zip(hashes, files, strict=True))
     return Source(
@@ -174,20 +174,20 @@ def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog)
         format="evaltex",
         sha256=hashes[0] if len(hashes) == 1 else hashlib.sha256(os.fsencode(listing)).hexdigest(),
         names=names,
-        weights=found.weights,
+        weights=images.weights,
         content=Reader(names_of_files, readable, side, *columns),
-        polygons=found.polygons,
+        polygons=images.polygons,
         warnings=() if names or side == "gt" else empty,
     )
 
 
-def _index_files(files: Sequence[Path], readable: Sequence[Path], found: Index) -> tuple[Images, list[str]]:
+def _index_files(files: Sequence[Path], readable: Sequence[Path], index: Index) -> tuple[Images, list[str]]:
     """Pass over files; return their images, and the SHA-256 of each."""
     hashes = []
     for path, place in zip(files, readable, strict=True):
         digest = hashlib.sha256()
         position, line = 0, 1
-        found.begin_file(path)
+        index.begin_file(path)
         for block in _blocks(place):
             digest.update(block)
             try:
@@ -195,11 +195,11 @@ def _index_files(files: Sequence[Path], readable: Sequence[Path], found: Index) 
             except FormatError as error:
                 expected = f"{error.expected}, and image names of at most {MAX_NAME_BYTES} bytes"
                 raise InputError(f"{path}:{line + error.line - 1}: {error.found}; expected {expected}") from error
-            line += found.take_block(block, position, line)
+            line += index.take_block(block, position, line)
             position += len(block)
-        found.end_file(position, line)
+        index.end_file(position, line)
         hashes.append(digest.hexdigest())
-    return found.images(), hashes
+    return index.images(), hashes
 
 
 def _blocks(path: Path) -> Iterator[bytes]:

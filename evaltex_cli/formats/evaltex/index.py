@@ -150,8 +150,8 @@ class Index:
             if text.count(",") > BOX_COMMAS[self.side] + 1:
                 wide.append(start)
         self._in_image |= first < len(ends)
-        kept = len(self._heads) - self._awaits_size
-        heads, self._heads = self._heads[:kept], self._heads[kept:]
+        complete = len(self._heads) - self._awaits_size
+        heads, self._heads = self._heads[:complete], self._heads[complete:]
         is_open = self._images[-1] > 0
         begin, start = self._add(
             heads, plain, position + starts[plain.name_line], position + ends[plain.last_line] + 1, line
@@ -167,6 +167,7 @@ class Index:
     def _sum(self, data: NDArray[np.uint8], position: int, begin: list[int], start: list[int], is_open: bool) -> None:
         """Take the bytes of a part into the checksums of the image that is open and of those that begin in the part."""
         part = data.data
+        # An image whose size is still awaited is not added yet; its bytes are those of no image so far.
         stop = self._heads[-1].begin if self._awaits_size else min(self._stop, position + len(data))
         stops = [*begin, stop]
         if is_open:

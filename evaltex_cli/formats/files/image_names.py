@@ -193,10 +193,10 @@ class Names(Sequence[str]):
 
     def __getitem__(self, index: Any) -> Any:
         if not isinstance(index, slice):
-            found = self[index : index + 1 or None]
-            if not found:
+            names = self[index : index + 1 or None]
+            if not names:
                 raise IndexError(index)
-            return found[0]
+            return names[0]
         start, stop, step = index.indices(len(self))
         if step != 1 or stop <= start:
             return [self[k] for k in range(start, stop, step)]
@@ -229,22 +229,23 @@ class Names(Sequence[str]):
 
     def repeat(self) -> bool:
         """Whether two may be the same; seldom wrong, never where they are."""
-        found = self.hashes()
-        found.sort()
-        return bool((found[1:] == found[:-1]).any())
+        hashes = self.hashes()
+        hashes.sort()
+        return bool((hashes[1:] == hashes[:-1]).any())
 
     def hashes(self) -> NDArray[np.uint64]:
         """(n,) a hash of each name, the same only within this process: the sum of its bytes, weighted by place."""
-        found = np.empty(len(self), np.uint64)
+        hashes = np.empty(len(self), np.uint64)
         for first in range(0, len(self), _BLOCK):
             group = first // _GROUP
             start, stop = self._bytes(group, group + _BLOCK // _GROUP)
             data = np.frombuffer(self.buffer, np.uint8, stop - start, start)
             ends = np.flatnonzero(data == _NEWLINE)
             begins = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
+            # How far each byte is from the start of its name.
             place = np.arange(len(data)) - np.repeat(begins, ends + 1 - begins)
-            found[first : first + len(ends)] = np.add.reduceat(_WEIGHTS[place % len(_WEIGHTS)] * data, begins)
-        return found
+            hashes[first : first + len(ends)] = np.add.reduceat(_WEIGHTS[place % len(_WEIGHTS)] * data, begins)
+        return hashes
 
     def _bytes(self, group: int, stop: int) -> tuple[int, int]:
         """Return the first byte of a group, and that after those before `stop`."""

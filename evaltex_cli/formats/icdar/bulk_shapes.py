@@ -83,6 +83,7 @@ def survey_block(buffer: bytes) -> Shapes:
 def _survey_stretch(buffer: bytes, data: Bytes, ends: Ints) -> Shapes:
     plain = plain_lines(data)
     shapes, special = _survey_plain(buffer, data, plain)
+    # A line is blank if its newline follows the one before; all others that are not plain are parsed one by one.
     is_odd = np.diff(ends, prepend=-1) > 1
     is_odd[plain.line] = False
     is_odd[plain.line[special]] = True
@@ -106,6 +107,7 @@ def _survey_plain(buffer: bytes, data: Bytes, plain: PlainLines) -> tuple[Shapes
     numbers, goes_on = plain.numbers, plain.goes_on
     is_special = _are_special(buffer, data, plain)
     is_hidden = (numbers == 4) & goes_on & is_dont_care(data, plain.rest, plain.stop)
+    # A shape is one number, digits of different bases, so that `np.unique` counts all shapes in one pass.
     code = numbers * 4 + goes_on * 2 + is_hidden
     shapes = Shapes()
     for k, place in enumerate((np.full_like(numbers, 4), np.full_like(numbers, 8), (numbers - ~goes_on) // 2 * 2)):
@@ -128,35 +130,36 @@ def _are_special(buffer: bytes, data: Bytes, plain: PlainLines) -> Bools:
     numbers, goes_on = plain.numbers, plain.goes_on
     first, second, third, fourth = (data[np.minimum(plain.rest + k, len(data) - 1)] for k in range(4))
     quoted = (first == _QUOTE) | (are_blanks(first) & (second == _QUOTE))
-    found = (numbers == 9) & goes_on & quoted
-    found |= (numbers >= 6) & goes_on & np.all([k == _HASH for k in (first, second, third, fourth)], axis=0)
-    found |= (numbers == 7) | ((numbers == 32) & ~goes_on)
-    found |= (numbers == 5) & goes_on & (plain.stop - plain.rest <= _LONGEST_ANGLE_TEXT)
-    found |= _has_script(buffer, data, plain)
-    return np.asarray(found)
+    special = (numbers == 9) & goes_on & quoted
+    special |= (numbers >= 6) & goes_on & np.all([k == _HASH for k in (first, second, third, fourth)], axis=0)
+    special |= (numbers == 7) | ((numbers == 32) & ~goes_on)
+    special |= (numbers == 5) & goes_on & (plain.stop - plain.rest <= _LONGEST_ANGLE_TEXT)
+    special |= _has_script(buffer, data, plain)
+    return np.asarray(special)
 
 
 def _has_script(buffer: bytes, data: Bytes, plain: PlainLines) -> Bools:
     """Whether the field after eight numbers is a script's name, and a comma follows."""
-    found = np.zeros(len(plain.line), dtype=bool)
+    has_script = np.zeros(len(plain.line), dtype=bool)
     quads = np.flatnonzero((plain.numbers == 8) & plain.goes_on)
     quads = quads[_MAY_BEGIN_SCRIPT[data[plain.rest[quads]]]]
     if not len(quads):
-        return found
+        return has_script
     commas = np.flatnonzero(data == _COMMA)
     following = np.append(commas, len(data))[np.searchsorted(commas, plain.rest[quads])]
     near = following < np.minimum(plain.stop[quads], plain.rest[quads] + _LONGEST_SCRIPT + 3)
     for k, start, stop in zip(
         quads[near].tolist(), plain.rest[quads[near]].tolist(), following[near].tolist(), strict=True
     ):
-        found[k] = buffer[start:stop].strip(b" \t") in _SCRIPTS
-    return found
+        has_script[k] = buffer[start:stop].strip(b" \t") in _SCRIPTS
+    return has_script
 
 
 def _spaced_dont_care(buffer: bytes, data: Bytes, plain: PlainLines, is_special: Bools) -> int:
     """How many plain lines have the transcription ``###`` with blanks around."""
     hashes = np.flatnonzero(data == _HASH)
     owner = np.searchsorted(plain.stop, hashes, side="right")
+    # Hashes after the last plain line have no owner.
     hashes, owner = hashes[owner < len(plain.stop)], owner[owner < len(plain.stop)]
     suspects = np.unique(owner[hashes >= plain.rest[owner]])
     rest, stop = plain.rest[suspects], plain.stop[suspects]
@@ -181,6 +184,7 @@ def _confidence_kinds(data: Bytes, plain: PlainLines, place: Ints) -> tuple[Ints
     if len(has):
         values = parse_numbers(data, start, stop)
         signs = np.flatnonzero((data == ord(".")) | (data == ord("-")))
+        # A number without dot or minus sign between its ends is whole.
         whole = np.searchsorted(signs, start) == np.searchsorted(signs, stop)
         within = (values >= 0) & (values <= 1)
         beyond = ~within & is_last[has] & (np.abs(values) <= COORDINATE_LIMIT)
@@ -193,7 +197,7 @@ def _confidence_kinds(data: Bytes, plain: PlainLines, place: Ints) -> tuple[Ints
 
 
 def is_dont_care(data: Bytes, start: Ints, stop: Ints) -> Bools:
-    found: Bools = stop - start == len(DONT_CARE)
+    is_mark: Bools = stop - start == len(DONT_CARE)
     for k in range(len(DONT_CARE)):
-        found &= data[np.minimum(start + k, len(data) - 1)] == _HASH
-    return found
+        is_mark &= data[np.minimum(start + k, len(data) - 1)] == _HASH
+    return is_mark

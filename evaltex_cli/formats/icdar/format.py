@@ -68,21 +68,21 @@ def index(name: str) -> Indexer:
     """
 
     def find(path: Path, side: Side, faults: FaultLog) -> Source:
-        found = survey(path)
-        entries = found.entries
+        surveyed = survey(path)
+        entries = surveyed.entries
         warnings = list(entries.warnings)
         entries.refuse_none(side, ".txt")
         if not entries.entries:
             warnings.append(f"{path.name}: no .txt file in the detections; every object counts as missed")
-        warnings += [f"{path.name}: {warning}" for warning in found.warnings(name, side)]
+        warnings += [f"{path.name}: {warning}" for warning in surveyed.warnings(name, side)]
         entries.refuse_bad_names(faults)
         return Source(
             path=str(path),
             format=name,
-            sha256=found.sha256,
+            sha256=surveyed.sha256,
             names=[entry.image for entry in entries.entries],
             weights=np.array([entry.size for entry in entries.entries], np.int64),
-            content=_Lines(entries, found.syntax(name, side)),
+            content=_Lines(entries, surveyed.syntax(name, side)),
             warnings=tuple(warnings),
         )
 

@@ -75,17 +75,17 @@ def _words(data: bytes, place: str, faults: FaultLog, by_character: bool) -> Ite
 
 
 def _character(line: str, number: int) -> _Character:
-    found = _LINE.fullmatch(line)
-    if not found:
+    match = _LINE.fullmatch(line)
+    if not match:
         raise FormatError(quote(line), _LAYOUT)
-    values = [parse_number(field) for field in found[2].replace(",", " ").split()]
+    values = [parse_number(field) for field in match[2].replace(",", " ").split()]
     if len(values) != 9 or not all(value in range(256) for value in values[:3]):
         raise FormatError(quote(line), f"a colour of three whole numbers up to 255: {_LAYOUT}")
     x0, y0, x1, y1 = values[5:]
     if x1 < x0 or y1 < y0:
         raise FormatError(f"a box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g})", f"x0 <= x1 and y0 <= y1: {_LAYOUT}")
     red, green, blue = map(int, values[:3])
-    return _Character(red | green << 8 | blue << 16, (x0, y0, x1, y1), unquoted(found[3]), bool(found[1]), number)
+    return _Character(red | green << 8 | blue << 16, (x0, y0, x1, y1), unquoted(match[3]), bool(match[1]), number)
 
 
 def _object(characters: list[_Character], side: Side) -> CollectedObject:
@@ -149,10 +149,10 @@ def _picture(path: Path, text_name: str) -> tuple[Any, int]:
     for suffix in _SUFFIXES:
         with _readable(f"{path}/{stem}{suffix}"):
             if path.is_dir():
-                found = path / (stem + suffix)
-                if not found.is_file():
+                file = path / (stem + suffix)
+                if not file.is_file():
                     continue
-                data = found.read_bytes()
+                data = file.read_bytes()
             else:
                 pictures, entry_of = _packed_pictures(path, suffix, archive.state(path))
                 entry = entry_of.get(stem + suffix)
@@ -169,8 +169,8 @@ def _picture(path: Path, text_name: str) -> tuple[Any, int]:
 @lru_cache(maxsize=len(_SUFFIXES))
 def _packed_pictures(path: Path, suffix: str, state: int) -> tuple[archive.Entries, dict[str, archive.Entry]]:
     """The pictures of an ending in an archive in this state (`archive.state`), and by name the first of each."""
-    found = archive.open_entries(path, suffix)
-    return found, {entry.name: entry for entry in reversed(found.entries)}
+    pictures = archive.open_entries(path, suffix)
+    return pictures, {entry.name: entry for entry in reversed(pictures.entries)}
 
 
 def _labels(path: Path, names: list[str], colours: list[dict[int, int]], checksums: list[int], position: int) -> Ints:

@@ -45,14 +45,14 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
 
 
 def _object(record: str, line: int, side: Side) -> CollectedObject:
-    found = _RECORD.fullmatch(record)
-    if not found:
+    match = _RECORD.fullmatch(record)
+    if not match:
         raise FormatError(quote(" ".join(record.split())), _LAYOUT)
-    xs, ys = ([parse_number(number) for number in found[axis].replace(",", " ").split()] for axis in "xy")
+    xs, ys = ([parse_number(number) for number in match[axis].replace(",", " ").split()] for axis in "xy")
     if len(xs) != len(ys):
         raise FormatError(f"{len(xs)} x and {len(ys)} y", "as many of the one as of the other")
-    text = _ESCAPE.sub(_character, found["text"] or "")
-    dont_care = side == "gt" and (text in _DONT_CARE or found["ornt"] in _DONT_CARE)
+    text = _ESCAPE.sub(_character, match["text"] or "")
+    dont_care = side == "gt" and (text in _DONT_CARE or match["ornt"] in _DONT_CARE)
     vertices = polygon([value for point in zip(xs, ys, strict=True) for value in point], dont_care)
     return CollectedObject(vertices, text, dont_care, at=Position(line, 1))
 

@@ -39,14 +39,14 @@ def _read_line(line: str, evidence: Evidence, name: str) -> CollectedObject:
 
 
 def _warnings(evidence: Evidence, name: str) -> list[str]:
-    found = []
+    hints = []
     if 0 < evidence.lines < FEW_LINES and name == evidence.format() == "class-ltrb":
-        found.append(
+        hints.append(
             f"boxes are read as x0, y0, x1, y1, which fits all {evidence.lines} of them; if they are"
             " x, y, width, height, name the format class-xywh"
         )
     warning = scale_of(evidence.lowest, evidence.highest).warning() if evidence.fitting["5 numbers"] else None
-    return [*found, warning] if warning else found
+    return [*hints, warning] if warning else hints
 
 
 def _why(path: Path) -> str:
