@@ -6,6 +6,7 @@ import json
 
 import click
 
+from evaltex_cli import formats
 from evaltex_cli.cli.options import form_option
 from evaltex_cli.cli.output import echo_table, error_exit
 
@@ -16,7 +17,6 @@ EXAMPLES = ("evaltex formats", "evaltex formats --format json")
 def command(form: str) -> None:
     """List the formats that are read, by their names for --gt-format, --det-format and --from."""
     with error_exit():
-        from evaltex_cli import formats
         from evaltex_cli.results import markup
 
         titles = {name: formats.load(name).title for name in formats.FORMATS}

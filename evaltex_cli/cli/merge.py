@@ -30,8 +30,7 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
     repeated.
     """
     with error_exit():
-        from evaltex_cli.results import merge, result_document, writer
-        from evaltex_cli.results.score_table import score_table
+        from evaltex_cli.results import merge, result_document, score_table, writer
         from evaltex_cli.runtime import atomic_output
 
         merged = merge.merge(results, res_dir)
@@ -52,4 +51,4 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
             if earlier:
                 replaced = f"{res_dir} has the result of an earlier merge, which is no part of this one: it is replaced"
                 echo_err("note", replaced)
-            echo_lines([*score_table(evaluations, screen()), f"Results: {res_dir}"])
+            echo_lines([*score_table.score_table(evaluations, screen()), f"Results: {res_dir}"])
