@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import random
@@ -117,6 +118,13 @@ def test_a_name_in_utf8_without_the_flag_is_read_as_utf8(tmp_path: Path) -> None
     path = zipped(tmp_path / "a.zip", {"XX_1.txt": b"x"})
     path.write_bytes(path.read_bytes().replace(b"XX_1.txt", "é_1.txt".encode()))
     assert images(path) == ["é_1"]
+
+
+def test_a_name_that_is_not_utf8_is_read_in_the_code_page_of_archives(tmp_path: Path) -> None:
+    """Byte 82 is an accented e in code page 437, which names without the flag are in (APPNOTE, appendix D)."""
+    path = zipped(tmp_path / "a.zip", {"X_1.txt": b"x"})
+    path.write_bytes(path.read_bytes().replace(b"X_1.txt", b"\x82_1.txt"))
+    assert images(path) == ["\u00e9_1"]
 
 
 def test_clutter_is_passed_over_and_other_files_are_reported(tmp_path: Path) -> None:
@@ -249,6 +257,18 @@ def test_any_changed_byte_is_harmless_or_refused(
         assert str(error).startswith(str(path))
     else:
         assert set(found.values()) <= {b"1,2,3,4\n" * 9, b"5,6,7,8"}
+
+
+@pytest.mark.parametrize("damage", ["cut", "checksum", "stream"])
+def test_a_damaged_file_packed_by_gzip_is_refused(tmp_path: Path, damage: str) -> None:
+    """Each is another class of error: EOFError, gzip.BadGzipFile and zlib.error."""
+    data = bytearray(gzip.compress(b"1,2,3,4\n" * 9))
+    if damage == "cut":
+        del data[-6:]
+    else:
+        data[-8 if damage == "checksum" else 10] ^= 0xFF
+    (tmp_path / "a.txt.gz").write_bytes(data)
+    assert f"{tmp_path / 'a.txt.gz'}: damaged gzip data" in refusal(tmp_path / "a.txt.gz")
 
 
 def test_no_archive_at_all(tmp_path: Path) -> None:
