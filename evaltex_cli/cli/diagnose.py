@@ -91,7 +91,11 @@ def command(
         work.prepare("evaltex_cli.diagnosis.diagnosis")
         with work.workers(gt, det, options.images, options.lines) as ordered_map:
             inputs = open_inputs(gt, det, options, ordered_map)
-            diagnoses = diagnosis.diagnosed(inputs, parameters, diagnostician, ordered_map=ordered_map)
+            left_out: dict[str, str] = {}
+            diagnoses = diagnosis.diagnosed(
+                inputs, parameters, diagnostician, ordered_map=ordered_map, left_out=left_out
+            )
+        warn([f"left out: {name} ({reason})" for name, reason in left_out.items()])
         warn([warning for one in diagnoses for warning in one.warnings])
         shown = (
             terminal_table.table(diagnoses, screen(output), all_scores)

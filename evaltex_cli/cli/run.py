@@ -90,8 +90,9 @@ def run(request: Request) -> list[Verdict]:
         gates = gate.prepare(request.fail_if, request.baselines, replaced, runs)
     with _writer(results.res_dir, owned) as writer:
         diagnostician = _diagnostician(request)
-        inputs, evaluations = _evaluated(request, runs, writer, diagnostician)
-        evaluations = _without_texts(request, evaluations, left_out, writer)
+        inputs, evaluations = _evaluated(request, runs, writer, diagnostician, left_out)
+        if writer is not None:
+            writer.drop([run.protocol.name for run in runs if run.protocol.name in left_out])
         verdicts = [] if gates is None else gates.verdicts(evaluations)
         intervals: dict[str, Intervals] = {}
         if results.bootstrap is not None:
@@ -134,19 +135,6 @@ def _writer(res_dir: Path | None, owned: Sequence[str]) -> Iterator[ResultWriter
         yield writer
 
 
-def _without_texts(
-    request: Request, evaluations: list[Evaluation], left_out: dict[str, str], writer: ResultWriter | None
-) -> list[Evaluation]:
-    """Leave the protocols that need transcriptions out of `all` if no detection has one."""
-    if ALL not in request.chosen.protocols or evaluations[0].det.transcriptions:
-        return evaluations
-    textual = [one.protocol.name for one in evaluations if one.protocol.needs_texts]
-    left_out |= dict.fromkeys(textual, "no detection has a transcription")
-    if writer is not None:
-        writer.drop(textual)
-    return [one for one in evaluations if one.protocol.name not in left_out]
-
-
 def _diagnostician(request: Request) -> Diagnostician | None:
     """Return what diagnoses the images while they are evaluated, if the report shows where the score is lost."""
     results = request.results
@@ -158,7 +146,11 @@ def _diagnostician(request: Request) -> Diagnostician | None:
 
 
 def _evaluated(
-    request: Request, runs: Sequence[Run], writer: ResultWriter | None, diagnostician: Diagnostician | None
+    request: Request,
+    runs: Sequence[Run],
+    writer: ResultWriter | None,
+    diagnostician: Diagnostician | None,
+    left_out: dict[str, str],
 ) -> tuple[Inputs, list[Evaluation]]:
     """Do the work, wherever it is to be done."""
     options, results, masks = request.options, request.results, request.options.masks
@@ -177,7 +169,7 @@ def _evaluated(
             key = resume.key(inputs, runs, results.per_image)
             journal = stack.enter_context(resume.opened(resume.place(results.res_dir), key, runs))
         progress = stack.enter_context(progress_bar(results.quiet))
-        return inputs, evaluate_inputs(inputs, runs, sink, progress, ordered_map, journal)
+        return inputs, evaluate_inputs(inputs, runs, sink, progress, ordered_map, journal, left_out)
 
 
 def _extras(

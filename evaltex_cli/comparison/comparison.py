@@ -221,9 +221,8 @@ def by_protocol(systems: Sequence[Sequence[System]]) -> tuple[list[list[System]]
         if len(group) == len(by_name) and not (group[0].protocol.needs_texts and not all(map(_has_texts, group))):
             groups.append(group)
         elif group:
-            left_out[name] = (
-                "a detector has no transcriptions" if len(group) == len(by_name) else "not all results have it"
-            )
+            needs_texts = group[0].protocol.needs_texts
+            left_out[name] = "a detector has no transcriptions" if needs_texts else "not all results have it"
     if not groups:
         raise InputError("no protocol serves all detectors; evaluate them by the same ones")
     return groups, left_out
@@ -320,7 +319,7 @@ def evaluated(
     sink = Sink(table_of, lambda run, table: tables[run.protocol.name].add_table(table))
     return [
         _system(label, of_evaluation(result, tables.pop(result.protocol.name).table()))
-        for result in evaluate_inputs(inputs, runs, sink, ordered_map=ordered_map)
+        for result in evaluate_inputs(inputs, runs, sink, ordered_map=ordered_map, left_out={})
     ]
 
 

@@ -66,6 +66,7 @@ def evaluate_inputs(
     progress: Progress | None = None,
     ordered_map: OrderedMap = map,
     journal: Journal | None = None,
+    left_out: dict[str, str] | None = None,
 ) -> list[Evaluation]:
     """Evaluate indexed inputs by every run.
 
@@ -79,6 +80,9 @@ def evaluate_inputs(
         What does the work (`workers`); `map` does it here.
     journal : Journal, optional
         The results of an earlier run are taken from it, and those of this run go there.
+    left_out : dict, optional
+        Gets the protocols that need texts, if there are none, each with the reason; they have no result then. Without
+        it, or if no other protocol is left, they are an error.
 
     Raises
     ------
@@ -126,6 +130,7 @@ def evaluate_inputs(
     summaries = _summary(gt, gt_count), _summary(det, det_count + missing)
     warnings = [*gt.warnings, *det.warnings, *input_warnings(options, *summaries, lines_count)]
     lines = "" if inputs.lines is None else inputs.lines.sha256
+    runs = _with_texts(runs, *summaries, left_out)
     return likely_mistakes.explained([scored(run, *summaries, options, warnings, lines) for run in runs], inputs)
 
 
@@ -288,7 +293,37 @@ def _confidence_warning(minimum: float, det: InputSummary) -> str:
     return f"detections: {det.unconfident} of {in_all} left out, their confidence below {minimum}"
 
 
+def _with_texts(
+    runs: Sequence[Run], gt: InputSummary, det: InputSummary, left_out: dict[str, str] | None
+) -> Sequence[Run]:
+    """Leave out the protocols that need texts if a side has objects, but none with a text.
+
+    Raises
+    ------
+    InputError
+        When they may not be left out, or no other is left.
+    """
+    without = next(
+        (
+            (side, one)
+            for side, one in (("detection", det), ("object of the ground truth", gt))
+            if one.objects and not one.transcriptions
+        ),
+        None,
+    )
+    textual = [run.protocol.name for run in runs if run.protocol.needs_texts]
+    if without is None or not textual:
+        return runs
+    reason = f"no {without[0]} has a transcription"
+    if left_out is None or len(textual) == len(runs):
+        needs = counted(len(textual), f"{' and '.join(textual)} [compares|compare] texts")
+        raise InputError(f"{without[1].file}: {reason}, and {needs}; choose another protocol, such as iou")
+    left_out |= dict.fromkeys(textual, reason)
+    return [run for run in runs if run.protocol.name not in left_out]
+
+
 def _text_warnings(run: Run, gt: InputSummary, det: InputSummary) -> list[str]:
-    if not run.protocol.needs_texts or det.transcriptions or not gt.images:
+    """Say of an accumulator, which leaves no protocol out, that there are no texts."""
+    if not run.protocol.needs_texts or det.transcriptions or not gt.images or not det.objects:
         return []
     return [f"{run.protocol.name}: no detection has a transcription, so no text can be right"]

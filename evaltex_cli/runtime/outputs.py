@@ -50,6 +50,8 @@ class Rules:
         Files to write, each with what recognises a file of its kind.
     folders : sequence of Path
         Folders to write.
+    apart : sequence of Path
+        The inputs that must not be in a folder to write either.
     force : bool
         Whether files may be replaced that this tool did not write.
     is_result, is_output : callable
@@ -60,6 +62,7 @@ class Rules:
     pictures: Sequence[Path] = ()
     files: Mapping[Path, IsOwn] = field(default_factory=dict)
     folders: Sequence[Path] = ()
+    apart: Sequence[Path] = ()
     force: bool = False
     is_result: IsOwn = lambda _: False
     is_output: IsOwn = lambda _: False
@@ -162,6 +165,7 @@ def guarded(rules: Rules) -> Iterator[None]:
             refuse_file(file, is_own)
         for folder in rules.folders:
             _refuse_folder(folder)
+            _refuse_around(folder, rules.apart)
         _refuse_twice([*rules.files, *rules.folders])
         yield
     finally:
@@ -271,6 +275,14 @@ def _refuse_folder(path: Path) -> None:
     while not os.path.lexists(existing):
         existing = existing.parent
     _refuse_unwritable(path, existing)
+
+
+def _refuse_around(folder: Path, inputs: Sequence[Path]) -> None:
+    """Refuse a folder with an input in it."""
+    place = os.path.realpath(folder)
+    for path in inputs:
+        if path.exists() and Path(os.path.realpath(path)).is_relative_to(place):
+            raise InputError(f"{folder}: contains {path}, an input of this command; give another folder")
 
 
 def _refuse_unwritable(path: Path, folder: Path) -> None:

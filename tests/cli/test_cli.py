@@ -323,8 +323,9 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
         (["gt.txt", "det.txt", "new/res", "--gt-format", "quad"], "gt.txt"),
         (
             ["mine/evaltex.txt", "det.txt", "mine"],
-            "mine/evaltex.txt: is an input of this command; write to another place",
+            "mine: contains mine/evaltex.txt, an input of this command; give another folder",
         ),
+        (["mine/evaltex.txt", "det.txt", "."], ".: contains mine/evaltex.txt, an input of this command"),
         (["gt.txt", "det.txt", "mine2"], "mine2/evaltex/precious.txt: is no result of an earlier run"),
         (
             ["long.txt", "nothing.txt", "new/res", "-a"],

@@ -107,11 +107,19 @@ def test_objects_without_text_are_reported() -> None:
     assert any("1 object counts but has no transcription" in warning for warning in found.warnings)
 
 
-def test_detections_without_text_and_masks_are_reported(tmp_path: Any) -> None:
+def test_detections_without_text_and_masks_are_refused(tmp_path: Any) -> None:
     (tmp_path / "gt.txt").write_text('a\n9,9\n1,1,"word",f,0,0,9,9\n')
     (tmp_path / "det.txt").write_text('a\n1,"",0,0,9,9\n')
     paths = tmp_path / "gt.txt", tmp_path / "det.txt"
-    assert any("no detection has a transcription" in warning for warning in evaluate(*paths, "iou-crw").warnings)
+    with pytest.raises(
+        InputError, match=r"det.txt: no detection has a transcription, and iou-crw compares texts; choo"
+    ):
+        evaluate(*paths, "iou-crw")
+    with pytest.raises(InputError, match=r"gt.txt: no object of the ground truth has a transcription, and popeval"):
+        (tmp_path / "mute").mkdir()
+        (tmp_path / "mute" / "gt.txt").write_text('a\n9,9\n1,1,"",f,0,0,9,9\n')
+        (tmp_path / "texts.txt").write_text('a\n1,"word",0,0,9,9\n')
+        evaluate(tmp_path / "mute" / "gt.txt", tmp_path / "texts.txt", "popeval")
     with pytest.raises(InputError, match="iou-crw does not work on label pictures"):
         evaluate(*paths, "iou-crw", gt_images=tmp_path, det_images=tmp_path)
 

@@ -184,10 +184,16 @@ def test_boxes_and_quadrilaterals_with_transcriptions(tmp_path, shapes, protocol
 
 
 def test_detections_without_transcriptions_evaluated_end_to_end(tmp_path):
-    """The last column is missing, and that is said; a ground truth of boxes and text is no obstacle."""
-    found = evaluate(gt_zip(tmp_path), det_zip(tmp_path), "iou-crw")
-    assert "iou-crw: no detection has a transcription, so no text can be right" in found.warnings
-    assert found.scores["recall"] == 0
+    """A recall of 0 would say nothing of the detections."""
+    gt, det = gt_zip(tmp_path), det_zip(tmp_path)
+    with pytest.raises(InputError, match="no detection has a transcription, and iou-crw compares texts"):
+        evaluate(gt, det, "iou-crw")
+    for command, shown in (((), "Left out"), (("diagnose",), "left out"), (("compare",), "left out")):
+        given = [*command, gt, det, *([det] if command == ("compare",) else [tmp_path / "res"] if not command else [])]
+        result = CliRunner().invoke(main, [*map(str, given), "--protocol", "all"])
+        assert result.exit_code == 0
+        assert f"{shown}: iou-crw (" in result.output or command == ("compare",)
+        assert not any(line.startswith(("iou-crw", "popeval")) for line in result.output.splitlines())
 
 
 def test_a_transcription_missing_on_one_line(tmp_path):
