@@ -11,6 +11,7 @@ from evaltex_cli.display import Rows
 from evaltex_cli.evaluation.accumulator import images_of
 from evaltex_cli.evaluation.chosen import Chosen
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
+from evaltex_cli.evaluation.evaluate import left_out as texts_missing
 from evaltex_cli.evaluation.evaluations import Evaluations
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.evaluation.tally import Evaluation, ImageResult, Run, Sink
@@ -116,11 +117,11 @@ def evaluate(
         def take(run: Run, made: list[ImageResult]) -> None:
             images[run.protocol.name].extend(made)
 
-        found = evaluate_inputs(inputs, runs, Sink(images_of, take) if per_image else None, progress, ordered_map)
+        sink = Sink(images_of, take) if per_image else None
+        found = evaluate_inputs(inputs, runs, sink, progress, ordered_map)
     found = [replace(one, images=Rows(images[one.protocol.name])) for one in found]
-    if chosen.is_all and not found[0].det.transcriptions:
-        left_out |= {one.protocol.name: "no detection has a text" for one in found if one.protocol.needs_texts}
-    by_name = {one.protocol.name: one for one in found if one.protocol.name not in left_out}
+    by_name = {one.protocol.name: one for one in found}
+    left_out |= texts_missing(chosen.records, by_name, found[0].gt, found[0].det)
     result = chosen.result(by_name, left_out)
     warn(result.warnings)
     return result

@@ -83,6 +83,7 @@ def command(
         if mask_folders:
             stop("diagnose works on the boxes and polygons of GT and DET; leave out the folders of label pictures")
         from evaltex_cli.diagnosis import breakdown, diagnosis, error_types, tables, terminal_table
+        from evaltex_cli.evaluation.evaluate import left_out
         from evaltex_cli.evaluation.inputs import open_inputs
 
         parameters, options = chosen.parameters(), chosen.read_by(options)
@@ -91,11 +92,9 @@ def command(
         work.prepare("evaltex_cli.diagnosis.diagnosis")
         with work.workers(gt, det, options.images, options.lines) as ordered_map:
             inputs = open_inputs(gt, det, options, ordered_map)
-            left_out: dict[str, str] = {}
-            diagnoses = diagnosis.diagnosed(
-                inputs, parameters, diagnostician, ordered_map=ordered_map, left_out=left_out
-            )
-        warn([f"left out: {name} ({reason})" for name, reason in left_out.items()])
+            diagnoses = diagnosis.diagnosed(inputs, parameters, diagnostician, ordered_map=ordered_map)
+        missing = left_out(parameters, [one.protocol for one in diagnoses], diagnoses[0].gt, diagnoses[0].det)
+        warn([f"left out: {name} ({reason})" for name, reason in missing.items()])
         warn([warning for one in diagnoses for warning in one.warnings])
         shown = (
             terminal_table.table(diagnoses, screen(output), all_scores)

@@ -14,8 +14,7 @@ import click
 from evaltex_cli.cli.options import ALL, Chosen, Work
 from evaltex_cli.cli.output import echo_err, echo_lines, progress_bar, warn, write_output
 from evaltex_cli.cli.terminal import screen
-from evaltex_cli.evaluation import resume
-from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
+from evaltex_cli.evaluation import evaluate, resume
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.evaluation.tally import Evaluation, Run, Sink
 from evaltex_cli.formats.options import InputOptions
@@ -90,9 +89,8 @@ def run(request: Request) -> list[Verdict]:
         gates = gate.prepare(request.fail_if, request.baselines, replaced, runs)
     with _writer(results.res_dir, owned) as writer:
         diagnostician = _diagnostician(request)
-        inputs, evaluations = _evaluated(request, runs, writer, diagnostician, left_out)
-        if writer is not None:
-            writer.drop([run.protocol.name for run in runs if run.protocol.name in left_out])
+        inputs, evaluations = _evaluated(request, runs, writer, diagnostician)
+        left_out |= _left_out(runs, evaluations)
         verdicts = [] if gates is None else gates.verdicts(evaluations)
         intervals: dict[str, Intervals] = {}
         if results.bootstrap is not None:
@@ -150,7 +148,6 @@ def _evaluated(
     runs: Sequence[Run],
     writer: ResultWriter | None,
     diagnostician: Diagnostician | None,
-    left_out: dict[str, str],
 ) -> tuple[Inputs, list[Evaluation]]:
     """Do the work, wherever it is to be done."""
     options, results, masks = request.options, request.results, request.options.masks
@@ -169,7 +166,15 @@ def _evaluated(
             key = resume.key(inputs, runs, results.per_image)
             journal = stack.enter_context(resume.opened(resume.place(results.res_dir), key, runs))
         progress = stack.enter_context(progress_bar(results.quiet))
-        return inputs, evaluate_inputs(inputs, runs, sink, progress, ordered_map, journal, left_out)
+        evaluations = evaluate.evaluate_inputs(inputs, runs, sink, progress, ordered_map, journal)
+    if writer is not None:
+        writer.drop(_left_out(runs, evaluations))
+    return inputs, evaluations
+
+
+def _left_out(runs: Sequence[Run], evaluations: Sequence[Evaluation]) -> dict[str, str]:
+    one, done = evaluations[0], {evaluation.protocol.name for evaluation in evaluations}
+    return evaluate.left_out([run.protocol.name for run in runs], done, one.gt, one.det)
 
 
 def _extras(
@@ -223,7 +228,7 @@ def _places(results: Results, names: Sequence[str]) -> list[str]:
 
 def _runs(request: Request) -> tuple[list[Run], dict[str, str]]:
     """Return the protocols to run, and those left out of `all` with the reason."""
-    runs = runs_of(request.chosen.parameters(), keep_rows=request.results.bootstrap is not None)
+    runs = evaluate.runs_of(request.chosen.parameters(), keep_rows=request.results.bootstrap is not None)
     if ALL not in request.chosen.protocols or request.options.masks is None:
         return runs, {}
     unfit = [run.protocol.name for run in runs if not run.protocol.takes_masks]

@@ -319,7 +319,7 @@ def evaluated(
     sink = Sink(table_of, lambda run, table: tables[run.protocol.name].add_table(table))
     return [
         _system(label, of_evaluation(result, tables.pop(result.protocol.name).table()))
-        for result in evaluate_inputs(inputs, runs, sink, ordered_map=ordered_map, left_out={})
+        for result in evaluate_inputs(inputs, runs, sink, ordered_map=ordered_map)
     ]
 
 

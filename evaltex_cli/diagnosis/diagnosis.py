@@ -338,7 +338,6 @@ def diagnosed(
     diagnostician: Diagnostician,
     progress: Progress | None = None,
     ordered_map: OrderedMap = map,
-    left_out: dict[str, str] | None = None,
 ) -> list[Diagnosis]:
     """Diagnose by several protocols at once.
 
@@ -348,17 +347,13 @@ def diagnosed(
         Name -> parameters record.
     progress, ordered_map : callable, optional
         As for `evaluate.evaluate_inputs`.
-    left_out : dict, optional
-        As for it.
 
     Raises
     ------
     InputError, ConfigError
         As `diagnose`.
     """
-    evaluations = evaluate_inputs(
-        inputs, runs_of(protocols), diagnostician.sink, progress, ordered_map, left_out=left_out
-    )
+    evaluations = evaluate_inputs(inputs, runs_of(protocols), diagnostician.sink, progress, ordered_map)
     return [diagnostician.diagnosis(evaluation) for evaluation in evaluations]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from os import PathLike
@@ -66,9 +66,8 @@ def evaluate_inputs(
     progress: Progress | None = None,
     ordered_map: OrderedMap = map,
     journal: Journal | None = None,
-    left_out: dict[str, str] | None = None,
 ) -> list[Evaluation]:
-    """Evaluate indexed inputs by every run.
+    """Evaluate indexed inputs by every run, but those that need texts that are not there (`left_out`).
 
     Parameters
     ----------
@@ -80,9 +79,6 @@ def evaluate_inputs(
         What does the work (`workers`); `map` does it here.
     journal : Journal, optional
         The results of an earlier run are taken from it, and those of this run go there.
-    left_out : dict, optional
-        Gets the protocols that need texts, if there are none, each with the reason; they have no result then. Without
-        it, or if no other protocol is left, they are an error.
 
     Raises
     ------
@@ -130,7 +126,7 @@ def evaluate_inputs(
     summaries = _summary(gt, gt_count), _summary(det, det_count + missing)
     warnings = [*gt.warnings, *det.warnings, *input_warnings(options, *summaries, lines_count)]
     lines = "" if inputs.lines is None else inputs.lines.sha256
-    runs = _with_texts(runs, *summaries, left_out)
+    runs = _with_texts(runs, *summaries)
     return likely_mistakes.explained([scored(run, *summaries, options, warnings, lines) for run in runs], inputs)
 
 
@@ -293,33 +289,36 @@ def _confidence_warning(minimum: float, det: InputSummary) -> str:
     return f"detections: {det.unconfident} of {in_all} left out, their confidence below {minimum}"
 
 
-def _with_texts(
-    runs: Sequence[Run], gt: InputSummary, det: InputSummary, left_out: dict[str, str] | None
-) -> Sequence[Run]:
+def _with_texts(runs: Sequence[Run], gt: InputSummary, det: InputSummary) -> Sequence[Run]:
     """Leave out the protocols that need texts if a side has objects, but none with a text.
 
     Raises
     ------
     InputError
-        When they may not be left out, or no other is left.
+        When no other is left.
     """
-    without = next(
-        (
-            (side, one)
-            for side, one in (("detection", det), ("object of the ground truth", gt))
-            if one.objects and not one.transcriptions
-        ),
-        None,
-    )
-    textual = [run.protocol.name for run in runs if run.protocol.needs_texts]
-    if without is None or not textual:
+    without = _without_texts(gt, det)
+    others = [run for run in runs if not run.protocol.needs_texts]
+    if without is None or len(others) == len(runs):
         return runs
-    reason = f"no {without[0]} has a transcription"
-    if left_out is None or len(textual) == len(runs):
-        needs = counted(len(textual), f"{' and '.join(textual)} [compares|compare] texts")
-        raise InputError(f"{without[1].file}: {reason}, and {needs}; choose another protocol, such as iou")
-    left_out |= dict.fromkeys(textual, reason)
-    return [run for run in runs if run.protocol.name not in left_out]
+    if not others:
+        needs = f"{' and '.join(run.protocol.name for run in runs)} [compares|compare] texts"
+        raise InputError(f"{without}, and {counted(len(runs), needs)}; choose another protocol, such as iou")
+    return others
+
+
+def _without_texts(gt: InputSummary, det: InputSummary) -> str | None:
+    """Say which side has objects, but none with a text; None if both have texts."""
+    for one, what in ((det, "detection"), (gt, "object of the ground truth")):
+        if one.objects and not one.transcriptions:
+            return f"{one.file}: no {what} has a transcription"
+    return None
+
+
+def left_out(names: Iterable[str], done: Collection[str], gt: InputSummary, det: InputSummary) -> dict[str, str]:
+    """Return the protocols of these names that are not among those done for want of texts, each with the reason."""
+    reason = _without_texts(gt, det)
+    return {name: reason.partition(": ")[2] for name in names if name not in done} if reason else {}
 
 
 def _text_warnings(run: Run, gt: InputSummary, det: InputSummary) -> list[str]:
