@@ -23,8 +23,11 @@ ANNOTATIONS = (
     *("labelme", "labelme-xml", "label-studio", "cvat", "via", "via-csv", "voc", "ufo"),
 )
 """Formats of ground truth, if nothing in a file says otherwise."""
-RESULTS = ("coco-res",)
+RESULTS = ("coco-res", "dota-results")
 """Formats of detections, and so are those of `formats.engines` that are not among `EITHER`."""
+ASKED = ("alto", "alto-line")
+"""Formats of which neither confidences nor transcriptions are a sign: libraries publish and correct ALTO with the
+``WC`` of their OCR, and some engines write none."""
 EITHER = ("paddleocr", "mmocr", "mmocr-lines")
 _WORDS: dict[Side, str] = {
     "gt": "gt|groundtruth|truth|labels?|annotations?",
@@ -96,6 +99,8 @@ def _by_format(name: str) -> tuple[Side, str] | None:
 
 
 def _by_objects(samples: dict[Side, ReadImages], name: str) -> tuple[Side, str] | None:
+    if name in ASKED:
+        return None
     confidences = samples["det"].objects.confidences
     if confidences is not None and not np.isnan(confidences).any():
         return "det", "its confidences"

@@ -75,6 +75,7 @@ FORMATS = {
     "totaltext-mat": ("evaltex_cli.formats.documents.total_text_mat", "FORMAT"),
     "msra-td500": ("evaltex_cli.formats.icdar.msra_td500", "FORMAT"),
     "table": ("evaltex_cli.formats.rows.table", "FORMAT"),
+    "dota-results": ("evaltex_cli.formats.rows.dota_results", "FORMAT"),
     "dota": ("evaltex_cli.formats.rows.dota", "FORMAT"),
     "yolo": ("evaltex_cli.formats.rows.yolo", "FORMAT"),
     "class-xywh": ("evaltex_cli.formats.rows.class_boxes", "XYWH"),

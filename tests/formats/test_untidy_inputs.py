@@ -63,3 +63,69 @@ def test_a_document_of_pages_is_opened_once_for_all_batches(tmp_path: Path, monk
     assert len(each_file._held) <= 2
     (tmp_path / "det" / "doc.hocr").write_text(f"<html>{pages}{pages}</html>")
     assert len(read(tmp_path / "det", "det").source.names) == 10
+
+
+VIA_3 = """# Exported using VGG Image Annotator (http://www.robots.ox.ac.uk/~vgg/software/via)
+# SHAPE_ID = {"POINT":1,"RECTANGLE":2}
+# ATTRIBUTE = {"1":{"aname":"text","anchor_id":"FILE1_Z0_XY1","type":1}}
+# CSV_HEADER = metadata_id,file_list,flags,temporal_coordinates,spatial_coordinates,metadata
+"1_a","[""img_1.jpg""]",0,"[]","[2,10,10,50,20]","{""1"":""word""}"
+"1_b","[""img_1.jpg""]",0,"[]","[7,10,10,60,10,60,30]","{""1"":""###""}"
+"2_c","[""img_2.jpg""]",0,"[]","[]","{}"
+"""
+
+
+def test_csv_of_via_3(tmp_path: Path) -> None:
+    path = tmp_path / "gt.csv"
+    path.write_text(VIA_3)
+    found = read(path)
+    assert (found.source.format, found.source.names, found.faults) == ("via-csv", ["img_1", "img_2"], [])
+    assert (found.texts, found.objects.dont_care.tolist()) == (["word", "###"], [False, True])
+    assert found.objects.boxes.tolist() == [[10, 10, 60, 30], [10, 10, 60, 30]]
+    path.write_text(VIA_3.replace("[2,10,10,50,20]", "{}"))
+    assert read(path).faults[0].endswith(":5: an object; expected a list [...]")
+
+
+def test_results_of_dota(tmp_path: Path) -> None:
+    line = "P1 0.9 10 10 60 10 60 30 10 30\n"
+    found = read(
+        written(tmp_path / "det", Task1_ship__txt=line, Task2_car__txt="P2 0.5 1 2 3 4\nP1 0.4 1 2 3 4\n"), "det"
+    )
+    assert (found.source.format, found.source.names, found.source.warnings) == ("dota-results", ["P1", "P2"], ())
+    assert found.objects.offsets.tolist() == [0, 2, 3]
+    assert found.objects.confidences is not None
+    assert found.objects.confidences.tolist() == [0.9, 0.4, 0.5]
+    (tmp_path / "res.txt").write_text(line)
+    assert (
+        "the first word of each line is taken for the name of an image" in read(tmp_path / "res.txt").source.warnings[0]
+    )
+    (tmp_path / "Task1_a.txt").write_text(line + "P2 0.9 4 5\n")
+    assert (
+        read(tmp_path / "Task1_a.txt")
+        .faults[0]
+        .partition(": ")[2]
+        .startswith("4 words; expected image confidence x1 y1 ")
+    )
+
+
+def test_round_shapes_of_alto_and_words_of_blanks(tmp_path: Path) -> None:
+    shape = '<Shape><Ellipse HPOS="50" VPOS="20" HLENGTH="40" VLENGTH="10"/></Shape>'
+    blank = '<String HPOS="1" VPOS="1" WIDTH="5" HEIGHT="5" CONTENT="  "/>'
+    line = f'<TextLine><String CONTENT="a">{shape}</String>{blank}</TextLine>'
+    unit = "<MeasurementUnit>pixel</MeasurementUnit>"
+    (tmp_path / "a.xml").write_text(f"<alto>{unit}<Page>{line}</Page></alto>")
+    found = read(tmp_path / "a.xml", "det")
+    assert (found.objects.boxes.tolist(), found.texts) == ([[10, 10, 90, 30]], ["a"])
+    said = [warning.partition(": ")[2] for warning in found.source.warnings]
+    assert said == [
+        "1 String element of blanks alone was left out",
+        "1 ellipse or circle is taken for its bounding box",
+    ]
+
+
+def test_words_of_blanks_in_hocr(tmp_path: Path) -> None:
+    word = "<span class='ocrx_word' title='bbox 0 0 9 9'>{}</span>"
+    (tmp_path / "a.hocr").write_text(f"<html>{word.format('a')}{word.format('<em> </em>')}{word.format('')}</html>")
+    found = read(tmp_path / "a.hocr", "det")
+    assert found.texts == ["a", ""]
+    assert found.source.warnings == (f"{tmp_path / 'a.hocr'}: 1 word of blanks alone was left out",)

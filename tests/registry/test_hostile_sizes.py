@@ -202,6 +202,7 @@ SAME_READER = {
     "ctw1500-offsets": "ctw1500",
     "totaltext": "totaltext-brackets",
     "yolo": "dota",
+    "dota-results": "dota",
     "icdar2013-seg-chars": "icdar2013-seg",
 }
 """Format -> sample, where it has not the format's name."""

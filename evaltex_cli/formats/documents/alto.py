@@ -12,7 +12,9 @@ dpi``, ``resolution: 300``). If none does, the coordinates are fractions of the 
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
@@ -20,6 +22,7 @@ from typing import NamedTuple
 from evaltex_cli.errors import FaultLog, FormatError, quote
 from evaltex_cli.formats.base import Indexer, Side
 from evaltex_cli.formats.documents import levels, safe_xml
+from evaltex_cli.formats.documents.annotation_tools import ellipse
 from evaltex_cli.formats.documents.document_files import index_each, indexed_xml
 from evaltex_cli.formats.documents.each_file import Pages
 from evaltex_cli.formats.documents.safe_xml import Element
@@ -34,6 +37,8 @@ _RESOLUTION = re.compile(
     re.IGNORECASE,
 )
 _PAGE = re.compile(rb"<(?:[\w.-]+:)?Page[\s/>]")
+_BLANK = re.compile(rb"<(?:[\w.-]+:)?String\b[^>]*\bCONTENT\s*=\s*(?:\"[ \t\r\n]+\"|'[ \t\r\n]+')")
+_ROUND = re.compile(rb"<(?:[\w.-]+:)?String\b[^>]*>\s*<(?:[\w.-]+:)?Shape\b[^>]*>\s*<(?:[\w.-]+:)?(?:Ellipse|Circle)\b")
 _MAY_BE_NOWHERE = re.compile(rb"<(?:[\w.-]+:)?String\b(?![^>]*\bHPOS\s*=\s*[\"'])")
 
 
@@ -52,7 +57,7 @@ def _parse(opened: _Page, image: CollectedImage, side: Side, faults: FaultLog) -
         image.width, image.height = (_size(page, name) * by for name, by in zip(_SIDES, scale, strict=True))
     for k, line_element in enumerate(page.all("TextLine"), 1):
         for element in line_element.all("String") if image.variant == "words" else [line_element]:
-            if image.variant == "words" and _is_nowhere(element):
+            if image.variant == "words" and (_is_nowhere(element) or _is_blank(element)):
                 continue
             try:
                 collected = _object(element, scale)
@@ -67,6 +72,11 @@ def _parse(opened: _Page, image: CollectedImage, side: Side, faults: FaultLog) -
 def _is_nowhere(string: Element) -> bool:
     """Whether a String has no attribute and no Shape that says where it is."""
     return not any(name in string.attributes for name in _BOX) and string.child("Shape") is None
+
+
+def _is_blank(string: Element) -> bool:
+    """Whether a String is of blanks alone, as Tesseract has for pictures and rules; its table leaves them out."""
+    return string.attributes.get("CONTENT", "").isspace()
 
 
 def _size(page: Element, attribute: str) -> float:
@@ -109,24 +119,37 @@ def _object(element: Element, scale: tuple[float, float]) -> CollectedObject:
     if text is None:
         text = " ".join(string.attributes.get("CONTENT", "") for string in element.all("String"))
     shape = element.child("Shape")
-    outline = shape.child("Polygon") if shape else None
     with safe_xml.about(element):
-        if outline:
-            coordinates = polygon(safe_xml.points(outline, "POINTS"), dont_care=False)
-        else:
+        coordinates = _shape(shape) if shape else None
+        if coordinates is None:
             coordinates = box(*(element.number(name) for name in _BOX))
     confidence = element.confidence("WC") if "WC" in element.attributes else float("nan")
     scaled = [value * scale[k % 2] for k, value in enumerate(coordinates)]
     return CollectedObject(scaled, text, confidence=confidence, at=element.at)
 
 
-def _notes(data: bytes) -> tuple[int, int]:
-    """Count, in a document without comments, a missing MeasurementUnit, and strings that are nowhere."""
+def _shape(shape: Element) -> Sequence[float] | None:
+    """Return the polygon of a Shape, or the bounding box of its ellipse or circle; None if it has none of them."""
+    outline = shape.child("Polygon")
+    if outline:
+        return polygon(safe_xml.points(outline, "POINTS"), dont_care=False)
+    for name, across, down in (("Ellipse", "HLENGTH", "VLENGTH"), ("Circle", "RADIUS", "RADIUS")):
+        drawn = shape.child(name)
+        if drawn:
+            radii = drawn.number(across), drawn.number(down)
+            turn = math.radians(drawn.number("ROTATION", 0.0))
+            return ellipse((drawn.number("HPOS"), drawn.number("VPOS")), radii, turn)
+    return None
+
+
+def _notes(data: bytes) -> tuple[int, int, int, int]:
+    """Count, in a document without comments, a missing MeasurementUnit and what is left out or taken for boxes."""
     nowhere = 0
     if _MAY_BE_NOWHERE.search(data):
         with suppress(FormatError):
             nowhere = sum(map(_is_nowhere, safe_xml.tree(data).all("String")))
-    return not levels.element("MeasurementUnit").search(data), nowhere
+    blank, round_ones = len(_BLANK.findall(data)), len(_ROUND.findall(data))
+    return not levels.element("MeasurementUnit").search(data), nowhere, blank, round_ones
 
 
 _PLACE = 'HPOS="10" VPOS="10" WIDTH="50" HEIGHT="20"'
@@ -143,6 +166,8 @@ _LEVELS = [
 _SENTENCES = (
     "{count} file[s] without MeasurementUnit[ is| are] taken for pixels",
     "{count} String element[s] without a place [was|were] left out",
+    "{count} String element[s] of blanks alone [was|were] left out",
+    "{count} ellipse[s] or circle[s] [is|are] taken for [its|their] bounding box[es]",
 )
 
 

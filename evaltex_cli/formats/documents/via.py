@@ -159,13 +159,13 @@ def _collect_3(root: Record, place: str, side: Side, notes: tuple[Others, FaultL
             if values:
                 named = safe_json.field(record, "av", dict[str, Any] | None, {})
                 texts = {attributes.get(one, one): value for one, value in named.items()}
-                add(image, _shape_3(values), texts, (side, notes[0], at))
+                add(image, shape_3(values), texts, (side, notes[0], at))
         except FormatError as error:
             error.log(notes[1], place, *at)
     return list(images.values())
 
 
-def _shape_3(values: Sequence[float]) -> Shape:
+def shape_3(values: Sequence[float]) -> Shape:
     """Return a shape of VIA 3: its number, then its coordinates."""
     number, *rest = values
     name = _SHAPES_3[int(number)] if 0 < number < len(_SHAPES_3) else f"{number:g}"

@@ -1,14 +1,17 @@
-"""The CSV of the VGG Image Annotator (VIA), versions 1 and 2: one region a row, shapes and attributes as JSON.
+"""The CSV of the VGG Image Annotator (VIA), versions 1 to 3: one region a row, shapes and attributes as JSON.
 
 The columns are found by the header: ``filename``, ``region_shape_attributes``, ``region_attributes``. A file without
-regions has one row whose shape is empty.
+regions has one row whose shape is empty. Version 3 has the header and the names of attributes in lines that begin with
+``#``, and ``file_list``, ``spatial_coordinates`` and ``metadata`` in the place of these columns.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,9 +19,14 @@ from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.documents import document_files, safe_json, via
 from evaltex_cli.formats.documents.annotation_tools import Others
+from evaltex_cli.formats.documents.safe_json import Number
 from evaltex_cli.formats.parsed import CollectedImage, refuse_bad_names, source
 
 _COLUMNS = ("filename", "region_shape_attributes", "region_attributes")
+_COLUMNS_3 = ("file_list", "spatial_coordinates", "metadata")
+_HEADER_3 = b"# CSV_HEADER = metadata_id,"
+_COMMENT_3 = re.compile(r"^#.*$", re.MULTILINE)
+_ATTRIBUTES_3 = re.compile(r"#[ \t]*ATTRIBUTES?[ \t]*=[ \t]*(\{.*\})[ \t\r]*", re.MULTILINE)
 MOST_ROWS = 5_000_000
 """Of a file: a row takes several hundred bytes when it is read."""
 
@@ -36,16 +44,19 @@ def _rows(data: bytes) -> Iterator[_Row]:
     except UnicodeDecodeError as error:
         line, found, expected = not_utf8(error)
         raise FormatError(found, expected, at=Position(line)) from error
+    wanted = _COLUMNS_3 if _HEADER_3 in data else _COLUMNS
+    if wanted is _COLUMNS_3:
+        text = _COMMENT_3.sub("", text.replace("# CSV_HEADER = ", "", 1))
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     places: list[int] = []
     try:
         for fields in reader:
-            if not places:
+            if not places and fields:
                 header = [name.strip().removeprefix("#") for name in fields]
-                missing = [name for name in _COLUMNS if name not in header]
+                missing = [name for name in wanted if name not in header]
                 if missing:
-                    raise FormatError(f"no column {quote(missing[0])}", ", ".join(_COLUMNS), at=Position(1))
-                places = [header.index(name) for name in _COLUMNS]
+                    raise FormatError(f"no column {quote(missing[0])}", ", ".join(wanted), at=Position(1))
+                places = [header.index(name) for name in wanted]
             elif fields:
                 if len(fields) <= max(places):
                     raise FormatError(
@@ -61,8 +72,12 @@ def _rows(data: bytes) -> Iterator[_Row]:
 def _collect(data: bytes, place: str, side: Side, faults: FaultLog) -> tuple[list[CollectedImage], tuple[str, ...]]:
     images: dict[str, CollectedImage] = {}
     others = Others()
+    names = _attributes_3(data) if _HEADER_3 in data else None
     for row in _rows(data):
         at = Position(row.line)
+        if names is not None:
+            _add_3(row, names, images, (place, side, others, faults))
+            continue
         image = images.setdefault(row.file, CollectedImage(row.file, place, at))
         try:
             shape, attributes = _json(row.shape), _json(row.attributes)
@@ -75,6 +90,39 @@ def _collect(data: bytes, place: str, side: Side, faults: FaultLog) -> tuple[lis
     listed = list(images.values())
     via.name_by_file(listed)
     return listed, others.warnings(place)
+
+
+def _attributes_3(data: bytes) -> dict[str, str]:
+    """Return the names of attributes by their IDs, of version 3."""
+    found = _ATTRIBUTES_3.search(data.decode("utf-8-sig", "replace"))
+    with suppress(FormatError):
+        listed = _json(found[1]) if found else {}
+        return {key: str(one.get("aname", "") if isinstance(one, dict) else one) for key, one in listed.items()}
+    return {}
+
+
+def _add_3(
+    row: _Row, names: dict[str, str], images: dict[str, CollectedImage], to: tuple[str, Side, Others, FaultLog]
+) -> None:
+    """Add a row of version 3 to the image of its first file."""
+    (place, side, others, faults), at = to, Position(row.line)
+    try:
+        files = _list(row.file, str)
+        image = images.setdefault(files[0] if files else "", CollectedImage(files[0] if files else "", place, at))
+        values = _list(row.shape, Number)
+        if values:
+            attributes = {names.get(key, key): value for key, value in _json(row.attributes).items()}
+            via.add(image, via.shape_3(values), attributes, (side, others, at))
+    except FormatError as error:
+        error.at, error.where = at, ()
+        error.log(faults, place)
+
+
+def _list(text: str, kind: Any) -> list[Any]:
+    value = safe_json.parse(text.encode()) if text.strip() else []
+    if not isinstance(value, list):
+        raise FormatError(safe_json.shown(value), "a list [...]")
+    return [safe_json.take(item, kind) for item in value]
 
 
 def _json(text: str) -> dict[str, Any]:
@@ -98,16 +146,19 @@ def _index(path: Path, side: Side, faults: FaultLog) -> Source:
 
 def recognises(path: Path) -> bool:
     """Whether a path holds CSV whose header has VIA's columns."""
-    header = document_files.first_bytes(path, ".csv").partition(b"\n")[0]
+    start = document_files.first_bytes(path, ".csv")
+    header = start.partition(b"\n")[0]
+    if start.startswith(b"#") and _HEADER_3 in start:
+        return True
     return all(name.encode() in header for name in _COLUMNS)
 
 
 FORMAT = Format(
     "via-csv",
-    "VGG Image Annotator (VIA) 1 and 2: CSV",
+    "VGG Image Annotator (VIA) 1 to 3: CSV",
     recognises,
     _index,
-    recognised_by="a header with filename, region_shape_attributes and region_attributes",
+    recognised_by="a header with filename, region_shape_attributes and region_attributes, or a line # CSV_HEADER",
     layout="filename,file_size,file_attributes,region_count,region_id,region_shape_attributes,region_attributes",
     sample="filename,file_size,file_attributes,region_count,region_id,region_shape_attributes,region_attributes\n"
     'img_1.jpg,1234,"{}",1,0,"{""name"":""rect"",""x"":10,""y"":10,""width"":50,""height"":20}","{""text"":""word""}"\n',

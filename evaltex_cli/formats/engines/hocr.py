@@ -31,6 +31,12 @@ _LINES = ("ocr_line", "ocrx_line", "ocr_header", "ocr_caption", "ocr_textfloat")
 _PROPERTY = re.compile(r"\s*([\w-]+)((?:[^;\"']|\"[^\"]*\"|'[^']*')*+)(?:;|$)")
 
 
+_BLANK = re.compile(
+    rb"""<[^>]*\bclass\s*=\s*["']?[^"'>]*\b%b\b[^>]*>(?:<[^/>]*>){0,3}\s+(?:</[^>]*>){1,4}""" % _WORD.encode()
+)
+_BLANK_WORDS = "{count} word[s] of blanks alone [was|were] left out"
+
+
 def _class_pattern(*names: str) -> re.Pattern[bytes]:
     """Return the pattern of a tag's attribute that gives it one of some classes."""
     return re.compile(rb"""\bclass\s*=\s*(?:"[^"]*|'[^']*|)\b(?:%b)\b""" % "|".join(names).encode())
@@ -137,7 +143,8 @@ def _parse(page: Page, image: CollectedImage, side: Side, faults: FaultLog) -> N
         error.log(faults, image.place)
     for number, line in enumerate(page.lines, 1):
         is_line = line.tag is not None and not line.has_lines
-        for area in line.words if image.variant == "words" else [line] * is_line:
+        words = [word for word in line.words if not "".join(word.texts).isspace()]
+        for area in words if image.variant == "words" else [line] * is_line:
             try:
                 collected = _object(area)
             except FormatError as error:
@@ -206,8 +213,13 @@ _LEVELS = [
 ]
 
 
+def _notes(data: bytes) -> tuple[int]:
+    """Count the words of blanks alone, which Tesseract and Kraken have, in a document without comments."""
+    return (len(_BLANK.findall(data)),)
+
+
 def _index(wanted: int) -> Indexer:
-    survey, pages = levels.survey(_LEVELS, wanted), Pages(count_pages, open_pages)
+    survey, pages = levels.survey(_LEVELS, wanted, _notes, _BLANK_WORDS), Pages(count_pages, open_pages)
     return index_each(_LEVELS[wanted].format, ENDINGS, _parse, survey=survey, pages=pages)
 
 
