@@ -38,6 +38,7 @@ RUN = ["gt.txt", "det.txt", "res", "-a", "--protocol", "evaltex", "--protocol", 
 BUSY = "another run is writing to it"
 
 Tree = dict[str, bytes | None]
+KilledAt = Callable[[int], subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
@@ -239,14 +240,31 @@ OLD = {"p.txt": "old", "p.json": "old", "p/a.txt": "old", "p/b.txt": "old", "min
 NEW = {"p.txt": "new", "q.txt": "new", "p/a.txt": "new", "mine.txt": "mine"}
 
 
-def killed_at(step: int) -> subprocess.CompletedProcess[str]:
-    shutil.rmtree("small", ignore_errors=True)
+@pytest.fixture(scope="module")
+def killed_at(tmp_path_factory: pytest.TempPathFactory) -> KilledAt:
+    """Make ``small`` as a run leaves it that is killed at a step, -1 for one that is not; each step is run once."""
+    kept: dict[int, tuple[subprocess.CompletedProcess[str], Path]] = {}
+
+    def made(step: int) -> subprocess.CompletedProcess[str]:
+        if step not in kept:
+            folder = tmp_path_factory.mktemp("killed")
+            kept[step] = run_killed_at(step, folder), folder
+        shutil.rmtree("small", ignore_errors=True)
+        shutil.copytree(kept[step][1] / "small", "small", symlinks=True)
+        return kept[step][0]
+
+    return made
+
+
+def run_killed_at(step: int, folder: Path) -> subprocess.CompletedProcess[str]:
     for name, text in OLD.items():
-        Path("small", name).parent.mkdir(parents=True, exist_ok=True)
-        Path("small", name).write_text(text)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "1000"}
+        (folder / "small" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "small" / name).write_text(text)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", KILLED_AT_A_STEP, str(step)]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=HANG_SECONDS)
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, env=environment, check=False, timeout=HANG_SECONDS
+    )
 
 
 def small() -> dict[str, str]:
@@ -267,7 +285,7 @@ def settled_by_a_run() -> None:
 
 
 @pytest.mark.parametrize("settled", [settled_by_a_reader, settled_by_a_run])
-def test_kill_between_any_two_renames_is_put_right(settled: Callable[[], None]) -> None:
+def test_kill_between_any_two_renames_is_put_right(killed_at: KilledAt, settled: Callable[[], None]) -> None:
     complete = killed_at(-1)
     assert complete.returncode == 0, complete.stderr
     steps = int(complete.stdout)
@@ -291,7 +309,7 @@ def contents() -> list[tuple[str, str]]:
     return sorted((path.name, path.read_text()) for path in found)
 
 
-def test_what_cannot_be_put_right_is_reported_and_kept() -> None:
+def test_what_cannot_be_put_right_is_reported_and_kept(killed_at: KilledAt) -> None:
     assert killed_at(3).returncode == -signal.SIGKILL
     Path("small/p.txt").mkdir()  # in the way of what comes back
     Path("small/p.txt/x").write_text("")
@@ -326,7 +344,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 @pytest.mark.parametrize("settled", [settled_by_a_reader, settled_by_a_run])
 def test_a_damaged_list_of_moves_costs_no_result(
-    settled: Callable[[], None], damage: Callable[[Path], object], here: Path
+    killed_at: KilledAt, settled: Callable[[], None], damage: Callable[[Path], object], here: Path
 ) -> None:
     """After a power failure, say: the results are those of one run, and the folder is usable."""
     (here / "mine").write_text("mine")
@@ -463,7 +481,7 @@ def test_a_folder_that_is_read_only(here: Path, outcomes: dict[str, Tree]) -> No
     assert tree(Path("closed")) == {}
 
 
-def test_torn_results_that_may_not_be_put_right_are_refused() -> None:
+def test_torn_results_that_may_not_be_put_right_are_refused(killed_at: KilledAt) -> None:
     assert killed_at(3).returncode == -signal.SIGKILL
     Path("small").chmod(0o500)
     try:
