@@ -65,6 +65,18 @@ def cluster(session: nox.Session) -> None:
 
 
 @nox.session
+def integrations(session: nox.Session) -> None:
+    """Run the tests of data frames and adapters, with those of the libraries that are small; ``-- all`` for all.
+
+    The others, torch among them, are gigabytes from the registry, unless a build for processors is at hand.
+    """
+    session.install("-e", ".[test,tables]", "wandb>=0.18", "tensorboard>=2.16")
+    if "all" in session.posargs:
+        session.install("torch>=2.2", "torchmetrics>=1.4", "mmengine>=0.10", "mlflow>=2.12")
+    session.run("pytest", "-rs", "tests/integrations", "tests/api", "tests/evaluation/test_accumulator.py")
+
+
+@nox.session
 def lowest(session: nox.Session) -> None:
     """Run the tests with the lowest versions of the dependencies; arguments go to pytest."""
     session.run("bash", ".ci/lowest", *session.posargs, external=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evaltex_cli.api.convert import convert
     from evaltex_cli.api.diagnose import diagnose
     from evaltex_cli.api.evaluate import evaluate
+    from evaltex_cli.api.results import save_results, write_report
     from evaltex_cli.api.validate import validate
     from evaltex_cli.comparison.comparison import Comparison
     from evaltex_cli.conversion.conversion import Converted
@@ -47,7 +48,9 @@ __all__ = [
     "diagnose",
     "evaluate",
     "image_objects",
+    "save_results",
     "validate",
+    "write_report",
 ]
 
 _HOMES = {
@@ -63,7 +66,9 @@ _HOMES = {
     "evaluate": "api.evaluate",
     "compare": "api.compare",
     "diagnose": "api.diagnose",
+    "save_results": "api.results",
     "validate": "api.validate",
+    "write_report": "api.results",
     "convert": "api.convert",
     "ConfigError": "errors",
     "EvaltexError": "errors",

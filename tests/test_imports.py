@@ -27,6 +27,7 @@ LEVELS = (
     {"api"},
     {"cli"},
     {"__init__", "__main__"},
+    {"integrations"},
 )
 """What stands at the package's root, from the bottom up: each imports from lower levels and from itself only."""
 

@@ -21,6 +21,8 @@ FORMS = (
     "(n, 4) boxes x0, y0, x1, y1, (n, 8) or (n, k, 2) vertices, a list of (k, 2) polygons, (n, height, width) masks of"
     " bool, or image_objects(...)"
 )
+_NO_ARRAY = (TypeError, ValueError, RuntimeError)
+"""What numpy raises for what is no array; the last is of tensors that require a gradient."""
 _HINTS = {
     5: "; a confidence goes into image_objects(boxes[:, :4], confidences=boxes[:, 4])",
     6: "; confidences go into image_objects(boxes[:, :4], confidences=...), triangles into an array (n, 3, 2)",
@@ -167,7 +169,7 @@ def _plain_array(given: Any) -> NDArray[Any] | None:
         raise InputError(f"{type(given).__name__}; expected {FORMS}")
     try:
         array = np.asarray(given)
-    except (TypeError, ValueError):
+    except _NO_ARRAY:
         return None
     if array.dtype.kind not in "biuf" and array.size:
         return None
@@ -179,8 +181,8 @@ def _plain_array(given: Any) -> NDArray[Any] | None:
 def _of_shapes(given: Any) -> ImageObjects:
     """Return objects from a list of polygons and boxes, in its order."""
     try:
-        items = [np.array(one, dtype=np.float64) for one in given]
-    except (TypeError, ValueError) as error:
+        items = [np.array(np.asarray(one), dtype=np.float64) for one in given]
+    except _NO_ARRAY as error:
         raise InputError(f"not arrays of numbers ({error}); expected {FORMS}") from error
     shapes = []
     for k, one in enumerate(items):
@@ -240,8 +242,8 @@ def _runs(labels: Ints) -> PictureRuns:
 
 def _array(values: ArrayLike, what: str, width: int) -> Floats:
     try:
-        array = np.array(values, dtype=np.float64)  # a copy: training loops use their buffers again
-    except (TypeError, ValueError) as error:
+        array = np.array(np.asarray(values), dtype=np.float64)  # a copy: training loops use their buffers again
+    except _NO_ARRAY as error:
         raise InputError(f"{what}: not an array of numbers ({error})") from error
     if array.size == 0:
         array = array.reshape(0, width)
@@ -269,8 +271,8 @@ def _column(values: ArrayLike, what: str, count: int, dtype: Any, kinds: str) ->
 
 def _confidences(values: ArrayLike, count: int) -> Floats:
     try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        array = np.array(np.asarray(values), dtype=np.float64)
+    except _NO_ARRAY as error:
         raise InputError(f"confidences: not an array of numbers ({error})") from error
     column: Floats = _column(array, "confidences", count, np.float64, "f")
     outside = (column < 0) | (column > 1)

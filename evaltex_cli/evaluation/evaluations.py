@@ -98,3 +98,8 @@ def _head(score: str) -> str:
 def _left_out(reasons: Mapping[str, str]) -> str:
     listed: Sequence[str] = [f"{name} ({reason})" for name, reason in reasons.items()]
     return f"left out: {', '.join(listed)}" if listed else ""
+
+
+def by_protocol(result: Evaluation | Evaluations) -> Mapping[str, Evaluation]:
+    """Return a result, of one protocol or of several, by the names of the protocols."""
+    return {result.protocol.name: result} if isinstance(result, Evaluation) else result
