@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,9 @@ from evaltex_cli.results.writer import ResultWriter, image_files, log_unfit_name
 from evaltex_cli.runtime.atomic_output import staged, write_file
 
 if TYPE_CHECKING:
+    from evaltex_cli.comparison.gate import Gates
     from evaltex_cli.diagnosis.diagnosis import Diagnosis, Diagnostician
+    from evaltex_cli.diagnosis.slices import SliceRecalls
 
 REPORT = "report.html"
 
@@ -88,10 +90,11 @@ def run(request: Request) -> list[Verdict]:
         replaced = [results.res_dir / name for name in owned] if results.res_dir else []
         gates = gate.prepare(request.fail_if, request.baselines, replaced, runs)
     with _writer(results.res_dir, owned) as writer:
-        diagnostician = _diagnostician(request)
-        inputs, evaluations = _evaluated(request, runs, writer, diagnostician)
+        diagnostician, slices = _diagnostician(request), _slices(request, gates)
+        inputs, evaluations = _evaluated(request, runs, writer, [one.sink for one in (diagnostician, slices) if one])
         left_out |= _left_out(runs, evaluations)
-        verdicts = [] if gates is None else gates.verdicts(evaluations)
+        recalls = {one.protocol.name: slices.of(one) for one in evaluations} if slices else {}
+        verdicts = [] if gates is None else gates.verdicts(evaluations, recalls)
         intervals: dict[str, Intervals] = {}
         if results.bootstrap is not None:
             evaluations, intervals = with_intervals(evaluations, results.bootstrap)
@@ -143,11 +146,19 @@ def _diagnostician(request: Request) -> Diagnostician | None:
     return Diagnostician()
 
 
+def _slices(request: Request, gates: Gates | None) -> SliceRecalls | None:
+    """Return what gathers the slices that gates are of."""
+    if gates is None or not gates.slices:
+        return None
+    if request.options.masks is not None or request.results.resume:
+        raise click.UsageError("Gates on slices take no label pictures and no --resume: leave out one of them.")
+    from evaltex_cli.diagnosis.slices import SliceRecalls
+
+    return SliceRecalls(gates.slices)
+
+
 def _evaluated(
-    request: Request,
-    runs: Sequence[Run],
-    writer: ResultWriter | None,
-    diagnostician: Diagnostician | None,
+    request: Request, runs: Sequence[Run], writer: ResultWriter | None, others: Sequence[Sink]
 ) -> tuple[Inputs, list[Evaluation]]:
     """Do the work, wherever it is to be done."""
     options, results, masks = request.options, request.results, request.options.masks
@@ -155,12 +166,12 @@ def _evaluated(
         folders = (options.images, options.lines, masks and masks.gt, masks and masks.det)
         ordered_map = stack.enter_context(request.work.workers(request.gt, request.det, *folders))
         inputs = open_inputs(request.gt, request.det, options, ordered_map if request.work.cluster is None else map)
-        sink = None
+        sinks = []
         if writer is not None and results.per_image:
             log_unfit_names(writer.folder, runs, inputs.gt, inputs.faults)
             is_seen = request.work.cluster is None and not results.resume
-            sink = Sink(partial(image_files, writer.folder if is_seen else None), writer.take)
-            sink = sink.and_also(diagnostician.sink) if diagnostician else sink
+            sinks.append(Sink(partial(image_files, writer.folder if is_seen else None), writer.take))
+        sink = reduce(Sink.and_also, [*sinks, *others]) if sinks or others else None
         journal = None
         if results.res_dir and results.resume:
             key = resume.key(inputs, runs, results.per_image)

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from evaltex_cli.errors import ConfigError, InputError
+from evaltex_cli.comparison.baselines import Before, read_baselines, refuse_replaced_baselines
+from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.accumulator import Accumulator
 from evaltex_cli.evaluation.tally import Evaluation, Run
 from evaltex_cli.protocols import score_names
-from evaltex_cli.results import reader
-from evaltex_cli.results.image_table import NO_IMAGES
-from evaltex_cli.results.result_document import ResultDocument, Verdict, differences, of_evaluation
+from evaltex_cli.results import slices
+from evaltex_cli.results.result_document import Verdict
 
+_NUMBER = r"[\d.]+(?:e[-+]?\d+)?"
 _EXPRESSION = re.compile(
-    r"\s*(?:(?P<protocol>[\w-]+)\.)?(?P<score>[\w-]+)\s*"
-    r"(?:(?P<operator><=|>=|<|>)\s*(?P<threshold>[-+]?[\d.]+(?:e[-+]?\d+)?)"
-    r"|:\s*(?P<change>[-+][\d.]+(?:e[-+]?\d+)?)(?P<percent>%?))\s*",
+    r"\s*(?:(?P<protocol>[\w-]+)\s*\.\s*)?(?P<score>[a-z][\w-]*)\s*(?:\[(?P<slice>[^]]*)\]\s*)?"
+    rf"(?:(?P<operator><=|>=|<|>)\s*(?P<threshold>[-+]?\s*{_NUMBER})"
+    rf"|:\s*(?P<change>[-+]\s*{_NUMBER})\s*(?P<percent>%?))\s*",
     re.IGNORECASE | re.ASCII,
 )
 _FORMS = (
-    "SCORE<VALUE (also <=, >, >=), or against a baseline SCORE:-CHANGE or SCORE:-PERCENT%, with PROTOCOL. before it"
+    "SCORE<VALUE (also <=, >, >=), or against a baseline SCORE:-CHANGE or SCORE:-PERCENT%, with PROTOCOL. before it;"
+    " recall[height<16] is that of a slice"
 )
 TOLERANCE = 1e-12
 """A score this close to a limit is at it: the difference is rounding."""
@@ -35,7 +38,8 @@ class Gate:
     """One condition as the user wrote it: the run fails where it is true.
 
     With an `operator`, `limit` is what the score is compared with. Without one it is how far the score may be from
-    the baseline's, below it if negative, above it if positive; in per cent of the baseline's value if `percent`.
+    the baseline's, below it if negative, above it if positive; in per cent of the baseline's value if `percent`. A
+    gate on a `slice` is of the recall of some objects (`results.slices`).
     """
 
     expression: str
@@ -44,6 +48,12 @@ class Gate:
     operator: str | None
     limit: float
     percent: bool
+    slice: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """The score with its slice."""
+        return self.score if self.slice is None else f"{self.score}[{self.slice}]"
 
 
 def parse(expression: str) -> Gate:
@@ -58,23 +68,36 @@ def parse(expression: str) -> Gate:
     if parts is None:
         raise ConfigError(f"--fail-if {expression}: expected {_FORMS}")
     try:
-        number = float(parts["threshold"] or parts["change"])
+        number = float("".join((parts["threshold"] or parts["change"]).split()))
     except ValueError as error:
         raise ConfigError(f"--fail-if {expression}: malformed number; expected {_FORMS}") from error
-    return Gate(expression, parts["protocol"], parts["score"], parts["operator"], number, parts["percent"] == "%")
+    name = None
+    if parts["slice"] is not None:
+        try:
+            if score_names.same(parts["score"]) != "recall":
+                raise ConfigError(f"a slice has no {parts['score']}; expected recall")
+            name = slices.parse(parts["slice"]).name
+        except ConfigError as error:
+            raise ConfigError(f"--fail-if {expression}: {error}") from error
+    return Gate(expression, parts["protocol"], parts["score"], parts["operator"], number, parts["percent"] == "%", name)
+
+
+Recalls: TypeAlias = Mapping[str, Mapping[str, float | None]]
+"""Protocol -> name of a slice -> its recall."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """All gates of a run, and the earlier results, by protocol, that they compare with."""
+    """All gates of a run, what they compare with, and by protocol the slices that they are of."""
 
     gates: list[Gate]
-    baselines: Mapping[str, ResultDocument]
+    before: Before
+    slices: Mapping[str, list[str]]
 
-    def verdicts(self, evaluations: Sequence[Evaluation]) -> list[Verdict]:
-        """Decide every gate; raises as `verdicts` and `refuse_other_baselines`."""
-        refuse_other_baselines(evaluations, self.baselines)
-        return verdicts(self.gates, evaluations, self.baselines)
+    def verdicts(self, evaluations: Sequence[Evaluation], recalls: Recalls) -> list[Verdict]:
+        """Decide every gate; raises as `verdicts` and `Before.refuse_others`."""
+        self.before.refuse_others(evaluations)
+        return verdicts(self.gates, evaluations, self.before, recalls)
 
     @staticmethod
     def junit(verdicts: Sequence[Verdict]) -> str:
@@ -106,14 +129,23 @@ def prepare(
     ------
     ConfigError, InputError
     """
-    prepared = Gates([parse(expression) for expression in expressions], read_baselines(baselines))
+    gates = [parse(expression) for expression in expressions]
+    before = read_baselines(baselines)
     refuse_replaced_baselines(baselines, replaced)
-    refuse_undecidable(prepared.gates, runs, prepared.baselines)
-    return prepared
+    if not gates:
+        return Gates(gates, before, {})
+    nothing = {run.protocol.name: Accumulator(run.protocol.name, **asdict(run.parameters)).compute() for run in runs}
+    of_slices: dict[str, list[str]] = {}
+    for gate in gates:
+        name = _protocol(gate, list(nothing))
+        _refuse_pointless(gate, nothing[name], before)
+        if gate.slice is not None:
+            of_slices.setdefault(name, []).append(gate.slice)
+    return Gates(gates, before, of_slices)
 
 
 def verdicts(
-    gates: Sequence[Gate], evaluations: Sequence[Evaluation], baselines: Mapping[str, ResultDocument]
+    gates: Sequence[Gate], evaluations: Sequence[Evaluation], before: Before, recalls: Recalls
 ) -> list[Verdict]:
     """Decide every gate.
 
@@ -121,9 +153,11 @@ def verdicts(
     ----------
     gates : sequence of Gate
     evaluations : sequence of Evaluation
-        One a protocol.
-    baselines : mapping
-        Protocol -> earlier result (`read_baselines`).
+        One for each protocol.
+    before : Before
+        Earlier results.
+    recalls : mapping
+        Of the slices that gates name.
 
     Returns
     -------
@@ -136,35 +170,68 @@ def verdicts(
         For a protocol that is not in the run, an unknown score, or a gate that needs a baseline which is not there.
     """
     by_name = {evaluation.protocol.name: evaluation for evaluation in evaluations}
-    return [_verdict(gate, by_name, baselines) for gate in gates]
+    decided = []
+    for gate in gates:
+        name = _protocol(gate, list(by_name))
+        score = _score(gate, name, by_name[name].scores)
+        value = score if gate.slice is None else recalls[name][gate.slice]
+        operator, limit, base = _limit(gate, by_name[name], before)
+        failed = value is None or _compare(value, operator, limit)
+        decided.append(Verdict(gate.expression, name, gate.shown, value, base, limit, not failed))
+    return decided
 
 
-def refuse_undecidable(gates: Sequence[Gate], runs: Sequence[Run], baselines: Mapping[str, ResultDocument]) -> None:
-    """Refuse, before any work, gates that no result of the runs could decide; raises as `verdicts`."""
-    if not gates:
-        return
-    nothing = [Accumulator(run.protocol.name, **asdict(run.parameters)).compute() for run in runs]
-    verdicts(gates, nothing, baselines)
-
-
-def _verdict(gate: Gate, evaluations: Mapping[str, Evaluation], baselines: Mapping[str, ResultDocument]) -> Verdict:
-    evaluation = _evaluation(gate, evaluations)
-    name = evaluation.protocol.name
-    value = _score(gate, name, evaluation.scores)
+def _limit(gate: Gate, evaluation: Evaluation, before: Before) -> tuple[str, float, float | None]:
+    """Operator and limit of a gate, and the score of the baseline if it compares with one."""
     if gate.operator is not None:
-        failed = value is None or _compare(value, gate.operator, gate.limit)
-        return Verdict(gate.expression, name, gate.score, value, None, gate.limit, not failed)
-    if name not in baselines:
-        raise ConfigError(
-            f"--fail-if {gate.expression}: needs a baseline of {name}; give one by --baseline RESULT.json"
-        )
-    base = _score(gate, name, baselines[name].scores)
+        return gate.operator, gate.limit, None
+    protocol = evaluation.protocol
+    resolved = score_names.resolve(gate.score, score_names.scalars(evaluation.scores))
+    if not gate.percent and abs(gate.limit) >= 1 and resolved not in protocol.unbounded:
+        hint = f"did you mean {gate.limit:+g}%?" if abs(gate.limit) < 100 else "expected less than 1"
+        raise ConfigError(f"--fail-if {gate.expression}: {resolved} is from 0 to 1, so it cannot change by 1; {hint}")
+    if gate.percent and gate.limit <= -100:
+        raise ConfigError(f"--fail-if {gate.expression}: no result can fail this gate: no score falls by 100 % or more")
+    base = _before(gate, protocol.name, before)
     if base is None:
-        raise ConfigError(f"--fail-if {gate.expression}: {gate.score} is undefined in the baseline")
+        raise ConfigError(f"--fail-if {gate.expression}: {gate.shown} is undefined in the baseline")
     limit = base + (abs(base) * gate.limit / 100 if gate.percent else gate.limit)
-    operator = "<" if gate.expression.partition(":")[2].strip().startswith("-") else ">"
-    failed = value is None or _compare(value, operator, limit)
-    return Verdict(gate.expression, name, gate.score, value, base, limit, not failed)
+    falls = gate.expression.rpartition(":")[2].strip().startswith("-")
+    return "<" if falls else ">", limit, base
+
+
+def _before(gate: Gate, protocol: str, before: Before) -> float | None:
+    """The score, or the recall of the slice, in the baseline."""
+    lead = f"--fail-if {gate.expression}: "
+    if gate.slice is None:
+        if protocol not in before.results:
+            raise ConfigError(f"{lead}needs a baseline of {protocol}; give one by --baseline RESULT.json")
+        return _score(gate, protocol, before.results[protocol].scores)
+    recalls = before.recalls(protocol)
+    if not recalls:
+        advice = (
+            "give --baseline DIAGNOSIS.json, made by `evaltex diagnose GT DET --format json --output DIAGNOSIS.json`"
+        )
+        raise ConfigError(f"{lead}needs a baseline of {protocol} with slices; {advice}")
+    if gate.shown not in recalls:
+        raise ConfigError(f"{lead}the baseline has no {gate.shown}; it has {', '.join(recalls)}")
+    return recalls[gate.shown]
+
+
+def _refuse_pointless(gate: Gate, nothing: Evaluation, before: Before) -> None:
+    """Refuse, before any work, a gate that cannot be decided, or that no result can fail; raises as `verdicts`."""
+    name = nothing.protocol.name
+    _score(gate, name, nothing.scores)
+    operator, limit, base = _limit(gate, nothing, before)
+    is_share = score_names.resolve(gate.score, score_names.scalars(nothing.scores)) not in nothing.protocol.unbounded
+    if _compare(0.0, operator, limit) or _compare(1.0 if is_share else math.inf, operator, limit):
+        return
+    values = "from 0 to 1" if is_share else "never below 0"
+    against = "" if base is None else f" (the baseline's is {base:.6g})"
+    raise ConfigError(
+        f"--fail-if {gate.expression}: no result can fail this gate: {gate.shown} is {values}, and it fails if it is"
+        f" {operator} {limit:.6g}{against}"
+    )
 
 
 def _compare(value: float, operator: str, limit: float) -> bool:
@@ -173,14 +240,13 @@ def _compare(value: float, operator: str, limit: float) -> bool:
     return value < limit if operator.startswith("<") else value > limit
 
 
-def _evaluation(gate: Gate, evaluations: Mapping[str, Evaluation]) -> Evaluation:
-    if gate.protocol is None and len(evaluations) == 1:
-        return next(iter(evaluations.values()))
-    name = gate.protocol or "evaltex"
-    if name not in evaluations:
-        expected = f"one of {', '.join(evaluations)}"
+def _protocol(gate: Gate, names: Sequence[str]) -> str:
+    """The protocol of a run that a gate is of."""
+    name = names[0] if gate.protocol is None and len(names) == 1 else gate.protocol or "evaltex"
+    if name not in names:
+        expected = f"one of {', '.join(names)}"
         raise ConfigError(f"--fail-if {gate.expression}: protocol {name} is not in this run; expected {expected}")
-    return evaluations[name]
+    return name
 
 
 def _score(gate: Gate, protocol: str, scores: Mapping[str, Any]) -> float | None:
@@ -189,52 +255,3 @@ def _score(gate: Gate, protocol: str, scores: Mapping[str, Any]) -> float | None
     except ConfigError as error:
         raise ConfigError(f"--fail-if {gate.expression}: {error} (scores of {protocol})") from error
     return value
-
-
-def read_baselines(paths: Sequence[Path]) -> dict[str, ResultDocument]:
-    """Read results of earlier runs, by protocol, without their images; of a folder, all results in it.
-
-    Raises
-    ------
-    InputError
-        When one cannot be read, is no result of this tool, or two are of one protocol.
-    """
-    files = [file for path in paths for file in reader.files(path)]
-    baselines: dict[str, ResultDocument] = {}
-    for file in files:
-        document = reader.read(file)
-        if document.protocol in baselines:
-            raise InputError(f"{file}: a second baseline of {document.protocol}; give one a protocol")
-        baselines[document.protocol] = replace(document, images=(), table=NO_IMAGES)
-    return baselines
-
-
-def refuse_replaced_baselines(paths: Sequence[Path], replaced: Sequence[Path]) -> None:
-    """Refuse a baseline that this run would replace: it would be its own baseline the next time.
-
-    Raises
-    ------
-    InputError
-    """
-    places = {place.resolve() for place in replaced}
-    for file in (file for path in paths for file in reader.files(path)):
-        if file.resolve() in places:
-            raise InputError(f"{file}: is a baseline, and this run would replace it; give another result folder")
-
-
-def refuse_other_baselines(evaluations: Sequence[Evaluation], baselines: Mapping[str, ResultDocument]) -> None:
-    """Refuse a baseline that was made in another way than this run.
-
-    Raises
-    ------
-    InputError
-        For all that differs, with both values.
-    """
-    unlike = []
-    for evaluation in evaluations:
-        name = evaluation.protocol.name
-        if name in baselines:
-            differing = differences(baselines[name], of_evaluation(evaluation))
-            unlike += [f"baseline of {name}: {what} is {before}, here {now}" for what, before, now in differing]
-    if unlike:
-        raise InputError("\n".join([*unlike, "a baseline serves only runs made the same way; make a new one"]))

@@ -35,13 +35,6 @@ PROPERTIES = {
 """What objects are sorted by, named as in `Edges`."""
 
 
-def slice_name(name: str, low: float | None, high: float | None) -> str:
-    """Return the name of the objects of a bin, as gates take it: ``8<=height<16``, or the property alone for all."""
-    if low is None:
-        return name if high is None else f"{name}<{high:g}"
-    return f"{name}>={low:g}" if high is None else f"{low:g}<={name}<{high:g}"
-
-
 @dataclass(frozen=True, slots=True)
 class Bin:
     """The objects of one bin, from `low` (None: no bound) to below `high`.
@@ -137,6 +130,12 @@ def bins(sums_of_bins: Sequence[BinSums], edges: Sequence[float], evaluation: Ev
     ]
 
 
+def recall_of(sums: BinSums, evaluation: Evaluation) -> float | None:
+    """Return the protocol's recall of the objects in a bin; None if no object counts."""
+    is_empty = sums.matches.sum() == sums.matches[IGNORED]
+    return None if is_empty or sums.evidence is None else float(evaluation.score(sums.evidence)["recall"] or 0.0)
+
+
 def _bin(sums: BinSums, low: float | None, high: float | None, evaluation: Evaluation) -> Bin:
     matches = sums.matches.tolist()
     objects = sum(matches) - matches[IGNORED]
@@ -145,7 +144,7 @@ def _bin(sums: BinSums, low: float | None, high: float | None, evaluation: Evalu
         high=high,
         objects=objects,
         found=objects - matches[MISSED],
-        recall=float(evaluation.score(sums.evidence)["recall"] or 0.0) if objects and sums.evidence else None,
+        recall=recall_of(sums, evaluation),
         matches={name: matches[MATCH_TYPES.index(name)] for name in OF_GT},
         means={name: total / n if (n := sums.numbers[name]) else None for name, total in sums.values.items()},
     )

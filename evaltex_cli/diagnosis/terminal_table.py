@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from evaltex_cli.diagnosis.breakdown import OF_GT, slice_name
+from evaltex_cli.diagnosis.breakdown import OF_GT
 from evaltex_cli.diagnosis.diagnosis import Diagnosis, KindShare
 from evaltex_cli.diagnosis.misread import Misread
 from evaltex_cli.diagnosis.tables import MISREAD
 from evaltex_cli.results.screen import Screen, aligned, fitted, joined, narrowed, shown_score
+from evaltex_cli.results.slices import Slice
 from evaltex_cli.results.text_tables import printable
 
 HEADS = {"height": "height, pixels", "aspect_ratio": "width / height", "length": "characters of the text"}
@@ -127,7 +128,7 @@ def _breakdowns(diagnosis: Diagnosis, screen: Screen, all_scores: bool) -> Itera
                     *(str(one.matches[match]) for match in matches),
                     *(shown_score(one.means[mean]) for mean in means),
                 ]
-                rows.append([f"  {slice_name(name, one.low, one.high)}", *cells])
+                rows.append([f"  {Slice(name, one.low, one.high).name}", *cells])
     for line in fitted(rows, screen.columns):
         yield screen.paint(line, "bold") if line.startswith(rows[0][0]) else line
 

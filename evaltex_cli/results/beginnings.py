@@ -21,12 +21,11 @@ _RESULTS = {
 """The files of a result folder, by suffix."""
 KINDS = {
     "comparison": re.compile(
-        rb"[\w-]+  \([\d.]+% |protocol,score,detector,|<!-- evaltex comparison -->|% evaltex comparison\n|"
-        + _DOCUMENT
-        + b'comparison"'
+        rb"Differences to [^\n]{1,200}; [\d.]+% bootstrap |"
+        rb"protocol,score,detector,|<!-- evaltex comparison -->|% evaltex comparison\n|" + _DOCUMENT + b'comparison"'
     ),
     "diagnosis": re.compile(
-        rb"[\w-]+: where the score is lost|protocol,part,row,|<!-- evaltex diagnosis -->|% evaltex diagnosis\n|"
+        rb"[\w-]+: change of the scores when |protocol,part,row,|<!-- evaltex diagnosis -->|% evaltex diagnosis\n|"
         + _DOCUMENT
         + b'diagnosis"'
     ),

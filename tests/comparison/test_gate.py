@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from evaltex_cli import ConfigError, InputError, evaluate
+from evaltex_cli import Accumulator, ConfigError, InputError, evaluate
 from evaltex_cli.comparison import gate
+from evaltex_cli.comparison.baselines import Before, read_baselines
+from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.results import writer
 from evaltex_cli.results.result_document import Extras
 
@@ -29,7 +31,7 @@ def baseline_file(tmp_path, evaluation, **changed_scores):
 
 
 def verdict(expression, evaluation, baselines=None):
-    (found,) = gate.verdicts([gate.parse(expression)], [evaluation], baselines or {})
+    (found,) = gate.verdicts([gate.parse(expression)], [evaluation], baselines or Before(), {})
     return found
 
 
@@ -43,6 +45,8 @@ def verdict(expression, evaluation, baselines=None):
         ("precision>1", True),
         ("precision>=1", False),
         (" precision > 0.9 ", False),
+        (" evaltex . recall < 0.4 ", True),
+        ("recall < + 0.4", True),
         ("fscore<1e-3", True),
         ("f1<1e-3", True),
         ("evaltex.F-Score < 0.6", True),
@@ -67,10 +71,12 @@ def test_absolute(evaluation, expression, passed):
         ("recall:+0.1", 0.4, True),
         ("recall:+0.1", 0.39, False),
         ("recall:+10%", 0.45, False),
+        (" recall : - 1 % ", 0.505, True),
+        ("recall:- 1%", 0.51, False),
     ],
 )
 def test_against_a_baseline(tmp_path, evaluation, expression, before, passed):
-    baselines = gate.read_baselines([baseline_file(tmp_path, evaluation, recall=before)])
+    baselines = read_baselines([baseline_file(tmp_path, evaluation, recall=before)])
     found = verdict(expression, evaluation, baselines)
     assert found.passed is passed
     assert found.baseline == before
@@ -107,13 +113,13 @@ def test_undefined_score_fails(evaluation):
 
 def test_a_folder_of_results_is_a_baseline(tmp_path, evaluation):
     baseline_file(tmp_path, evaluation)
-    assert set(gate.read_baselines([tmp_path])) == {"evaltex"}
+    assert set(read_baselines([tmp_path]).results) == {"evaltex"}
 
 
 def test_two_baselines_of_one_protocol_are_refused(tmp_path, evaluation):
     path = baseline_file(tmp_path, evaluation)
     with pytest.raises(InputError, match="a second baseline of evaltex"):
-        gate.read_baselines([path, path])
+        read_baselines([path, path])
 
 
 @pytest.mark.parametrize(
@@ -132,21 +138,125 @@ def test_what_is_no_result_is_refused(tmp_path, content):
     path = tmp_path / "bad.json"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"bad\.json: "):
-        gate.read_baselines([path])
+        read_baselines([path])
 
 
 def test_a_baseline_made_otherwise_is_refused_with_what_differs(tmp_path, evaluation):
     path = baseline_file(tmp_path, evaluation)
-    same = gate.read_baselines([path])
-    gate.refuse_other_baselines([evaluation], same)
+    same = read_baselines([path])
+    same.refuse_others([evaluation])
     document = json.loads(path.read_text(encoding="utf-8"))
     document["parameters"]["det_border"] = 0.3
     document["inputs"]["gt"]["sha256"] = "0" * 64
     document["signature"] = document["signature"].replace("revision:", "revision:9")
     path.write_text(json.dumps(document))
     with pytest.raises(InputError) as caught:
-        gate.refuse_other_baselines([evaluation], gate.read_baselines([path]))
+        read_baselines([path]).refuse_others([evaluation])
     message = str(caught.value)
     assert "parameter det_border is 0.3, here 0.01" in message
     assert "ground truth (SHA-256) is 0000" in message
     assert "protocol revision is 91, here 1" in message
+
+
+def prepared(evaluation, *expressions, baselines=()):
+    return gate.prepare(expressions, baselines, [], [Run(evaluation.protocol, evaluation.parameters)])
+
+
+@pytest.mark.parametrize(
+    ("expression", "hint"),
+    [
+        ("recall:-5", r"did you mean -5%\?"),
+        ("recall:+2.5", r"did you mean \+2\.5%\?"),
+        ("f1:-1", "fscore is from 0 to 1"),
+        ("recall:-500", "expected less than 1"),
+        ("recall[height<16]:-5", r"did you mean -5%\?"),
+    ],
+)
+def test_a_change_that_no_score_can_have_is_refused(tmp_path, evaluation, expression, hint):
+    with pytest.raises(ConfigError, match=hint):
+        prepared(evaluation, expression)
+    with pytest.raises(ConfigError, match=hint):
+        prepared(evaluation, expression, baselines=[baseline_file(tmp_path, evaluation)])
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        *("recall<0", "recall<-0.5", "recall<=-0.01", "recall>1", "recall>=1.01", "recall:-100%", "recall:-150%"),
+        *("recall:-0.5", "recall:-0.7", "recall:+0.5", "recall:+100%", "precision:+0", "recall[height<16]<0"),
+    ],
+)
+def test_a_gate_that_no_result_can_fail_is_refused(tmp_path, evaluation, expression):
+    baseline = baseline_file(tmp_path, evaluation)
+    assert evaluation.scores["recall"] == 0.5
+    with pytest.raises(ConfigError, match="no result can fail this gate"):
+        prepared(evaluation, expression, baselines=[baseline])
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "recall<1e-9",
+        "recall<=0",
+        "recall>=1",
+        "recall<2",
+        "recall:-0.49",
+        "recall:+0.49",
+        "recall:-99%",
+        "precision:-0",
+    ],
+)
+def test_gates_that_some_result_fails(tmp_path, evaluation, expression):
+    assert len(prepared(evaluation, expression, baselines=[baseline_file(tmp_path, evaluation)]).gates) == 1
+
+
+def test_counts_may_change_by_more_than_1():
+    found = Accumulator("cleval").compute()
+    assert len(prepared(found, "missed_characters>5", "splits<1").gates) == 2
+    with pytest.raises(ConfigError, match="is never below 0"):
+        prepared(found, "splits<0")
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("recall[heights<16]<0.5", r"unknown slice 'heights<16' \(did you mean 'height'\?\); expected height<B"),
+        ("recall[16<=height<8]<0.5", "A below B"),
+        ("recall[height]<0.5", "A below B"),
+        ("recall[]<0.5", "unknown slice ''"),
+        ("precision[height<16]<0.5", "a slice has no precision; expected recall"),
+        ("recall[height<16]:-1%", "needs a baseline of evaltex with slices"),
+        ("recall[height<16<0.5", "expected SCORE<VALUE"),
+    ],
+)
+def test_slices_that_are_refused(evaluation, expression, message):
+    with pytest.raises(ConfigError, match=message):
+        prepared(evaluation, expression)
+
+
+@pytest.mark.parametrize("text", ["height<16", " height < 16 ", "HEIGHT<16.0"])
+def test_spellings_of_a_slice(text):
+    assert gate.parse(f"recall[{text}]<0.5").slice == "height<16"
+    assert gate.parse("recall[8<=aspect-ratio<16]<0.5").slice == "8<=aspect_ratio<16"
+    assert gate.parse("recall[length >= 4]<0.5").slice == "length>=4"
+
+
+def test_slices_of_an_earlier_run_are_those_of_its_gates(tmp_path, evaluation):
+    before = gate.Verdict("recall[height<16]<0.1", "evaltex", "recall[height<16]", 0.5, None, 0.1, True)
+    path = tmp_path / "baseline.json"
+    path.write_text("".join(writer.document(evaluation, [], Extras(gates=[before]))), encoding="utf-8")
+    gates = prepared(evaluation, "recall[height<16]:-10%", baselines=[path])
+    (found,) = gates.verdicts([evaluation], {"evaltex": {"height<16": 0.44}})
+    assert (found.passed, found.baseline, found.limit, found.score) == (False, 0.5, 0.45, "recall[height<16]")
+    (undefined,) = gates.verdicts([evaluation], {"evaltex": {"height<16": None}})
+    assert not undefined.passed
+    with pytest.raises(ConfigError, match=r"the baseline has no recall\[height<8\]; it has recall\[height<16\]"):
+        prepared(evaluation, "recall[height<8]:-10%", baselines=[path])
+
+
+@pytest.mark.parametrize("content", ["[]", '{"protocols": 1}', '{"protocols": [{"protocol": "iou"}]}', "{"])
+def test_a_damaged_diagnosis_is_refused(tmp_path, evaluation, content):
+    head = '{\n "schema": 1,\n "tool": "evaltex",\n "version": "0",\n "kind": "diagnosis",\n'
+    (tmp_path / "base.json").write_text(head + content.removeprefix("{"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"base\.json: is a damaged diagnosis"):
+        prepared(evaluation, "recall[height<16]:-1%", baselines=[tmp_path / "base.json"])
