@@ -15,7 +15,7 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.errors import ConfigError, InputError, counted, listed
-from evaltex_cli.evaluation import batches, likely_mistakes
+from evaltex_cli.evaluation import batches, fault_hints, likely_mistakes
 from evaltex_cli.evaluation.batches import BatchResult, BatchTask, Refused, cut
 from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
@@ -121,7 +121,7 @@ def evaluate_inputs(
             progress(done, len(gt.names))
     if journal is not None and faults.count:
         journal.remove()
-    faults.raise_if_any()
+    fault_hints.raise_if_any(inputs, gt_count.objects, det_count.objects)
     missing = InputCounts(missing=int((paired == NO_DETECTIONS).sum()))
     summaries = _summary(gt, gt_count), _summary(det, det_count + missing)
     warnings = [*gt.warnings, *det.warnings, *input_warnings(options, *summaries, lines_count)]

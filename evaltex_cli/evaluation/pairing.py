@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from operator import eq
@@ -187,7 +187,7 @@ def _unique(names: Sequence[str], spelling: Callable[[str], Hashable]) -> dict[H
 
 
 def refuse_other_spellings(gt: Source, det: Source, paired: Ints) -> None:
-    """Refuse inputs without any common image name, whose names are spelled differently.
+    """Refuse inputs without any common image name.
 
     Parameters
     ----------
@@ -197,17 +197,27 @@ def refuse_other_spellings(gt: Source, det: Source, paired: Ints) -> None:
     Raises
     ------
     InputError
-        When half of the detections' images or more would pair by stem or number; says what to rename.
+        If there are several; says what to rename where half of them or more would pair by stem or number.
     """
     if not det.names or (paired != NO_DETECTIONS).any():
         return
     pairs = would_pair(gt.names, det.names)
     if 2 * len(pairs) < len(det.names):
-        return
+        if len(det.names) == 1:
+            return
+        raise InputError(
+            f"{det.path}: none of its {len(det.names)} image names ({quote(det.names[0])}, ...) is in {gt.path}"
+            f" ({quote(gt.names[0])}, ...); are they of one data set? `evaltex validate` lists all names"
+        )
+    raise InputError(
+        f"{det.path}: none of its {len(det.names)} image names is in {gt.path}, though {described_pairs(pairs)}"
+        " (`evaltex validate` lists all pairs)"
+    )
+
+
+def described_pairs(pairs: Mapping[str, tuple[str, str]]) -> str:
+    """Say how many names would pair (`would_pair`), by what, and what to rename."""
     shown = [f"{quote(theirs)} to {quote(ours)}" for ours, (theirs, _) in list(pairs.items())[:_SHOWN]]
     more = ", ..." if len(pairs) > _SHOWN else ""
     by = " or ".join(f"by {what}" for what in dict.fromkeys(what for _, what in pairs.values()))
-    raise InputError(
-        f"{det.path}: none of its {len(det.names)} image names is in {gt.path}, though {len(pairs)} would pair {by};"
-        f" spell the names alike on both sides: rename {', '.join(shown)}{more} (evaltex validate lists all pairs)"
-    )
+    return f"{len(pairs)} would pair {by}; spell the names alike on both sides: rename {', '.join(shown)}{more}"

@@ -153,6 +153,7 @@ def open_source(
         format_name = "table" if has_columns(path, options.columns) else None
     if format_name is not None:
         return _open_named(path, side, faults, format_name, _indexer(format_name, options))
+    _refuse_no_archive(path)
     if _is_plain_text(path):  # without importing all the others
         return _open_text(path, side, faults)
     from evaltex_cli.formats.files import archive
@@ -331,6 +332,20 @@ def _recognised(path: Path) -> str | None:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
     return None
+
+
+def _refuse_no_archive(path: Path) -> None:
+    """Refuse a file that is named as an archive, and is text: its lines would be read.
+
+    Raises
+    ------
+    InputError
+    """
+    if path.suffix.lower() == ".zip" and path.is_file():
+        beginning = input_files.beginning(path, 512)
+        if beginning and b"\0" not in beginning and not beginning.startswith(b"PK"):
+            shown = quote(beginning.decode("utf-8", "replace"), 20)
+            raise InputError(f"{path}: is no zip archive, it begins with {shown}; pack it again, or name it as it is")
 
 
 def _refuse_unread(path: Path) -> None:

@@ -115,9 +115,17 @@ def read_runs(
     return join(pictures, shapes, objects.count)
 
 
+_LOSSY = (".jpg", ".jpeg", ".JPG", ".JPEG")
+_GREY = 0x010101
+"""Pixels of three equal channels, read as one number, are its multiples."""
+
+
 def _missing(folder: Path, name: str) -> Fault:
     expected = name if is_picture(name) else f"{name} plus one of {' '.join(SUFFIXES)}"
-    return Fault(str(folder), None, f"no picture of image {quote(name)}", f"a file {expected}")
+    found = f"no picture of image {quote(name)}"
+    if any((folder / f"{name}{suffix}").exists() for suffix in _LOSSY):
+        found += " but a JPEG, whose compression changes labels"
+    return Fault(str(folder), None, found, f"a file {expected}")
 
 
 def read_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> NDArray[Any]:
@@ -176,8 +184,14 @@ def _owned_runs(path: Path, size: Floats, ids: Ints, own: Ints, max_pixels: int)
     owner = object_of(label, ids)
     strange = owner == NO_OBJECT
     if strange.any():
+        labels_left = np.unique(label[strange])
+        if (labels_left % _GREY == 0).all():
+            raise FormatError(
+                f"a grey picture stored as RGB, so {_listed(labels_left, 'label')}",
+                "labels in one channel; save it as grey (in Pillow, mode L or I;16)",
+            )
         raise FormatError(
-            f"{_listed(np.unique(label[strange]), 'label')} without an object of this ID",
+            f"{_listed(labels_left, 'label')} without an object of this ID",
             "0 and the IDs of the image's objects; set these pixels to 0 or add the objects' lines to the .txt",
         )
     hidden = np.bincount(owner, minlength=len(ids)) == 0

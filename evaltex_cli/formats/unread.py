@@ -77,6 +77,10 @@ _LISTS = tuple(
             "a list of pictures, counts and boxes (FDDB, WIDER FACE)",
         ),
         (
+            rf"{_PICTURE_NAME}(?:,[ \t]*{_NUMBER}){{4,}}",
+            "a table without a header (its first line should be such as image,x0,y0,x1,y1,confidence)",
+        ),
+        (
             rf"{_PICTURE_NAME}(?:,[ \t]*|[ \t]+)[^\r\n]*(?:\n{_PICTURE_NAME}(?:,|[ \t])|\s*$)",
             "a list of pictures with their labels, not boxes",
         ),

@@ -270,7 +270,10 @@ def test_an_image_without_lines_or_without_mention_has_no_detections(tmp_path: P
     found = evaluate(tmp_path / "gt.txt", tmp_path / "det.txt")
     assert (found.totals["gt_objects"], found.totals["detections"], found.totals["missed"]) == (3, 0, 2)
     assert (found.det.missing, found.det.empty, found.gt.empty) == (1, 2, 1)
-    assert found.warnings == ["1 of 3 images has no detections in det.txt"]
+    assert found.warnings == [
+        "1 of 3 images has no detections in det.txt",
+        "nothing matches; the detections have no object",
+    ]
 
 
 @pytest.mark.parametrize("empty", ["", "\n\n", "\ufeff", "\r\n"])
@@ -465,6 +468,8 @@ def test_equal_faults_are_shown_once(tmp_path: Path) -> None:
         "  7 such faults, also 'other_1' and 'other_2'",
         "gt.txt:4: width 0; expected a width above 0",
         "  25 such faults, also at gt.txt:5 and gt.txt:6",
+        "7 of 8 images of the detections are not in the ground truth; are the two of one data set, and of the same part"
+        " of it?",
     ]
 
 

@@ -1,0 +1,149 @@
+"""What many faults of one kind look like is said, and what to do: on one screen, with the command that says more."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from evaltex_cli.cli import main, messages
+
+IMAGES = 30
+BOX = (10, 10, 110, 40)
+
+
+def pack(path: Path, name: str, line: str, ids: range = range(IMAGES)) -> Path:
+    """An archive with one file per image, of two lines."""
+    with zipfile.ZipFile(path, "w") as packed:
+        for k in ids:
+            packed.writestr(name.format(k), f"{line}\n{line}\n")
+    return path
+
+
+@pytest.fixture(name="gt")
+def _gt(tmp_path: Path) -> Path:
+    return pack(tmp_path / "gt.zip", "gt_img_{}.txt", "10,10,110,40,word")
+
+
+def refused(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> str:
+    """What a failed run says, in one line; it is no longer than a screen."""
+    monkeypatch.setattr(messages, "columns", lambda: 80)
+    result = CliRunner().invoke(main, list(map(str, arguments)))
+    lines = result.stderr.splitlines()
+    assert result.exit_code == 2, result.output
+    assert len(lines) <= messages.MOST_LINES
+    assert all(len(line) <= 80 or "/" in line for line in lines)
+    return " ".join(result.stderr.split())
+
+
+def test_width_and_height_given_as_corners(tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    det = pack(tmp_path / "det.zip", "res_img_{}.txt", "110,100,100,30")
+    told = refused(monkeypatch, gt, det, tmp_path / "res")
+    assert f"60 such faults in {IMAGES} files" in told
+    assert "hint: 60 boxes look like x,y,width,height; write x,y,x+width,y+height" in told
+    one = tmp_path / "one.zip"
+    with zipfile.ZipFile(one, "w") as packed:
+        packed.writestr("res_img_0.txt", "10,10,110,40\n" * 9 + "110,100,100,30\n")
+    assert "look like" not in refused(monkeypatch, gt, one, tmp_path / "res")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (
+            "image_{:05d}.txt",
+            "though 30 would pair by number; spell the names alike on both sides: rename 'image_00000'",
+        ),
+        ("other.txt{}.txt", "30 would pair by number"),
+    ],
+)
+def test_names_of_another_scheme(
+    tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str
+) -> None:
+    assert words in refused(monkeypatch, gt, pack(tmp_path / "det.zip", name, "10,10,110,40"), tmp_path / "res")
+
+
+def test_some_names_of_another_scheme(tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    det = pack(tmp_path / "det.zip", "res_img_{}.txt", "10,10,110,40", range(20))
+    with zipfile.ZipFile(det, "a") as packed:
+        for k in range(20, IMAGES):
+            packed.writestr(f"frame{k:04d}.txt", "10,10,110,40\n")
+    told = refused(monkeypatch, gt, det, tmp_path / "res")
+    assert "image 'frame0020', which the ground truth lacks" in told
+    assert "10 such faults, also 'frame0021' and 'frame0022'" in told
+    assert "of the 10 names 10 would pair by number" in told
+    assert "reads well" not in told
+
+
+def test_two_data_sets(tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    det = pack(tmp_path / "det.zip", "res_tr_{}.txt", "10,10,110,40", range(4000, 4090))
+    assert "none of its 90 image names ('tr_4000', ...) is in" in refused(monkeypatch, gt, det, tmp_path / "res")
+    det = pack(tmp_path / "det2.zip", "res_img_{}.txt", "10,10,110,40", range(20, 200))
+    told = refused(monkeypatch, gt, det, tmp_path / "res")
+    assert "170 of 180 images of the detections are not in the ground truth; are the two of one data set" in told
+
+
+def test_ground_truth_given_as_detections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
+    gt.write_text("".join(f'img_{k}\n90,120\n1,1,"a",f,10,10,100,30\n' for k in range(IMAGES)))
+    det.write_text("".join(f'img_{k}\n1,"a",10,10,100,30\n' for k in range(IMAGES)))
+    told = refused(monkeypatch, det, gt, tmp_path / "res")
+    assert "hint: each side reads well as the other one; give the ground truth first, then the detections" in told
+    assert f"`evaltex validate {det} {gt}` says more" in told
+
+
+def tar(path: Path) -> None:
+    with tarfile.open(path, "w:gz") as packed:
+        entry = tarfile.TarInfo("res_img_0.txt")
+        entry.size = 12
+        packed.addfile(entry, io.BytesIO(b"10,10,110,40"))
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "words"),
+    [
+        ("det.tar.gz", tar, "an archive that is not .zip, which is not read; unpack it, and give the folder"),
+        ("det.zip", tar, "an archive that is not .zip"),
+        ("det.csv", lambda path: path.write_text("img_0.jpg,10,10,110,40,0.9\n" * 9), "image,x0,y0,x1,y1"),
+        ("det.txt", lambda path: path.write_text("img_0.jpg,10,10,110,40,0.9\n" * 9), "a table without a header"),
+        ("det.zip", lambda path: path.write_text("img_0\n" * 9), "is no zip archive, it begins with 'img_0"),
+        ("det.zip", lambda path: path.write_bytes(b"PK\x03\x04" + bytes(99)), "the archive is damaged"),
+        ("det.bin", lambda path: path.write_bytes(bytes(range(256)) * 9), "no known format"),
+    ],
+)
+def test_what_is_no_input(
+    tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch, name: str, write: Callable[[Path], object], words: str
+) -> None:
+    write(tmp_path / name)
+    assert words in refused(monkeypatch, gt, tmp_path / name, tmp_path / "res")
+
+
+@pytest.mark.parametrize(
+    ("ending", "mode", "words"),
+    [
+        (
+            ".png",
+            "RGB",
+            "a grey picture stored as RGB, so label 65793; expected labels in one channel; save it as grey",
+        ),
+        (".jpg", "L", "no picture of image 'img_0' but a JPEG, whose compression changes labels"),
+    ],
+)
+def test_label_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, mode: str, words: str) -> None:
+    gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
+    gt.write_text("".join(f'img_{k}\n90,120\n1,1,"a",f,10,10,100,30\n' for k in range(IMAGES)))
+    det.write_text("".join(f'img_{k}\n1,"a",10,10,100,30\n' for k in range(IMAGES)))
+    (tmp_path / "labels").mkdir()
+    for k in range(IMAGES):
+        picture = Image.new(mode, (120, 90))
+        picture.paste((1, 1, 1) if mode == "RGB" else 1, BOX)
+        picture.save(tmp_path / "labels" / f"img_{k}{ending}")
+    told = refused(monkeypatch, gt, det, tmp_path / "res", tmp_path / "labels", tmp_path / "labels")
+    assert words in told
+    assert f"{2 * IMAGES} such faults" in told
