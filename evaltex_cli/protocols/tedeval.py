@@ -33,16 +33,8 @@ from evaltex_cli.protocols.base import CreditTally, Evidence, Protocol, Scores, 
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.ratios import divide, image_scores_by, scores_of
-from evaltex_cli.protocols.tedeval_matching import (
-    TRUNCATED,
-    contains,
-    edges,
-    match,
-    members,
-    outlines_of,
-    pseudo_centres,
-    scene_of,
-)
+from evaltex_cli.protocols.tedeval_matching import TRUNCATED, match, scene_of
+from evaltex_cli.protocols.tedeval_outlines import contains, edges, members, outlines_of, pseudo_centres
 from evaltex_cli.records import Convention, ImageBatch, Overlaps
 
 

@@ -1,4 +1,4 @@
-"""Matches of TedEval: pseudo character centres, don't care cut off, groups of objects and detections by area."""
+"""Matches of TedEval: don't care cut off, and groups of objects and detections by area."""
 
 from __future__ import annotations
 
@@ -11,133 +11,11 @@ import numpy as np
 
 from evaltex_cli import geometry
 from evaltex_cli.errors import InputError
-from evaltex_cli.geometry import rings, shapes
-from evaltex_cli.geometry.boxes import around
+from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.overlaps import touching_boxes
-from evaltex_cli.protocols.ratios import divide, quotient, settled, settled_sums
+from evaltex_cli.protocols.ratios import divide, settled, settled_sums
+from evaltex_cli.protocols.tedeval_outlines import Outlines, length
 from evaltex_cli.records import Bools, Convention, Floats, Geometries, ImageBatch, Ints, Objects, Overlaps, expanded
-
-VERTICAL = 1.5
-"""A word whose bounding box is more than this many times as high as wide is read from top to bottom."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Outlines:
-    """Vertices of one side's objects, cut to integers, and what follows from them.
-
-    Attributes
-    ----------
-    points, offsets : (v, 2) float64, (n + 1,) int64
-        Object i's vertices are ``points[offsets[i]:offsets[i + 1]]``.
-    corners : (n, 4, 2)
-        Both ends of the upper side in reading direction, then of the lower side against it.
-    centre : (n, 2)
-        Centroid; NaN without area.
-    """
-
-    points: Floats
-    offsets: Ints
-    corners: Floats
-    centre: Floats
-
-    @property
-    def start_of_line(self) -> Floats:
-        """(n, 2) middle of the side where reading begins."""
-        return np.asarray((self.corners[:, 0] + self.corners[:, 3]) / 2)
-
-    @property
-    def diagonal(self) -> Floats:
-        """(n,) mean of both diagonals."""
-        return np.asarray(length(self.corners[:, :2] - self.corners[:, 2:]).mean(axis=1))
-
-
-def outlines_of(objects: Objects) -> Outlines:
-    """Cut the vertices of objects to integers, and find their corners and centroids."""
-    points, offsets = rings.of(objects.outlines, truncated=True)
-    first, count = offsets[:-1], np.diff(offsets)
-    top_end = np.maximum(count // 2, 1) - 1
-    at = np.stack([first, first + top_end, first + np.minimum(top_end + 1, count - 1), offsets[1:] - 1], axis=1)
-    following = points[_following(offsets)]
-    cross = points[:, 0] * following[:, 1] - following[:, 0] * points[:, 1]
-    moments = np.stack([cross, *((points + following) * cross[:, None]).T], axis=1)
-    sums = np.add.reduceat(moments, first, axis=0) if len(first) else np.zeros((0, 3))
-    centre = np.full((len(first), 2), np.nan)
-    np.divide(sums[:, 1:], 3 * sums[:, :1], out=centre, where=sums[:, :1] != 0)
-    return Outlines(points, offsets, points[at], centre)
-
-
-def _following(offsets: Ints) -> Ints:
-    """(v,) index of the vertex that comes next in its ring."""
-    result = np.arange(1, offsets[-1] + 1)
-    result[offsets[1:] - 1] = offsets[:-1]  # after the last vertex comes the first
-    return result
-
-
-def pseudo_centres(outlines: Outlines, characters: Ints, needed: Ints) -> Floats:
-    """(c, 2) pseudo character centres of all objects; those of polygons only where needed, else on a straight line."""
-    corners, offsets = outlines.corners, outlines.offsets
-    count = np.diff(offsets)
-    x0, y0, x1, y1 = around(outlines.points, outlines.points, offsets[:-1]).T
-    ratio = quotient(y1 - y0, x1 - x0)
-    downwards = ((count == 4) & (ratio > VERTICAL))[:, None, None]
-    corners = np.where(downwards, corners[:, [3, 0, 1, 2]], corners)
-    start, stop = (corners[:, 0] + corners[:, 3]) / 2, (corners[:, 1] + corners[:, 2]) / 2
-    step = (stop - start) / np.maximum(characters, 1)[:, None]
-    owner, k = expanded(characters)
-    result = start[owner] + step[owner] / 2 + step[owner] * k[:, None]
-    first = np.cumsum(characters) - characters
-    curved = needed[(count[needed] != 4) & (characters[needed] > 0)]
-    for vertices in np.unique(count[curved]).tolist():
-        # Polygons of as many vertices at once.
-        i = curved[count[curved] == vertices]
-        polygon, k = expanded(characters[i])
-        shares = (k + 0.5) / characters[i][polygon]
-        loops = outlines.points[offsets[i][:, None] + np.arange(vertices)]
-        top, bottom = (rings.along_each(chain, polygon, shares) for chain in rings.chains(loops))
-        result[first[i][polygon] + k] = (top + bottom) / 2
-    return np.asarray(result)
-
-
-def edges(outlines: Outlines, cut: Geometries) -> tuple[Floats, Ints]:
-    """Return the edges (e, 4) of all detections, from x, y to x, y, and offsets (D + 1,); of what remains where cut."""
-    edges = np.concatenate([outlines.points, outlines.points[_following(outlines.offsets)]], axis=1)
-    owner = np.repeat(np.arange(len(cut)), np.diff(outlines.offsets))
-    is_cut = shapes.has_geometry(cut)
-    if is_cut.any():
-        parts, part_owner = geometry.shapely.get_parts(cut[is_cut], return_index=True)
-        loops, loop_owner = geometry.shapely.get_rings(parts, return_index=True)
-        points, loop = geometry.shapely.get_coordinates(loops, return_index=True)
-        same = loop[1:] == loop[:-1]
-        whole = ~is_cut[owner]
-        edges = np.concatenate([edges[whole], np.concatenate([points[:-1], points[1:]], axis=1)[same]])
-        cut_owner = np.flatnonzero(is_cut)[part_owner[loop_owner[loop[1:][same]]]]
-        owner = np.concatenate([owner[whole], cut_owner])
-        order = np.argsort(owner, kind="stable")
-        edges, owner = edges[order], owner[order]
-    return edges, np.searchsorted(owner, np.arange(len(cut) + 1))
-
-
-def contains(edges: Floats, offsets: Ints, det: Ints, points: Floats) -> Bools:
-    """(n,) whether detection ``det[k]`` contains ``points[k]``, which it does on its left and top edges."""
-    point, k = expanded(np.diff(offsets)[det])
-    x0, y0, x1, y1 = edges[offsets[det[point]] + k].T
-    x, y = points[point].T
-    spans = (y0 <= y) != (y1 <= y)
-    x, y, x0, y0, x1, y1 = (values[spans] for values in (x, y, x0, y0, x1, y1))
-    crossed = point[spans][x < (x0 - x1) * (y - y1) / (y0 - y1) + x1]
-    return np.asarray(np.bincount(crossed, minlength=len(det)) % 2 == 1)
-
-
-def members(objects: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """Expand each of `objects` to its members, of which all objects have `counts`: place in `objects`, and member."""
-    place, k = expanded(counts[objects])
-    return place, (np.cumsum(counts) - counts)[objects[place]] + k
-
-
-def length(vectors: Floats) -> Floats:
-    """(...) lengths of vectors (..., 2)."""
-    return np.asarray(np.sqrt((vectors * vectors).sum(axis=-1)))
-
 
 SEVERAL_LINES = 45.0
 """Angle in degrees between the direction of reading and that to a neighbour, from which both are on several lines."""
