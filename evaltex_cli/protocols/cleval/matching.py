@@ -1,4 +1,4 @@
-"""Matching of CLEval (section 3.1): what is compared, the matches, and the characters that these count."""
+"""Matching of CLEval (section 3.1): what is compared, and the matches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from evaltex_cli.protocols.cleval.shapes import (
     overlap_areas,
     side_of,
 )
-from evaltex_cli.protocols.cleval.text import MatchedPairs, Text, credited_characters, texts_of
+from evaltex_cli.protocols.cleval.text import Text, texts_of
 from evaltex_cli.protocols.ratios import divide, settled, settled_sums
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, count_texts, expanded
 
@@ -288,75 +288,3 @@ def _ranks(batch: ImageBatch, order: str) -> Ints:
     result = np.empty_like(ranks)
     result[falling] = ranks
     return result
-
-
-# Counts ---------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Counts:
-    """What matching gives: of each object (G,) and detection (D,).
-
-    Attributes
-    ----------
-    splits, merges : (G,), (D,) int64
-        Partners.
-    gt_found, gt_included : (G,) int64
-        Characters found, and how often they were.
-    det_correct : (D,) float64
-        Characters right; of one found twice the first detection has it (official), or all have a share (paper).
-    det_included : (D,) int64
-        Characters included.
-    gt_credit, det_credit : (G,), (D,) int64
-        Characters credited end-to-end.
-    """
-
-    matching: Matching
-    splits: Ints
-    merges: Ints
-    gt_found: Ints
-    gt_included: Ints
-    det_correct: Floats
-    det_included: Ints
-    gt_credit: Ints
-    det_credit: Ints
-
-
-def counts_of(scene: Scene, dont_care: Bools, parameters: Parameters) -> Counts:
-    """Match objects and detections and count characters, `dont_care` being left out."""
-    found, objects, detections = scene.found, len(scene.gt_length), len(scene.det_rank)
-    area = without_words(scene.overlap, scene.gt, scene.det, dont_care)
-    boxes = scene.gt.shapes.boxes, scene.det.shapes.boxes
-    overlaps = Overlaps(*scene.overlap[:2], area, scene.gt.area, scene.det.area, *boxes)
-    matching = match(found, overlaps, dont_care, parameters.threshold, parameters.official)
-    matched = matching.matched
-    splits = np.bincount(found.pair_gt[matched], minlength=objects)
-    merges = np.bincount(found.pair_det[matched], minlength=detections)
-
-    counted = matched[found.pair]
-    centre, det, pair = found.centre[counted], found.det[counted], found.pair[counted]
-    # By centre, then by the rank of the detection.
-    order = np.lexsort((scene.det_rank[det], centre))
-    centre, det, pair = centre[order], det[order], pair[order]
-    first = np.diff(centre, prepend=-1) > 0  # sorted by centre: the first detection that includes it
-    times = np.bincount(centre, minlength=len(scene.owner))
-    share = first.astype(np.float64) if parameters.official else 1 / times[centre]
-    gt_credit, det_credit = np.zeros(objects, np.int64), np.zeros(detections, np.int64)
-    if scene.det_length.any():
-        by_rank = np.flatnonzero(matched)
-        by_rank = by_rank[np.lexsort((scene.det_rank[found.pair_det[by_rank]], found.pair_gt[by_rank]))]
-        place = np.zeros(len(matched), np.int64)
-        place[by_rank] = np.arange(len(by_rank))
-        pairs = MatchedPairs(found.pair_gt[by_rank], found.pair_det[by_rank], place[pair], centre, merges)
-        gt_credit, det_credit = credited_characters(pairs, scene.gt_texts, scene.det_texts, parameters.official)
-    return Counts(
-        matching=matching,
-        splits=splits,
-        merges=merges,
-        gt_found=np.bincount(scene.owner[centre[first]], minlength=objects),
-        gt_included=np.bincount(scene.owner[centre], minlength=objects),
-        det_correct=np.bincount(det, weights=share, minlength=detections).astype(np.float64),
-        det_included=np.bincount(det, minlength=detections),
-        gt_credit=gt_credit,
-        det_credit=det_credit,
-    )

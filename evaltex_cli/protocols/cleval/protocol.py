@@ -57,7 +57,8 @@ from evaltex_cli.protocols.base import (
     per_image,
     require,
 )
-from evaltex_cli.protocols.cleval.matching import Counts, Scene, counts_of, scene_of
+from evaltex_cli.protocols.cleval.counts import Counts, counts_of
+from evaltex_cli.protocols.cleval.matching import Scene, scene_of
 from evaltex_cli.protocols.cleval.parameters import Parameters, convention, resolve
 from evaltex_cli.protocols.cleval.shapes import shorter_sides
 from evaltex_cli.protocols.matches import Matches, defined, matches
