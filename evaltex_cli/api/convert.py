@@ -10,7 +10,7 @@ from evaltex_cli.api.inputs import AnyPath, Images, images_of, warn
 from evaltex_cli.conversion import Target, conversion
 from evaltex_cli.conversion.conversion import Converted
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.evaluation.accumulator import image_size
+from evaltex_cli.evaluation.arrays import image_size
 from evaltex_cli.formats import memory
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.options import InputOptions

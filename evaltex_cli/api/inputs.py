@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from evaltex_cli.errors import ConfigError, EvaltexWarning, InputError, listed, quote
-from evaltex_cli.evaluation.accumulator import image_size, refuse_other_masks
-from evaltex_cli.evaluation.arrays import OneImage, objects_of
+from evaltex_cli.evaluation.arrays import OneImage, image_size, objects_of, refuse_other_masks
 from evaltex_cli.evaluation.chosen import Chosen, chosen_parameters
 from evaltex_cli.evaluation.evaluate import mask_folders
 from evaltex_cli.formats import memory

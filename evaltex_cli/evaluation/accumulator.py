@@ -13,12 +13,11 @@ import numpy as np
 from evaltex_cli.display import Rows
 from evaltex_cli.errors import ConfigError, EvaltexWarning, InputError, counted, listed, quote
 from evaltex_cli.evaluation import evaluate, tally
-from evaltex_cli.evaluation.arrays import OneImage, objects_of
+from evaltex_cli.evaluation.arrays import OneImage, image_size, objects_of, refuse_other_masks
 from evaltex_cli.evaluation.batches import are_polygons, with_pictures
 from evaltex_cli.evaluation.chosen import chosen_parameters
 from evaltex_cli.evaluation.evaluations import Evaluations
 from evaltex_cli.evaluation.tally import Evaluation, ImageResult
-from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 from evaltex_cli.formats.filters import at_least
 from evaltex_cli.formats.memory import NOTHING, ImageObjects
 from evaltex_cli.formats.options import IN_MEMORY, InputOptions
@@ -314,38 +313,6 @@ class Accumulator(Generic[Result]):
             unconfident = sum(image.unconfident for image in self._waiting) if k else 0
             self._counts[k] += tally.InputCounts.of(objects, repairs, unconfident)
         self._waiting, self._waiting_objects = [], 0
-
-
-def refuse_other_masks(name: str, gt: Objects, det: Objects) -> tuple[PictureRuns | None, PictureRuns | None]:
-    """Return the pictures of masks of an image, of each side that has objects.
-
-    Raises
-    ------
-    InputError
-        When one side has masks, and the other boxes or polygons, or masks of another height and width.
-    """
-    pictures = [side.picture if isinstance(side, ImageObjects) else None for side in (gt, det)]
-    known = [picture for picture in pictures if picture is not None]
-    of = f"image {quote(name)}: " if name else ""
-    if known and any(picture is None and side.count for picture, side in zip(pictures, (gt, det), strict=True)):
-        raise InputError(f"{of}one side has masks, the other boxes or polygons; give both in one way")
-    if len({picture.shape for picture in known}) > 1:
-        shapes = " and ".join(str(picture.shape) for picture in known)
-        raise InputError(f"{of}masks of shapes {shapes}; expected the same height and width on both sides")
-    return pictures[0], pictures[1]
-
-
-def image_size(size: tuple[float, float] | None) -> Floats:
-    """Return height and width as an array, 0 if they are not known; raises `InputError` for anything else."""
-    if size is None:
-        return np.zeros(2)
-    try:
-        numbers = np.array(size, dtype=np.float64)
-    except (TypeError, ValueError):
-        numbers = np.zeros(0)
-    if numbers.shape != (2,) or not ((numbers > 0) & (numbers <= COORDINATE_LIMIT)).all():
-        raise InputError(f"size: {quote(repr(size))}; expected (height, width) in pixels, both above 0")
-    return numbers
 
 
 def _batch(images: Sequence[_Image]) -> ImageBatch:

@@ -1,4 +1,4 @@
-"""The objects of one image from arrays: boxes, quadrilaterals, polygons or masks."""
+"""One image from arrays: its objects as boxes, quadrilaterals, polygons or masks, and its size."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaltex_cli.errors import InputError
+from evaltex_cli.errors import InputError, quote
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 from evaltex_cli.formats.memory import ImageObjects
 from evaltex_cli.geometry import outlines
@@ -287,3 +287,35 @@ def _texts(texts: list[str], count: int) -> Texts:
     if not all(isinstance(text, str) for text in texts):
         raise InputError("texts: holds something else than strings; expected '' where there is none")
     return concatenate_texts(texts)
+
+
+def refuse_other_masks(name: str, gt: Objects, det: Objects) -> tuple[PictureRuns | None, PictureRuns | None]:
+    """Return the pictures of masks of an image, of each side that has objects.
+
+    Raises
+    ------
+    InputError
+        When one side has masks, and the other boxes or polygons, or masks of another height and width.
+    """
+    pictures = [side.picture if isinstance(side, ImageObjects) else None for side in (gt, det)]
+    known = [picture for picture in pictures if picture is not None]
+    of = f"image {quote(name)}: " if name else ""
+    if known and any(picture is None and side.count for picture, side in zip(pictures, (gt, det), strict=True)):
+        raise InputError(f"{of}one side has masks, the other boxes or polygons; give both in one way")
+    if len({picture.shape for picture in known}) > 1:
+        shapes = " and ".join(str(picture.shape) for picture in known)
+        raise InputError(f"{of}masks of shapes {shapes}; expected the same height and width on both sides")
+    return pictures[0], pictures[1]
+
+
+def image_size(size: tuple[float, float] | None) -> Floats:
+    """Return height and width as an array, 0 if they are not known; raises `InputError` for anything else."""
+    if size is None:
+        return np.zeros(2)
+    try:
+        numbers = np.array(size, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.zeros(0)
+    if numbers.shape != (2,) or not ((numbers > 0) & (numbers <= COORDINATE_LIMIT)).all():
+        raise InputError(f"size: {quote(repr(size))}; expected (height, width) in pixels, both above 0")
+    return numbers
