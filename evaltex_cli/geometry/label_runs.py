@@ -14,11 +14,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from evaltex_cli.geometry.intervals import BEFORE, joined, meetings, reach_before
 from evaltex_cli.geometry.shapes import Pairs
 from evaltex_cli.records import Bools, Floats, Ints, LabelRuns, stretches
 
 _STRIP_RUNS = 1 << 15
-_BEFORE = np.iinfo(np.int64).min
 
 
 class ObjectRuns(NamedTuple):
@@ -104,11 +104,11 @@ def grown(runs: LabelRuns, radius: Ints) -> Masks:
         return runs
     line, start, stop, reach = _to_change(runs, radius)
     # First along the rows; then rows are doubled until the window has 2 * radius + 1 of them.
-    start, stop = _joined(start - reach, stop + reach)
+    start, stop = joined(start - reach, stop + reach)
     step = 1
     while (step < 2 * radius + 1).any():
         shift = _window_shift(line, start, radius, step)
-        start, stop = _joined(np.concatenate([start, start + shift]), np.concatenate([stop, stop + shift]))
+        start, stop = joined(np.concatenate([start, start + shift]), np.concatenate([stop, stop + shift]))
         step *= 2
     return Moved(runs, radius > 0, _from_line(line, start, stop, radius))
 
@@ -127,7 +127,7 @@ def shrunk_or_same(runs: LabelRuns, radius: Ints) -> Masks:
     step = 1
     while (step < 2 * radius + 1).any():
         shift = _window_shift(line, start, radius, step)
-        a, b = _meetings(start, stop, start + shift, stop + shift)
+        a, b = meetings(start, stop, start + shift, stop + shift)
         start, stop = np.maximum(start[a], start[b] + shift[b]), np.minimum(stop[a], stop[b] + shift[b])
         step *= 2
     shrunk = _from_line(line, start, stop, radius)
@@ -145,7 +145,7 @@ def pair_area(a: Masks, i: Ints, b: Masks, j: Ints) -> Floats:
     start, stop = _intervals(line, b_runs)
     # Pixels of b before a position: all of the runs that begin before it, less what the last of them has beyond it.
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(stop - start)])
-    latest = np.concatenate([np.full(1, _BEFORE), stop])
+    latest = np.concatenate([np.full(1, BEFORE), stop])
 
     def covered_before(position: Ints) -> Ints:
         at = np.searchsorted(start, position, side="right")
@@ -224,7 +224,7 @@ def union_area(group: Ints, pairs: Pairs[Masks], groups: int) -> Floats:
     pair, run = _runs_of(a_runs, i)
     row = line.at(j[pair], a_runs.row[run])
     b_start, b_stop = _intervals(line, b_runs)
-    a_run, b_run = _meetings(row + a_runs.start[run], row + a_runs.stop[run], b_start, b_stop)
+    a_run, b_run = meetings(row + a_runs.start[run], row + a_runs.stop[run], b_start, b_stop)
     pair, run = pair[a_run], run[a_run]
     row = line.at(group[pair], a_runs.row[run])
     start = row + np.maximum(a_runs.start[run], b_runs.start[b_run])
@@ -232,11 +232,11 @@ def union_area(group: Ints, pairs: Pairs[Masks], groups: int) -> Floats:
     order = np.argsort(start, kind="stable")
     start, stop, owner = start[order], stop[order], group[pair][order]
     # Each interval adds what those before it do not reach; groups are bands of the line, so they never meet.
-    new = np.maximum(stop - np.maximum(start, _reach_before(stop)), 0)
+    new = np.maximum(stop - np.maximum(start, reach_before(stop)), 0)
     return result + np.bincount(owner, weights=new, minlength=groups)
 
 
-# Intervals of the line -----------------------------------------------------------------------------------------------
+# Lines of runs --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,30 +270,6 @@ def _intervals(line: _Line, runs: ObjectRuns) -> tuple[Ints, Ints]:
     """Runs as intervals, a band an object: disjoint and in order."""
     row = line.at(runs.owner, runs.row)
     return row + runs.start, row + runs.stop
-
-
-def _meetings(a_start: Ints, a_stop: Ints, b_start: Ints, b_stop: Ints) -> tuple[Ints, Ints]:
-    """Return indices of all intervals a and b that share something; those of b are disjoint and in order."""
-    # Intervals b in order: those that end after a begins, up to the one before the first that begins after a ends.
-    first = np.searchsorted(b_stop, a_start, side="right")
-    partners = np.searchsorted(b_start, a_stop, side="left") - first
-    return np.repeat(np.arange(len(a_start)), partners), stretches(first, partners)
-
-
-def _joined(start: Ints, stop: Ints) -> tuple[Ints, Ints]:
-    """Return the union of intervals as maximal ones."""
-    order = np.argsort(start, kind="stable")
-    start, stop = start[order], stop[order]
-    first = np.flatnonzero(start > _reach_before(stop))
-    return start[first], np.maximum.reduceat(stop, first) if len(first) else stop
-
-
-def _reach_before(stop: Ints) -> Ints:
-    """How far the intervals before each reach, these being in order of their starts."""
-    farthest = np.full(len(stop), _BEFORE)
-    # Shifted by one: nothing is before the first interval.
-    np.maximum.accumulate(stop[:-1], out=farthest[1:])
-    return farthest
 
 
 # Morphology ----------------------------------------------------------------------------------------------------------
