@@ -21,12 +21,13 @@ from typing import NamedTuple
 
 from evaltex_cli.errors import FaultLog, FormatError, quote
 from evaltex_cli.formats.base import Indexer, Side
+from evaltex_cli.formats.coordinates import box, polygon
 from evaltex_cli.formats.documents import levels, safe_xml
 from evaltex_cli.formats.documents.annotation_tools import ellipse
 from evaltex_cli.formats.documents.document_files import index_each, indexed_xml
 from evaltex_cli.formats.documents.each_file import Pages
 from evaltex_cli.formats.documents.safe_xml import Element
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _SIDES = ("WIDTH", "HEIGHT")
 _BOX = ("HPOS", "VPOS", *_SIDES)

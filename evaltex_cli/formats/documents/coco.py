@@ -23,6 +23,7 @@ import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps, counted, quote
 from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.coordinates import box, polygon
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_json import (
@@ -35,7 +36,7 @@ from evaltex_cli.formats.documents.safe_json import (
     WholeNumber,
 )
 from evaltex_cli.formats.files.image_names import image_names
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.formats.parsed_bulk import ManyObjects, add_all
 
 

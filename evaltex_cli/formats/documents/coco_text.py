@@ -22,11 +22,12 @@ import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, counted
 from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.coco import bounding_box, image_of, read_size
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_json import Identifier, Item, Number, Record
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _IS_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
 

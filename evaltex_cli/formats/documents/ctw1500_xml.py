@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import DONT_CARE, Side
+from evaltex_cli.formats.coordinates import box, polygon
 from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.documents.document_files import xml_format
 from evaltex_cli.formats.documents.safe_xml import Element
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:

@@ -12,12 +12,13 @@ from collections.abc import Sequence
 
 from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.coordinates import polygon, turned
 from evaltex_cli.formats.documents import document_files, safe_xml
 from evaltex_cli.formats.documents.annotation_tools import Others, ellipse, is_dont_care, text_of
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_xml import Element
 from evaltex_cli.formats.files.image_names import names_of_pictures
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon, turned
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _WITHOUT_AREA = ("points", "polyline", "mask", "cuboid", "skeleton")
 _NO_SHAPES = ("tag", "attribute")

@@ -20,10 +20,11 @@ import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, Steps
 from evaltex_cli.formats.base import Format, Indexer, Side
+from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_json import AnyConfidence, Item, Number, Record, Vertices
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _BELOW = {"word": ("paragraphs", "lines", "words"), "line": ("paragraphs", "lines"), "paragraph": ("paragraphs",)}
 _IMAGE_ENDINGS = (".jpg", ".jpeg", ".png")

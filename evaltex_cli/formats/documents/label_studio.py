@@ -23,12 +23,13 @@ import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps, counted
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
+from evaltex_cli.formats.coordinates import box, polygon, turned
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.annotation_tools import Others, ellipse
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_json import AnyConfidence, Item, Number, Record, Vertices
 from evaltex_cli.formats.files.image_names import names_of_pictures
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon, turned
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _DONE = ("annotations", "completions")
 _IMAGE_KEYS = ("image", "ocr", "img", "picture", "url")

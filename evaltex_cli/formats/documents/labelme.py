@@ -18,11 +18,12 @@ import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps, quote
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
+from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.annotation_tools import Others, ellipse
 from evaltex_cli.formats.documents.each_file import Reading, Survey
 from evaltex_cli.formats.documents.safe_json import Confidence, Number, Vertices
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _FLAGS = ("difficult", "ignore")
 _POLYGONS = ("polygon", "rotation", "quadrilateral")

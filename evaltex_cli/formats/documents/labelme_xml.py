@@ -12,9 +12,10 @@ from pathlib import Path
 
 from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import DONT_CARE, Side
+from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, safe_xml
 from evaltex_cli.formats.documents.safe_xml import Element
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 

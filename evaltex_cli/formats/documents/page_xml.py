@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Indexer, Side
+from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import levels, safe_xml
 from evaltex_cli.formats.documents.document_files import index_each, indexed_xml
 from evaltex_cli.formats.documents.safe_xml import Element
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _ELEMENT = {"words": "Word", "lines": "TextLine", "regions": "TextRegion"}
 

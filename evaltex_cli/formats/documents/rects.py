@@ -13,10 +13,11 @@ import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import DONT_CARE, Format, Indexer, Side
+from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.each_file import read_as
 from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 
 class _Text(msgspec.Struct, gc=False):

@@ -26,9 +26,10 @@ import numpy as np
 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, quote
 from evaltex_cli.formats.base import Format, Side, Source
+from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 MAX_BYTES = 1 << 20
 """Largest file, a hundred times Total-Text's."""

@@ -19,12 +19,13 @@ import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps, quote
 from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.coordinates import box, polygon
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.annotation_tools import Others, ellipse, is_dont_care, text_of
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_json import Item, Number, Record
 from evaltex_cli.formats.files.image_names import names_of_pictures
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _SHAPES_3 = ("", "point", "rect", "circle", "ellipse", "line", "polyline", "polygon", "rect", "circle")
 """Of VIA 3, by their numbers; the last two are drawn by extreme points and have the same coordinates."""

@@ -10,10 +10,11 @@ from dataclasses import replace
 
 from evaltex_cli.errors import FaultLog, FormatError, quote
 from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.coordinates import box, turned
 from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.documents.document_files import xml_format
 from evaltex_cli.formats.documents.safe_xml import Element
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, turned
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 

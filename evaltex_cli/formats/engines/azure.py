@@ -17,11 +17,12 @@ from typing import Any
 
 from evaltex_cli.errors import FormatError, Steps, quote
 from evaltex_cli.formats.base import Format
+from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number, Record
 from evaltex_cli.formats.engines import clouds
 from evaltex_cli.formats.engines.clouds import Page, items, spelled
-from evaltex_cli.formats.parsed import CollectedObject, polygon
+from evaltex_cli.formats.parsed import CollectedObject
 
 _SHAPES = ("polygon", "boundingPolygon", "boundingBox", "bounding_polygon", "bounding_box")
 _READ_RESULTS = ("readResults", "recognitionResults")

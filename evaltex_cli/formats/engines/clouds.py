@@ -11,12 +11,13 @@ from msgspec import Raw
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps
 from evaltex_cli.formats.base import Indexer, Side
+from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import safe_json
 from evaltex_cli.formats.documents.document_files import index_each
 from evaltex_cli.formats.documents.each_file import Pages
 from evaltex_cli.formats.documents.safe_json import Item, Number, Record
 from evaltex_cli.formats.engines import values
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _CAPITAL = re.compile(r"(?=[A-Z])")
 

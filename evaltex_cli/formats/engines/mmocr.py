@@ -15,12 +15,13 @@ import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, Steps
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
+from evaltex_cli.formats.coordinates import box
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number, Record
 from evaltex_cli.formats.engines import json_lines, values
 from evaltex_cli.formats.files.image_names import names_of_pictures
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _FIRST_KEYS = re.compile(rb'\s*\{\s*"(?:file_name|filename|height|width)"')
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.coordinates import box
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number
 from evaltex_cli.formats.engines import values
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _Reading = tuple[str, Confidence, tuple[Number, Number, Number, Number]]
 

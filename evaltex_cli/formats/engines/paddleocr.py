@@ -16,10 +16,11 @@ import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, Steps, quote
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
+from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.safe_json import Item, Record
 from evaltex_cli.formats.engines import json_lines, values
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _NOT_READ = (DONT_CARE, "*")
 _BEGINNING = re.compile(rb"\s*[^\t\n]+\t(?:\[\s*(?:[\[{\]]|$)|\{\s*\")")

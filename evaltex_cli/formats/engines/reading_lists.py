@@ -13,11 +13,12 @@ from typing import Any
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps
 from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.each_file import Pages
 from evaltex_cli.formats.documents.safe_json import Item, Record
 from evaltex_cli.formats.engines import values
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _KEYS = (("box", "txt", "score"), ("dt_boxes", "rec_txt", "score"), ("boxes", "text", "confident"))
 """What programs call the shape, the transcription and the confidence of an object."""

@@ -17,12 +17,13 @@ from pathlib import Path
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, counted, quote
 from evaltex_cli.formats.base import Format, Indexer, Side
+from evaltex_cli.formats.coordinates import box
 from evaltex_cli.formats.documents import document_files
 from evaltex_cli.formats.documents.document_files import index_each
 from evaltex_cli.formats.documents.each_file import Pages, Reading, Survey
 from evaltex_cli.formats.files.numbers import parse_number
 from evaltex_cli.formats.files.text_lines import numbered_lines
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 ENDINGS = (".tsv", ".txt")
 _BOX = ("left", "top", "width", "height")

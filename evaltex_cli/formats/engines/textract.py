@@ -13,11 +13,12 @@ from typing import Any
 
 from evaltex_cli.errors import FormatError
 from evaltex_cli.formats.base import Format
+from evaltex_cli.formats.coordinates import box, polygon
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.safe_json import Item, Record, WholeNumber
 from evaltex_cli.formats.engines import clouds
 from evaltex_cli.formats.engines.clouds import Page
-from evaltex_cli.formats.parsed import CollectedObject, box, polygon
+from evaltex_cli.formats.parsed import CollectedObject
 
 
 def _open(document: Item, level: str) -> list[Page]:

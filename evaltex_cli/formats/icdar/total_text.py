@@ -11,10 +11,11 @@ import re
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, quote
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
+from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents.document_files import index_texts, text_of
 from evaltex_cli.formats.files.numbers import parse_number
 from evaltex_cli.formats.icdar import survey as icdar_survey
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, polygon
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _LAYOUT = "x: [[...]], y: [[...]], ornt: [u'c'], transcriptions: [u'word']"
 _DONT_CARE = ("#", DONT_CARE)

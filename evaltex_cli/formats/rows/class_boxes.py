@@ -12,10 +12,11 @@ from pathlib import Path
 from evaltex_cli.errors import FormatError, counted, quote
 from evaltex_cli.formats.base import Format
 from evaltex_cli.formats.confidences import scale_of
+from evaltex_cli.formats.coordinates import box
 from evaltex_cli.formats.icdar import survey as icdar_survey
 from evaltex_cli.formats.icdar.row_evidence import FEW_LINES, Evidence
 from evaltex_cli.formats.icdar.row_lines import row_of
-from evaltex_cli.formats.parsed import CollectedObject, box
+from evaltex_cli.formats.parsed import CollectedObject
 from evaltex_cli.formats.rows.row_files import index_rows
 
 _LAYOUTS = {

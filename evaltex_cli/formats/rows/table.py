@@ -21,12 +21,13 @@ from typing import NamedTuple
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8, quote
 from evaltex_cli.formats.base import DONT_CARE, Format, Indexer, Side, Source
 from evaltex_cli.formats.confidences import scale_of
+from evaltex_cli.formats.coordinates import box, polygon
 from evaltex_cli.formats.documents import document_files
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.numbers import parse_number
 from evaltex_cli.formats.options import column_mapping
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, box, polygon, refuse_bad_names, source
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, refuse_bad_names, source
 from evaltex_cli.formats.rows.table_columns import Columns, columns_of
 
 ENDINGS = (".csv", ".tsv")

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from evaltex_cli.errors import FormatError, quote
 from evaltex_cli.formats.base import Format
+from evaltex_cli.formats.coordinates import box
 from evaltex_cli.formats.icdar import survey as icdar_survey
 from evaltex_cli.formats.icdar.row_evidence import Evidence
 from evaltex_cli.formats.icdar.row_lines import row_of
-from evaltex_cli.formats.parsed import CollectedObject, box
+from evaltex_cli.formats.parsed import CollectedObject
 from evaltex_cli.formats.rows.row_files import index_rows
 
 _LAYOUT = "class x y width height, or class x1 y1 x2 y2 x3 y3 ..., in fractions, and perhaps a confidence"
