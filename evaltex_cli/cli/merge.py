@@ -30,22 +30,24 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
     repeated.
     """
     with error_exit():
-        from evaltex_cli.results import merge, result_document, score_table, writer
+        from evaltex_cli.results import merge, result_document, score_forms, score_table, writer
         from evaltex_cli.runtime import atomic_output
 
         merged = merge.merge(results, res_dir)
         earlier = merge.results_in(results, res_dir)
         evaluations = [one.evaluation for one in merged]
         owned = [file for evaluation in evaluations for file in writer.result_names(evaluation.protocol)]
+        extras = {one.evaluation.protocol.name: result_document.Extras(merged_from=one.ground_truths) for one in merged}
         with (
             without(earlier),
-            atomic_output.staged(res_dir, owned, is_result) as folder,
+            atomic_output.staged(res_dir, [*owned, *score_forms.FILES], is_result) as folder,
             writer.ResultWriter(folder) as into,
         ):
             for one in merged:
                 for made in merge.files_of_images(one):
                     into.take(one.run, made)
-                into.finish(one.evaluation, result_document.Extras(merged_from=one.ground_truths))
+                into.finish(one.evaluation, extras[one.evaluation.protocol.name])
+            score_forms.write(folder, evaluations, extras)
         warn([warning for evaluation in evaluations for warning in evaluation.warnings])
         if not quiet:
             if earlier:

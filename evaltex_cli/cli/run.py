@@ -82,7 +82,8 @@ def run(request: Request) -> list[Verdict]:
     EvaltexError
     """
     runs, left_out = _runs(request)
-    owned = [*(file for name in request.chosen.names() for file in result_names(load(name))), REPORT]
+    of_protocols = [file for name in request.chosen.names() for file in result_names(load(name))]
+    owned = [*of_protocols, *score_forms.FILES, REPORT]
     results, made, gates = request.results, "", None
     if request.fail_if or request.baselines or results.junit is not None:
         from evaltex_cli.comparison import gate
@@ -206,6 +207,7 @@ def _write(
         writer.finish(evaluation, extras[evaluation.protocol.name])
         if has_plots:
             writer.draw(evaluation)
+    score_forms.write(writer.folder, evaluations, extras)
 
 
 def _report(folder: Path, request: Request, inputs: Inputs, diagnoses: Sequence[Diagnosis]) -> str:

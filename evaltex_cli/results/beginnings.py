@@ -14,7 +14,8 @@ _DOCUMENT = rb'\{\s*"schema": \d+,\s*"tool": "evaltex",\s*"version": "[^"]*",\s*
 _REPORT = re.compile(rb"<!DOCTYPE html>\n<!-- evaltex report -->")
 _RESULTS = {
     ".txt": re.compile(rb"EvaLTex statistics|.* - statistics"),
-    ".json": re.compile(rb'\{\n"schema": \d+,\n"tool": "evaltex"'),
+    ".json": re.compile(rb'\{\n"schema": \d+,\n"tool": "evaltex"|' + _DOCUMENT + b'scores"'),
+    ".csv": re.compile(rb"protocol,recall,precision,"),
     ".svg": re.compile(rb"<svg "),
     ".html": _REPORT,
 }

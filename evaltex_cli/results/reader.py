@@ -96,6 +96,11 @@ def read(path: Path, with_objects: bool = False) -> ResultDocument:
 def _document(path: Path, value: Any, with_objects: bool) -> ResultDocument:
     if not isinstance(value, dict) or value.get("tool") != "evaltex":
         raise InputError(f"{path}: is no result of evaltex; expected {EXPECTED}")
+    if "kind" in value:
+        kind = quote(str(value["kind"]))
+        raise InputError(
+            f"{path}: is an output of evaltex of the kind {kind}, and no result of one protocol; expected {EXPECTED}"
+        )
     if value.get("schema") != SCHEMA:
         raise InputError(f"{path}: has schema {quote(str(value.get('schema')))}; this version reads {SCHEMA}")
     decoded: JsonObject = {}

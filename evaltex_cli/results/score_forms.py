@@ -1,8 +1,9 @@
-"""The scores of a run, of all its protocols, as JSON, CSV, Markdown and LaTeX."""
+"""The scores of a run, of all its protocols, as JSON, CSV, Markdown and LaTeX; the first two also as files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TypeAlias
 
 from evaltex_cli.evaluation.tally import Evaluation
@@ -15,7 +16,7 @@ Scored: TypeAlias = Sequence[Evaluation]
 
 
 def in_json(evaluations: Scored, extras: Mapping[str, Extras]) -> str:
-    """Return what the .json of each protocol contains, but for the images.
+    """Return what the .json of each protocol contains, but for the images; above them the headline scores.
 
     Parameters
     ----------
@@ -24,22 +25,23 @@ def in_json(evaluations: Scored, extras: Mapping[str, Extras]) -> str:
     extras : mapping
         Name of a protocol -> what only some results have.
     """
+    headline = {one.protocol.name: one.headline for one in evaluations}
     protocols = [members(one, extras[one.protocol.name]) | {"warnings": one.warnings} for one in evaluations]
-    text = json_document("scores", {"protocols": protocols})
+    text = json_document("scores", {"headline": headline, "protocols": protocols})
     return text.encode("utf-8", "replace").decode("utf-8")  # names of files need not be Unicode
 
 
 def in_csv(evaluations: Scored, extras: Mapping[str, Extras]) -> str:
-    """Return one row for each protocol, with all its scores that are numbers, and the bounds of those that have any."""
-    names = list(dict.fromkeys(name for one in evaluations for name in _numbers(one)))
+    """Return one row for each protocol: its scores that are numbers, headline scores first, bounds, and signature."""
+    headlines = [name for one in evaluations for name in one.protocol.headline]
+    names = list(dict.fromkeys([*headlines, *(name for one in evaluations for name in _numbers(one))]))
     with_bounds = list(dict.fromkeys(name for one in extras.values() for name in one.intervals or {}))
-    rows: list[Sequence[markup.Cell]] = [
-        ["protocol", *names, *(f"{name}_{end}" for name in with_bounds for end in ("low", "high"))]
-    ]
+    ends = [f"{name}_{end}" for name in with_bounds for end in ("low", "high")]
+    rows: list[Sequence[markup.Cell]] = [["protocol", *names, *ends, "signature"]]
     for one in evaluations:
-        scores, bounds = _numbers(one), extras[one.protocol.name].intervals or {}
-        ends = [end for name in with_bounds for end in bounds.get(name) or (None, None)]
-        rows.append([one.protocol.name, *(scores.get(name) for name in names), *ends])
+        scores, intervals = _numbers(one), extras[one.protocol.name].intervals or {}
+        bounds = [bound for name in with_bounds for bound in intervals.get(name) or (None, None)]
+        rows.append([one.protocol.name, *(scores.get(name) for name in names), *bounds, one.signature])
     return markup.in_csv(rows)
 
 
@@ -59,6 +61,14 @@ FORMS: Mapping[str, Callable[[Scored, Mapping[str, Extras]], str]] = {
     "markdown": in_markdown,
     "latex": in_latex,
 }
+FILES = {"scores.json": in_json, "scores.csv": in_csv}
+"""In a result folder: all protocols of the run that made it."""
+
+
+def write(folder: Path, evaluations: Scored, extras: Mapping[str, Extras]) -> None:
+    """Write the `FILES` into a folder; parameters as of `in_json`."""
+    for name, form in FILES.items():
+        (folder / name).write_text(form(evaluations, extras), encoding="utf-8", newline="\n")
 
 
 def _numbers(evaluation: Evaluation) -> dict[str, float | None]:

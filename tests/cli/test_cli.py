@@ -110,7 +110,7 @@ def test_what_is_printed_and_written() -> None:
     scores = evaluate("gt.txt", "det.txt").scores
     shown = [f"{scores[name]:.4f}" for name in ("recall", "precision", "fscore")]
     assert result.stdout.splitlines()[1].split() == ["evaltex", *shown]
-    assert list(tree(Path("res"))) == ["evaltex.json", "evaltex.txt"]
+    assert list(tree(Path("res"))) == ["evaltex.json", "evaltex.txt", "scores.csv", "scores.json"]
     written = json.loads(Path("res/evaltex.json").read_text())
     assert (written["scores"], written["images"]) == (scores, [])
 
@@ -158,7 +158,7 @@ def test_with_a_file_for_each_image() -> None:
     result = run("gt.txt", "det.txt", "res", "-a")
     assert result.stdout.endswith("Results: res/evaltex.txt, res/evaltex.json, res/evaltex/*.txt\n")
     written_files = {"evaltex", "evaltex.json", "evaltex.txt", "evaltex/img_1.txt", "evaltex/img_2.txt"}
-    assert set(tree(Path("res"))) == written_files
+    assert set(tree(Path("res"))) == written_files | {"scores.csv", "scores.json"}
     assert Path("res/evaltex/img_2.txt").read_text().startswith("EvaLTex statistics - image img_2\nGeneral\n")
     written = json.loads(Path("res/evaltex.json").read_text())
     assert [image["name"] for image in written["images"]] == ["img_1", "img_2"]
@@ -646,7 +646,7 @@ def test_a_closed_pipe_is_no_error() -> None:
     result = shell("gt.txt", "det.txt", "res", capture_output=False, stdout=writing, stderr=subprocess.PIPE)
     os.close(writing)
     assert (result.returncode, result.stderr) == (0, "")
-    assert list(tree(Path("res"))) == ["evaltex.json", "evaltex.txt"]
+    assert list(tree(Path("res"))) == ["evaltex.json", "evaltex.txt", "scores.csv", "scores.json"]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
