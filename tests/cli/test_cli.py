@@ -200,7 +200,7 @@ def test_several_protocols_each_with_its_parameters() -> None:
     [
         (["--protocol", "iou,tiou"], ["iou", "tiou"]),
         (["--protocol", "TIoU, IOU ,iou"], ["tiou", "iou"]),
-        (["--protocol", "iou_crw", "--protocol", "PQ,IoU"], ["pq", "iou"]),  # there are no texts, so one is left out
+        (["--protocol", "DetEval", "--protocol", "PQ,IoU"], ["deteval", "pq", "iou"]),
         (["--preset", "CTW1500"], ["iou"]),
         (["--protocol", "IoU", "--gt-format", "EvaLTex", "--invalid", "DROP"], ["iou"]),
     ],

@@ -6,6 +6,8 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -89,6 +91,21 @@ def test_the_main_page_names_all_commands_and_no_command_the_whole_list_of_forma
 @pytest.mark.parametrize("option", ["-V", "--version"])
 def test_every_command_has_a_version(name: str, option: str) -> None:
     assert shown(name, option) == f"evaltex {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["help", "--all"], ["compare", "--help"], ["diagnose", "-V"]])
+def test_help_imports_no_package_but_click(arguments: list[str]) -> None:
+    code = (
+        "import sys, click, click.testing; given = set(sys.modules)\n"
+        "from evaltex_cli.cli import main\n"
+        f"assert click.testing.CliRunner().invoke(main, {arguments!r}).exit_code == 0\n"
+        "added = {name.split('.')[0] for name in set(sys.modules) - given} - set(sys.stdlib_module_names)\n"
+        "assert added <= {'click', 'evaltex_cli'}, added\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=EXAMPLES.parent
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_formats_and_protocols_are_listed_in_one_line_each() -> None:

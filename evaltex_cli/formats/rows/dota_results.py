@@ -80,7 +80,7 @@ def _is_class(name: bytes) -> bool:
 
 FORMAT = Format(
     "dota-results",
-    "DOTA's results, Task1_class.txt and Task2_class.txt: one file for each class",
+    "DOTA's results: Task1_class.txt, Task2_class.txt",
     recognises,
     _index,
     four_corners=True,
