@@ -193,7 +193,6 @@ SAME_READER = {
     "abbyy": "abbyy-line",
     "rects-chars": "rects",
     "icdar-xml": "icdar2003-xml",
-    "coco-res": "coco",
     "coco-text-train": "coco-text",
     "page-region": "page",
     "ltrb": "icdar2013-test",

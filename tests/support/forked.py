@@ -1,7 +1,7 @@
 """Commands in processes of their own, measured, without the start of Python for each.
 
 A server imports the whole program once and forks for every command, so that a command costs what it does, and its peak
-memory is the one of a process that does nothing else: the pages of the server count as its own.
+memory is that of a process that does nothing else: what the server's pages change is measured once, and added.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import contextlib
 import io
 import json
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -30,8 +31,13 @@ class Ended(NamedTuple):
     """Bytes of memory."""
     seconds: float
     """Of processor time."""
-    said: str
+    said: str = ""
     """What it wrote to both standard streams."""
+
+    @classmethod
+    def of(cls, status: int, usage: resource.struct_rusage) -> Ended:
+        """Return what the system says of a process that ended."""
+        return cls(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime)
 
 
 class Server:
@@ -57,16 +63,21 @@ class Server:
 
 def serve() -> None:
     """Run the commands that come as lines of JSON, one after the other."""
-    import_all()
+    more = prepared()
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
         folder, arguments = json.loads(line)
-        answers.write(json.dumps(forked(folder, arguments)) + "\n")
+        ended = forked(folder, arguments)
+        answers.write(json.dumps(ended._replace(peak=ended.peak + more)) + "\n")
         answers.flush()
 
 
-def import_all() -> None:
-    """Import what the measured commands import, by running them on nearly nothing."""
+def prepared() -> int:
+    """Import what the measured commands import, by running them on nearly nothing.
+
+    Returns the bytes that a command in a process of its own has more than one in a child of this process: pages of
+    libraries that the child has not touched; fewer than none for what else this process has.
+    """
     from evaltex_cli import cli
 
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
@@ -75,29 +86,29 @@ def import_all() -> None:
         for arguments in (["validate", "gt.txt", "det.txt"], ["gt.txt", "det.txt", "res"]):
             with contextlib.suppress(SystemExit):
                 cli.main(arguments)
+        alone, child = (run(folder, ["validate", "gt.txt", "det.txt"]).peak for run in (fresh, forked))
+        return alone - child
 
 
 def forked(folder: str, arguments: list[str]) -> Ended:
     """Run a command in a child."""
-    begun_read, begun_write = os.pipe()
     with tempfile.TemporaryFile() as said:
         child = os.fork()
         if not child:
-            os.write(begun_write, str(resident()).encode())
             in_child(folder, arguments, said.fileno())
-        _, status, usage = os.wait4(child, 0)
-        not_inherited = max(resident() - int(os.read(begun_read, 99)), 0)  # libraries' pages not yet touched
-        os.close(begun_read)
-        os.close(begun_write)
+        ended = Ended.of(*os.wait4(child, 0)[1:])
         said.seek(0)
-        text = said.read().decode("utf-8", "replace")
-    peak = usage.ru_maxrss * 1024 + not_inherited
-    return Ended(os.waitstatus_to_exitcode(status), peak, usage.ru_utime + usage.ru_stime, text)
+        return ended._replace(said=said.read().decode("utf-8", "replace"))
 
 
-def resident() -> int:
-    """Return the bytes of memory that this process has now."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+def fresh(folder: str, arguments: list[str]) -> Ended:
+    """Run a command in a process that Python starts."""
+    with tempfile.TemporaryFile() as said:
+        command = [sys.executable, "-m", "evaltex_cli", *arguments]
+        process = os.posix_spawn(
+            command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, said.fileno(), n) for n in (1, 2)]
+        )
+        return Ended.of(*os.wait4(process, 0)[1:])
 
 
 def in_child(folder: str, arguments: list[str], output: int) -> None:
