@@ -6,6 +6,7 @@ import io
 import os
 import signal
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -161,7 +162,8 @@ def warn(warnings: Sequence[str]) -> None:
 
 
 def echo_table(rows: Mapping[str, str]) -> None:
-    """Print names, each with its text behind it."""
+    """Print names, each with its text behind it, in lines that fit the terminal."""
     width = max(map(len, rows))
     for name, text in rows.items():
-        click.echo(f"  {name:<{width}}  {text}")
+        first, *more = textwrap.wrap(text, messages.columns() - width - 4)
+        click.echo("\n".join([f"  {name:<{width}}  {first}", *(f"{'':{width + 4}}{line}" for line in more)]))

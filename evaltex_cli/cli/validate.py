@@ -20,6 +20,7 @@ from evaltex_cli.cli.options import (
 )
 from evaltex_cli.cli.output import error_exit, write_output
 from evaltex_cli.cli.paths import INPUT, force_option
+from evaltex_cli.cli.terminal import screen
 
 NOT_VALID = 2
 EXAMPLES = ("evaltex validate gt.txt det.txt", "evaltex validate gt.txt --images pictures --format json")
@@ -63,6 +64,10 @@ def command(
 
         given = {"images": images, "invalid": invalid, "coordinates": coordinates, "columns": columns}
         result = validation.validate(gt, det, gt_format=gt_format, det_format=det_format, **given)
-        write_output(findings.FORMATS[form](result, limit, pairs), output)
+        if form == "table":
+            is_read = output is None and sys.stdout.isatty()
+            write_output(findings.text(result, limit, pairs, screen(output), is_wrapped=is_read), output)
+        else:
+            write_output(findings.FORMATS[form](result, limit, pairs), output)
         if not result.passed:
             sys.exit(NOT_VALID)

@@ -27,11 +27,12 @@ class Screen:
         return f"\x1b[{_COLORS[color]}m{text}\x1b[0m" if self.has_color and text.strip() else text
 
     def wrapped(self, text: str, indent: str = "") -> Iterator[str]:
-        """Yield a sentence as lines that fit; all but the first begin with the indent."""
-        line = ""
-        for word in text.split(" "):
-            longer = f"{line} {word}" if line else word
-            if width(longer) > self.columns and line.strip():
+        """Yield a sentence as lines that fit; all but the first begin with the indent. Blanks before it stay."""
+        first, *words = text.lstrip(" ").split(" ")
+        line = text[: len(text) - len(text.lstrip(" "))] + first
+        for word in words:
+            longer = f"{line} {word}"
+            if width(longer) > self.columns:
                 yield line
                 longer = indent + word
             line = longer

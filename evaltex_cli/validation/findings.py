@@ -11,7 +11,7 @@ from evaltex_cli.display import Record, Table, frame, unknown_table
 from evaltex_cli.errors import counted, quote
 from evaltex_cli.formats.base import Side
 from evaltex_cli.results import markup
-from evaltex_cli.results.screen import aligned
+from evaltex_cli.results.screen import Screen, aligned, joined, narrowed
 from evaltex_cli.results.text_tables import json_document, printable
 
 if TYPE_CHECKING:
@@ -147,29 +147,40 @@ class Validation(Record):
 # As text, JSON or rows ------------------------------------------------------------------------------------------------
 
 
-def text(validation: Validation, limit: int | None, all_pairs: bool) -> str:
+def text(
+    validation: Validation, limit: int | None, all_pairs: bool, screen: Screen | None = None, is_wrapped: bool = False
+) -> str:
     """Plain text: the sides, the pairing, every problem, and last the counts.
 
     Parameters
     ----------
+    screen : Screen, optional
+        No row of a table has more columns.
+    is_wrapped : bool
+        Whether sentences are wrapped too; else each problem has one line, as programs that read it expect.
     limit : int or None
         Errors, and warnings, that are shown; None for all.
     all_pairs : bool
         Whether to list also the images that pair by name, where there are many.
     """
     lines: list[str] = []
+    screen = screen or Screen()
     for title, side in (("ground truth", validation.gt), ("detections", validation.det)):
         lines += _side(title, side) if side else []
     if validation.pairs:
-        lines += ["", *_pairing(validation.pairs, all_pairs)]
+        lines += ["", *_pairing(validation.pairs, all_pairs, screen.columns)]
     for level in LEVELS:
         problems = _of_level(validation, level)
         if problems:
-            lines += ["", f"{level}s", *(f"  {_problem(problem)}" for problem in problems[:limit])]
+            lines += [
+                "",
+                screen.paint(f"{level}s", COLORS[level]),
+                *(f"  {_problem(problem)}" for problem in problems[:limit]),
+            ]
             if limit is not None and len(problems) > limit:
                 lines.append(counted(len(problems) - limit, f"  ... and {{count}} more {level}[s]"))
     lines += ["", *_counts(validation)]
-    return "\n".join(lines) + "\n"
+    return joined(part for line in lines for part in (screen.wrapped(line, "    ") if is_wrapped else [line]))
 
 
 def document(validation: Validation, limit: int | None, all_pairs: bool) -> str:
@@ -195,6 +206,7 @@ def _listed(form: str, mark: str) -> Callable[[Validation, int | None, bool], st
     return write
 
 
+COLORS: dict[Level, str] = {"error": "red", "warning": "yellow"}
 FORMATS: dict[str, Callable[[Validation, int | None, bool], str]] = {
     "table": text,
     "json": document,
@@ -225,7 +237,7 @@ def _side(title: str, side: SideSummary) -> Iterator[str]:
     yield "  " + ", ".join(counted(count, what) for what, count in counts.items() if count or what in always)
 
 
-def _pairing(pairs: Sequence[Pair], all_pairs: bool) -> Iterator[str]:
+def _pairing(pairs: Sequence[Pair], all_pairs: bool, columns: int) -> Iterator[str]:
     named = sum(pair.by == "name" for pair in pairs)
     other = sum(pair.by in ("stem", "number") for pair in pairs)
     missing = sum(pair.det is None for pair in pairs)
@@ -243,7 +255,8 @@ def _pairing(pairs: Sequence[Pair], all_pairs: bool) -> Iterator[str]:
     shown = [pair for pair in pairs if everything or pair.by != "name"]
     if shown:
         head = ["ground truth", "detections", "paired by", "objects", "detected"]
-        yield from (f"  {row}" for row in aligned([head, *(_pair_cells(pair) for pair in shown)]))
+        rows = narrowed([head, *(_pair_cells(pair) for pair in shown)], columns - 2, (0, 1))
+        yield from (f"  {row}" for row in aligned(rows))
     if len(shown) < len(pairs):
         left_out = "({count} image[s] that pair[s|] by name [is|are] not listed; --pairs does)"
         yield f"  {counted(len(pairs) - len(shown), left_out)}"

@@ -9,6 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from evaltex_cli.cli import COMMANDS, main
+from evaltex_cli.results.screen import Screen, width
+from evaltex_cli.validation import findings
+from evaltex_cli.validation.validation import validate
 
 STYLE = "\x1b["
 GT = 'img_1\n100,200\n1,1,"a",f,10,20,30,40\nimg_2\n50,50\n1,1,"b",f,0,0,10,10\n'
@@ -92,3 +95,46 @@ def test_all_scores() -> None:
     assert lines[0] == "95% bootstrap confidence intervals over images"
     assert {"evaltex", "cleval"} < set(lines)
     assert {"  emd_fscore_no_split", "  splits"} < {line[:21].rstrip() for line in lines}
+
+
+NAMES = {"long": f"{'a-detector-with-a-long-name-' * 3}.txt", "cjk": f"{'日本語の検出結果' * 4}.txt", "short": "d.txt"}
+COMPARED = ("evaltex compare gt.txt {0} {1} {0}", "evaltex compare gt.txt {0} {1} --all-scores --protocol all")
+COMMANDS_WITH_NAMES = (
+    *COMPARED,
+    "evaltex gt.txt {0} --protocol all",
+    "evaltex gt.txt {0} --protocol all --ci --resamples 50",
+    "evaltex gt.txt {0} --protocol all --ci --all-scores --resamples 50",
+    "evaltex gt.txt {0} res -a --quiet",
+    "evaltex gt.txt {0} --fail-if recall<0.999 --fail-if recall[8<=height<16]<0.999",
+    "evaltex diagnose gt.txt {0} --protocol all",
+    "evaltex diagnose gt.txt {0} --protocol all --all-scores",
+    "evaltex merge res merged",
+    "evaltex toys gt.txt toys",
+    "evaltex convert gt.txt gt.json",
+    "evaltex formats",
+    "evaltex protocols",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_wider_than_80_columns(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaltex_cli.cli.messages.columns", lambda: 80)
+    for path in (NAMES[name], f"other-{NAMES[name]}"):
+        Path(path).write_text(DET)
+    for command in COMMANDS_WITH_NAMES:
+        arguments = command.format(NAMES[name], f"other-{NAMES[name]}").split()[1:]
+        result = run(*arguments)
+        assert result.exit_code in (0, 1), result.output
+        too_wide = [line for line in result.stdout.splitlines() if width(line) > 80]
+        assert too_wide == [], command
+
+
+def test_findings_are_wrapped_on_a_terminal_and_pairs_always_fit() -> None:
+    Path("long.txt").write_text(DET.replace("img_2", "img_2" * 9))
+    piped = run("validate", "gt.txt", "long.txt", "--pairs").stdout.splitlines()
+    assert max(map(width, piped)) > 80
+    table = piped[piped.index("") + 1 : piped.index("errors")]
+    assert max(map(width, table)) <= 80
+    found = findings.text(validate(Path("gt.txt"), Path("long.txt")), None, True, Screen(80, True), is_wrapped=True)
+    assert "\x1b[31merrors" in found
+    assert max(map(width, found.splitlines())) <= 80
