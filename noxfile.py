@@ -70,9 +70,9 @@ def integrations(session: nox.Session) -> None:
 
     The others, torch among them, are gigabytes from the registry, unless a build for processors is at hand.
     """
-    session.install("-e", ".[test,tables]", "wandb>=0.18", "tensorboard>=2.16")
+    session.install("-e", ".[test,tables]", "wandb>=0.18")
     if "all" in session.posargs:
-        session.install("torch>=2.2", "torchmetrics>=1.4", "mmengine>=0.10", "mlflow>=2.12")
+        session.install("torch>=2.2", "torchmetrics>=1.4", "mmengine>=0.10", "mlflow>=2.12", "tensorboard>=2.16")
     session.run("pytest", "-rs", "tests/integrations", "tests/api", "tests/evaluation/test_accumulator.py")
 
 

@@ -1,5 +1,7 @@
 """What the README shows is what runs."""
 
+import ast
+import json
 import re
 import shlex
 from pathlib import Path
@@ -63,6 +65,35 @@ def test_the_tutorial_runs(in_project_copy):
 def test_python_runs(code, in_project_copy, capsys):
     exec(compile(code, "README.md", "exec"), {})
     assert re.search(r"0\.\d+|1\.0", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("page", ["python.md", "diagnose.md"])
+def test_the_python_of_a_page_runs(page, in_project_copy, capsys):
+    """Its blocks one after the other, as a reader types them."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    names = {}
+    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(code, page, "exec"), names)
+    assert "recall" in capsys.readouterr().out
+
+
+def test_the_notebook_runs_and_shows_nothing_of_a_machine(in_project_copy):
+    """Its cells one after the other; what each ends with has a text and, if it is a record, HTML."""
+    notebook = json.loads((ROOT / "examples" / "python.ipynb").read_text(encoding="utf-8"))
+    names, shown = {}, []
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            assert (cell["outputs"], cell["execution_count"]) == ([], None)
+            tree = ast.parse("".join(cell["source"]))
+            last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+            exec(compile(tree, "python.ipynb", "exec"), names)
+            if last is not None:
+                shown.append(eval(compile(ast.Expression(last.value), "python.ipynb", "eval"), names))
+    assert len(shown) >= 6
+    assert all(len(repr(one)) <= 2000 for one in shown)
+    assert "<table" in shown[0]._repr_html_()
+    assert shown[-1].scores[0].differences[1] < 0
+    assert len(json.dumps(notebook)) < 10_000
 
 
 def test_install_and_test_commands_are_those_of_the_project():
