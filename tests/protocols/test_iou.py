@@ -136,7 +136,9 @@ def test_an_object_that_crosses_itself_is_left_out_with_a_warning() -> None:
     accumulator.update(image_objects(polygons=[BOW_TIE]), image_objects(polygons=[BOW_TIE]))
     found = accumulator.compute()
     assert (found.totals["counted_gt_objects"], found.totals["counted_detections"]) == (0, 1)
-    assert len(found.warnings) == 1 and "1 object left out because its polygon crosses itself" in found.warnings[0]
+    repaired = [f"{side}: 1 invalid polygon repaired, every lobe kept" for side in ("ground truth", "detections")]
+    assert found.warnings[:-1] == repaired
+    assert "1 object left out because its polygon crosses itself" in found.warnings[-1]
 
 
 def test_it_counts_if_asked_to() -> None:
@@ -159,7 +161,8 @@ def test_it_may_be_dont_care() -> None:
     bow_tie = image_objects(polygons=[BOW_TIE], dont_care=[True])
     accumulator.update(bow_tie, image_objects(polygons=[BOW_TIE]))
     found = accumulator.compute()
-    assert (found.totals["counted_detections"], found.warnings) == (0, [])
+    assert found.totals["counted_detections"] == 0
+    assert len(found.warnings) == 2 and all("1 invalid polygon repaired" in warning for warning in found.warnings)
 
 
 def test_polygons_of_two_points_are_no_trouble(tmp_path: Path) -> None:
@@ -206,9 +209,9 @@ def test_every_object_has_its_match(tmp_path: Path) -> None:
     (tmp_path / "det.txt").write_text('a\n7,"",0,0,80,20\n8,"",400,0,50,20\n9,"",600,0,5,5\n')
     (image,) = evaluate(tmp_path / "gt.txt", tmp_path / "det.txt", "iou", per_image=True).images
     assert image.objects == [
-        ObjectResult(1, "one-to-one", [7], {"iou": pytest.approx(0.8)}),
-        ObjectResult(2, "missed", [], {"iou": 0.0}),
-        ObjectResult(3, "ignored", [], {"iou": None}),
+        ObjectResult(1, "one-to-one", [7], {"iou": pytest.approx(0.8)}, (0, 0, 100, 20), "x"),
+        ObjectResult(2, "missed", [], {"iou": 0.0}, (200, 0, 300, 20), "y"),
+        ObjectResult(3, "ignored", [], {"iou": None}, (400, 0, 500, 20), "z"),
     ]
     assert [(one.id, one.match, one.partners) for one in image.detections] == [
         (7, "one-to-one", [1]),
