@@ -7,37 +7,29 @@ score when that kind alone is repaired and everything is scored again by the sam
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from evaltex_cli.diagnosis.breakdown import PROPERTIES, Bin, BinSums, Edges, add_bin, bins, properties
-from evaltex_cli.diagnosis.corrections import repaired
-from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_OBJECTS, Mistakes, Thresholds, find
-from evaltex_cli.diagnosis.misread import Misread, Pairs, misread_pairs, most_frequent
-from evaltex_cli.diagnosis.selection import Repaired, overlaps_after
+from evaltex_cli.diagnosis.batch_sums import ALL_TYPES, BatchSums, Sums
+from evaltex_cli.diagnosis.breakdown import PROPERTIES, Bin, Edges, bins
+from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_OBJECTS, Thresholds
+from evaltex_cli.diagnosis.misread import Misread, most_frequent
 from evaltex_cli.display import Record, Table, frame_of_rows, number, unknown_table
-from evaltex_cli.errors import ConfigError, InputError
+from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.evaluate import Progress, evaluate_inputs, runs_of
+from evaltex_cli.evaluation.input_counts import InputSummary
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
-from evaltex_cli.evaluation.tally import Evaluation, InputSummary, Run, Sink
+from evaltex_cli.evaluation.tally import Evaluation, Run, Sink
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import config
-from evaltex_cli.protocols.base import Evidence, Tally
-from evaltex_cli.records import ImageBatch, Ints
 from evaltex_cli.runtime import OrderedMap
 
 if TYPE_CHECKING:
     import pandas
-
-ALL_TYPES = "all"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -150,90 +142,6 @@ class Diagnosis(Record):
         return frame_of_rows(("protocol", "property", "low", "high", "objects", "found", "recall"), of_bins)
 
 
-@dataclass(slots=True)
-class _Sums:
-    """What one protocol's diagnosis adds up.
-
-    Objects or detections of each kind, evidence after its repair, bins, and the texts of misread pairs.
-    """
-
-    counts: Counter[str] = field(default_factory=Counter)
-    repaired: dict[str, Tally] = field(default_factory=dict)
-    bins: dict[str, list[BinSums]] = field(default_factory=dict)
-    misread: Pairs | None = None
-
-    def add(self, other: _Sums) -> None:
-        """Add the sums of other images."""
-        self.counts.update(other.counts)
-        for kind, tally in other.repaired.items():
-            self.repaired[kind] = self.repaired[kind] + tally if kind in self.repaired else tally
-        for name, theirs in other.bins.items():
-            for ours, more in zip(self.bins.setdefault(name, [BinSums() for _ in theirs]), theirs, strict=True):
-                ours.add(more)
-        if other.misread is not None:
-            self.misread = (self.misread or Counter()) + other.misread
-
-
-@dataclass(slots=True)
-class _Prepared:
-    """One batch's mistakes, and what of their repair is shared by protocols.
-
-    `repairs` contains, for polygons taken as boxes or as they are, the repair of each kind in the images that have it,
-    and of all kinds together in the images that have several.
-    """
-
-    batch: ImageBatch
-    mistakes: Mistakes
-    bins: dict[str, Ints]
-    repairs: dict[bool, dict[str, Repaired]] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class _BatchSums:
-    """A function that diagnoses a batch, fit to be sent to another process; `prepared` is of the batch before."""
-
-    thresholds: Thresholds
-    edges: Edges
-    prepared: _Prepared | None = None
-
-    def __call__(self, run: Run, batch: ImageBatch, evidence: Evidence) -> _Sums:
-        """Return the sums of one protocol over a batch."""
-        if self.prepared is None or self.prepared.batch is not batch:
-            self.prepared = self._prepare(batch)
-        prepared = self.prepared
-        sums = _Sums(Counter({kind: prepared.mistakes.count(kind) for kind in ERROR_TYPES}))
-        sums.misread = misread_pairs(batch, evidence)
-        convention = run.protocol.convention(run.parameters)
-        as_boxes = convention.as_boxes or convention.inclusive
-        if as_boxes not in prepared.repairs:
-            prepared.repairs[as_boxes] = _repairs(batch, prepared.mistakes, as_boxes)
-        combined = evidence.tally  # in images with mistakes of one kind, the repair of all kinds is that of this kind
-        for kind, repair in prepared.repairs[as_boxes].items():
-            tally = combined if kind == ALL_TYPES else evidence.tally
-            if repair.changed.any():
-                overlaps = overlaps_after(batch, repair, convention)
-                corrected = run.protocol.evidence(repair.batch, overlaps, run.parameters, False)
-                images = np.flatnonzero(repair.changed)
-                tally = _with_rows(tally, images, corrected.tally)
-                combined = _with_rows(combined, images, corrected.tally)
-            sums.repaired[kind] = tally.sum()
-        for name, bin_of in prepared.bins.items():
-            sums.bins[name] = [BinSums() for _ in range(len(getattr(self.edges, name)) + 1)]
-            for k, inside in enumerate(sums.bins[name]):
-                members = (bin_of == k) & ~batch.gt.dont_care
-                add_bin(inside, run, batch, evidence, members)
-        return sums
-
-    def _prepare(self, batch: ImageBatch) -> _Prepared:
-        if batch.has_masks:
-            raise InputError("diagnose works on boxes and polygons; leave out the folders of label pictures")
-        bins = {
-            name: np.searchsorted(np.array(getattr(self.edges, name)), values, side="right")
-            for name, values in properties(batch.gt).items()
-        }
-        return _Prepared(batch, find(batch, self.thresholds), bins)
-
-
 class Diagnostician:
     """Gathers diagnoses while inputs are evaluated: its `sink` is for `evaluate.evaluate_inputs`.
 
@@ -251,11 +159,11 @@ class Diagnostician:
     def __init__(self, thresholds: Thresholds | None = None, edges: Edges | None = None) -> None:
         self.thresholds, self.edges = thresholds or Thresholds(), edges or Edges()
         _refuse_bad(self.thresholds, self.edges)
-        self._sums: dict[str, _Sums] = {}
-        self.sink = Sink(_BatchSums(self.thresholds, self.edges), self._take)
+        self._sums: dict[str, Sums] = {}
+        self.sink = Sink(BatchSums(self.thresholds, self.edges), self._take)
 
-    def _take(self, run: Run, sums: _Sums) -> None:
-        self._sums.setdefault(run.protocol.name, _Sums()).add(sums)
+    def _take(self, run: Run, sums: Sums) -> None:
+        self._sums.setdefault(run.protocol.name, Sums()).add(sums)
 
     def diagnosis(self, evaluation: Evaluation) -> Diagnosis:
         """Diagnose a protocol whose evaluation is done."""
@@ -357,14 +265,6 @@ def diagnosed(
     return [diagnostician.diagnosis(evaluation) for evaluation in evaluations]
 
 
-def _repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> dict[str, Repaired]:
-    repairs = {kind: repaired(batch, mistakes, (kind,), as_boxes).of_changed_images() for kind in ERROR_TYPES}
-    has_several = np.sum([repair.changed for repair in repairs.values()], axis=0) > 1
-    of_all = repaired(batch, mistakes, ERROR_TYPES, as_boxes)
-    repairs[ALL_TYPES] = of_all._replace(changed=has_several).of_changed_images()
-    return repairs
-
-
 def _refuse_bad(thresholds: Thresholds, edges: Edges) -> None:
     for name, value in asdict(thresholds).items():
         if not 0 <= value <= 1:
@@ -378,14 +278,3 @@ def _refuse_bad(thresholds: Thresholds, edges: Edges) -> None:
 
 def _chosen(scores: Mapping[str, Any], names: Sequence[str]) -> dict[str, float]:
     return {name: float(scores[name] or 0.0) for name in names}
-
-
-def _with_rows(tally: Tally, images: Ints, new: Tally) -> Tally:
-    """Return evidence in which the rows of some images are others."""
-
-    def replaced(column: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
-        result = column.copy()
-        result[images] = rows
-        return result
-
-    return tally.each(replaced, new)

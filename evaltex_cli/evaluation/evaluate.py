@@ -17,19 +17,14 @@ from evaltex_cli import formats
 from evaltex_cli.errors import ConfigError, InputError, counted, listed
 from evaltex_cli.evaluation import batches, fault_hints, likely_mistakes
 from evaltex_cli.evaluation.batches import BatchResult, BatchTask, Refused, cut
+from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
 from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
-from evaltex_cli.evaluation.tally import (
-    Evaluation,
-    InputCounts,
-    InputFile,
-    InputSummary,
-    Run,
-    Sink,
-)
+from evaltex_cli.evaluation.tally import Evaluation, Run, Sink
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
-from evaltex_cli.protocols.base import SHOWN_IMAGES, load
+from evaltex_cli.protocols.base import load
+from evaltex_cli.protocols.object_warnings import SHOWN_IMAGES
 from evaltex_cli.runtime import FailedError, OrderedMap
 
 UNREACHABLE = "skipped: [it counts|they count], and nothing matches [it|them]"

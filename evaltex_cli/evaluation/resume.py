@@ -21,9 +21,11 @@ import numpy as np
 
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.evaluation.batches import BatchResult
+from evaltex_cli.evaluation.input_counts import InputCounts
 from evaltex_cli.evaluation.inputs import Inputs, signature
-from evaltex_cli.evaluation.tally import Gathered, InputCounts, Run
-from evaltex_cli.protocols.base import ExactSum, ObjectWarning, Tally
+from evaltex_cli.evaluation.tally import Gathered, Run
+from evaltex_cli.protocols.base import ExactSum, Tally
+from evaltex_cli.protocols.object_warnings import ObjectWarning
 from evaltex_cli.version import __version__
 
 _BATCH = re.compile(rb'\{"chunk": \[(\d+), (\d+)\], ')

@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.protocols.base import Evidence, image_named
+from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.matches import Matches, SideMatches, group_by
+from evaltex_cli.protocols.object_warnings import image_named
 from evaltex_cli.records import ImageBatch, Ints, Objects, Overlaps, take
 
 EvidenceOf: TypeAlias = Callable[[ImageBatch, Overlaps, Any, bool], Evidence]

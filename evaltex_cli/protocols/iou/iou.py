@@ -34,20 +34,11 @@ from numpy.typing import NDArray
 from evaltex_cli import geometry
 from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import outlines
-from evaltex_cli.protocols.base import (
-    Count,
-    Evidence,
-    ObjectTally,
-    ObjectWarning,
-    Protocol,
-    Scores,
-    object_counts,
-    object_warning,
-    require,
-)
+from evaltex_cli.protocols.base import Count, Evidence, ObjectTally, Protocol, Scores, object_counts, require
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
 from evaltex_cli.protocols.iou.unrotated import overlaps_by_angle
 from evaltex_cli.protocols.matches import matches, mean_of
+from evaltex_cli.protocols.object_warnings import ObjectWarning, object_warning
 from evaltex_cli.protocols.ratios import SLACK, divide, ignored_detections, image_scores_by, scores_of, settled
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
 

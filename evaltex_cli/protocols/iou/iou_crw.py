@@ -44,13 +44,11 @@ from numpy.typing import NDArray
 from evaltex_cli.protocols.base import (
     Count,
     Evidence,
-    ObjectWarning,
     Protocol,
     Scores,
     Sum,
     at_most,
     object_counts,
-    object_warning,
     per_image,
     require,
 )
@@ -60,6 +58,7 @@ from evaltex_cli.protocols.iou import iou as iou_protocol
 from evaltex_cli.protocols.iou.iou import convention, counting, iou, pair, scatter
 from evaltex_cli.protocols.iou.lexicon import fingerprinted, read_words
 from evaltex_cli.protocols.matches import matches, mean_of
+from evaltex_cli.protocols.object_warnings import ObjectWarning, object_warning
 from evaltex_cli.protocols.ratios import divide, image_scores_by, ratio, scores_of
 from evaltex_cli.records import Bools, ImageBatch, Ints, Overlaps
 

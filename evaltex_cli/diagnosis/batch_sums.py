@@ -1,0 +1,125 @@
+"""What a diagnosis sums over a data set, batch by batch: mistakes, scores after repairs, and objects in bins."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.diagnosis.breakdown import BinSums, Edges, add_bin, properties
+from evaltex_cli.diagnosis.corrections import repaired
+from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Mistakes, Thresholds, find
+from evaltex_cli.diagnosis.misread import Pairs, misread_pairs
+from evaltex_cli.diagnosis.selection import Repaired, overlaps_after
+from evaltex_cli.errors import InputError
+from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.protocols.base import Evidence, Tally
+from evaltex_cli.records import ImageBatch, Ints
+
+ALL_TYPES = "all"
+
+
+@dataclass(slots=True)
+class Sums:
+    """What one protocol's diagnosis adds up.
+
+    Objects or detections of each kind, evidence after its repair, bins, and the texts of misread pairs.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    repaired: dict[str, Tally] = field(default_factory=dict)
+    bins: dict[str, list[BinSums]] = field(default_factory=dict)
+    misread: Pairs | None = None
+
+    def add(self, other: Sums) -> None:
+        """Add the sums of other images."""
+        self.counts.update(other.counts)
+        for kind, tally in other.repaired.items():
+            self.repaired[kind] = self.repaired[kind] + tally if kind in self.repaired else tally
+        for name, theirs in other.bins.items():
+            for ours, more in zip(self.bins.setdefault(name, [BinSums() for _ in theirs]), theirs, strict=True):
+                ours.add(more)
+        if other.misread is not None:
+            self.misread = (self.misread or Counter()) + other.misread
+
+
+@dataclass(slots=True)
+class _Prepared:
+    """One batch's mistakes, and what of their repair is shared by protocols.
+
+    `repairs` contains, for polygons taken as boxes or as they are, the repair of each kind in the images that have it,
+    and of all kinds together in the images that have several.
+    """
+
+    batch: ImageBatch
+    mistakes: Mistakes
+    bins: dict[str, Ints]
+    repairs: dict[bool, dict[str, Repaired]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class BatchSums:
+    """A function that diagnoses a batch, fit to be sent to another process; `prepared` is of the batch before."""
+
+    thresholds: Thresholds
+    edges: Edges
+    prepared: _Prepared | None = None
+
+    def __call__(self, run: Run, batch: ImageBatch, evidence: Evidence) -> Sums:
+        """Return the sums of one protocol over a batch."""
+        if self.prepared is None or self.prepared.batch is not batch:
+            self.prepared = self._prepare(batch)
+        prepared = self.prepared
+        sums = Sums(Counter({kind: prepared.mistakes.count(kind) for kind in ERROR_TYPES}))
+        sums.misread = misread_pairs(batch, evidence)
+        convention = run.protocol.convention(run.parameters)
+        as_boxes = convention.as_boxes or convention.inclusive
+        if as_boxes not in prepared.repairs:
+            prepared.repairs[as_boxes] = _repairs(batch, prepared.mistakes, as_boxes)
+        combined = evidence.tally  # in images with mistakes of one kind, the repair of all kinds is that of this kind
+        for kind, repair in prepared.repairs[as_boxes].items():
+            tally = combined if kind == ALL_TYPES else evidence.tally
+            if repair.changed.any():
+                overlaps = overlaps_after(batch, repair, convention)
+                corrected = run.protocol.evidence(repair.batch, overlaps, run.parameters, False)
+                images = np.flatnonzero(repair.changed)
+                tally = _with_rows(tally, images, corrected.tally)
+                combined = _with_rows(combined, images, corrected.tally)
+            sums.repaired[kind] = tally.sum()
+        for name, bin_of in prepared.bins.items():
+            sums.bins[name] = [BinSums() for _ in range(len(getattr(self.edges, name)) + 1)]
+            for k, inside in enumerate(sums.bins[name]):
+                members = (bin_of == k) & ~batch.gt.dont_care
+                add_bin(inside, run, batch, evidence, members)
+        return sums
+
+    def _prepare(self, batch: ImageBatch) -> _Prepared:
+        if batch.has_masks:
+            raise InputError("diagnose works on boxes and polygons; leave out the folders of label pictures")
+        bins = {
+            name: np.searchsorted(np.array(getattr(self.edges, name)), values, side="right")
+            for name, values in properties(batch.gt).items()
+        }
+        return _Prepared(batch, find(batch, self.thresholds), bins)
+
+
+def _repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> dict[str, Repaired]:
+    repairs = {kind: repaired(batch, mistakes, (kind,), as_boxes).of_changed_images() for kind in ERROR_TYPES}
+    has_several = np.sum([repair.changed for repair in repairs.values()], axis=0) > 1
+    of_all = repaired(batch, mistakes, ERROR_TYPES, as_boxes)
+    repairs[ALL_TYPES] = of_all._replace(changed=has_several).of_changed_images()
+    return repairs
+
+
+def _with_rows(tally: Tally, images: Ints, new: Tally) -> Tally:
+    """Return evidence in which the rows of some images are others."""
+
+    def replaced(column: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+        result = column.copy()
+        result[images] = rows
+        return result
+
+    return tally.each(replaced, new)
