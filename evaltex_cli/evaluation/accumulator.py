@@ -17,6 +17,7 @@ from evaltex_cli.evaluation.arrays import OneImage, image_size, objects_of, refu
 from evaltex_cli.evaluation.batches import are_polygons, with_pictures
 from evaltex_cli.evaluation.chosen import chosen_parameters
 from evaltex_cli.evaluation.evaluations import Evaluations
+from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
 from evaltex_cli.evaluation.tally import Evaluation, ImageResult
 from evaltex_cli.formats.filters import at_least
 from evaltex_cli.formats.memory import NOTHING, ImageObjects
@@ -159,7 +160,7 @@ class Accumulator(Generic[Result]):
         self._waiting: list[_Image] = []
         self._waiting_objects = 0
         self._names: set[str] = set()
-        self._counts = [tally.InputCounts(), tally.InputCounts()]
+        self._counts = [InputCounts(), InputCounts()]
 
     def __repr__(self) -> str:
         images = counted(self._counts[0].images + len(self._waiting), "{count} image[s]")
@@ -277,7 +278,7 @@ class Accumulator(Generic[Result]):
         """
         self._flush(even_if_empty=not self._counts[0].images)
         gt, det = (
-            tally.InputSummary.of_file(tally.InputFile(file), counts)
+            InputSummary.of_file(InputFile(file), counts)
             for file, counts in zip(("gt", "det"), self._counts, strict=True)
         )
         options = InputOptions(masks=IN_MEMORY) if self._has_masks else self._options
@@ -311,7 +312,7 @@ class Accumulator(Generic[Result]):
         for k, objects in enumerate((batch.gt, batch.det)):
             repairs = sum((image.repairs[k] for image in self._waiting), GeometryCounts())
             unconfident = sum(image.unconfident for image in self._waiting) if k else 0
-            self._counts[k] += tally.InputCounts.of(objects, repairs, unconfident)
+            self._counts[k] += InputCounts.of(objects, repairs, unconfident)
         self._waiting, self._waiting_objects = [], 0
 
 

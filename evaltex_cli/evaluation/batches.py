@@ -10,9 +10,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from evaltex_cli.errors import EvaltexError, FaultLog
+from evaltex_cli.evaluation.input_counts import InputCounts
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
-from evaltex_cli.evaluation.tally import Gathered, InputCounts, Make, Run, add_batch
+from evaltex_cli.evaluation.tally import Gathered, Make, Run, add_batch
 from evaltex_cli.formats import picture_folders
 from evaltex_cli.formats.base import ReadImages, Source
 from evaltex_cli.formats.filters import treat_invalid

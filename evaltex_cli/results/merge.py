@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.errors import InputError, counted, quote
+from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
 from evaltex_cli.evaluation.inputs import signature
-from evaltex_cli.evaluation.tally import Evaluation, ImageResult, InputCounts, InputFile, InputSummary, Run
+from evaltex_cli.evaluation.tally import Evaluation, ImageResult, Run
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
 from evaltex_cli.results import reader

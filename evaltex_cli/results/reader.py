@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evaltex_cli.errors import ConfigError, InputError, Steps, inside, quote
-from evaltex_cli.evaluation.tally import ImageResult, InputSummary, ObjectResult
+from evaltex_cli.evaluation.input_counts import InputSummary
+from evaltex_cli.evaluation.tally import ImageResult, ObjectResult
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import Scores, Totals, load
 from evaltex_cli.protocols.matches import MATCH_TYPES

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError, counted, inside, quote
-from evaltex_cli.evaluation.tally import InputCounts
+from evaltex_cli.evaluation.input_counts import InputCounts
 from evaltex_cli.formats import locations
 from evaltex_cli.formats.base import ReadImages, Side, Source
 from evaltex_cli.formats.image_sizes import sizes_from_pictures
