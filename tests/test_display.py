@@ -39,6 +39,9 @@ def test_lines_and_tables() -> None:
     ]
     assert repr(found["iou"].images).startswith("4 of ImageResult:\n  ImageResult 'street_sign': recall 0.5000, ")
     assert repr(Rows()) == "[]"
+    assert repr(found["iou"].protocol) == "Protocol('iou', 'IoU (ICDAR 2015)')"
+    assert repr(image_objects()) == "ImageObjects(nothing)"
+    assert repr(image_objects([[0, 0, 1, 1]] * 2, dont_care=[True, False])) == "ImageObjects(2 boxes, 1 don't care)"
 
 
 def test_tables_are_cut_and_say_so() -> None:

@@ -197,7 +197,7 @@ def images_of(side: Side, given: Images) -> dict[str, Objects] | None:
         try:
             found[str(name)] = objects_of(one)
         except InputError as error:
-            raise InputError(f"{side}, image {quote(str(name))}: {error}") from error
+            raise InputError(f"{side}, image {quote(str(name))}: {error}") from None  # it is all in the message
     return found
 
 

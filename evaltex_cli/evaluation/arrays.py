@@ -105,7 +105,7 @@ def image_objects(
     Examples
     --------
     >>> image_objects([[0, 0, 40, 10]], [[(50, 0), (90, 5), (88, 15), (48, 10)]], texts=["two", "words"])
-    ImageObjects(2 boxes and polygons)
+    ImageObjects(1 box, 1 polygon)
     """
     picture: PictureRuns | None = None
     rings = [_array(ring, f"polygon {k}", 2) for k, ring in enumerate([] if polygons is None else polygons)]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.errors import FaultLog, InputError, counted
 from evaltex_cli.formats.base import Format, ImageText, Place, ReadImages, Side, Source
 from evaltex_cli.geometry.picture_runs import PictureRuns
 from evaltex_cli.records import Floats, GeometryCounts, Ints, Objects, Outlines, concatenate, concatenate_texts
@@ -33,9 +33,15 @@ class ImageObjects(Objects):
     picture: PictureRuns | None = None
 
     def __repr__(self) -> str:
-        kind = "masks" if self.picture is not None else "boxes" if self.outlines.all_boxes else "boxes and polygons"
-        ignored = int(self.dont_care.sum())
-        return f"ImageObjects({self.count} {kind}{f', {ignored} don' + chr(39) + 't care' if ignored else ''})"
+        polygons = int((self.outlines.counts > 0).sum())
+        counts = {
+            "{count} mask[s]": self.count if self.picture else 0,
+            "{count} box[es]": 0 if self.picture else self.count - polygons,
+            "{count} polygon[s]": polygons,
+            "{count} don't care": int(self.dont_care.sum()),
+        }
+        shown = ", ".join(counted(count, what) for what, count in counts.items() if count)
+        return f"ImageObjects({shown or 'nothing'})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -239,7 +239,7 @@ class Plot:
     lines: Mapping[str, Sequence[float]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Protocol:
     """An evaluation protocol.
 
@@ -305,6 +305,9 @@ class Protocol:
     recount: Callable[[ImageBatch, Matches, Any], Tally] | None = None
     plots: Callable[[Scores], Iterable[Plot]] | None = None
     plot_names: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Protocol({self.name!r}, {self.title!r})"
 
     def __reduce__(self) -> tuple[Callable[[str], Protocol], tuple[str]]:
         """A protocol goes to another process by its name."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import typed_use
 
 from evaltex_cli import (
     ConfigError,
@@ -61,6 +62,10 @@ def test_parameters_of_one_and_of_several() -> None:
     ):
         with pytest.raises(ConfigError, match=message):
             evaluate(GT, DET, ["iou", "evaltex"], params=params)
+
+
+def test_what_a_type_checker_reads_runs() -> None:
+    assert typed_use.use() == 1
 
 
 @pytest.mark.parametrize(
