@@ -124,6 +124,13 @@ def test_stars_are_where_the_interval_excludes_0(folder: Path) -> None:
                     assert (p < 0.05) == (not interval[0] <= 0 <= interval[1])
 
 
+def test_the_footer_says_what_the_interval_and_the_p_value_are(folder: Path) -> None:
+    text = " ".join(shown(compared(folder, ["a", "b"], ("iou",))))
+    assert (
+        "one sign-flip test over images (200 subsets, random): p < 0.05 exactly if the 95% interval excludes 0." in text
+    )
+
+
 def test_totals(folder: Path) -> None:
     comparisons = compared(folder, ["a", "b", "c"])
     lines = shown(comparisons)

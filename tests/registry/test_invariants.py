@@ -24,6 +24,7 @@ from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import Tally, load
 from evaltex_cli.protocols.matches import MATCH_TYPES
+from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.records import ImageBatch, Objects, concatenate
 
 every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -139,6 +140,8 @@ def test_scores_lie_within_0_and_1(protocol: str, images: list[Scene]) -> None:
     found = scores(protocol, images)
     for name in (*load(protocol).headline, "recall", "precision"):
         assert found[name] is None or 0 <= found[name] <= 1
+    shares = set(scalars(found)) - set(load(protocol).unbounded)
+    assert all(found[name] is None or 0 <= found[name] <= 1 for name in shares)
     assert all(value >= 0 and math.isfinite(value) for value in numbers(list(found.values())))
 
 
