@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from evaltex_cli.cli.messages import all_faults_option
-from evaltex_cli.cli.options import quiet_option
-from evaltex_cli.cli.output import echo_err, echo_lines, error_exit, warn
+from evaltex_cli.cli.options import form_option, quiet_option
+from evaltex_cli.cli.output import echo_err, echo_lines, error_exit, warn, write_output
 from evaltex_cli.cli.paths import OUTPUT_FOLDER, RESULTS, force_option
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.results.beginnings import is_result
@@ -19,10 +19,11 @@ EXAMPLES = ("evaltex merge results results-more merged",)
 
 @click.argument("results", type=RESULTS, nargs=-1, required=True, metavar="RESULT...")
 @click.argument("res_dir", type=OUTPUT_FOLDER)
+@form_option
 @force_option
 @all_faults_option
 @quiet_option
-def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
+def command(results: tuple[Path, ...], res_dir: Path, form: str, quiet: bool) -> None:
     """Merge the results of runs over disjoint images into RES_DIR.
 
     A RESULT is a .json, or a folder of them. With the results of images in all parts (runs with -a), the merged result
@@ -53,4 +54,7 @@ def command(results: tuple[Path, ...], res_dir: Path, quiet: bool) -> None:
             if earlier:
                 replaced = f"{res_dir} has the result of an earlier merge, which is no part of this one: it is replaced"
                 echo_err("note", replaced)
-            echo_lines([*score_table.score_table(evaluations, screen()), f"Results: {res_dir}"])
+            if form == "table":
+                echo_lines([*score_table.score_table(evaluations, screen()), f"Results: {res_dir}"])
+            else:
+                write_output(score_forms.FORMS[form](evaluations, extras), None)

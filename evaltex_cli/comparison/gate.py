@@ -14,7 +14,7 @@ from evaltex_cli.comparison.baselines import Before, read_baselines, refuse_repl
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.accumulator import Accumulator
 from evaltex_cli.evaluation.tally import Evaluation, Run
-from evaltex_cli.protocols import score_names
+from evaltex_cli.protocols import plain, score_names
 from evaltex_cli.results import slices
 from evaltex_cli.results.result_document import Verdict
 
@@ -79,7 +79,8 @@ def parse(expression: str) -> Gate:
             name = slices.parse(parts["slice"]).name
         except ConfigError as error:
             raise ConfigError(f"--fail-if {expression}: {error}") from error
-    return Gate(expression, parts["protocol"], parts["score"], parts["operator"], number, parts["percent"] == "%", name)
+    protocol = parts["protocol"] and plain(parts["protocol"])
+    return Gate(expression, protocol, parts["score"], parts["operator"], number, parts["percent"] == "%", name)
 
 
 Recalls: TypeAlias = Mapping[str, Mapping[str, float | None]]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, fields
 
 from evaltex_cli.comparison.changes import ImageChange, ObjectChange
 from evaltex_cli.comparison.comparison import Comparison, ScoreComparison
-from evaltex_cli.results import significance
+from evaltex_cli.results import markup, significance
+from evaltex_cli.results.markup import latex_text, markdown_rows, markdown_text
 from evaltex_cli.results.text_tables import JsonObject, json_pieces, printable, shown_p
 
-_LATEX = str.maketrans(
-    {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
+CSV_HEAD = (
+    *("protocol", "score", "detector", "value", "low", "high"),
+    *("difference", "difference_low", "difference_high", "p_value", "p_corrected", "reason"),
 )
-_MARKDOWN = str.maketrans({c: "\\" + c for c in "\\`*_[]<>|#~"} | {"\n": " ", "\r": " "})
 
 
 def markdown(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
@@ -23,14 +22,14 @@ def markdown(comparisons: Sequence[Comparison], worst: int, level: float) -> str
     blocks = ["<!-- evaltex comparison -->"]
     for comparison in comparisons:
         rows = [_heads(comparison), *(_cells(comparison, score) for score in comparison.scores)]
-        lines = [f"### {comparison.protocol}", "", *_markdown_rows(rows)]
-        lines += ["", f"{_per_cent(level)} intervals; differences to {_md(comparison.systems[0])}."]
-        lines += [*map(_md, footer(comparison, level)), ""]
+        lines = [f"### {comparison.protocol}", "", *markdown_rows(rows)]
+        lines += ["", f"{_per_cent(level)} intervals; differences to {markdown_text(comparison.systems[0])}."]
+        lines += [*map(markdown_text, footer(comparison, level)), ""]
         images = comparison.images[:worst]
         if images:
             head = ["image", "detector", images[0].score, "was", "change"]
             lines += ["<details><summary>Images that changed, the worst first</summary>", ""]
-            lines += _markdown_rows([head, *(_image_cells(image) for image in images)])
+            lines += markdown_rows([head, *(_image_cells(image) for image in images)])
             lines += ["", "</details>", ""]
         blocks.append("\n".join(lines))
     return "\n".join(blocks)
@@ -38,34 +37,15 @@ def markdown(comparisons: Sequence[Comparison], worst: int, level: float) -> str
 
 def csv_rows(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
     """One row per protocol, score and detector, at full precision."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(
-        [
-            "protocol",
-            "score",
-            "detector",
-            "value",
-            "low",
-            "high",
-            "difference",
-            "difference_low",
-            "difference_high",
-            "p_value",
-            "p_corrected",
-            "reason",
-        ]
-    )
+    rows: list[Sequence[markup.Cell]] = [CSV_HEAD]
     for comparison in comparisons:
         for score in comparison.scores:
             for k, label in enumerate(comparison.systems):
-                low, high = score.intervals[k] or ("", "")
-                difference_low, difference_high = score.difference_intervals[k] or ("", "")
-                cells = [score.values[k], low, high, score.differences[k], difference_low, difference_high]
-                cells += [score.p_values[k], score.p_corrected[k], score.reasons[k] or score.interval_reasons[k]]
-                row = [comparison.protocol, score.score, _formula_safe(label), *cells]
-                writer.writerow(["" if cell is None else cell for cell in row])
-    return file.getvalue()
+                bounds = [*(score.intervals[k] or ("", "")), score.differences[k]]
+                bounds += score.difference_intervals[k] or ("", "")
+                tests = [score.p_values[k], score.p_corrected[k], score.reasons[k] or score.interval_reasons[k]]
+                rows.append([comparison.protocol, score.score, label, score.values[k], *bounds, *tests])
+    return markup.in_csv(rows)
 
 
 def latex(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
@@ -75,9 +55,12 @@ def latex(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
         scores = [score for score in comparison.scores if score.score in comparison.headline]
         heads = [score.score for score in scores]
         lines += [r"\begin{tabular}{l" + "r" * len(heads) + "}", r"\toprule"]
-        lines += [" & ".join([r"\textbf{" + _tex(comparison.protocol) + "}", *map(_tex, heads)]) + r" \\", r"\midrule"]
+        lines += [
+            " & ".join([r"\textbf{" + latex_text(comparison.protocol) + "}", *map(latex_text, heads)]) + r" \\",
+            r"\midrule",
+        ]
         for k, label in enumerate(comparison.systems):
-            lines.append(" & ".join([_tex(label), *(_tex_cell(score, k) for score in scores)]) + r" \\")
+            lines.append(" & ".join([latex_text(label), *(_tex_cell(score, k) for score in scores)]) + r" \\")
         lines += [r"\bottomrule", r"\end{tabular}", ""]
     return "\n".join(lines)
 
@@ -170,26 +153,6 @@ def _image_cells(image: ImageChange) -> list[str]:
         f"{image.before:.4f}",
         f"{image.change:+.4f}",
     ]
-
-
-def _formula_safe(label: str) -> str:
-    return "'" + label if label.startswith(("=", "+", "-", "@")) else label
-
-
-def _markdown_rows(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    head, *body = rows
-    yield "| " + " | ".join(map(_md, head)) + " |"
-    yield "|" + " --- |" * len(head)
-    for row in body:
-        yield "| " + " | ".join(map(_md, row)) + " |"
-
-
-def _md(text: str) -> str:
-    return text.translate(_MARKDOWN)
-
-
-def _tex(text: str) -> str:
-    return text.translate(_LATEX)
 
 
 def _tex_cell(score: ScoreComparison, k: int) -> str:

@@ -27,7 +27,7 @@ def in_csv(rows: Rows) -> str:
 
 def in_markdown(rows: Rows) -> str:
     """Return a table of Markdown."""
-    return "\n".join(_markdown(rows)) + "\n"
+    return "\n".join(markdown_rows(rows)) + "\n"
 
 
 def in_latex(rows: Rows) -> str:
@@ -42,15 +42,26 @@ def in_latex(rows: Rows) -> str:
 FORMS: Mapping[str, Callable[[Rows], str]] = {"csv": in_csv, "markdown": in_markdown, "latex": in_latex}
 
 
-def _markdown(rows: Rows) -> Iterator[str]:
+def markdown_rows(rows: Rows) -> Iterator[str]:
+    """Yield the lines of a table of Markdown."""
     for k, row in enumerate(rows):
-        yield f"| {' | '.join(shown(cell).translate(_MARKDOWN) for cell in row)} |"
+        yield f"| {' | '.join(markdown_text(shown(cell)) for cell in row)} |"
         if k == 0:
             yield f"|{' --- |' * len(row)}"
 
 
 def _latex(row: Sequence[Cell]) -> str:
-    return rf"{' & '.join(shown(cell).translate(_LATEX) for cell in row)} \\"
+    return rf"{' & '.join(latex_text(shown(cell)) for cell in row)} \\"
+
+
+def markdown_text(text: str) -> str:
+    """Return a text in which nothing is Markdown."""
+    return text.translate(_MARKDOWN)
+
+
+def latex_text(text: str) -> str:
+    """Return a text in which nothing is LaTeX."""
+    return text.translate(_LATEX)
 
 
 def shown(cell: Cell) -> str:

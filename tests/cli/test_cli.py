@@ -212,6 +212,19 @@ def test_names_in_any_case_and_lists_of_protocols(given: list[str], protocols: l
     assert [line.split(",")[0] for line in found.stdout.splitlines()[1:]] == protocols
 
 
+def test_a_gate_names_a_protocol_in_any_case() -> None:
+    assert run("gt.txt", "det.txt", "--protocol", "iou,tiou", "--fail-if", "IoU.F-Score<0.01").exit_code == 0
+    assert run("gt.txt", "det.txt", "--protocol", "iou,tiou", "--fail-if", "IOU.f1>0.01").exit_code == 1
+
+
+def test_merged_scores_are_printed_in_any_format() -> None:
+    assert run("gt.txt", "det.txt", "res", "-a", "--protocol", "iou").exit_code == 0
+    printed = {form: run("merge", "res", "merged", "--format", form) for form in ("json", "csv", "markdown")}
+    assert json.loads(printed["json"].stdout)["protocols"][0]["scores"] == evaluate("gt.txt", "det.txt", "iou").scores
+    assert printed["csv"].stdout.startswith("protocol,recall,")
+    assert printed["markdown"].stdout.startswith("| protocol | recall |")
+
+
 def test_a_parameter_is_of_the_only_protocol() -> None:
     def iou(*settings: str) -> float:
         options = [word for setting in settings for word in ("--set", setting)]
