@@ -22,7 +22,7 @@ from evaltex_cli.records import ImageBatch
 from evaltex_cli.results import result_text
 from evaltex_cli.results.result_document import SCHEMA, Extras
 from evaltex_cli.results.stored_images import PARTNERS, entry_of
-from evaltex_cli.runtime.atomic_output import remove_tree
+from evaltex_cli.runtime.moves import remove_tree
 from evaltex_cli.version import __version__
 
 ImageFiles: TypeAlias = tuple[str, Sequence[tuple[str, str]]]

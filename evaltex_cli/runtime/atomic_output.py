@@ -13,7 +13,6 @@ import contextlib
 import errno
 import fcntl
 import hashlib
-import json
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,10 +21,10 @@ from typing import IO
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import outputs, signals
-from evaltex_cli.runtime.input_files import read_regular
+from evaltex_cli.runtime.moves import MOVES, NEW, discard, finish, replace_results
 
 INSIDE = ".evaltex-staging"
-_LOCK, _MOVES, _NEW, _OLD = "lock", "moves", "new", "old"
+_LOCK = "lock"
 _locked_here: set[Path] = set()
 
 
@@ -55,11 +54,11 @@ def staged(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] |
         refuse_foreign(res_dir, names, is_own)
         _make_missing(res_dir.parent, made)
         with _staging_folder(res_dir) as folder:
-            new = folder / _NEW
+            new = folder / NEW
             new.mkdir()
             yield new
             if folder.name == INSIDE:
-                _replace(folder, res_dir, names)
+                replace_results(folder, res_dir, names)
             else:
                 new.rename(res_dir)
             is_placed = True
@@ -90,7 +89,7 @@ def written(path: Path) -> Iterator[IO[str]]:
             return
         place = Path(os.path.realpath(path))
         with _lock_folder(_next_to(place), path) as folder:
-            new = folder / _NEW
+            new = folder / NEW
             with new.open("w", encoding="utf-8", newline="\n") as file:
                 yield file
             new.replace(place)
@@ -125,7 +124,7 @@ def finish_interrupted_moves(res_dir: Path) -> None:
         When that cannot be done, or a run is replacing them just now.
     """
     folder = res_dir / INSIDE
-    if os.path.lexists(folder / _MOVES):
+    if os.path.lexists(folder / MOVES):
         try:
             with _lock_folder(folder, res_dir):
                 pass
@@ -199,7 +198,7 @@ def _lock_folder(folder: Path, target: Path) -> Iterator[Path]:
         with signals.blocked():
             lock = _locked(folder, target)
         _locked_here.add(folder)
-        _finish(folder, target)
+        finish(folder, target)
         _clear(folder)
         yield folder
     finally:
@@ -253,30 +252,11 @@ def _clear(folder: Path) -> None:
     """Remove all that is in a staging folder but its lock."""
     for path in folder.iterdir():
         if path.name != _LOCK:
-            _discard(path)
-
-
-def _discard(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        remove_tree(path)
-    else:
-        path.unlink()
-
-
-def remove_tree(folder: Path) -> None:
-    """Remove a folder, if it is there, with all that is in it."""
-    try:
-        folder.rmdir()  # enough for most, and without an import
-    except FileNotFoundError:
-        return
-    except OSError:
-        import shutil
-
-        shutil.rmtree(folder)
+            discard(path)
 
 
 def _remove(folder: Path) -> None:
-    if not os.path.lexists(folder / _MOVES):  # else there are results in it
+    if not os.path.lexists(folder / MOVES):  # else there are results in it
         with contextlib.suppress(OSError):
             _clear(folder)
             (folder / _LOCK).unlink(missing_ok=True)
@@ -289,82 +269,7 @@ def _busy(folder: Path, target: Path) -> InputError:
     )
 
 
-# Old for new ---------------------------------------------------------------------------------------------------------
-
-
-def _replace(folder: Path, res_dir: Path, names: Sequence[str]) -> None:
-    """Swap old for new by renames, all on one file system; undo them if one fails."""
-    leaving, coming = ([name for name in names if (place / name).exists()] for place in (res_dir, folder / _NEW))
-    (folder / _OLD).mkdir()
-    part = folder / f"{_MOVES}.part"
-    with part.open("w", encoding="utf-8", errors="surrogateescape") as file:
-        json.dump([leaving, coming], file)
-        file.flush()
-        os.fsync(file.fileno())  # else it may be empty after a power failure that the moves have outlived
-    done: list[tuple[Path, Path]] = []
-    try:
-        os.replace(part, folder / _MOVES)  # noqa: PTH105 (not one of the moves)
-        for source, target in _moves(folder, res_dir, leaving, coming):
-            done.append((source, target))  # before the move: an interrupt may come right after it
-            source.rename(target)
-    except BaseException:
-        for source, target in reversed(done):
-            if not source.exists():
-                target.rename(source)
-        (folder / _MOVES).unlink(missing_ok=True)
-        raise
-    (folder / _MOVES).unlink()
-
-
-def _moves(folder: Path, res_dir: Path, leaving: Sequence[str], coming: Sequence[str]) -> list[tuple[Path, Path]]:
-    old, new = folder / _OLD, folder / _NEW
-    return [*((res_dir / name, old / name) for name in leaving), *((new / name, res_dir / name) for name in coming)]
-
-
-def _finish(folder: Path, res_dir: Path) -> None:
-    """Make the moves that a killed run has not made."""
-    if not os.path.lexists(folder / _MOVES):
-        return
-    leaving, coming = _read_moves(folder) or _guessed_moves(folder, res_dir)
-    for name in leaving:
-        if not (folder / _OLD / name).exists() and (res_dir / name).exists():
-            (res_dir / name).rename(folder / _OLD / name)
-    for name in coming:
-        if (folder / _NEW / name).exists():
-            (folder / _NEW / name).rename(res_dir / name)
-    _discard(folder / _MOVES)
-
-
-def _read_moves(folder: Path) -> tuple[list[str], list[str]] | None:
-    """Return the names of what leaves and what comes; None where the list is damaged."""
-    try:
-        leaving, coming = json.loads(read_regular(folder / _MOVES, "a file").decode("utf-8", "surrogateescape"))
-        are_names = isinstance(leaving, list) and isinstance(coming, list) and all(map(_is_name, [*leaving, *coming]))
-        return (leaving, coming) if are_names and {*leaving}.issuperset(_names_in(folder / _OLD)) else None
-    except (ValueError, TypeError, RecursionError, InputError, OSError):
-        return None
-
-
-def _is_name(name: str) -> bool:
-    return name not in ("", ".", "..") and not set(name) & {"/", "\0"}
-
-
-def _names_in(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-
-
-def _guessed_moves(folder: Path, res_dir: Path) -> tuple[list[str], list[str]]:
-    """Complete the moves without a list of them, or undo them, so that the results are of one run.
-
-    All that leaves is moved before anything comes. So where something has come in the place of what left, all has left,
-    and the rest is to come. Else all that has left goes back.
-    """
-    left, new = _names_in(folder / _OLD), _names_in(folder / _NEW)
-    if any(os.path.lexists(res_dir / name) for name in left):
-        return [], [name for name in new if not os.path.lexists(res_dir / name)]
-    for name in left:
-        (folder / _OLD / name).rename(res_dir / name)
-    return [], []
+# Folders around it ---------------------------------------------------------------------------------------------------
 
 
 def _make_missing(folder: Path, made: list[Path]) -> None:
