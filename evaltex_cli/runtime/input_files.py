@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import gzip
+import io
 import os
 import re
 import stat
@@ -62,6 +63,30 @@ def beginning(path: Path, size: int) -> bytes:
     return data
 
 
+def without_gzip(path: str | Path, data: bytes, most: int) -> bytes:
+    """Return what gzip packed into the bytes of a file, else the bytes themselves.
+
+    Raises
+    ------
+    InputError
+        When they are damaged, or unpack to more than `most` bytes.
+    """
+    if not data.startswith(GZIP_MAGIC):
+        return data
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            found = file.read(most + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise _damaged(path, error) from error
+    if len(found) > most:
+        raise InputError(f"{path}: larger than {most} bytes when unpacked; at most these are read")
+    return found
+
+
+def _damaged(path: str | Path, error: Exception) -> InputError:
+    return InputError(f"{path}: damaged gzip data ({error}); pack or download it again")
+
+
 def unpacked(path: Path) -> Path:
     """Return a file to read at random: the path itself, or a temporary file with its content.
 
@@ -88,7 +113,7 @@ def unpacked(path: Path) -> Path:
                 if left < 0:
                     raise InputError(f"{path}: unpacks to more than {MOST_UNPACKED} times its size; unpack it yourself")
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise InputError(f"{path}: damaged gzip data ({error}); pack or download it again") from error
+            raise _damaged(path, error) from error
     return temporary
 
 

@@ -5,12 +5,9 @@ A document contains all images of a data set (`index_json`), or one image and ha
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import io
 import os
 import re
-import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -81,12 +78,9 @@ def read_file(path: Path) -> bytes:
     """Return a file's bytes; raises `InputError` when it cannot be read or has more than `MAX_BYTES`."""
     try:
         with path.open("rb") as file:
-            return _bounded(path, file.read(MAX_BYTES + 1))
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
-
-
-def _bounded(path: Path, data: bytes) -> bytes:
     if len(data) > MAX_BYTES:
         raise InputError(f"{path}: larger than {MAX_BYTES} bytes; divide it")
     return data
@@ -152,13 +146,7 @@ def _json_document(path: Path, state: int) -> _JsonInput:
 
 def unpacked(path: Path, data: bytes) -> bytes:
     """Return a file's content where gzip packed it, else the bytes themselves; raises `InputError` as `read_file`."""
-    if not data.startswith(input_files.GZIP_MAGIC):
-        return data
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            return _bounded(path, file.read(MAX_BYTES + 1))
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: damaged gzip data ({error}); pack or download it again") from error
+    return input_files.without_gzip(path, data, MAX_BYTES)
 
 
 def json_text(path: Path, place: str) -> bytes | None:

@@ -7,8 +7,6 @@ within them too.
 
 from __future__ import annotations
 
-import gzip
-import io
 import os
 import struct
 import zipfile
@@ -43,7 +41,7 @@ from evaltex_cli.formats.files.listing import (
     walk,
 )
 from evaltex_cli.records import Ints
-from evaltex_cli.runtime.input_files import GZIP_MAGIC, natural_key
+from evaltex_cli.runtime.input_files import GZIP_MAGIC, natural_key, without_gzip
 
 MAX_ENTRY_BYTES = 64 << 20
 """Largest entry, uncompressed: a hundred times the largest file of any known data set."""
@@ -194,17 +192,7 @@ class Entries:
             data = file.read(entry.size + 1)
         if len(data) != entry.size:
             raise ChangedError(self.place(entry))
-        return self._without_gzip(data) if self.is_file and data.startswith(GZIP_MAGIC) else data
-
-    def _without_gzip(self, data: bytes) -> bytes:
-        try:
-            with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-                found = file.read(MAX_ENTRY_BYTES + 1)
-        except (OSError, EOFError, zlib.error) as error:
-            raise InputError(f"{self.path}: damaged gzip data ({error}); pack or download it again") from error
-        if len(found) > MAX_ENTRY_BYTES:
-            raise InputError(f"{self.path}: unpacks to more than {MAX_ENTRY_BYTES} bytes; at most these are read")
-        return found
+        return without_gzip(self.path, data, MAX_ENTRY_BYTES) if self.is_file else data
 
     def _unpack(self, file: BinaryIO, entry: Entry) -> bytes:
         stored = entry.stored
