@@ -313,7 +313,7 @@ def _is_plain_text(path: Path) -> bool:
 def _recognised(path: Path) -> str | None:
     if _is_plain_text(path):  # without importing all the others
         return "evaltex"
-    from evaltex_cli.formats.documents.document_files import main_ending
+    from evaltex_cli.formats.documents.recognition import main_ending
     from evaltex_cli.formats.files import archive
 
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaltex_cli.errors import FormatError, listed
-from evaltex_cli.formats.documents import document_files, safe_json, safe_xml
+from evaltex_cli.formats.documents import document_files, recognition, safe_json, safe_xml
 from evaltex_cli.formats.files import archive
 from evaltex_cli.runtime import input_files
 
@@ -109,7 +109,7 @@ def described(path: Path, formats: Sequence[Format]) -> str | None:
         Those that are read.
     """
     if archive.is_archive(path):
-        if document_files.endings(path)[".txt"]:
+        if recognition.endings(path)[".txt"]:
             return None
         known = _by_entries(path)
     else:
@@ -123,7 +123,7 @@ def described(path: Path, formats: Sequence[Format]) -> str | None:
 
 def text_list(path: Path) -> str | None:
     """Say what a text file is by its first lines, and what to do; None if they are of no list that is known."""
-    head = document_files.head(path).lstrip()
+    head = recognition.head(path).lstrip()
     name = next((what for pattern, what in _LISTS if pattern.match(head)), None)
     return name and f"{name}, which is not read; {_CONVERT}"
 
@@ -131,7 +131,7 @@ def text_list(path: Path) -> str | None:
 def _by_entries(path: Path) -> tuple[str, str] | None:
     if "[Content_Types].xml" in archive.names(path):
         return "an Office document", "save its table as CSV with a header"
-    there = document_files.endings(path)
+    there = recognition.endings(path)
     return next((known for ending, known in ((".npy", _ARRAYS), (".pkl", _PICKLED)) if there[ending]), None)
 
 
@@ -148,7 +148,7 @@ def _by_beginning(head: bytes) -> tuple[str, str] | None:
 def _document(path: Path, formats: Sequence[Format]) -> str | None:
     """Say what JSON or XML of no known layout is; None if it is neither."""
     value = _json_value(path)
-    start = document_files.first_bytes(path, ".xml")
+    start = recognition.first_bytes(path, ".xml")
     if value is not None:
         kind, content, name, names = "JSON", _content(value), _by_keys(value), set(_keys(value))
     elif _XML.match(start) and not _NAME_AND_NUMBERS.match(start):
@@ -189,7 +189,7 @@ def _keys(value: Any, depth: int = _DEPTH) -> Iterator[str]:
 def _json_value(path: Path) -> Any:
     """Return a JSON document, also one that is no list of objects or lists; None if it is none."""
     value = document_files.json_value(path)
-    if value is not None or not document_files.head(path).lstrip().startswith((b"[", b"{")):
+    if value is not None or not recognition.head(path).lstrip().startswith((b"[", b"{")):
         return value
     with suppress(FormatError):
         return safe_json.parse(document_files.unpacked(path, document_files.read_file(path)))

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.coordinates import polygon, turned
-from evaltex_cli.formats.documents import document_files, safe_xml
+from evaltex_cli.formats.documents import document_files, recognition, safe_xml
 from evaltex_cli.formats.documents.annotation_tools import Others, ellipse, is_dont_care, text_of
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_xml import Element
@@ -88,7 +88,7 @@ def _coordinates(shape: Element, dont_care: bool, others: Others) -> Sequence[fl
 FORMAT = Format(
     "cvat",
     "CVAT for images: one XML file",
-    lambda path: document_files.has_root(path, "annotations"),
+    lambda path: recognition.has_root(path, "annotations"),
     document_files.index_xml("cvat", _collect),
     recognised_by="root annotations",
     layout="annotations / image name width height / box xtl ytl xbr ybr rotation, polygon points; attribute name",

@@ -1,4 +1,4 @@
-"""Files that are documents, JSON, XML or .mat: read within bounds, recognised, and made sources of.
+"""Files that are documents, JSON, XML or .mat: read within bounds, and made sources of.
 
 A document contains all images of a data set (`index_json`), or one image and has its name (`index_each`).
 """
@@ -6,9 +6,7 @@ A document contains all images of a data set (`index_json`), or one image and ha
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -20,10 +18,18 @@ from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_
 from evaltex_cli.formats.base import Format, Indexer, Side, Source
 from evaltex_cli.formats.documents import each_file, safe_json, safe_xml
 from evaltex_cli.formats.documents.each_file import Files, Pages, Parse, Reader, Survey, divided, page_names, read_as
+from evaltex_cli.formats.documents.recognition import (
+    BEGINNING_OF_JSON,
+    BOM,
+    endings,
+    first_with_content,
+    has_root,
+    looks_like_json,
+    main_ending,
+)
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.image_names import without_prefix
-from evaltex_cli.formats.files.listing import about_data_set
 from evaltex_cli.formats.files.text_lines import refuse_excess
 from evaltex_cli.formats.parsed import CollectedImage, refuse_bad_names, settle_confidences, source
 from evaltex_cli.runtime import input_files
@@ -33,13 +39,7 @@ MAX_BYTES = 1 << 30
 HEAVIEST = 1 << 16
 """What one document weighs at most in a batch: a picture inside a document is no object."""
 
-_HEAD_BYTES = 1 << 14
-_EMPTY = 16
-"""Bytes of a JSON document that says nothing of its format: that of an image without text, ``[]`` or ``[null]``."""
-_BOM = b"\xef\xbb\xbf"
-_METS_NAME = re.compile(r"(?:mets|(?:^|/)metadata)\.xml$", re.IGNORECASE)
 _JSON_LINES = re.compile(rb"\s*\{[^\n]*\}\s*\n\s*\{")
-_JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*(?:[{\]]|null\s*\]|\[\s*[\["]))')
 
 
 class Document(NamedTuple):
@@ -86,18 +86,6 @@ def read_file(path: Path) -> bytes:
     return data
 
 
-def head(path: Path) -> bytes:
-    """Return the first bytes of a file, of its content where gzip packed it; nothing of a folder or archive."""
-    if not path.is_file() or archive.is_archive(path):
-        return b""
-    return input_files.beginning(path, _HEAD_BYTES).removeprefix(_BOM)
-
-
-def looks_like_json(path: Path) -> bool:
-    """Whether a file begins as a JSON document does."""
-    return _JSON.match(head(path)) is not None
-
-
 def json_value(path: Path) -> Any:
     """Return the JSON document that a path holds, the first where it holds many; None where it holds none.
 
@@ -127,7 +115,7 @@ def _json_document(path: Path, state: int) -> _JsonInput:
         count = len(entries.entries)
         if not count:
             raise InputError(f"{path}: no .json file in it; expected one")
-        first = _first_with_content(entries)
+        first = first_with_content(entries)
         place, data = entries.place(first), entries.read(first)
         fingerprint = Fingerprint(entries)
         fingerprint.add(first, data)
@@ -156,7 +144,7 @@ def json_text(path: Path, place: str) -> bytes | None:
         entry = next((entry for entry in entries.entries if entries.place(entry) == place), None)
         return None if entry is None else entries.read(entry)
     data = unpacked(path, read_file(path))
-    return data if place == str(path) and _JSON.match(data.removeprefix(_BOM)) else None
+    return data if place == str(path) and BEGINNING_OF_JSON.match(data.removeprefix(BOM)) else None
 
 
 def index_json(name: str, collect: Collect, variant: object = None) -> Indexer:
@@ -301,11 +289,6 @@ def index_each(
     return index
 
 
-def main_ending(path: Path, among: Sequence[str]) -> str:
-    """Return the ending that most files of a folder or archive have, the first for a draw and for a file."""
-    return max(among, key=endings(path).__getitem__) if archive.is_archive(path) else among[0]
-
-
 def index_texts(name: str, ending: str, parse: Parse) -> Indexer:
     """Return what indexes a folder or archive of one text file for each image; it raises as `index_each` does."""
 
@@ -324,47 +307,6 @@ def text_of(data: bytes) -> str:
     except UnicodeDecodeError as error:
         line, found, expected = not_utf8(error)
         raise FormatError(found, expected, at=Position(line)) from error
-
-
-def endings(path: Path) -> Counter[str]:
-    """Count the files of a folder or archive by their endings, in lower case."""
-    return _endings(path, archive.state(path))
-
-
-@lru_cache(maxsize=4)
-def _endings(path: Path, state: int) -> Counter[str]:
-    names = archive.names(path)
-    data = set(names) - about_data_set(names)
-    return Counter(os.path.splitext(name)[1].lower() for name in data)  # noqa: PTH122 (pathlib is slow)
-
-
-def first_bytes(path: Path, ending: str) -> bytes:
-    """Return the first bytes of a file, or of the first file of this ending in a folder or archive, if any."""
-    if not archive.is_archive(path):
-        return head(path)
-    return _first_entry(path, ending, archive.state(path)) if endings(path)[ending] else b""
-
-
-@lru_cache(maxsize=4)
-def _first_entry(path: Path, ending: str, state: int) -> bytes:
-    entries = archive.open_entries(path, ending)
-    return entries.read(_first_with_content(entries))[:_HEAD_BYTES].removeprefix(_BOM)
-
-
-def _first_with_content(entries: archive.Entries) -> archive.Entry:
-    """Return the first file that is more than an empty list, as of an image without text; else the first file.
-
-    Files of METS, by their names, come last.
-    """
-    with_content = [entry for entry in entries.entries if entry.size > _EMPTY]
-    named = (entry for entry in with_content if not _METS_NAME.search(entry.name))
-    return next(named, next(iter(with_content), entries.entries[0]))
-
-
-def has_root(path: Path, name: str) -> bool:
-    """Whether a path holds XML whose first element has this name."""
-    start = first_bytes(path, ".xml").lstrip()
-    return start.startswith(b"<") and safe_xml.root_name(start) == name
 
 
 def xml_format(name: str, title: str, root: str, parse: Parse, layout: str, sample: str) -> Format:

@@ -15,7 +15,8 @@ from pathlib import Path
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, counted, quote
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.documents import safe_xml
-from evaltex_cli.formats.documents.document_files import head, read_file, unpacked
+from evaltex_cli.formats.documents.document_files import read_file, unpacked
+from evaltex_cli.formats.documents.recognition import head
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT, NUMBER
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, refuse_bad_names, source
 from evaltex_cli.records import ANY_TYPE

@@ -13,7 +13,7 @@ from pathlib import Path
 from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import DONT_CARE, Side
 from evaltex_cli.formats.coordinates import polygon
-from evaltex_cli.formats.documents import document_files, safe_xml
+from evaltex_cli.formats.documents import document_files, recognition, safe_xml
 from evaltex_cli.formats.documents.safe_xml import Element
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
@@ -65,8 +65,8 @@ def _number(element: Element) -> float:
 
 def recognises(path: Path) -> bool:
     """Whether a path holds XML whose first element is ``annotation``, with what VOC's XML has not."""
-    start = document_files.first_bytes(path, ".xml")
-    return document_files.has_root(path, "annotation") and (b"<imagesize" in start or b"<pt>" in start)
+    start = recognition.first_bytes(path, ".xml")
+    return recognition.has_root(path, "annotation") and (b"<imagesize" in start or b"<pt>" in start)
 
 
 FORMAT = replace(

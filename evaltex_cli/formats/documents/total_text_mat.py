@@ -27,7 +27,7 @@ import numpy as np
 from evaltex_cli.errors import FaultLog, FormatError, InputError, quote
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.coordinates import polygon
-from evaltex_cli.formats.documents import document_files
+from evaltex_cli.formats.documents import document_files, recognition
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
@@ -232,7 +232,7 @@ def _index(path: Path, side: Side, faults: FaultLog) -> Source:
 
 def recognises(path: Path) -> bool:
     """Whether a path holds MATLAB 5 files."""
-    return document_files.first_bytes(path, ".mat").startswith(_MAGIC)
+    return recognition.first_bytes(path, ".mat").startswith(_MAGIC)
 
 
 def _sample() -> bytes:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8, quote
 from evaltex_cli.formats.base import Format, Side, Source
-from evaltex_cli.formats.documents import document_files, safe_json, via
+from evaltex_cli.formats.documents import document_files, recognition, safe_json, via
 from evaltex_cli.formats.documents.annotation_tools import Others
 from evaltex_cli.formats.documents.safe_json import Number
 from evaltex_cli.formats.parsed import CollectedImage, refuse_bad_names, source
@@ -146,7 +146,7 @@ def _index(path: Path, side: Side, faults: FaultLog) -> Source:
 
 def recognises(path: Path) -> bool:
     """Whether a path holds CSV whose header has VIA's columns."""
-    start = document_files.first_bytes(path, ".csv")
+    start = recognition.first_bytes(path, ".csv")
     header = start.partition(b"\n")[0]
     if start.startswith(b"#") and _HEADER_3 in start:
         return True

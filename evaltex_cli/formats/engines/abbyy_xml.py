@@ -14,7 +14,7 @@ from pathlib import Path
 
 from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Format, Indexer, Side
-from evaltex_cli.formats.documents import document_files, levels, safe_xml
+from evaltex_cli.formats.documents import levels, recognition, safe_xml
 from evaltex_cli.formats.documents.document_files import index_each
 from evaltex_cli.formats.documents.each_file import Pages
 from evaltex_cli.formats.documents.safe_xml import Element
@@ -94,8 +94,8 @@ def _box(element: Element) -> tuple[float, float, float, float]:
 
 
 def _recognises(path: Path) -> bool:
-    start = document_files.first_bytes(path, ".xml")
-    return document_files.has_root(path, "document") and _MARK.search(start) is not None
+    start = recognition.first_bytes(path, ".xml")
+    return recognition.has_root(path, "document") and _MARK.search(start) is not None
 
 
 _PLACE = 'l="10" t="10" r="60" b="30"'

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, quote
 from evaltex_cli.formats.base import Format, Indexer, Side, Source
-from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents import document_files, recognition, safe_json
 from evaltex_cli.formats.documents.each_file import Reading, Survey
 from evaltex_cli.formats.documents.safe_json import Item, Number
 from evaltex_cli.formats.engines import values
@@ -170,7 +170,7 @@ def index_by(declared: str | None) -> Indexer:
 
 
 def _recognises(path: Path) -> bool:
-    start = _START.match(document_files.first_bytes(path, document_files.main_ending(path, ENDINGS)))
+    start = _START.match(recognition.first_bytes(path, recognition.main_ending(path, ENDINGS)))
     return start is not None and b'"image_id"' not in start[0]  # which COCO's results have
 
 

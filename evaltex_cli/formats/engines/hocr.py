@@ -18,7 +18,7 @@ from pathlib import Path
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, quote
 from evaltex_cli.formats.base import Format, Indexer, Side
-from evaltex_cli.formats.documents import document_files, levels
+from evaltex_cli.formats.documents import levels, recognition
 from evaltex_cli.formats.documents.document_files import index_each
 from evaltex_cli.formats.documents.each_file import Pages
 from evaltex_cli.formats.engines.html_tags import Tag, events
@@ -196,7 +196,7 @@ def _shown(tag: Tag) -> str:
 
 def recognises(path: Path) -> bool:
     """Whether a file, or the first of a folder or archive, has an element of one of hOCR's classes."""
-    return _CLASS.search(document_files.first_bytes(path, document_files.main_ending(path, ENDINGS))) is not None
+    return _CLASS.search(recognition.first_bytes(path, recognition.main_ending(path, ENDINGS))) is not None
 
 
 _PLACE = "title='bbox 10 10 60 30{}'"

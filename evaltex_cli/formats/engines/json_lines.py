@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, Steps, counted
 from evaltex_cli.formats.base import Indexer, Side, Source
-from evaltex_cli.formats.documents import document_files, json_scan
+from evaltex_cli.formats.documents import document_files, json_scan, recognition
 from evaltex_cli.formats.documents.safe_json import Item
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
@@ -47,9 +47,9 @@ class LineFormat:
 def recognises(path: Path, form: LineFormat) -> bool:
     """Whether a file is of the format, or one of those of a folder or archive of few text files."""
     if not archive.is_archive(path):
-        return form.begins(document_files.head(path))
+        return form.begins(recognition.head(path))
     ending = _ending(path)
-    if ending is None or document_files.endings(path)[ending] > FEW_FILES:
+    if ending is None or recognition.endings(path)[ending] > FEW_FILES:
         return False
     entries = archive.open_entries(path, ending)
     return any(form.begins(data.removeprefix(_BOM)) for data in entries.read_many(entries.entries))
@@ -133,4 +133,4 @@ def _texts(path: Path, form: LineFormat) -> tuple[list[tuple[str, bytes]], str, 
 
 
 def _ending(path: Path) -> str | None:
-    return next((ending for ending in ENDINGS if document_files.endings(path)[ending]), None)
+    return next((ending for ending in ENDINGS if recognition.endings(path)[ending]), None)

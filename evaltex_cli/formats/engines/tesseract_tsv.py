@@ -18,7 +18,7 @@ from pathlib import Path
 from evaltex_cli.errors import FaultLog, FormatError, Position, counted, quote
 from evaltex_cli.formats.base import Format, Indexer, Side
 from evaltex_cli.formats.coordinates import box
-from evaltex_cli.formats.documents import document_files
+from evaltex_cli.formats.documents import document_files, recognition
 from evaltex_cli.formats.documents.document_files import index_each
 from evaltex_cli.formats.documents.each_file import Pages, Reading, Survey
 from evaltex_cli.formats.files.numbers import parse_number
@@ -140,7 +140,7 @@ def _look(data: bytes) -> int:
 
 def recognises(path: Path) -> bool:
     """Whether the first line of a file, or of the first of a folder or archive, has Tesseract's columns."""
-    start = document_files.first_bytes(path, document_files.main_ending(path, ENDINGS))
+    start = recognition.first_bytes(path, recognition.main_ending(path, ENDINGS))
     return start.partition(b"\n")[0].rstrip(b"\r") == "\t".join(_COLUMNS).encode()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, quote
 from evaltex_cli.formats.base import Format, Side, Source
-from evaltex_cli.formats.documents import document_files
+from evaltex_cli.formats.documents import recognition
 from evaltex_cli.formats.documents.document_files import text_of
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
@@ -66,7 +66,7 @@ def recognises(path: Path) -> bool:
     if archive.is_archive(path):
         names = [name for name in archive.names(path) if name.lower().endswith(".txt")]
         return bool(names) and all(_FILE.fullmatch(PurePosixPath(name).name) for name in names)
-    lines = document_files.head(path).lstrip().splitlines(keepends=True)[:_FIRST_LINES]
+    lines = recognition.head(path).lstrip().splitlines(keepends=True)[:_FIRST_LINES]
     if _FILE.fullmatch(path.name):
         return bool(lines) and len(lines[0].split()) in (6, 10)
     images = [line.split()[0] for line in lines if line.strip()]

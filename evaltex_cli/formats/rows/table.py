@@ -22,7 +22,7 @@ from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_
 from evaltex_cli.formats.base import DONT_CARE, Format, Indexer, Side, Source
 from evaltex_cli.formats.confidences import scale_of
 from evaltex_cli.formats.coordinates import box, polygon
-from evaltex_cli.formats.documents import document_files
+from evaltex_cli.formats.documents import document_files, recognition
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.numbers import parse_number
@@ -77,7 +77,7 @@ def _tables(path: Path, mapping: dict[str, str]) -> tuple[list[_Table], str, tup
     if not archive.is_archive(path):
         entries = archive.open_entries(path, largest=document_files.MAX_BYTES)
     else:
-        entries = archive.open_entries(path, document_files.main_ending(path, ENDINGS))
+        entries = archive.open_entries(path, recognition.main_ending(path, ENDINGS))
     fingerprint, tables = Fingerprint(entries), []
     for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
         fingerprint.add(entry, data)
@@ -240,7 +240,7 @@ def index_by(columns: str | None) -> Indexer:
 
 def _header(path: Path) -> list[str]:
     """The names of columns of a file, or of the first of a folder or archive; none if it begins otherwise."""
-    start = document_files.first_bytes(path, document_files.main_ending(path, ENDINGS))
+    start = recognition.first_bytes(path, recognition.main_ending(path, ENDINGS))
     try:
         header = start.lstrip().partition(b"\n")[0].decode("utf-8")
         if header.startswith(("{", "[", "<")):  # JSON or XML in one line

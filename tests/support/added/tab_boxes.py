@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evaltex_cli.errors import FaultLog, FormatError, Position
 from evaltex_cli.formats.base import Format, Side
-from evaltex_cli.formats.documents import document_files
+from evaltex_cli.formats.documents import document_files, recognition
 from evaltex_cli.formats.files.numbers import parse_number
 from evaltex_cli.formats.files.text_lines import numbered_lines, refuse_excess
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
@@ -40,7 +40,7 @@ def _word(cells: list[str], at: Position) -> CollectedObject:
 
 
 def _recognises(path: Path) -> bool:
-    return document_files.first_bytes(path, ".tsv").startswith(_HEAD)
+    return recognition.first_bytes(path, ".tsv").startswith(_HEAD)
 
 
 FORMAT = Format(
