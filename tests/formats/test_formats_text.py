@@ -23,6 +23,7 @@ from evaltex_cli.formats import lines as line_formats
 from evaltex_cli.formats import plain_lines
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.files import archive
+from evaltex_cli.formats.files.entries import Entries
 from evaltex_cli.formats.files.text_lines import MAX_OBJECTS, line_ends
 from evaltex_cli.formats.filters import at_least
 from evaltex_cli.formats.icdar import bulk_shapes
@@ -250,7 +251,7 @@ def test_an_archive_of_pictures_is_listed_once_for_all(tmp_path: Path, monkeypat
     listed: list[str] = []
     open_entries = archive.open_entries
 
-    def counting(path: Path, suffix: str = ".txt", *others: Any) -> archive.Entries:
+    def counting(path: Path, suffix: str = ".txt", *others: Any) -> Entries:
         listed.append(suffix)
         return open_entries(path, suffix, *others)
 

@@ -15,6 +15,7 @@ from reading import folder, read
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.files.entries import Entries
 from evaltex_cli.geometry import outlines
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -59,7 +60,7 @@ def test_an_archive_is_passed_over_once_until_it_changes(tmp_path: Path, monkeyp
     opened: list[Path] = []
     inner = archive.open_entries
 
-    def open_entries(path: Path, *ending: str) -> archive.Entries:
+    def open_entries(path: Path, *ending: str) -> Entries:
         opened.extend([] if ending else [path])  # with an ending, for a look at the first file
         return inner(path, *ending)
 

@@ -233,7 +233,7 @@ def index_each(
         Of the documents in a folder or archive: the one that most files have; others are left out with a warning.
     parse : callable
     largest : int or None
-        Bytes of the largest document; None for `archive.MAX_ENTRY_BYTES`.
+        Bytes of the largest document; None for `entries.MAX_ENTRY_BYTES`.
     survey : Survey or None
         What decides over all documents how each is read.
     pages : Pages or None

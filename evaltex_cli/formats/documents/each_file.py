@@ -13,7 +13,7 @@ import numpy as np
 from evaltex_cli.errors import MOST_FAULTS, FaultLog, FormatError, counted
 from evaltex_cli.formats.base import ImageText, Place, ReadImages, Side
 from evaltex_cli.formats.documents import safe_xml
-from evaltex_cli.formats.files.archive import Entries
+from evaltex_cli.formats.files.entries import Entries
 from evaltex_cli.formats.parsed import CollectedImage, columns, places
 from evaltex_cli.records import Ints, expanded
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.files import archive
+from evaltex_cli.formats.files.entries import Entries, Entry
 from evaltex_cli.formats.files.listing import about_data_set
 from evaltex_cli.runtime import input_files
 
@@ -64,7 +65,7 @@ def _first_entry(path: Path, ending: str, state: int) -> bytes:
     return entries.read(first_with_content(entries))[:_HEAD_BYTES].removeprefix(BOM)
 
 
-def first_with_content(entries: archive.Entries) -> archive.Entry:
+def first_with_content(entries: Entries) -> Entry:
     """Return the first file that is more than an empty list, as of an image without text; else the first file.
 
     Files of METS, by their names, come last.

@@ -8,7 +8,7 @@ from array import array
 from dataclasses import replace
 from pathlib import Path
 
-from evaltex_cli.formats.files.archive import Entries, Entry, unreadable
+from evaltex_cli.formats.files.entries import Entries, Entry, unreadable
 
 
 class Fingerprint:

@@ -50,7 +50,7 @@ import numpy as np
 
 from evaltex_cli.errors import FaultLog, not_utf8
 from evaltex_cli.formats.base import Format, ImageText, Indexer, Place, ReadImages, Side, Source
-from evaltex_cli.formats.files import archive
+from evaltex_cli.formats.files.entries import Entries
 from evaltex_cli.formats.icdar.bulk_shapes import is_dont_care
 from evaltex_cli.formats.icdar.lines import COORDINATES, HAS_BOXES, Syntax, bare_line, parse_line
 from evaltex_cli.formats.icdar.survey import UTF8_BOM, numbers_of_lines, recognises, survey
@@ -93,7 +93,7 @@ def index(name: str) -> Indexer:
 class _Lines:
     """The lines of some entries, one image each; a `base.Content`."""
 
-    entries: archive.Entries
+    entries: Entries
     syntax: Syntax
 
     def part(self, positions: Ints) -> _Lines:

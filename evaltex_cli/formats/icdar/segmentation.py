@@ -25,6 +25,7 @@ from evaltex_cli.errors import ChangedError, FaultLog, FormatError, InputError, 
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.decoders import unlimited_and_silent
 from evaltex_cli.formats.files import archive
+from evaltex_cli.formats.files.entries import Entries, Entry
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.numbers import parse_number
 from evaltex_cli.formats.files.text_lines import numbered_lines, refuse_excess
@@ -167,7 +168,7 @@ def _picture(path: Path, text_name: str) -> tuple[Any, int]:
 
 
 @lru_cache(maxsize=len(_SUFFIXES))
-def _packed_pictures(path: Path, suffix: str, state: int) -> tuple[archive.Entries, dict[str, archive.Entry]]:
+def _packed_pictures(path: Path, suffix: str, state: int) -> tuple[Entries, dict[str, Entry]]:
     """The pictures of an ending in an archive in this state (`archive.state`), and by name the first of each."""
     pictures = archive.open_entries(path, suffix)
     return pictures, {entry.name: entry for entry in reversed(pictures.entries)}

@@ -34,6 +34,7 @@ from evaltex_cli.errors import FormatError, counted
 from evaltex_cli.formats.base import DONT_CARE, Side
 from evaltex_cli.formats.confidences import UNIT, Scale, scale_of
 from evaltex_cli.formats.files import archive
+from evaltex_cli.formats.files.entries import Entries
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.row_files import is_file_of_rows
 from evaltex_cli.formats.files.text_lines import refuse_excess, without_blank_lines
@@ -66,7 +67,7 @@ class Survey:
     `rows` has the evidence of lines that begin with a class; it is without any unless nearly all lines may be such.
     """
 
-    entries: archive.Entries
+    entries: Entries
     sha256: str
     shapes: Shapes
     rows: Evidence
@@ -223,7 +224,7 @@ def _survey(path: Path, state: int) -> Survey:
     return Survey(entries, fingerprint.hexdigest(), shapes, rows)
 
 
-def _blocks(entries: archive.Entries, fingerprint: Fingerprint) -> Iterator[bytes]:
+def _blocks(entries: Entries, fingerprint: Fingerprint) -> Iterator[bytes]:
     """Yield the text of all entries, many at a time; those that are out of bounds say nothing of the others."""
     parts: list[bytes] = []
     size = 0
