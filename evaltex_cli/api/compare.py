@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, Unpack, overload
 
 from evaltex_cli.api.inputs import Asked, Images, ScoringOptions, asked, sides, warn
-from evaltex_cli.comparison import comparison
-from evaltex_cli.comparison.comparison import Comparison, System
+from evaltex_cli.comparison import comparison, detector_results
+from evaltex_cli.comparison.comparison import Comparison
+from evaltex_cli.comparison.detector_results import System
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluations import ByProtocol
 from evaltex_cli.evaluation.inputs import open_inputs
@@ -112,8 +113,10 @@ def _named(detectors: Detectors) -> dict[str, Images]:
 
 def _systems(gt: Images | None, given: Images, label: str, wanted: Asked, ordered_map: OrderedMap) -> list[System]:
     """Read or make the results of a detector."""
-    if isinstance(given, str | PathLike) and comparison.is_result(Path(given)):
-        found = [one for one in comparison.stored(Path(given), label) if one.protocol.name in wanted.chosen.records]
+    if isinstance(given, str | PathLike) and detector_results.is_result(Path(given)):
+        found = [
+            one for one in detector_results.stored(Path(given), label) if one.protocol.name in wanted.chosen.records
+        ]
         if isinstance(gt, str | PathLike):
             comparison.refuse_other_ground_truth(Path(gt), wanted.options, [found])
         return found
@@ -121,4 +124,4 @@ def _systems(gt: Images | None, given: Images, label: str, wanted: Asked, ordere
         raise InputError(f"{label}: detections without a ground truth; give it, or results of a run with -a")
     both = sides(gt, given, wanted.sizes)
     inputs = open_inputs(both.gt, both.det, both.options(wanted.options), ordered_map)
-    return comparison.evaluated(inputs, label, wanted.chosen.records, ordered_map)
+    return detector_results.evaluated(inputs, label, wanted.chosen.records, ordered_map)

@@ -80,9 +80,9 @@ def command(
     the first detector; intervals and p-values are of a sign-flip test over images.
     """
     with error_exit():
-        from evaltex_cli.comparison import comparison, tables, terminal_table
+        from evaltex_cli.comparison import comparison, detector_results, tables, terminal_table
 
-        stored = [comparison.is_result(path) for path in paths]
+        stored = [detector_results.is_result(path) for path in paths]
         detectors = paths if stored[0] else paths[1:]
         if len(detectors) < 2:
             stop("nothing to compare; give GT DET_A DET_B, or two results of runs with -a")
@@ -98,7 +98,8 @@ def command(
         parameters, options = chosen.parameters(), chosen.read_by(options)
         with Work().workers() if are_all_stored else work.workers(*paths, options.images, options.lines) as ordered_map:
             systems = [
-                comparison.systems_of(path, label, paths[0], options, parameters, ordered_map) for path, label in named
+                detector_results.systems_of(path, label, paths[0], options, parameters, ordered_map)
+                for path, label in named
             ]
         if not stored[0]:
             comparison.refuse_other_ground_truth(paths[0], options, systems)

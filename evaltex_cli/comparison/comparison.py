@@ -2,59 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.comparison.changes import Changes, ImageChange, ObjectChange, image_changes, object_changes
+from evaltex_cli.comparison.detector_results import System
 from evaltex_cli.display import Record, Table, number
 from evaltex_cli.errors import FaultLog, InputError, quote
-from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
-from evaltex_cli.evaluation.inputs import Inputs, open_inputs
-from evaltex_cli.evaluation.tally import Sink
 from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.protocols import PROTOCOLS, config
-from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores, Tally, load
-from evaltex_cli.results import reader, significance
-from evaltex_cli.results.image_table import ImageTable, ImageTableBuilder, first_difference, table_of
-from evaltex_cli.results.result_document import ResultDocument, differences, of_evaluation
-from evaltex_cli.runtime import OrderedMap
+from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.results import significance
+from evaltex_cli.results.image_table import first_difference
+from evaltex_cli.results.result_document import differences
 
 if TYPE_CHECKING:
     import pandas
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class System:
-    """One protocol's result of one detector.
-
-    Attributes
-    ----------
-    label : str
-        The detector's name.
-    document : ResultDocument
-    rows : EvidenceRows
-        Each image's evidence, in the ground truth's order.
-    """
-
-    label: str
-    protocol: Protocol
-    parameters: Any
-    document: ResultDocument
-    rows: EvidenceRows
-
-    @property
-    def table(self) -> ImageTable:
-        """Each image's scores and objects, in the ground truth's order."""
-        return self.document.table
-
-    def score(self, tally: Tally) -> Scores:
-        """Score summed evidence."""
-        return self.protocol.scores(tally, self.parameters)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -290,89 +257,3 @@ def _refuse_unlike(systems: Sequence[System]) -> None:
                 f"{first.label} and {system.label} list other objects of image {quote(system.rows.names[image])},"
                 " though their ground truth is the same; make the damaged result again"
             )
-
-
-def evaluated(
-    inputs: Inputs,
-    label: str,
-    protocols: Mapping[str, Any],
-    ordered_map: OrderedMap = map,
-) -> list[System]:
-    """Evaluate a detector by several protocols.
-
-    Parameters
-    ----------
-    inputs : Inputs
-        Boxes and polygons, or label pictures.
-    protocols : mapping
-        Name -> parameters record.
-    ordered_map : callable
-        What does the work (`workers`).
-
-    Raises
-    ------
-    InputError
-        As `evaluate.evaluate`.
-    """
-    runs = runs_of(protocols)
-    tables = {run.protocol.name: ImageTableBuilder(run.protocol.headline, with_objects=True) for run in runs}
-    sink = Sink(table_of, lambda run, table: tables[run.protocol.name].add_table(table))
-    return [
-        _system(label, of_evaluation(result, tables.pop(result.protocol.name).table()))
-        for result in evaluate_inputs(inputs, runs, sink, ordered_map=ordered_map)
-    ]
-
-
-def systems_of(
-    path: Path, label: str, gt: Path, options: InputOptions, protocols: Mapping[str, Any], ordered_map: OrderedMap
-) -> list[System]:
-    """Read the results of a detector, or evaluate its detections; raises as `stored` and `evaluated`."""
-    if is_result(path):
-        return stored(path, label)
-    return evaluated(open_inputs(gt, path, options, ordered_map), label, protocols, ordered_map)
-
-
-def is_result(path: Path) -> bool:
-    """Whether a path is a result's .json or a folder with one, rather than detections."""
-    return any(reader.is_document(file) for file in reader.files(path))
-
-
-def stored(path: Path, label: str) -> list[System]:
-    """Read the results of an earlier run.
-
-    Parameters
-    ----------
-    path : Path
-        A result's .json, or a folder of them.
-
-    Raises
-    ------
-    InputError
-        When one is no result, or was made without ``-a`` and so has no images.
-    """
-    files = (file for file in reader.files(path) if not path.is_dir() or reader.is_document(file))
-    return [of_document(file, reader.read(file, with_objects=True), label) for file in files]
-
-
-def of_document(file: Path, document: ResultDocument, label: str) -> System:
-    """Return a detector's result that was read from a file.
-
-    Raises
-    ------
-    InputError
-        When it is damaged, or was made without ``-a`` and so has no results of images.
-    """
-    if not document.images:
-        raise InputError(f"{file}: holds no images' results; run that evaluation again with -a")
-    try:
-        return _system(label, document)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{file}: is a damaged result ({quote(str(error))}); make it again") from error
-
-
-def _system(label: str, document: ResultDocument) -> System:
-    protocol, objects = load(document.protocol), document.table.objects
-    parameters = config.checked(protocol.name, document.parameters)
-    if objects is not None and len(objects.ids):
-        protocol.object_credit(objects.types[:1], {name: values[:1] for name, values in objects.values.items()})
-    return System(label, protocol, parameters, document, document.table.rows.typed(protocol.tally))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from evaltex_cli.comparison import comparison
+from evaltex_cli.comparison import detector_results
 from evaltex_cli.diagnosis.diagnosis import Diagnosis, Diagnostician, diagnosed
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluate import Progress
@@ -44,14 +44,14 @@ class Result:
     label : str
         The detector's name in the report.
     document : ResultDocument
-    system : comparison.System or None
+    system : detector_results.System or None
         The same with the evidence of each image; None if the run was made without images' results.
     """
 
     label: str
     protocol: Protocol
     document: ResultDocument
-    system: comparison.System | None
+    system: detector_results.System | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -185,7 +185,7 @@ def _by_protocol(path: Path, label: str, is_compared: bool) -> dict[str, Result]
         if file not in present:
             continue
         document = reader.read(file, with_objects=is_compared)
-        system = comparison.of_document(file, document, label) if document.images else None
+        system = detector_results.of_document(file, document, label) if document.images else None
         results[document.protocol] = Result(label, load(document.protocol), document, system)
     if not results:
         raise InputError(f"{path}: holds no results; expected PROTOCOL.json ({', '.join(PROTOCOLS)})")

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from evaltex_cli import evaluate
 from evaltex_cli.cli import main
-from evaltex_cli.comparison import comparison, tables
+from evaltex_cli.comparison import comparison, detector_results, tables
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
@@ -192,7 +192,7 @@ def test_20_percent_fewer_boxes_are_significant(folder):
     dropped = set(boxes[::5])
     (folder / "fewer.txt").write_text("".join(line for k, line in enumerate(lines) if k not in dropped))
     systems = [
-        comparison.evaluated(
+        detector_results.evaluated(
             open_inputs(folder / "gt.txt", folder / name, InputOptions()),
             name,
             {"evaltex": evaluate("gt.txt", "whole.txt").parameters},

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaltex_cli.comparison import comparison, terminal_table
-from evaltex_cli.comparison.comparison import Comparison, System
+from evaltex_cli.comparison import comparison, detector_results, terminal_table
+from evaltex_cli.comparison.comparison import Comparison
+from evaltex_cli.comparison.detector_results import System
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config
@@ -61,7 +62,7 @@ def evaluated(folder: Path) -> dict[str, dict[str, System]]:
     return {
         name: {
             system.protocol.name: system
-            for system in comparison.evaluated(
+            for system in detector_results.evaluated(
                 open_inputs(folder / "gt.txt", folder / f"{name}.txt", InputOptions()), name, records
             )
         }

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from evaltex_cli import evaluate, formats
 from evaltex_cli.cli import main
-from evaltex_cli.comparison import comparison
+from evaltex_cli.comparison import comparison, detector_results
 from evaltex_cli.diagnosis import tables, terminal_table
 from evaltex_cli.diagnosis.diagnosis import Diagnosis, diagnose
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES
@@ -118,7 +118,7 @@ class TestContent:
         system = islands(report)["protocol-0"]["systems"][0]
         scalars = {name: value for name, value in document["scores"].items() if not isinstance(value, list)}
         assert system["scores"] == scalars
-        stored = comparison.stored(words / "evaltex.json", "words")[0]
+        stored = detector_results.stored(words / "evaltex.json", "words")[0]
         expected, _ = significance.intervals(stored.rows, stored.score, Bootstrap(0.95, significance.RESAMPLES, 0))
         assert system["intervals"] == {name: list(bounds) if bounds else None for name, bounds in expected.items()}
         assert [one["name"] for one in system["histograms"]] == ["coverage_histogram", "accuracy_histogram"]
@@ -180,7 +180,10 @@ class TestContent:
         data = islands(tmp_path / "report.html")
         assert data["overview"]["systems"] == ["words", "rival"]
         assert data["overview"]["protocols"] == ["evaltex"]
-        systems = [comparison.stored(words / "evaltex.json", "words")[0], comparison.stored(results, "rival")[0]]
+        systems = [
+            detector_results.stored(words / "evaltex.json", "words")[0],
+            detector_results.stored(results, "rival")[0],
+        ]
         expected = {score.score: score.differences for score in comparison.compare(systems).scores}
         assert {row["score"]: row["differences"] for row in data["protocol-0"]["comparison"]} == expected
         first = data["images-0"][0]
