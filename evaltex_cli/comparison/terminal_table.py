@@ -252,7 +252,7 @@ def _notes(comparisons: Sequence[Comparison], look: _Look, all_scores: bool) -> 
     for reason in dict.fromkeys(reason for reason in reasons if reason):
         yield from look.screen.wrapped(f"{UNDEFINED}: {reason}")
     kind = "all" if comparisons[0].is_exact else "random"
-    test = f"one sign-flip test over images ({comparisons[0].resamples} subsets, {kind})"
+    test = f"one sign-flip test over images ({counted(comparisons[0].resamples, '{count} subset[s]')}, {kind})"
     bound = f"p < {look.alpha:g} exactly if the {per_cent(look.level)} interval excludes 0"
     yield from look.screen.wrapped(f"The interval and the p-value of a difference are of {test}: {bound}.")
     summed = ", summed over protocols" if len(comparisons) > 1 else ""

@@ -94,6 +94,8 @@ def conclusion(diagnosis: Diagnosis) -> str:
     """Return a sentence that says what costs most of the headline score."""
     name, score = list(diagnosis.scores.items())[-1]
     loss, worst = diagnosis.losses[name], costliest(diagnosis)
+    if not any(one.objects for bins in diagnosis.breakdowns.values() for one in bins):
+        return f"No object of the ground truth counts, so {name} says nothing."
     if worst is None:
         if loss < _HALF:
             return f"Nothing is lost: {name} is {shown_score(score)}."
