@@ -20,7 +20,7 @@ from evaltex_cli.evaluation.batches import BatchResult, BatchTask, Refused, cut
 from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
 from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
-from evaltex_cli.evaluation.tally import Evaluation, Run, Sink
+from evaltex_cli.evaluation.tally import Evaluation, Run, Sink, defined
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
 from evaltex_cli.protocols.base import load
@@ -159,7 +159,7 @@ def scored(
         gt=gt,
         det=det,
         tally=run.sums,
-        scores=protocol.scores(run.sums, run.parameters),
+        scores=defined(protocol.scores(run.sums, run.parameters), run.sums.as_dict()),
         warnings=[*warnings, *_text_warnings(run, gt, det), *map(str, run.gathered.warnings)],
         rows=run.rows(),
     )

@@ -41,8 +41,11 @@ def explained(evaluations: Sequence[Evaluation], inputs: Inputs) -> list[Evaluat
         return list(evaluations)
     few = min(max(FEW_IMAGES, len(inputs.gt.names) // SHARE), MANY_IMAGES)
     swapped = swapped_inputs.swapped(inputs.gt, inputs.det, few) and swapped_inputs.swapped(inputs.gt, inputs.det)
+    always = [swapped] if swapped else []
+    if 0 < evaluations[0].gt.objects == evaluations[0].gt.dont_care:
+        always.append("every object of the ground truth is don't care, so recall is undefined")
     return [
-        replace(one, warnings=[*one.warnings, *([swapped] if swapped else []), *reasons])
+        replace(one, warnings=[*one.warnings, *always, *reasons])
         for one, reasons in zip(evaluations, _reasons(evaluations, inputs, few, bool(swapped)), strict=True)
     ]
 
@@ -57,11 +60,13 @@ def _reasons(evaluations: Sequence[Evaluation], inputs: Inputs, few: int, is_swa
     if min(batch.gt.count, batch.det.count) < FEW_OBJECTS:
         batch = sample(inputs.gt, inputs.det, inputs.paired)
     misread = best_misreading(batch)
-    boxes_agree = agreement(batch)
+    boxes_agree = None if batch.gt.dont_care.all() else agreement(batch)
     return [_reason(one, misread, boxes_agree, is_swapped) for one in evaluations]
 
 
-def _reason(evaluation: Evaluation, misread: Misreading | None, boxes_agree: float, is_swapped: bool) -> list[str]:
+def _reason(
+    evaluation: Evaluation, misread: Misreading | None, boxes_agree: float | None, is_swapped: bool
+) -> list[str]:
     if not evaluation.is_low(LOW):
         return []
     if misread is not None and (evaluation.is_nearly_zero or misread.after >= _CLEARLY_BETTER):
@@ -77,12 +82,14 @@ def _how_many(evaluation: Evaluation) -> str:
     return "hardly anything matches" if evaluation.best_score else "nothing matches"
 
 
-def _why(evaluation: Evaluation, boxes_agree: float) -> str:
+def _why(evaluation: Evaluation, boxes_agree: float | None) -> str:
     """Why nothing matches, if another reading of the coordinates is not why."""
     if not evaluation.gt.objects:
         return "the ground truth has no object"
     if not evaluation.det.objects:
         return "the detections have no object"
+    if boxes_agree is None:
+        return "the images with detections have only don't-care objects"
     if boxes_agree < _AGREE:
         return "no other reading of the coordinates makes both sides agree; see `evaltex validate GT DET`"
     what = "texts" if evaluation.protocol.needs_texts else "rest"

@@ -279,6 +279,20 @@ def add_batch(run: Run, batch: ImageBatch, make: Make | None) -> Any:
     return None if make is None else make(run, batch, evidence)
 
 
+def defined(scores: Scores, evidence: Totals) -> Scores:
+    """Return scores with None for those that are undefined, because every object of the ground truth is don't care.
+
+    Recall is undefined then; and all of them, unless a detection counts, which is false.
+    """
+    if evidence.get("counted_gt_objects", 1) or not evidence.get("gt_objects"):
+        return scores
+    has_false = evidence.get("counted_detections") or evidence.get("false_positives")
+    return {
+        name: None if isinstance(value, float) and not (has_false and "recall" not in name) else value
+        for name, value in scores.items()
+    }
+
+
 def image_scores(run: Run, tally: Tally) -> Scores:
     """Score one image's evidence."""
     return (run.protocol.image_scores or run.protocol.scores)(tally, run.parameters)

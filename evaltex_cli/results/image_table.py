@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.evaluation.tally import ImageResult, Run, image_scores
+from evaltex_cli.evaluation.tally import ImageResult, Run, defined, image_scores
 from evaltex_cli.protocols.base import Evidence, EvidenceRows, Tally
 from evaltex_cli.protocols.matches import FALSE_POSITIVE, MATCH_TYPES
 from evaltex_cli.records import Floats, ImageBatch, Ints, offsets_of
@@ -140,12 +140,13 @@ def _of_images(images: Sequence[ImageResult], headline: Sequence[str], with_obje
         ids = np.array([one.id for one in entries], np.int64)
         objects = ObjectColumns(ids, types, {name: _floats([one.values[name] for one in entries]) for name in names})
     totals = images[0].totals if images else {}
+    scores = [defined(image.scores, image.totals) for image in images]
     return ImageTable(
         StoredRows(
             [image.name for image in images],
             {name: _evidence([image.totals[name] for image in images]) for name in totals},
         ),
-        {name: _floats([image.scores.get(name) for image in images]) for name in headline},
+        {name: _floats([one.get(name) for one in scores]) for name in headline},
         _counts(types, offsets, np.array(false_positives, np.int64)),
         offsets,
         objects,
@@ -157,7 +158,7 @@ def table_of(run: Run, batch: ImageBatch, evidence: Evidence) -> ImageTable:
     if evidence.matches is None:
         raise ValueError("evidence was made without matches")
     gt, det = evidence.matches
-    scores = [image_scores(run, tally) for tally in evidence.tally.rows()]
+    scores = [defined(image_scores(run, tally), tally.as_dict()) for tally in evidence.tally.rows()]
     false_positives = np.bincount(batch.det.image[det.types == FALSE_POSITIVE], minlength=len(batch.names))
     return ImageTable(
         StoredRows(list(batch.names), evidence.tally.as_dict()),
