@@ -52,8 +52,8 @@ class Gate:
 
     @property
     def shown(self) -> str:
-        """The score with its slice."""
-        return self.score if self.slice is None else f"{self.score}[{self.slice}]"
+        """The score, or the recall of the slice."""
+        return self.score if self.slice is None else f"recall[{self.slice}]"
 
 
 def parse(expression: str) -> Gate:
@@ -174,11 +174,13 @@ def verdicts(
     decided = []
     for gate in gates:
         name = _protocol(gate, list(by_name))
-        score = _score(gate, name, by_name[name].scores)
-        value = score if gate.slice is None else recalls[name][gate.slice]
+        scores = by_name[name].scores
+        own = _resolved(gate, name, scores)
+        value = scores[own] if gate.slice is None else recalls[name][gate.slice]
         operator, limit, base = _limit(gate, by_name[name], before)
         failed = value is None or _compare(value, operator, limit)
-        decided.append(Verdict(gate.expression, name, gate.shown, value, base, limit, not failed))
+        shown = own if gate.slice is None else gate.shown
+        decided.append(Verdict(gate.expression, name, shown, value, base, limit, not failed))
     return decided
 
 
@@ -187,7 +189,7 @@ def _limit(gate: Gate, evaluation: Evaluation, before: Before) -> tuple[str, flo
     if gate.operator is not None:
         return gate.operator, gate.limit, None
     protocol = evaluation.protocol
-    resolved = score_names.resolve(gate.score, score_names.scalars(evaluation.scores))
+    resolved = _resolved(gate, protocol.name, evaluation.scores)
     if not gate.percent and abs(gate.limit) >= 1 and resolved not in protocol.unbounded:
         hint = f"did you mean {gate.limit:+g}%?" if abs(gate.limit) < 100 else "expected less than 1"
         raise ConfigError(f"--fail-if {gate.expression}: {resolved} is from 0 to 1, so it cannot change by 1; {hint}")
@@ -207,7 +209,9 @@ def _before(gate: Gate, protocol: str, before: Before) -> float | None:
     if gate.slice is None:
         if protocol not in before.results:
             raise ConfigError(f"{lead}needs a baseline of {protocol}; give one by --baseline RESULT.json")
-        return _score(gate, protocol, before.results[protocol].scores)
+        scores = before.results[protocol].scores
+        value: float | None = scores[_resolved(gate, protocol, scores)]
+        return value
     recalls = before.recalls(protocol)
     if not recalls:
         advice = (
@@ -222,9 +226,8 @@ def _before(gate: Gate, protocol: str, before: Before) -> float | None:
 def _refuse_pointless(gate: Gate, nothing: Evaluation, before: Before) -> None:
     """Refuse, before any work, a gate that cannot be decided, or that no result can fail; raises as `verdicts`."""
     name = nothing.protocol.name
-    _score(gate, name, nothing.scores)
+    is_share = _resolved(gate, name, nothing.scores) not in nothing.protocol.unbounded
     operator, limit, base = _limit(gate, nothing, before)
-    is_share = score_names.resolve(gate.score, score_names.scalars(nothing.scores)) not in nothing.protocol.unbounded
     if _compare(0.0, operator, limit) or _compare(1.0 if is_share else math.inf, operator, limit):
         return
     values = "from 0 to 1" if is_share else "never below 0"
@@ -250,9 +253,9 @@ def _protocol(gate: Gate, names: Sequence[str]) -> str:
     return name
 
 
-def _score(gate: Gate, protocol: str, scores: Mapping[str, Any]) -> float | None:
+def _resolved(gate: Gate, protocol: str, scores: Mapping[str, Any]) -> str:
+    """The protocol's own name of the score."""
     try:
-        value: float | None = scores[score_names.resolve(gate.score, score_names.scalars(scores))]
+        return score_names.resolve(gate.score, score_names.scalars(scores))
     except ConfigError as error:
         raise ConfigError(f"--fail-if {gate.expression}: {error} (scores of {protocol})") from error
-    return value

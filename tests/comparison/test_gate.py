@@ -241,6 +241,11 @@ def test_spellings_of_a_slice(text):
     assert gate.parse("recall[length >= 4]<0.5").slice == "length>=4"
 
 
+@pytest.mark.parametrize("typed", ["f1", "F-Score", "hmean"])
+def test_a_verdict_has_the_protocols_own_name(evaluation, typed):
+    assert verdict(f"{typed}<0.1", evaluation).score == "fscore"
+
+
 def test_slices_of_an_earlier_run_are_those_of_its_gates(tmp_path, evaluation):
     before = gate.Verdict("recall[height<16]<0.1", "evaltex", "recall[height<16]", 0.5, None, 0.1, True)
     path = tmp_path / "baseline.json"

@@ -94,6 +94,11 @@ def test_the_last_sentence_names_what_costs_most(tmp_path: Path) -> None:
     [
         ("img\n900,900\n1,1,'',f,10,10,200,12\n", "img\n1,'',10,10,200,12\n", "Nothing is lost: hmean is 1.0000."),
         (
+            "img\n900,900\n1,1,'',t,10,10,200,12\n",
+            "img\n1,'',10,10,200,12\n",
+            "No object of the ground truth counts, so hmean says nothing.",
+        ),
+        (
             "img\n900,900\n1,1,'',f,10,10,200,12\n",
             "img\n",
             "Missed objects cost most: if that one were corrected, hmean would be 1.0000 instead of 0.0000 (+1.0000).",
