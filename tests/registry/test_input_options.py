@@ -51,7 +51,7 @@ def run(*arguments: str, status: int = 0) -> Result:
 def scores(*options: str) -> tuple[str, dict[str, Any]]:
     """The protocol's name and the scores of a run."""
     run("gt", "det", "res", "--quiet", *options)
-    (file,) = Path("res").glob("*.json")
+    (file,) = (file for file in Path("res").glob("*.json") if file.name != "scores.json")
     document = json.loads(file.read_text())
     return document["signature"], document["scores"]
 

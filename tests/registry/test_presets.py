@@ -54,7 +54,7 @@ def result(*options: str) -> dict[str, Any]:
     for old in Path("res").glob("*"):
         old.unlink()
     run("gt", "det", "res", "--quiet", *options)
-    (file,) = Path("res").glob("*.json")
+    (file,) = (file for file in Path("res").glob("*.json") if file.name != "scores.json")
     document: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return document
 
