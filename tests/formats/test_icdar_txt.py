@@ -112,7 +112,7 @@ def test_exactly_three_hashes_in_ground_truth_are_dont_care(tmp_path: Path, kind
     path = folder(tmp_path / "a", "\n".join(f"{COORDINATES[kind]},{text}" for text in texts))
     found = read(path)
     assert found.objects.dont_care.tolist() == [True, True, False, False, False, False]
-    assert "1 transcriptions are ### with blanks around, which is not don't care" in found.source.warnings[0]
+    assert "1 transcription is ### with blanks or commas around, which is not don't care" in found.source.warnings[0]
     det = read(path, "det")
     assert not det.objects.dont_care.any() and det.texts[0] == "###" and not det.source.warnings
 

@@ -129,3 +129,32 @@ def test_words_of_blanks_in_hocr(tmp_path: Path) -> None:
     found = read(tmp_path / "a.hocr", "det")
     assert found.texts == ["a", ""]
     assert found.source.warnings == (f"{tmp_path / 'a.hocr'}: 1 word of blanks alone was left out",)
+
+
+def test_a_file_of_another_format_among_many_is_named(tmp_path: Path) -> None:
+    boxes = {f"img_{k}__txt": "10,10,60,30,one\n1,2,3,4,two\n" for k in range(30)}
+    found = read(written(tmp_path / "gt", **boxes, odd__txt="10,10,60,10,60,30,10,30,one\n"), "gt")
+    assert found.source.format == "ltrb"
+    assert [fault.partition("; ")[0] for fault in found.faults] == ["odd.txt:1: 8 numbers at the start of the line"]
+    (tmp_path / "gt" / "odd.txt").write_text("1 0.9 10 10 50 20\n")
+    assert [fault.partition("; ")[0] for fault in read(tmp_path / "gt").faults] == [
+        "odd.txt:1: a class, a confidence and four numbers"
+    ]
+    (tmp_path / "gt" / "odd.txt").write_text('10,10,60,30,"60,10,60,30,10,30,one"\n')  # quotes say that it is text
+    assert read(tmp_path / "gt").faults == []
+
+
+def test_a_document_of_another_service_is_no_image_without_text(tmp_path: Path) -> None:
+    response = '{"textAnnotations": [{}, {"description": "a", "boundingPoly": {"vertices": [{}, {"x": 9}, {"y": 9}]}}]}'
+    path = written(tmp_path / "det", a__json=response, b__json="{}", c__json='{"labelAnnotations": []}')
+    assert read(path, "det").faults == []
+    (path / "d.json").write_text('{"Blocks": []}')
+    assert read(path, "det").faults == ["d.json: no key 'fullTextAnnotation'; expected it beside 'Blocks'"]
+    words = '{"analyzeResult": {"pages": [%s]}}'
+    path = written(tmp_path / "azure", a__json=words % '{"width": 9, "height": 9}', b__json=words % '{"tokens": []}')
+    assert read(path, "det").faults[0].startswith("b.json: analyzeResult.pages[0]: no key 'words'")
+
+
+def test_an_angle_in_degrees(tmp_path: Path) -> None:
+    found = read(written(tmp_path / "gt", a__txt="0 0 10 10 60 30 45\n"), "gt", "msra-td500")
+    assert "an angle of 45; expected radians" in found.faults[0]

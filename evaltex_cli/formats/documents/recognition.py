@@ -13,6 +13,7 @@ from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.entries import Entries, Entry
 from evaltex_cli.formats.files.listing import about_data_set
+from evaltex_cli.formats.files.text_lines import with_newlines
 from evaltex_cli.runtime import input_files
 
 _HEAD_BYTES = 1 << 14
@@ -27,7 +28,7 @@ def head(path: Path) -> bytes:
     """Return the first bytes of a file, of its content where gzip packed it; nothing of a folder or archive."""
     if not path.is_file() or archive.is_archive(path):
         return b""
-    return input_files.beginning(path, _HEAD_BYTES).removeprefix(BOM)
+    return with_newlines(input_files.beginning(path, _HEAD_BYTES).removeprefix(BOM))
 
 
 def looks_like_json(path: Path) -> bool:

@@ -146,7 +146,7 @@ def _index(path: Path, side: Side, faults: FaultLog) -> Source:
 
 def recognises(path: Path) -> bool:
     """Whether a path holds CSV whose header has VIA's columns."""
-    start = recognition.first_bytes(path, ".csv")
+    start = recognition.first_bytes(path, ".csv").lstrip()
     header = start.partition(b"\n")[0]
     if start.startswith(b"#") and _HEADER_3 in start:
         return True

@@ -25,6 +25,7 @@ from evaltex_cli.formats.engines.clouds import Page, items, spelled
 from evaltex_cli.formats.parsed import CollectedObject
 
 _SHAPES = ("polygon", "boundingPolygon", "boundingBox", "bounding_polygon", "bounding_box")
+_PAGE = ("words", "width", "unit", "angle", "spans")
 _READ_RESULTS = ("readResults", "recognitionResults")
 
 
@@ -57,6 +58,8 @@ def _image(root: Record, level: str) -> Page:
 def _page(item: Item, at: Steps, level: str, words_in_lines: bool) -> Page:
     with safe_json.under(*at):
         page = safe_json.record(item)
+        if not words_in_lines:
+            clouds.refuse_other(page, _PAGE)
         unit = safe_json.field(page, "unit", str | None, "pixel")
         if unit not in ("pixel", "inch"):
             raise FormatError(quote(unit), "pixel or inch", ("unit",))

@@ -101,6 +101,17 @@ def has(record: Record, key: str) -> bool:
     return value is not None and not (isinstance(value, Raw) and bytes(memoryview(value)[:5]) == b"null")
 
 
+def refuse_other(record: Record, known: Sequence[str]) -> None:
+    """Refuse a record that has keys, but none of those that the service writes; an empty one is of no text.
+
+    Raises
+    ------
+    FormatError
+    """
+    if record and not any(spelled(record, key) in record for key in known):
+        raise safe_json.no_key(record, known[0])
+
+
 def items(record: Record, key: str, *where: str | int) -> Iterator[tuple[Steps, Item]]:
     """Yield the items of a list, and what leads to each; none if the key is missing or null."""
     key = spelled(record, key)

@@ -19,17 +19,23 @@ from evaltex_cli.formats.engines import clouds
 from evaltex_cli.formats.engines.clouds import Page, items, spelled
 from evaltex_cli.formats.parsed import CollectedObject
 
+_DOCUMENT = ("pages", "text", "uri", "content", "mimeType", "entities", "shardInfo")
+_PAGE = ("tokens", "lines", "dimension", "pageNumber", "image", "layout")
+
 
 def _open(document: Item, level: str) -> list[Page]:
     root = safe_json.record(document)
     at: tuple[str, ...] = ()
     if "document" in root:
         at, root = ("document",), safe_json.records(root, "document")
+    with safe_json.under(*at):
+        clouds.refuse_other(root, _DOCUMENT)
     text = safe_json.field(root, "text", str | None, "")
     pages = []
     for where, item in items(root, "pages", *at):
         with safe_json.under(*where):
             page = safe_json.record(item)
+            clouds.refuse_other(page, _PAGE)
             size = safe_json.records(page, "dimension") if clouds.has(page, "dimension") else {}
             width, height = (clouds.number(size, side) for side in ("width", "height"))
         pages.append(Page(list(items(page, level, *where)), width, height, text=text))

@@ -24,6 +24,14 @@ from evaltex_cli.formats.parsed import CollectedObject
 _KEYS = ("fullTextAnnotation", "full_text_annotation", "textAnnotations", "text_annotations")
 
 
+_RESPONSE = (
+    *("fullTextAnnotation", "textAnnotations", "error", "context", "labelAnnotations", "faceAnnotations"),
+    *("landmarkAnnotations", "logoAnnotations", "localizedObjectAnnotations", "safeSearchAnnotation", "webDetection"),
+    *("imagePropertiesAnnotation", "cropHintsAnnotation", "productSearchResults"),
+)
+"""What the service says of a picture."""
+
+
 def _open(document: Item, _: str) -> list[Page]:
     root = safe_json.record(document)
     if "responses" in root:
@@ -34,6 +42,7 @@ def _open(document: Item, _: str) -> list[Page]:
 def _pages(item: Item, at: Steps) -> Iterator[Page]:
     with safe_json.under(*at):
         response = safe_json.record(item)
+        clouds.refuse_other(response, _RESPONSE)
         if clouds.has(response, "error"):
             error = safe_json.record(response["error"])
             raise FormatError(f"an error in the place of a result: {safe_json.shown(error.get('message'))}", "a result")

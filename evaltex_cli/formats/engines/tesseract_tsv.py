@@ -74,7 +74,7 @@ def open_pages(data: bytes) -> list[_Page]:
     text = document_files.text_of(data).encode()
     lines = numbered_lines(text)
     number, head = next(lines, (0, ""))
-    if tuple(head.split("\t")) != _COLUMNS:
+    if tuple(head.rstrip("\t ").split("\t")) != _COLUMNS:
         expected = f"the names of the columns, with tabs between them: {' '.join(_COLUMNS)}"
         raise FormatError(f"the first line {quote(head)}", expected, at=Position(number + 1))
     pages = {number: _Page() for number in _page_numbers(text)}
@@ -141,7 +141,7 @@ def _look(data: bytes) -> int:
 def recognises(path: Path) -> bool:
     """Whether the first line of a file, or of the first of a folder or archive, has Tesseract's columns."""
     start = recognition.first_bytes(path, recognition.main_ending(path, ENDINGS))
-    return start.partition(b"\n")[0].rstrip(b"\r") == "\t".join(_COLUMNS).encode()
+    return start.lstrip().partition(b"\n")[0].rstrip(b"\r\t ,") == "\t".join(_COLUMNS).encode()
 
 
 _SAMPLE = "\n".join(

@@ -21,6 +21,7 @@ from evaltex_cli.formats.files.image_names import (
     parts_of,
 )
 from evaltex_cli.formats.files.listing import Stored
+from evaltex_cli.formats.files.text_lines import with_newlines
 from evaltex_cli.records import Ints
 from evaltex_cli.runtime.input_files import without_gzip
 
@@ -124,7 +125,7 @@ class Entries:
         return next(self.read_many([entry]))
 
     def read_many(self, entries: Iterable[Entry]) -> Iterator[bytes]:
-        """Yield the bytes of some entries, one at a time in memory.
+        """Yield the bytes of some entries, one at a time in memory, with newlines (`text_lines.with_newlines`).
 
         Raises
         ------
@@ -134,11 +135,11 @@ class Entries:
         try:
             if not self.is_zip:
                 for entry in entries:
-                    yield self._read_file(entry)
+                    yield with_newlines(self._read_file(entry))
                 return
             with Path(self.file).open("rb", buffering=_READ_AHEAD) as file:
                 for entry in entries:
-                    yield self._unpack(file, entry)
+                    yield with_newlines(self._unpack(file, entry))
         except OSError as error:
             error.filename = str(error.filename or "").replace(self.file, self.path, 1) or None
             raise unreadable(self.path, error) from error

@@ -21,6 +21,16 @@ _NEWLINE = ord("\n")
 _NOT_BLANK = re.compile(rb"\S[^\n]*")
 
 
+def with_newlines(data: bytes) -> bytes:
+    r"""Return text whose lines all end in a carriage return alone, as those of old Macs do, with newlines in its place.
+
+    Text with any newline, and what has a NUL and so is no text, is returned as it is; so the length never changes.
+    """
+    if b"\r" in data and b"\n" not in data and b"\0" not in data:
+        return data.replace(b"\r", b"\n")
+    return data
+
+
 def refuse_long_line(text: bytes) -> None:
     """Refuse text with a line longer than `MAX_LINE_BYTES`.
 

@@ -21,6 +21,7 @@ from evaltex_cli.formats.icdar.shapes import (
     WHOLE,
     WHOLE_BEYOND,
     LineShape,
+    is_spaced_dont_care,
     survey_line,
 )
 from evaltex_cli.formats.plain_lines import Bytes, PlainLines, are_blanks, plain_lines, stretches
@@ -42,13 +43,16 @@ class Shapes:
     ----------
     counts : Counter of LineShape
     spaced_dont_care : int
-        How many transcriptions are ``###`` with blanks around.
+        How many transcriptions are ``###`` with blanks or commas around.
+    commas : int
+        How many transcriptions end in a comma.
     lowest, highest : list of float
         Of the last numbers of lines, for each of `PLACES` (`shapes.SurveyedLine.last`).
     """
 
     counts: Counter[LineShape] = field(default_factory=Counter)
     spaced_dont_care: int = 0
+    commas: int = 0
     lowest: list[float] = field(default_factory=lambda: [math.inf] * len(PLACES))
     highest: list[float] = field(default_factory=lambda: [-math.inf] * len(PLACES))
 
@@ -56,14 +60,16 @@ class Shapes:
         """Add other lines."""
         self.counts += other.counts
         self.spaced_dont_care += other.spaced_dont_care
+        self.commas += other.commas
         self.lowest = list(map(min, self.lowest, other.lowest))
         self.highest = list(map(max, self.highest, other.highest))
 
     def add_line(self, line: str) -> None:
         """Add one line."""
-        shape, spaced, last = survey_line(line)
+        shape, spaced, comma, last = survey_line(line)
         self.counts[shape] += 1
         self.spaced_dont_care += spaced
+        self.commas += comma
         for k, value in enumerate(last):
             if not math.isnan(value):
                 self.lowest[k], self.highest[k] = min(self.lowest[k], value), max(self.highest[k], value)
@@ -121,6 +127,7 @@ def _survey_plain(buffer: bytes, data: Bytes, plain: PlainLines) -> tuple[Shapes
         rest, quad = divmod(rest, _KINDS)
         start, box = divmod(rest, _KINDS)
         shapes.counts[LineShape(start // 4, bool(start & 2), box, quad, polygon, "", bool(start & 1))] += number
+    shapes.commas = int((goes_on & (plain.stop > plain.rest) & (data[plain.stop - 1] == _COMMA) & ~is_special).sum())
     shapes.spaced_dont_care = _spaced_dont_care(buffer, data, plain, is_special)
     return shapes, np.flatnonzero(is_special)
 
@@ -156,7 +163,7 @@ def _has_script(buffer: bytes, data: Bytes, plain: PlainLines) -> Bools:
 
 
 def _spaced_dont_care(buffer: bytes, data: Bytes, plain: PlainLines, is_special: Bools) -> int:
-    """How many plain lines have the transcription ``###`` with blanks around."""
+    """How many plain lines have the transcription ``###`` with blanks or commas around."""
     hashes = np.flatnonzero(data == _HASH)
     owner = np.searchsorted(plain.stop, hashes, side="right")
     # Hashes after the last plain line have no owner.
@@ -165,7 +172,7 @@ def _spaced_dont_care(buffer: bytes, data: Bytes, plain: PlainLines, is_special:
     rest, stop = plain.rest[suspects], plain.stop[suspects]
     suspects = suspects[~is_special[suspects] & ~is_dont_care(data, rest, stop)]
     texts = (buffer[plain.rest[k] : plain.stop[k]].decode("utf-8", "replace") for k in suspects.tolist())
-    return sum(text.strip() == DONT_CARE for text in texts)
+    return sum(map(is_spaced_dont_care, texts))
 
 
 def _confidence_kinds(data: Bytes, plain: PlainLines, place: Ints) -> tuple[Ints, Floats]:

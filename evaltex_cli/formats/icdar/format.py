@@ -31,7 +31,7 @@ transcription. Confidences are in [0, 1]; of others the scale is reported (`conf
 everything after the comma, blanks and further commas included; double quotes around it are taken off, and ``\\``,
 ``\"`` in them mean ``\``, ``"``; no number may be between coordinates and quotes. Exactly ``###`` in ground truth is
 don't care. Blanks may replace the commas up to the transcription. Text is UTF-8 (byte order marks at the start of any
-line are dropped), lines end in LF or CRLF, blank lines are skipped.
+line are dropped), lines end in LF, CRLF or (all of a file) CR, blank lines are skipped.
 
 Coordinates are continuous and stand as they are. A box's corners are in order, though it may have no area. A polygon
 has three vertices or more; one of text ``###`` may have fewer (Total-Text has two such), and then no area.
@@ -51,6 +51,7 @@ import numpy as np
 from evaltex_cli.errors import FaultLog, not_utf8
 from evaltex_cli.formats.base import Format, ImageText, Indexer, Place, ReadImages, Side, Source
 from evaltex_cli.formats.files.entries import Entries
+from evaltex_cli.formats.icdar import odd_files
 from evaltex_cli.formats.icdar.bulk_shapes import is_dont_care
 from evaltex_cli.formats.icdar.lines import COORDINATES, HAS_BOXES, Syntax, bare_line, parse_line
 from evaltex_cli.formats.icdar.survey import UTF8_BOM, numbers_of_lines, recognises, survey
@@ -76,13 +77,15 @@ def index(name: str) -> Indexer:
             warnings.append(f"{path.name}: no .txt file in the detections; every object counts as missed")
         warnings += [f"{path.name}: {warning}" for warning in surveyed.warnings(name, side)]
         entries.refuse_bad_names(faults)
+        syntax = surveyed.syntax(name, side)
+        odd_files.add_faults(surveyed, syntax, faults)
         return Source(
             path=str(path),
             format=name,
             sha256=surveyed.sha256,
             names=[entry.image for entry in entries.entries],
             weights=np.array([entry.size for entry in entries.entries], np.int64),
-            content=_Lines(entries, surveyed.syntax(name, side)),
+            content=_Lines(entries, syntax),
             warnings=tuple(warnings),
         )
 

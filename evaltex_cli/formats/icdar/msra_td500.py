@@ -10,6 +10,7 @@ of five numbers look like boxes with confidences; `icdar.survey` decides over al
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, counted, quote
@@ -44,10 +45,12 @@ def _object(line: str, number: int, side: Side) -> CollectedObject:
     elif len(numbers) == 5:
         x, y, right, bottom, angle = map(parse_number, numbers)
         width, height = right - x, bottom - y
-        text = "" if text == _NO_TEXT else text
+        text = "" if text.rstrip(" \t,") == _NO_TEXT else text
         dont_care = text == DONT_CARE
     else:
         raise FormatError(f"{counted(len(numbers), '{count} number[s]')} at the start of {quote(line)}", _LAYOUT)
+    if abs(angle) > 2 * math.pi:
+        raise FormatError(f"an angle of {angle:g}", f"radians, at most 2 pi in magnitude: {_LAYOUT}")
     if width < 0 or height < 0:
         raise FormatError(f"width {width:g}, height {height:g}", "both at least 0")
     return CollectedObject(
@@ -92,7 +95,9 @@ def _is_gt_file(path: Path) -> bool:
 
 def _index(path: Path, side: Side, faults: FaultLog) -> Source:
     suffix = ".gt" if archive.is_archive(path) and _has_gt_files(path) else ".txt"
-    return index_texts("msra-td500", suffix, _parse)(path, side, faults)
+    source = index_texts("msra-td500", suffix, _parse)(path, side, faults)
+    unusual = icdar_survey.survey(path).text_warnings(side) if suffix == ".txt" else ()
+    return replace(source, warnings=(*source.warnings, *(f"{path.name}: {text}" for text in unusual)))
 
 
 FORMAT = Format(

@@ -39,7 +39,8 @@ def is_header(line: str) -> bool:
 
 
 def row_of(line: str) -> Row | None:
-    """Return the parts of a line; None if it is no such line, as lines with a comma or a quote are not."""
+    """Return the parts of a line; None if it is no such line, as lines with a comma or a quote inside are not."""
+    line = line.rstrip(", \t")
     if "," in line or '"' in line:
         return None
     fields = line.split()

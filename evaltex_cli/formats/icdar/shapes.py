@@ -55,13 +55,16 @@ class LineShape(NamedTuple):
 
 
 class SurveyedLine(NamedTuple):
-    """A line's shape, whether its transcription is ``###`` with blanks around, and its last number.
+    """A line's shape, whether its transcription is ``###`` with blanks or commas around, and its last number.
+
+    `comma` says that the transcription ends in a comma.
 
     `last` is at its place among `PLACES` where a confidence would be the last number, and NaN at the others.
     """
 
     shape: LineShape
     spaced: bool = False
+    comma: bool = False
     last: tuple[float, float, float] = (math.nan, math.nan, math.nan)
 
 
@@ -69,8 +72,9 @@ def survey_line(line: str) -> SurveyedLine:
     """Return what the survey counts of a line."""
     if _TOTAL_TEXT.match(line):
         return _marked("totaltext")
-    if BEFORE_POPEVAL_MARK.match(line):
-        return _marked("popeval")
+    before = BEFORE_POPEVAL_MARK.match(line)
+    if before:
+        return _marked("popeval", line[before.end() :])
     if line.startswith("#"):
         fields, rest = split_numbers(with_commas(line.lstrip("# ")))
         if _mark(fields, rest) == "icdar2013-seg":
@@ -83,15 +87,28 @@ def survey_line(line: str) -> SurveyedLine:
     kinds = [confidence_kind(fields[at], at + 1 == count) if at < count else NO_CONFIDENCE for at in places]
     mark = _mark(fields, rest) or ("rows" if row_of(line) else "")
     shape = LineShape(count, rest is not None, kinds[0], kinds[1], kinds[2], mark, count == 4 and rest == DONT_CARE)
-    spaced = rest is not None and rest != DONT_CARE and rest.strip() == DONT_CARE
+    text = _transcription(rest or "", mark)
     box, quad, other = (
         float(fields[at]) if at + 1 == count and kind else math.nan for at, kind in zip(places, kinds, strict=True)
     )
-    return SurveyedLine(shape, spaced, (box, quad, other))
+    return SurveyedLine(shape, is_spaced_dont_care(text), text.endswith(","), (box, quad, other))
 
 
-def _marked(mark: str) -> SurveyedLine:
-    return SurveyedLine(LineShape(0, True, NO_CONFIDENCE, NO_CONFIDENCE, NO_CONFIDENCE, mark))
+def _marked(mark: str, text: str = "") -> SurveyedLine:
+    shape = LineShape(0, True, NO_CONFIDENCE, NO_CONFIDENCE, NO_CONFIDENCE, mark)
+    return SurveyedLine(shape, is_spaced_dont_care(text), text.endswith(","))
+
+
+def _transcription(rest: str, mark: str) -> str:
+    """Return the transcription in what follows the numbers of a line."""
+    if mark == "mlt":
+        return rest.partition(",")[2]
+    return rest.removeprefix(CURVED_PREFIX) if mark == "ctw1500" else rest
+
+
+def is_spaced_dont_care(text: str) -> bool:
+    """Whether a transcription is ``###`` but for blanks or commas around, and so is not don't care."""
+    return text != DONT_CARE and text.strip().strip(" \t,") == DONT_CARE
 
 
 def _mark(fields: list[str], rest: str | None) -> str:
@@ -100,7 +117,7 @@ def _mark(fields: list[str], rest: str | None) -> str:
         if count == 32 and _are_offsets([float(field) for field in fields]):
             return "ctw1500-offsets"
         return "msra-td500" if count == 7 and _is_rotated_box(fields) else ""
-    if count == 5 and rest.strip() in ANGLE_TEXTS:
+    if count == 5 and rest.strip(" \t,") in ANGLE_TEXTS:
         return "angle"
     if count == 7 and _is_rotated_box(fields):
         return "msra-td500"

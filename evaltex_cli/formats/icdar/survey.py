@@ -55,6 +55,8 @@ FEW = 0.05
 """Share of the lines that may differ from what the others say."""
 WRAPPED = 0.1
 """Share of the lines that must begin a record of Total-Text's: longer ones are wrapped."""
+SEVERAL = 2
+"""Least number of transcriptions of which it is unusual that all end in a comma."""
 SURVEY_BYTES = 1 << 20
 
 UTF8_BOM = b"\xef\xbb\xbf"
@@ -152,12 +154,8 @@ class Survey:
 
     def warnings(self, name: str, side: Side) -> Iterator[str]:
         """Yield what is unusual about the lines, read as this format."""
+        yield from self.text_warnings(side)
         if side == "gt":
-            if self.shapes.spaced_dont_care:
-                yield (
-                    f"{self.shapes.spaced_dont_care} transcriptions are {DONT_CARE} with blanks around, which is not"
-                    " don't care; delete the blanks where it should be"
-                )
             return
         syntax, coordinates = self.syntax(name, side), COORDINATES[name]
         warning = syntax.scale.warning()
@@ -169,6 +167,15 @@ class Survey:
                 "every line ends in a whole number after its coordinates, which is read as transcription; if it is a"
                 " confidence, write it with a decimal point"
             )
+
+    def text_warnings(self, side: Side) -> Iterator[str]:
+        """Yield what is unusual about the transcriptions."""
+        spaced, commas = self.shapes.spaced_dont_care, self.shapes.commas
+        if side == "gt" and spaced:
+            found = counted(spaced, f"{{count}} transcription[s] [is|are] {DONT_CARE} with blanks or commas around")
+            yield f"{found}, which is not don't care; delete these where it should be"
+        if commas >= SEVERAL and commas == self.count(lambda shape: shape.goes_on):
+            yield f"all {commas} transcriptions end in a comma, which is read as part of them; delete it if it is not"
 
 
 def _marks(lines: Counter[LineShape]) -> Counter[str]:
