@@ -5,7 +5,7 @@ A few images are looked at, which takes less than a fiftieth of the time of a ru
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -41,13 +41,22 @@ def explained(evaluations: Sequence[Evaluation], inputs: Inputs) -> list[Evaluat
         return list(evaluations)
     few = min(max(FEW_IMAGES, len(inputs.gt.names) // SHARE), MANY_IMAGES)
     swapped = swapped_inputs.swapped(inputs.gt, inputs.det, few) and swapped_inputs.swapped(inputs.gt, inputs.det)
-    always = [swapped] if swapped else []
+    always = [*([swapped] if swapped else []), *_angles(inputs, evaluations[0])]
     if 0 < evaluations[0].gt.objects == evaluations[0].gt.dont_care:
         always.append("every object of the ground truth is don't care, so recall is undefined")
     return [
         replace(one, warnings=[*one.warnings, *always, *reasons])
         for one, reasons in zip(evaluations, _reasons(evaluations, inputs, few, bool(swapped)), strict=True)
     ]
+
+
+def _angles(inputs: Inputs, evaluation: Evaluation) -> Iterator[str]:
+    """Warn of boxes with a fifth number in [0, 1], if the ground truth is of rectangles with angles."""
+    if (inputs.gt.format, inputs.det.format) == ("msra-td500", "ltrb") and evaluation.det.confidences:
+        yield (
+            "the fifth number of the detections' boxes is read as a confidence; if it is an angle, give"
+            " --det-format msra-td500"
+        )
 
 
 def _reasons(evaluations: Sequence[Evaluation], inputs: Inputs, few: int, is_swapped: bool) -> list[list[str]]:

@@ -116,3 +116,14 @@ def test_few_images_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     gt = archive(tmp_path / "gt.zip", as_drawn, ",0.87")
     evaluate(gt, archive(tmp_path / "det.zip", as_drawn), "iou")
     assert looked_at == [20, 20, 300]
+
+
+def test_angles_read_as_confidences(tmp_path: Path) -> None:
+    """Of MSRA-TD500's results, if all of them are in [0, 1]."""
+    gt, det = tmp_path / "gt.zip", tmp_path / "det.zip"
+    with zipfile.ZipFile(gt, "w") as ours, zipfile.ZipFile(det, "w") as theirs:
+        for k in range(3):
+            ours.writestr(f"IMG_{k}.gt", "0 0 10 10 100 20 0.1\n")
+            theirs.writestr(f"IMG_{k}.txt", "10,10,110,30,0.1\n")
+    assert any("give --det-format msra-td500" in warning for warning in evaluate(gt, det, "iou").warnings)
+    assert not any("--det-format" in one for one in evaluate(gt, det, "iou", det_format="msra-td500").warnings)
