@@ -22,8 +22,8 @@ INI_FILE, FORMATS_FILE, PRESETS_FILE = ROOT / "evaltex.ini", ROOT / "docs" / "fo
 TABLE_MARKS = ("<!-- docs/generate.py writes from here -->\n", "<!-- to here -->\n")
 INI_HEAD = """\
 # Parameters of evaltex, with their defaults. This file is read if it is in the current folder,
-# or is named by --config FILE; --set KEY=VALUE overrides one parameter for one run. A section is checked when its
-# protocol is run. Written by docs/generate.py.
+# or is named by --config FILE; --set KEY=VALUE overrides one parameter for one run. A section is
+# checked when its protocol is run. Written by docs/generate.py.
 """
 
 

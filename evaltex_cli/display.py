@@ -76,8 +76,8 @@ class Record:
 
     def shown(self) -> Table:
         """Return what the record shows of itself."""
-        values = ((field.name, getattr(self, field.name)) for field in fields(self) if field.repr)  # type: ignore[arg-type]
-        return Table(f"{type(self).__name__}({', '.join(f'{name}={_SHORT.repr(value)}' for name, value in values)})")
+        values = (f"{name}={_SHORT.repr(getattr(self, name))}" for name in self._field_names())
+        return Table(f"{type(self).__name__}({', '.join(values)})")
 
     def summary(self) -> str:
         """Return the record in a line, without the name of its protocol."""
@@ -91,7 +91,11 @@ class Record:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as dictionaries, lists, strings, numbers and None, as JSON has them."""
-        return {field.name: plain(getattr(self, field.name)) for field in fields(self) if field.repr}  # type: ignore[arg-type]
+        return {name: plain(getattr(self, name)) for name in self._field_names()}
+
+    def _field_names(self) -> list[str]:
+        """Return the names of the fields that a `repr` shows."""
+        return [field.name for field in fields(self) if field.repr]  # type: ignore[arg-type]
 
 
 class Rows(tuple[Item, ...]):

@@ -25,7 +25,8 @@ def _write(job: Job, blocks: Iterable[Block]) -> None:
     with written(job.target) as file:
         for picture in pictures(job, blocks, _HOLDS):
             objects = [_object(job, shape) for shape in picture.shapes]
-            file.write(f"{files[picture.name]}\t{json.dumps(objects, ensure_ascii=False, allow_nan=False)}\n")
+            line = json.dumps(objects, ensure_ascii=False, allow_nan=False)
+            file.write(f"{files[picture.name]}\t{line}\n")
 
 
 def _object(job: Job, shape: Shape) -> dict[str, Any]:

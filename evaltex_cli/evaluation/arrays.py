@@ -104,7 +104,8 @@ def image_objects(
 
     Examples
     --------
-    >>> image_objects([[0, 0, 40, 10]], [[(50, 0), (90, 5), (88, 15), (48, 10)]], texts=["two", "words"])
+    >>> quad = [(50, 0), (90, 5), (88, 15), (48, 10)]
+    >>> image_objects([[0, 0, 40, 10]], [quad], texts=["two", "words"])
     ImageObjects(1 box, 1 polygon)
     """
     picture: PictureRuns | None = None

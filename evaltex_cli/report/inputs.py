@@ -248,4 +248,5 @@ def data_url(picture: Path) -> str:
         content = picture.read_bytes()
     except OSError as error:
         raise InputError(f"{picture}: cannot be read ({error.strerror or error})") from error
-    return f"data:{MEDIA_TYPES[picture.suffix.lower()]};base64,{base64.b64encode(content).decode('ascii')}"
+    encoded = base64.b64encode(content).decode("ascii")
+    return f"data:{MEDIA_TYPES[picture.suffix.lower()]};base64,{encoded}"

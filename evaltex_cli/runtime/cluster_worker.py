@@ -99,7 +99,8 @@ def _digest() -> str:
     folder, digest = Path(__file__).parents[1], sha256()
     files = [os.path.join(root, name) for root, _, names in os.walk(folder) for name in names if name.endswith(".py")]
     for path in sorted(files):
-        digest.update(f"{os.path.relpath(path, folder)}\0{sha256(Path(path).read_bytes()).hexdigest()}\n".encode())
+        content = sha256(Path(path).read_bytes()).hexdigest()
+        digest.update(f"{os.path.relpath(path, folder)}\0{content}\n".encode())
     return digest.hexdigest()[:16]
 
 

@@ -163,10 +163,12 @@ ICDAR_XML = """<?xml version="1.0" encoding="UTF-8"?>
   <image>
     <imageName>2</imageName>
     <resolution x="320" y="240"/>
-    <taggedRectangles><taggedRectangle x="20" y="20" width="81" height="21"><tag>three</tag></taggedRectangle></taggedRectangles>
+    <taggedRectangles>
+      <taggedRectangle x="20" y="20" width="81" height="21"><tag>three</tag></taggedRectangle>
+    </taggedRectangles>
   </image>
 </tagset>
-"""  # noqa: E501
+"""
 ICDAR_XML_DET = """<tagset>
   <image><imageName>1</imageName><taggedRectangles>
     <taggedRectangle x="10" y="10" width="51" height="21"/>

@@ -27,7 +27,8 @@ A word of four characters is found in two halves: the second half costs one char
 
 >>> from evaltex_cli import Accumulator, image_objects
 >>> accumulator = Accumulator("cleval")
->>> accumulator.update(image_objects([[0, 0, 100, 20]], texts=["exit"]), [[0, 0, 50, 20], [50, 0, 100, 20]])
+>>> halves = [[0, 0, 50, 20], [50, 0, 100, 20]]
+>>> accumulator.update(image_objects([[0, 0, 100, 20]], texts=["exit"]), halves)
 >>> scores = accumulator.compute().scores
 >>> scores["recall"], scores["precision"], scores["splits"]
 (0.75, 1.0, 1)

@@ -19,16 +19,19 @@ Both words are found, but one of them is read wrongly; capitals are no error:
 
 >>> from evaltex_cli import Accumulator, image_objects
 >>> boxes = [[0, 0, 100, 20], [120, 0, 220, 20]]
+>>> words = image_objects(boxes, texts=["Hotel", "Bar"])
+>>> detections = image_objects(boxes, texts=["HOTEL", "Bor"])
 >>> accumulator = Accumulator("iou-crw")
->>> accumulator.update(image_objects(boxes, texts=["Hotel", "Bar"]), image_objects(boxes, texts=["HOTEL", "Bor"]))
+>>> accumulator.update(words, detections)
 >>> accumulator.compute().scores
 {'recall': 0.5, 'precision': 0.5, 'hmean': 0.5}
 
 One of eight characters, and one of two words, is wrong:
 
 >>> accumulator = Accumulator("iou-crw", error_rates=True)
->>> accumulator.update(image_objects(boxes, texts=["Hotel", "Bar"]), image_objects(boxes, texts=["HOTEL", "Bor"]))
->>> {name: round(value, 3) for name, value in accumulator.compute().scores.items() if name not in ("recall", "hmean")}
+>>> accumulator.update(words, detections)
+>>> scores = accumulator.compute().scores
+>>> {name: round(scores[name], 3) for name in scores if name not in ("recall", "hmean")}
 {'precision': 0.5, 'one_minus_ned': 0.833, 'character_error_rate': 0.125, 'word_error_rate': 0.5}
 """
 
