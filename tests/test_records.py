@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from evaltex_cli import Accumulator, image_objects
 from evaltex_cli.geometry import outlines
-from evaltex_cli.records import Objects, Outlines, concatenate, concatenate_texts, expanded, offsets_of, take
+from evaltex_cli.records import Objects, Outlines, concatenate_texts, expanded, offsets_of
+from evaltex_cli.records.rows import concatenate, take
 
 quick = settings(deadline=None, derandomize=True, max_examples=80)
 seeds = st.integers(0, 2**32)

@@ -20,11 +20,10 @@ from evaltex_cli.records import (
     ImageBatch,
     Ints,
     Objects,
-    concatenate,
     concatenate_texts,
     offsets_of,
-    take,
 )
+from evaltex_cli.records.rows import concatenate, take
 
 SURE = 1.0
 """Confidence of an added detection."""

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from evaltex_cli.geometry import overlaps
-from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps, offsets_of, take
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps, offsets_of
+from evaltex_cli.records.rows import take
 
 
 class Repaired(NamedTuple):

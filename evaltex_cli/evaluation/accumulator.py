@@ -24,7 +24,8 @@ from evaltex_cli.formats.memory import NOTHING, ImageObjects
 from evaltex_cli.formats.options import IN_MEMORY, InputOptions
 from evaltex_cli.geometry.picture_runs import PictureRuns
 from evaltex_cli.protocols.base import load
-from evaltex_cli.records import Floats, GeometryCounts, ImageBatch, Objects, concatenate
+from evaltex_cli.records import Floats, GeometryCounts, ImageBatch, Objects
+from evaltex_cli.records.rows import concatenate
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar

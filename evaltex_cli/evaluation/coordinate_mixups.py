@@ -14,7 +14,8 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import pairing, swapped_inputs
 from evaltex_cli.formats.base import IN_FRACTIONS, Source
 from evaltex_cli.geometry import overlaps
-from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Outlines, take
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Outlines
+from evaltex_cli.records.rows import take
 
 SAMPLE_IMAGES = 300
 SAMPLE_OBJECTS = 100

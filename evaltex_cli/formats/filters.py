@@ -10,7 +10,8 @@ from evaltex_cli import geometry
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.formats.base import ReadImages, Side, Source
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
-from evaltex_cli.records import Bools, GeometryCounts, Ints, Objects, Outlines, offsets_of, take
+from evaltex_cli.records import Bools, GeometryCounts, Ints, Objects, Outlines, offsets_of
+from evaltex_cli.records.rows import take
 
 NOWHERE = -COORDINATE_LIMIT
 """x and y of a point that no detection covers: the lower bound of what is read."""

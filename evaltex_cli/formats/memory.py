@@ -11,7 +11,8 @@ import numpy as np
 from evaltex_cli.errors import FaultLog, InputError, counted
 from evaltex_cli.formats.base import Format, ImageText, Place, ReadImages, Side, Source
 from evaltex_cli.geometry.picture_runs import PictureRuns
-from evaltex_cli.records import Floats, GeometryCounts, Ints, Objects, Outlines, concatenate, concatenate_texts
+from evaltex_cli.records import Floats, GeometryCounts, Ints, Objects, Outlines, concatenate_texts
+from evaltex_cli.records.rows import concatenate
 
 BYTES_OF_OBJECT = 64
 """What an object weighs when images are cut into batches: about a line of text."""

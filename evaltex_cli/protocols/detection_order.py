@@ -18,7 +18,8 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.matches import Matches, SideMatches, group_by
 from evaltex_cli.protocols.object_warnings import image_named
-from evaltex_cli.records import ImageBatch, Ints, Objects, Overlaps, take
+from evaltex_cli.records import ImageBatch, Ints, Objects, Overlaps
+from evaltex_cli.records.rows import take
 
 EvidenceOf: TypeAlias = Callable[[ImageBatch, Overlaps, Any, bool], Evidence]
 

@@ -58,8 +58,8 @@ from evaltex_cli.records import (
     concatenate_texts,
     offsets_of,
     stretches,
-    take,
 )
+from evaltex_cli.records.rows import take
 
 TIE_DECIMALS = 9
 """IoUs that agree to so many decimals are ties: the first of the file is the best."""

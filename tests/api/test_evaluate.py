@@ -172,7 +172,7 @@ def test_arrays_score_as_files_do(protocol: str) -> None:
     from evaltex_cli import formats
     from evaltex_cli.errors import FaultLog
     from evaltex_cli.formats.memory import ImageObjects
-    from evaltex_cli.records import take
+    from evaltex_cli.records.rows import take
 
     sides = []
     for side, path in (("gt", GT), ("det", DET)):

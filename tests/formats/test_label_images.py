@@ -18,7 +18,8 @@ from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.formats.label_images import read_runs
 from evaltex_cli.formats.picture_folders import PictureFolder
-from evaltex_cli.records import LabelRuns, concatenate
+from evaltex_cli.records import LabelRuns
+from evaltex_cli.records.rows import concatenate
 
 LABELS = np.kron(np.array([[0, 1, 2], [3, 3, 0]]), np.ones((4, 5), np.int64))
 HEIGHT, WIDTH = LABELS.shape

@@ -19,7 +19,7 @@ from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.documents import json_scan
 from evaltex_cli.formats.locations import _coordinate_column
-from evaltex_cli.records import concatenate, take
+from evaltex_cli.records.rows import concatenate, take
 from evaltex_cli.validation.findings import Problem
 from evaltex_cli.validation.validation import validate
 

@@ -25,7 +25,8 @@ from evaltex_cli.protocols.cleval import protocol as cleval
 from evaltex_cli.protocols.cleval.shapes import shorter_sides, side_of
 from evaltex_cli.protocols.cleval.text import common_length, common_subsequence, texts_of
 from evaltex_cli.protocols.matches import MATCH_TYPES
-from evaltex_cli.records import Convention, ImageBatch, Objects, concatenate
+from evaltex_cli.records import Convention, ImageBatch, Objects
+from evaltex_cli.records.rows import concatenate
 
 SHARED = Path(__file__).parents[3] / "shared"
 DATA = SHARED / "data"

@@ -20,7 +20,8 @@ from evaltex_cli.geometry import overlaps, picture_runs
 from evaltex_cli.protocols import detection_order
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.config import checked
-from evaltex_cli.records import Convention, Floats, ImageBatch, LabelRuns, Objects, concatenate, take
+from evaltex_cli.records import Convention, Floats, ImageBatch, LabelRuns, Objects
+from evaltex_cli.records.rows import concatenate, take
 
 ORDERED = ("iou", "iou-crw", "tiou", "tedeval", "cleval")
 REFUSING = ORDERED[:-1]

@@ -20,7 +20,8 @@ from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import Evidence, load
 from evaltex_cli.protocols.matches import SideMatches
-from evaltex_cli.records import ImageBatch, concatenate
+from evaltex_cli.records import ImageBatch
+from evaltex_cli.records.rows import concatenate
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 FIGURES = json.loads((DATA / "figures.json").read_text("utf-8")) if (DATA / "figures.json").is_file() else {}

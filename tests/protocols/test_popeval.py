@@ -21,7 +21,8 @@ from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols import popeval
 from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.matches import MATCH_TYPES
-from evaltex_cli.records import ImageBatch, Objects, concatenate
+from evaltex_cli.records import ImageBatch, Objects
+from evaltex_cli.records.rows import concatenate
 
 quick = settings(deadline=None, derandomize=True, max_examples=80)
 seeds = st.integers(0, 2**32)

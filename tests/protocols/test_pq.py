@@ -16,7 +16,8 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.pq import PROTOCOL, Parameters, evidence, scores
-from evaltex_cli.records import ImageBatch, LabelRuns, Objects, concatenate
+from evaltex_cli.records import ImageBatch, LabelRuns, Objects
+from evaltex_cli.records.rows import concatenate
 
 PERFECT = {"recall": 1.0, "precision": 1.0, "rq": 1.0, "sq": 1.0, "pq": 1.0}
 

@@ -19,7 +19,8 @@ from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols import tedeval
 from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.matches import MATCH_TYPES
-from evaltex_cli.records import ImageBatch, Objects, concatenate
+from evaltex_cli.records import ImageBatch, Objects
+from evaltex_cli.records.rows import concatenate
 
 quick = settings(deadline=None, derandomize=True, max_examples=60)
 seeds = st.integers(0, 2**32)

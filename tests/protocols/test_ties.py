@@ -18,7 +18,8 @@ from evaltex_cli import image_objects
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.matches import FALSE_POSITIVE, IGNORED, MANY_TO_ONE, MISSED, ONE_TO_MANY, ONE_TO_ONE, Matches
-from evaltex_cli.records import Floats, ImageBatch, Objects, concatenate
+from evaltex_cli.records import Floats, ImageBatch, Objects
+from evaltex_cli.records.rows import concatenate
 
 PAPER = {"reference": "paper", "annotation": "polygon"}
 ORIGINS = [(0, 0), (700, 650), (-3001, 5003), (40_007, 30_011)]

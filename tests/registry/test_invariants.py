@@ -25,7 +25,8 @@ from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import Tally, load
 from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.protocols.score_names import scalars
-from evaltex_cli.records import ImageBatch, Objects, concatenate
+from evaltex_cli.records import ImageBatch, Objects
+from evaltex_cli.records.rows import concatenate
 
 every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
 few = settings(deadline=None, derandomize=True, max_examples=25)

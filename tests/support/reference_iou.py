@@ -20,7 +20,8 @@ from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.evaluation.tally import ImageResult, Run, add_batch, image_results
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.config import checked
-from evaltex_cli.records import ImageBatch, Objects, concatenate
+from evaltex_cli.records import ImageBatch, Objects
+from evaltex_cli.records.rows import concatenate
 
 Numbers = tuple[float, ...]
 SPECIAL = "!?.:,*\"()·[]/'"

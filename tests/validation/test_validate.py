@@ -29,7 +29,8 @@ from evaltex_cli.formats.image_sizes import find_pictures, picture_size, sizes_f
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.geometry import outlines, polygons
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.records import GeometryCounts, ImageBatch, Outlines, concatenate
+from evaltex_cli.records import GeometryCounts, ImageBatch, Outlines
+from evaltex_cli.records.rows import concatenate
 from evaltex_cli.validation import object_checks
 from evaltex_cli.validation.validation import validate
 

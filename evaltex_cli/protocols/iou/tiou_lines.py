@@ -21,7 +21,8 @@ from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.protocols.iou.iou import Parameters, convention, first_fit, iou
 from evaltex_cli.protocols.ratios import divide, settled
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, expanded, take
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, expanded
+from evaltex_cli.records.rows import take
 
 FOUND = 0.5
 """A detection of a line finds the words of which it covers more than this share."""

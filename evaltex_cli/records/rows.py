@@ -1,0 +1,105 @@
+"""Objects of a batch by their rows: some of them, or those of several batches one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.records import (
+    ANY_TYPE,
+    Bools,
+    Ints,
+    Objects,
+    Outlines,
+    Texts,
+    concatenate_texts,
+    offsets_of,
+    stretches,
+)
+
+
+def take(objects: Objects, rows: Ints | Bools, offsets: Ints | None = None) -> Objects:
+    """Return some of the objects, in the given order.
+
+    Parameters
+    ----------
+    objects : Objects
+    rows : (m,) int64 or (n,) bool
+    offsets : (images + 1,) int64, optional
+        Which image owns which of them; by default each stays in its image, and `rows` must be booleans.
+    """
+    if offsets is None:
+        # Counting the chosen rows up to each old offset gives the new one.
+        offsets = offsets_of(rows)[objects.offsets]
+    confidences, pixels, types = objects.confidences, objects.pixels, objects.types
+    return Objects(
+        offsets=offsets,
+        ids=objects.ids[rows],
+        outlines=_taken_outlines(objects.outlines, rows),
+        regions=objects.regions[rows],
+        dont_care=objects.dont_care[rows],
+        texts=_packed(objects.texts)[rows],
+        confidences=None if confidences is None else confidences[rows],
+        pixels=None if pixels is None else pixels[rows],
+        types=None if types is None else types[rows],
+        line=None if objects.line is None else objects.line[rows],
+    )
+
+
+def _taken_outlines(outlines: Outlines, rows: Ints | Bools) -> Outlines:
+    if outlines.all_boxes:
+        return Outlines.of_boxes(outlines.boxes[rows])
+    counts = outlines.counts[rows]
+    vertices = outlines.vertices[stretches(outlines.offsets[:-1][rows], counts)]
+    return Outlines(outlines.boxes[rows], vertices, offsets_of(counts), [made[rows] for made in outlines.made])
+
+
+def concatenate(parts: Sequence[Objects]) -> Objects:
+    """Join the objects of one batch or more, images in the same order."""
+    return Objects(
+        offsets=offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
+        ids=np.concatenate([part.ids for part in parts]),
+        outlines=_joined_outlines([part.outlines for part in parts]),
+        regions=np.concatenate([part.regions for part in parts]),
+        dont_care=np.concatenate([part.dont_care for part in parts]),
+        texts=_joined([_packed(part.texts) for part in parts]),
+        confidences=_filled([part.confidences for part in parts], [np.full(part.count, np.nan) for part in parts]),
+        pixels=_filled([part.pixels for part in parts], [part.boxes for part in parts]),
+        types=_filled([part.types for part in parts], [np.full(part.count, ANY_TYPE) for part in parts]),
+        line=_filled([part.line for part in parts], [np.zeros(part.count, np.int64) for part in parts]),
+    )
+
+
+def _filled(columns: Sequence[NDArray[Any] | None], defaults: Sequence[NDArray[Any]]) -> NDArray[Any] | None:
+    """Join a column of some batches, for a batch without it the default; None if no batch has it."""
+    if all(column is None for column in columns):
+        return None
+    known = zip(columns, defaults, strict=True)
+    return np.concatenate([default if column is None else column for column, default in known])
+
+
+def _joined_outlines(parts: Sequence[Outlines]) -> Outlines:
+    boxes = np.concatenate([part.boxes for part in parts])
+    if all(part.all_boxes for part in parts):
+        return Outlines.of_boxes(boxes)
+    made = [part.made or [np.full(len(part.boxes), None)] for part in parts if part.made or part.all_boxes]
+    return Outlines(
+        boxes,
+        np.concatenate([part.vertices for part in parts]),
+        offsets_of(np.concatenate([part.counts for part in parts])),
+        [np.concatenate([polygons for (polygons,) in made])] if len(made) == len(parts) else [],
+    )
+
+
+def _packed(texts: Sequence[str]) -> Texts:
+    return texts if isinstance(texts, Texts) else concatenate_texts(list(texts))
+
+
+def _joined(parts: Sequence[Texts]) -> Texts:
+    # Buffers are joined, so the stretches of each part move by the bytes before it.
+    shift = np.repeat(offsets_of([len(part.buffer) for part in parts])[:-1], [len(part) for part in parts])
+    start, stop = (np.concatenate([getattr(part, end) for part in parts]) + shift for end in ("start", "stop"))
+    return Texts(b"".join(part.buffer for part in parts), start, stop)
