@@ -18,7 +18,7 @@ from evaltex_cli.cli.options import (
     min_confidence_option,
     quiet_option,
 )
-from evaltex_cli.cli.output import echo_err, error_exit, warn
+from evaltex_cli.cli.output import echo_err, echo_lines, error_exit, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, ConvertedData, force_option
 from evaltex_cli.conversion import WRITERS, Target
 from evaltex_cli.errors import counted
@@ -96,4 +96,4 @@ def command(
             for note in done.notes:
                 echo_err("note", note)
             objects = counted(done.objects, "{count} object[s]")
-            click.echo(f"{dst}: {counted(done.images, '{count} image[s]')}, {objects}")
+            echo_lines([f"{dst}: {counted(done.images, '{count} image[s]')}, {objects}"])

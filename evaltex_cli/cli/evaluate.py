@@ -55,6 +55,7 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
 @click.argument("det_img_dir", type=PICTURES, required=False, metavar="DET_IMG_DIR")
 @click.option("-a", "per_image", is_flag=True, help="Also write the results of each image.")
 @form_option
+@click.option("--objects", type=OutputFile("objects"), help="Write one row per object to a .csv or .parquet file.")
 @click.option("--plots", is_flag=True, help="Write curves as SVG, of protocols that have any.")
 @click.option("--report", is_flag=True, help="Write RES_DIR/report.html with every image; implies -a.")
 @embed_option

@@ -1,4 +1,4 @@
-"""What all commands print: results, warnings, errors and the progress bar."""
+"""What all commands print: results, warnings and errors."""
 
 from __future__ import annotations
 
@@ -7,45 +7,21 @@ import os
 import signal
 import sys
 import textwrap
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
-from evaltex_cli.cli import messages
+from evaltex_cli.cli import messages, progress_line
 from evaltex_cli.cli.paths import rules
 from evaltex_cli.errors import EvaltexError
 from evaltex_cli.runtime import signals
 from evaltex_cli.runtime.outputs import guarded
 
-BAR_AFTER_SECONDS = 1.0
 COLORS = {"error:": "red", "warning:": "yellow"}
 """Kinds of messages that are in colour on a terminal."""
-
-
-@contextmanager
-def progress_bar(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield a function of images done and images in all, which shows a bar on a terminal after a second of work."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    began = time.monotonic()
-    bars: list[Any] = []
-
-    def show(done: int, images: int) -> None:
-        if not bars and time.monotonic() - began > BAR_AFTER_SECONDS:
-            bars.append(click.progressbar(length=images, label="images", file=sys.stderr).__enter__())
-        for bar in bars:
-            bar.update(done - bar.pos)
-
-    try:
-        yield show
-    finally:
-        for bar in bars:
-            bar.__exit__(None, None, None)
 
 
 @contextmanager
@@ -60,7 +36,8 @@ def error_exit() -> Iterator[None]:
         if handler is not signal.SIG_IGN:
             signal.signal(number, _end)
     try:
-        with _reported(), guarded(rules()):
+        quiet = click.get_current_context().params.get("quiet", False)
+        with _reported(), guarded(rules()), progress_line.shown(quiet):
             yield
     finally:
         for number, handler in handlers.items():
@@ -120,7 +97,7 @@ def echo_err(kind: str, text: str) -> None:
 
 def _echo_err(lines: Sequence[str]) -> None:
     """Print lines to standard error; if that fails, there is nowhere to report it."""
-    with suppress(OSError):
+    with suppress(OSError), progress_line.away():
         click.echo("\n".join(map(_colored, lines)), err=True)
 
 
@@ -132,6 +109,7 @@ def _colored(line: str) -> str:
 
 def echo_lines(lines: Sequence[str], to_stderr: bool = False) -> None:
     """Print lines; a closed pipe is not an error."""
+    progress_line.end()
     try:
         for line in lines:
             click.echo(line, err=to_stderr)
@@ -143,6 +121,8 @@ def echo_lines(lines: Sequence[str], to_stderr: bool = False) -> None:
 def write_output(text: str | Iterable[str], output: Path | None) -> None:
     """Write the output of a command, a text or its pieces, to a file or to stdout."""
     if output is None:
+        if sys.stdout.isatty():
+            progress_line.end()
         for piece in [text] if isinstance(text, str) else text:
             click.echo(piece, nl=False)
         return

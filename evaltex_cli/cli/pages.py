@@ -22,7 +22,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
     "Error types": ("--overlap", "--tight", "--loose", "--surplus"),
     "Bins": ("--heights", "--aspect-ratios", "--lengths"),
     "Output": (
-        *("-a", "--format", "--output", "--to", "--recipe", "--layout", "--regions", "--boxes", "--masks"),
+        *("-a", "--objects", "--format", "--output", "--to", "--recipe", "--layout", "--regions", "--boxes", "--masks"),
         *("--mask-format", "--report", "--embed", "--diagnose", "--plots", "--label", "--worst", "--all-scores"),
         *("--pairs", "--limit", "--force"),
     ),

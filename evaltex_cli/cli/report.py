@@ -8,7 +8,7 @@ import click
 
 from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import diagnose_option, embed_option, lines_option, quiet_option
-from evaltex_cli.cli.output import error_exit, progress_bar, stop, warn
+from evaltex_cli.cli.output import echo_lines, error_exit, stop, warn
 from evaltex_cli.cli.paths import INPUT, PICTURES, RESULTS, OutputFile, force_option
 from evaltex_cli.errors import counted
 from evaltex_cli.results.beginnings import is_of
@@ -70,8 +70,7 @@ def command(
         refuse_file(page, is_of("report"))
         subject = report.read(results, labels or None, gt, detections, pictures, lines)
         if diagnose:
-            with progress_bar(quiet) as progress:
-                subject = subject.with_losses(progress)
+            subject = subject.with_losses()
         made = report.make(page, subject, report.Pictures(pictures, embed))
         warn(
             [
@@ -80,4 +79,4 @@ def command(
             ]
         )
         if not quiet:
-            click.echo(f"Report: {page} ({made})")
+            echo_lines([f"Report: {page} ({made})"])

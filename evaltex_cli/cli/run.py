@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evaltex_cli.cli.options import ALL, Chosen, Work
-from evaltex_cli.cli.output import echo_err, echo_lines, progress_bar, warn, write_output
+from evaltex_cli.cli.output import echo_err, echo_lines, warn, write_output
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.evaluation import evaluate, resume
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from evaltex_cli.comparison.gate import Gates
     from evaltex_cli.diagnosis.diagnosis import Diagnosis, Diagnostician
     from evaltex_cli.diagnosis.slices import SliceRecalls
+    from evaltex_cli.results.object_table import ObjectTable
 
 REPORT = "report.html"
 
@@ -48,6 +49,7 @@ class Results:
     diagnose: bool
     bootstrap: Bootstrap | None
     junit: Path | None
+    objects: Path | None
     resume: bool
     quiet: bool
     all_scores: bool
@@ -90,9 +92,10 @@ def run(request: Request) -> list[Verdict]:
 
         replaced = [results.res_dir / name for name in owned] if results.res_dir else []
         gates = gate.prepare(request.fail_if, request.baselines, replaced, runs)
-    with _writer(results.res_dir, owned) as writer:
+    with _writer(results.res_dir, owned) as writer, _object_table(results.objects) as table:
         diagnostician, slices = _diagnostician(request), _slices(request, gates)
-        inputs, evaluations = _evaluated(request, runs, writer, [one.sink for one in (diagnostician, slices) if one])
+        others = [one.sink for one in (diagnostician, slices, table) if one]
+        inputs, evaluations = _evaluated(request, runs, writer, others)
         left_out |= _left_out(runs, evaluations)
         recalls = {one.protocol.name: slices.of(one) for one in evaluations} if slices else {}
         verdicts = [] if gates is None else gates.verdicts(evaluations, recalls)
@@ -105,8 +108,9 @@ def run(request: Request) -> list[Verdict]:
         if writer is not None and results.report:
             diagnoses = [diagnostician.diagnosis(one) for one in evaluations] if diagnostician else []
             made = _report(writer.folder, request, inputs, diagnoses)
-        if results.junit is not None and gates is not None:
-            write_file(results.junit, gates.junit(verdicts))
+        if table is not None:
+            table.write([one.protocol.name for one in evaluations])
+        _write_junit(results.junit, gates, verdicts)
     if results.res_dir and results.resume:
         resume.place(results.res_dir).unlink(missing_ok=True)
     warn([warning for evaluation in evaluations for warning in evaluation.warnings])
@@ -135,6 +139,18 @@ def _writer(res_dir: Path | None, owned: Sequence[str]) -> Iterator[ResultWriter
         return
     with staged(res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
         yield writer
+
+
+@contextmanager
+def _object_table(path: Path | None) -> Iterator[ObjectTable | None]:
+    """Yield what writes one row for each object, if there is a file for them."""
+    if path is None:
+        yield None
+        return
+    from evaltex_cli.results.object_table import ObjectTable
+
+    with ObjectTable(path) as table:
+        yield table
 
 
 def _diagnostician(request: Request) -> Diagnostician | None:
@@ -175,10 +191,9 @@ def _evaluated(
         sink = reduce(Sink.and_also, [*sinks, *others]) if sinks or others else None
         journal = None
         if results.res_dir and results.resume:
-            key = resume.key(inputs, runs, results.per_image)
+            key = resume.key(inputs, runs, results.per_image, results.objects is not None)
             journal = stack.enter_context(resume.opened(resume.place(results.res_dir), key, runs))
-        progress = stack.enter_context(progress_bar(results.quiet))
-        evaluations = evaluate.evaluate_inputs(inputs, runs, sink, progress, ordered_map, journal)
+        evaluations = evaluate.evaluate_inputs(inputs, runs, sink, None, ordered_map, journal)
     if writer is not None:
         writer.drop(_left_out(runs, evaluations))
     return inputs, evaluations
@@ -208,6 +223,11 @@ def _write(
         if has_plots:
             writer.draw(evaluation)
     score_forms.write(writer.folder, evaluations, extras)
+
+
+def _write_junit(file: Path | None, gates: Gates | None, verdicts: Sequence[Verdict]) -> None:
+    if file is not None and gates is not None:
+        write_file(file, gates.junit(verdicts))
 
 
 def _report(folder: Path, request: Request, inputs: Inputs, diagnoses: Sequence[Diagnosis]) -> str:

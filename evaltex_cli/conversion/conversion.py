@@ -31,6 +31,7 @@ from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import ANY_TYPE, Ints, Objects, Outlines
 from evaltex_cli.runtime.atomic_output import staged
+from evaltex_cli.runtime.progress import counted_until
 
 BLOCK_IMAGES = 1024
 
@@ -116,7 +117,8 @@ def _refuse_in_source(source: Path, target: Path) -> None:
 
 def _blocks(opened: Source, job: Job, how: Target) -> Iterator[Block]:
     """Yield the source's images; at the end, raise what was wrong with any."""
-    for start in range(0, len(opened.names), BLOCK_IMAGES):
+    blocks = ((start, start + BLOCK_IMAGES) for start in range(0, len(opened.names), BLOCK_IMAGES))
+    for start, _ in counted_until(blocks, "converting", len(opened.names)):
         names = opened.names[start : start + BLOCK_IMAGES]
         read = opened.read(np.arange(start, start + len(names)))
         job.faults.extend(read.faults)

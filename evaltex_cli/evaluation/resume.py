@@ -38,8 +38,8 @@ def place(res_dir: Path) -> Path:
     return target.parent / f".evaltex-resume-{digest}.jsonl"
 
 
-def key(inputs: Inputs, runs: Sequence[Run], per_image: bool) -> dict[str, Any]:
-    """Everything that two runs must agree in for one to go on from the other's journal."""
+def key(inputs: Inputs, runs: Sequence[Run], *wanted: bool) -> dict[str, Any]:
+    """Everything that two runs must agree in for one to go on from the other's journal; `wanted`: of each sink."""
     gt, det, options = inputs.gt, inputs.det, inputs.options
     data = options, len(gt.names), gt.sha256
     masks, pictures = options.masks, options.images
@@ -51,7 +51,7 @@ def key(inputs: Inputs, runs: Sequence[Run], per_image: bool) -> dict[str, Any]:
         "lines": None if inputs.lines is None else [inputs.lines.format, inputs.lines.sha256],
         "label pictures": None if masks is None else [_listing(masks.gt), _listing(masks.det), masks.max_pixels],
         "pictures": None if pictures is None else _listing(pictures),
-        "results": [per_image, *(run.keep_rows for run in runs)],
+        "results": [*wanted, *(run.keep_rows for run in runs)],
     }
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from evaltex_cli.errors import ConfigError, FaultLog, InputError, nearest, quote
 from evaltex_cli.formats.files.row_files import begins_with_rows
 from evaltex_cli.runtime import input_files
+from evaltex_cli.runtime.progress import phase
 
 if TYPE_CHECKING:
     from evaltex_cli.formats.base import Format, Indexer, Side, Source
@@ -137,6 +138,11 @@ def open_source(
     """
     if not isinstance(path, Path):
         return path
+    with phase(f"reading {path.name}"):
+        return _open(path, side, faults, format_name, options)
+
+
+def _open(path: Path, side: Side, faults: FaultLog, format_name: str | None, options: InputOptions | None) -> Source:
     files = input_files.files_of(path)
     if files != [path]:
         return _open_shards(path, files, side, faults, format_name)

@@ -16,6 +16,7 @@ from evaltex_cli.formats.files.image_names import stem
 from evaltex_cli.formats.picture_folders import ABSENT, Stamp, stamp_of
 from evaltex_cli.geometry.outlines import from_numbers
 from evaltex_cli.records import Floats, Ints
+from evaltex_cli.runtime.progress import tracked
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".jpe", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".jp2", ".ppm", ".pgm")
 _ORIENTATION = 0x0112
@@ -89,7 +90,8 @@ def sizes_from_pictures(folder: Path, names: Sequence[str]) -> Floats:
     InputError
         When the folder cannot be read.
     """
-    sizes = [(picture_size(path) if path else None) or (0, 0) for path in find_pictures(folder, names)]
+    pictures = tracked(find_pictures(folder, names), f"reading {folder.name}", "pictures", len(names))
+    sizes = [(picture_size(path) if path else None) or (0, 0) for path in pictures]
     return np.array(sizes, np.float64).reshape(-1, 2)
 
 
@@ -111,7 +113,8 @@ def with_sizes(source: Source, folder: Path) -> Source:
 
 def _pictures_of(source: Source, folder: Path) -> _Sizes:
     pictures = find_pictures(folder, source.names)
-    stamps = np.array([ABSENT if path is None else stamp_of(path) for path in pictures], np.int64).reshape(-1, 2)
+    counted = tracked(pictures, f"looking at {folder.name}", "pictures", len(pictures))
+    stamps = np.array([ABSENT if path is None else stamp_of(path) for path in counted], np.int64).reshape(-1, 2)
     return _Sizes(pictures, stamps, Path.cwd())
 
 

@@ -25,6 +25,7 @@ from evaltex_cli.results import significance
 from evaltex_cli.results.result_document import Bootstrap, Intervals, ResultDocument
 from evaltex_cli.results.text_tables import JsonObject
 from evaltex_cli.runtime.atomic_output import written
+from evaltex_cli.runtime.progress import phase, tracked
 from evaltex_cli.version import __version__
 
 NAME, COMPARISON_NAME = "report.html", "comparison.html"
@@ -103,11 +104,13 @@ def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made
         out.writelines(_head())
         out.writelines(_overview(subject, names))
         out.write(f"<script>{_resource('report.js')}</script>\n")
-        for part, start in enumerate(range(0, len(names), CHUNK_IMAGES)):
-            stop = min(start + CHUNK_IMAGES, len(names))
-            out.write(_island(f"images-{part}", list(_images(subject, urls, start, stop))))
+        with phase("writing the report", "images", len(names)) as writing:
+            for part, start in enumerate(range(0, len(names), CHUNK_IMAGES)):
+                stop = min(start + CHUNK_IMAGES, len(names))
+                out.write(_island(f"images-{part}", list(_images(subject, urls, start, stop))))
+                writing.done = stop
         if pictures.embed:
-            for k, path in enumerate(paths):
+            for k, path in enumerate(tracked(paths, "embedding", "pictures", len(paths))):
                 if path is not None:
                     out.write(_island(f"picture-{k}", data_url(path)))
         out.write("</body>\n</html>\n")

@@ -5,6 +5,7 @@ Only patterns: what writes these files is not imported. `tests/runtime/test_outp
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -20,6 +21,8 @@ _RESULTS = {
     ".html": _REPORT,
 }
 """The files of a result folder, by suffix."""
+OBJECTS_MARK = b"evaltex objects"
+_TAIL_BYTES = 1 << 16
 KINDS = {
     "comparison": re.compile(
         rb"Differences to [^\n]{1,200}; [\d.]+% bootstrap |"
@@ -36,6 +39,7 @@ KINDS = {
         + b'validation"'
     ),
     "report": _REPORT,
+    "objects": re.compile(rb"protocol,image,side,id,match,partners,"),
     "junit": re.compile(rb'<\?xml [^>]*\?>\n<testsuites><testsuite name="evaltex"'),
     "data": re.compile(rb"(?!)"),
 }
@@ -49,12 +53,23 @@ def is_result(path: Path) -> bool:
 
 def is_of(kind: str) -> IsOwn:
     """Return what recognises a file of one of the `KINDS`."""
-    return lambda path: begins(path, KINDS[kind])
+    return lambda path: begins(path, KINDS[kind]) or (kind == "objects" and is_parquet_of_objects(path))
+
+
+def is_parquet_of_objects(path: Path) -> bool:
+    """Whether a file is Parquet with the mark of `--objects` in its metadata, which are at the end."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        is_parquet = file.read(4) == b"PAR1"
+        file.seek(0, os.SEEK_END)
+        file.seek(max(file.tell() - _TAIL_BYTES, 0))
+        return is_parquet and OBJECTS_MARK in file.read()
 
 
 def is_output(path: Path) -> bool:
     """Whether any command has written a file; its first bytes decide."""
-    return is_result(path) or any(begins(path, beginning) for beginning in KINDS.values())
+    return is_result(path) or any(is_of(kind)(path) for kind in KINDS)
 
 
 def is_other_document(path: Path) -> bool:

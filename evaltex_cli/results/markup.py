@@ -14,14 +14,15 @@ _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
 )
 _MARKDOWN = str.maketrans({c: "\\" + c for c in "\\`*_[]<>|#~"} | {"\n": " ", "\r": " "})
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
 def in_csv(rows: Rows) -> str:
-    """Return CSV at full precision; a text that a spreadsheet would take for a formula begins with an apostrophe."""
+    """Return CSV at full precision; no text of it is a formula (`no_formula`)."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     for row in rows:
-        writer.writerow([_no_formula(cell) if isinstance(cell, str) else cell for cell in row])
+        writer.writerow([no_formula(cell) if isinstance(cell, str) else cell for cell in row])
     return file.getvalue()
 
 
@@ -69,5 +70,9 @@ def shown(cell: Cell) -> str:
     return "-" if cell is None else f"{cell:.4f}" if isinstance(cell, float) else str(cell)
 
 
-def _no_formula(text: str) -> str:
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+def no_formula(text: str) -> str:
+    """Return a text with an apostrophe before it if a spreadsheet would take it for a formula, or it begins with one.
+
+    So a reader gets every text again if it removes one apostrophe from the start of those that begin with one.
+    """
+    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -29,6 +29,7 @@ from evaltex_cli.results import reader
 from evaltex_cli.results.result_document import ResultDocument
 from evaltex_cli.results.writer import ImageFiles, of_images
 from evaltex_cli.runtime import outputs
+from evaltex_cli.runtime.progress import tracked
 from evaltex_cli.version import __version__
 
 IMAGES_AT_ONCE = 64
@@ -223,7 +224,9 @@ def files_of_images(merged: Merged) -> Iterator[ImageFiles]:
     InputError
         When a value is missing that they say.
     """
-    images = (image for of_part in merged.images for image in of_part)
+    in_all = sum(map(len, merged.images))
+    every = (image for of_part in merged.images for image in of_part)
+    images = tracked(every, f"writing {merged.evaluation.protocol.name}", "images", in_all)
     try:
         while batch := list(islice(images, IMAGES_AT_ONCE)):
             yield of_images(merged.run, batch)

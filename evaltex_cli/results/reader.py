@@ -34,6 +34,7 @@ from evaltex_cli.results.stored_images import StoredImages, object_result
 from evaltex_cli.results.text_tables import JsonObject
 from evaltex_cli.runtime.atomic_output import finish_interrupted_moves
 from evaltex_cli.runtime.input_files import read_regular
+from evaltex_cli.runtime.progress import tracked
 
 EXPECTED = "the .json of an earlier run"
 _SHOWN_FAULTS = 5
@@ -307,7 +308,8 @@ def _faults_of_images(decoded: Mapping[str, Any], gathered: ImageTableBuilder) -
     """Check the images, which `gathered` gets, and their sums."""
     totals, scores = decoded["totals"], decoded["scores"]
     are_whole, kinds_of_scores, kinds_of_objects = True, set(), set()
-    for k, value in enumerate(decoded["images"].unchecked()):
+    values = tracked(decoded["images"].unchecked(), f"reading {decoded['protocol']}", "images", len(decoded["images"]))
+    for k, value in enumerate(values):
         try:
             image = _image(value, totals, scores)
         except _Unfit as fault:

@@ -30,6 +30,7 @@ from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import EvidenceRows, Scores, Tally
 from evaltex_cli.records import Bools, Floats
 from evaltex_cli.results.result_document import Bootstrap, Intervals
+from evaltex_cli.runtime.progress import tracked
 
 LEVEL = 0.95
 RESAMPLES = 2000
@@ -92,11 +93,10 @@ def replicates(
     )
     counts = {name for name, value in of_all.items() if value and of_doubled[name] == 2 * value}
     drawn: dict[str, list[float]] = {name: [] for name in of_all}
-    for weights in _subsets(images, resamples, seed):
-        scale = images / np.maximum(weights.sum(axis=1), 1)
-        for sums, factor in zip(_sums(tally, weights), scale.tolist(), strict=True):
-            for name, value in _scalars(scores(sums)).items():
-                drawn[name].append(np.nan if value is None else value * factor if name in counts else value)
+    subsets = _drawn(tally, images, resamples, seed)
+    for sums, factor in tracked(subsets, "resampling", "resamples", _count(images, resamples)):
+        for name, value in _scalars(scores(sums)).items():
+            drawn[name].append(np.nan if value is None else value * factor if name in counts else value)
     return Replicates(
         {name: np.round(values, DECIMALS) for name, values in drawn.items()},
         of_all,
@@ -106,14 +106,25 @@ def replicates(
     )
 
 
+def _drawn(tally: Tally, images: int, resamples: int, seed: int) -> Iterator[tuple[Tally, float]]:
+    """Yield the sums of each subset, and by what its counts are scaled."""
+    for weights in _subsets(images, resamples, seed):
+        scale = images / np.maximum(weights.sum(axis=1), 1)
+        yield from zip(_sums(tally, weights), scale.tolist(), strict=True)
+
+
 def _is_exact(images: int, resamples: int) -> bool:
     return images < _WORD and 2**images - 1 <= resamples
 
 
+def _count(images: int, resamples: int) -> int:
+    """How many subsets are scored."""
+    return 2**images - 1 if _is_exact(images, resamples) else resamples
+
+
 def _subsets(images: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Which images are in each subset, 0 or 1, for some subsets at a time."""
-    exact = _is_exact(images, resamples)
-    subsets = 2**images - 1 if exact else resamples
+    exact, subsets = _is_exact(images, resamples), _count(images, resamples)
     # Rounded up.
     words = -(-images // _WORD)
     generator = np.random.default_rng(seed)

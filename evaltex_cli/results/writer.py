@@ -23,6 +23,7 @@ from evaltex_cli.results import result_text
 from evaltex_cli.results.result_document import SCHEMA, Extras
 from evaltex_cli.results.stored_images import PARTNERS, entry_of
 from evaltex_cli.runtime.moves import remove_tree
+from evaltex_cli.runtime.progress import tracked
 from evaltex_cli.version import __version__
 
 ImageFiles: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
@@ -163,8 +164,9 @@ class ResultWriter:
         """Write the data set's files of one protocol."""
         name = evaluation.protocol.name
         _write(self.folder / f"{name}.txt", result_text.dataset(evaluation))
+        lines = tracked(self._image_lines(name), f"writing {name}.json", "images", evaluation.gt.images)
         with (self.folder / f"{name}.json").open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(document(evaluation, self._image_lines(name), extras or Extras()))
+            file.writelines(document(evaluation, lines, extras or Extras()))
 
     def draw(self, evaluation: Evaluation) -> None:
         """Write the plots that a protocol has."""

@@ -17,7 +17,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import TextIO
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import outputs, signals
@@ -71,7 +71,7 @@ def staged(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] |
 
 
 @contextlib.contextmanager
-def written(path: Path) -> Iterator[IO[str]]:
+def written(path: Path) -> Iterator[TextIO]:
     """Give a UTF-8 text file to write into, and put it in place of `path` when the block ends well.
 
     A pipe, a device or an open file (``/dev/stdout``) is written to as it is; a symbolic link is followed.

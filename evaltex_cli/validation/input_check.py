@@ -19,6 +19,7 @@ from evaltex_cli.formats.base import ReadImages, Side, Source
 from evaltex_cli.formats.image_sizes import sizes_from_pictures
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Floats, Ints
+from evaltex_cli.runtime.progress import counted_until
 from evaltex_cli.validation import object_checks
 from evaltex_cli.validation.findings import Level, Problem, SideSummary
 
@@ -163,7 +164,8 @@ def read_all(one: Inspection, sizes: Floats, problems: list[Problem]) -> Floats:
     (images, 2) float64
         `sizes`.
     """
-    for start, stop in _blocks(one.source.weights):
+    blocks = counted_until(_blocks(one.source.weights), f"checking {Path(one.source.path).name}", len(sizes))
+    for start, stop in blocks:
         try:
             read = one.source.read(np.arange(start, stop))
         except InputError as error:

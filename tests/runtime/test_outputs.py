@@ -40,7 +40,13 @@ INPUTS: dict[str, list[str]] = {
 """Values of the parameters that are read, by their names; a new one needs some here."""
 WRITTEN = {"res_dir": "evaltex.json", "out_dir": "orig.txt", "masks": "img_1.tif"}
 """A file that a command writes into a folder."""
-OUTPUTS = {"dst": "new.txt", **dict.fromkeys(WRITTEN, "new"), "output": "new.out", "junit": "new.xml"}
+OUTPUTS = {
+    "dst": "new.txt",
+    **dict.fromkeys(WRITTEN, "new"),
+    "output": "new.out",
+    "junit": "new.xml",
+    "objects": "new.csv",
+}
 OF_LINES = ["--protocol", "evaltex", "--protocol", "tiou"]
 MORE: dict[str, list[str]] = {
     EVALUATE: OF_LINES,

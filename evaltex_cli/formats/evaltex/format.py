@@ -25,6 +25,7 @@ from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES, refuse_long_lin
 from evaltex_cli.formats.lines import LineFormat, read_lines
 from evaltex_cli.records import Floats, Ints, Objects, distinct
 from evaltex_cli.runtime.input_files import beginning, unpacked
+from evaltex_cli.runtime.progress import tracked
 
 BLOCK_BYTES = 1 << 22
 _ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b")
@@ -188,7 +189,8 @@ def _index_files(files: Sequence[Path], readable: Sequence[Path], index: Index) 
         digest = hashlib.sha256()
         position, line = 0, 1
         index.begin_file(path)
-        for block in _blocks(place):
+        blocks = tracked(_blocks(place), f"reading {path.name}", "parts", -(-place.stat().st_size // BLOCK_BYTES))
+        for block in blocks:
             digest.update(block)
             try:
                 refuse_long_line(block)

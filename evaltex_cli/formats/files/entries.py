@@ -6,7 +6,7 @@ import struct
 import zipfile
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -24,6 +24,7 @@ from evaltex_cli.formats.files.listing import Stored
 from evaltex_cli.formats.files.text_lines import with_newlines
 from evaltex_cli.records import Ints
 from evaltex_cli.runtime.input_files import without_gzip
+from evaltex_cli.runtime.progress import tracked
 
 MAX_ENTRY_BYTES = 64 << 20
 """Largest entry, uncompressed: a hundred times the largest file of any known data set."""
@@ -124,7 +125,7 @@ class Entries:
         """Return the bytes of one entry; raises as `read_many`."""
         return next(self.read_many([entry]))
 
-    def read_many(self, entries: Iterable[Entry]) -> Iterator[bytes]:
+    def read_many(self, entries: Sequence[Entry]) -> Iterator[bytes]:
         """Yield the bytes of some entries, one at a time in memory, with newlines (`text_lines.with_newlines`).
 
         Raises
@@ -132,13 +133,14 @@ class Entries:
         InputError
             When an entry cannot be read, is damaged, or is not as long as its header or the listing says.
         """
+        counted = tracked(entries, f"reading {Path(self.path).name}", "files", len(entries))
         try:
             if not self.is_zip:
-                for entry in entries:
+                for entry in counted:
                     yield with_newlines(self._read_file(entry))
                 return
             with Path(self.file).open("rb", buffering=_READ_AHEAD) as file:
-                for entry in entries:
+                for entry in counted:
                     yield with_newlines(self._unpack(file, entry))
         except OSError as error:
             error.filename = str(error.filename or "").replace(self.file, self.path, 1) or None

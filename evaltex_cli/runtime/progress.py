@@ -1,0 +1,76 @@
+"""How far long work has come, for whoever shows it. Work counts; only a command line looks at the count.
+
+for file in tracked(files, "reading", "files", len(files)):
+    ...
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+@dataclass(slots=True, eq=False)
+class Phase:
+    """A part of a command's work.
+
+    Attributes
+    ----------
+    label : str
+        What is done: "reading ground truth".
+    unit : str
+        What is counted: "images".
+    total : int
+        How many there are; 0 if that is not known.
+    done : int
+    began : float
+        In seconds of `time.monotonic`.
+    """
+
+    label: str
+    unit: str = ""
+    total: int = 0
+    done: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+
+_phases: list[Phase] = []
+"""Those under way, in the order in which they began; one is within another, or in another thread."""
+
+
+@contextmanager
+def phase(label: str, unit: str = "", total: int = 0) -> Iterator[Phase]:
+    """Give a phase that is under way while the block runs; the block adds to its `done`."""
+    one = Phase(label, unit, total)
+    _phases.append(one)
+    try:
+        yield one
+    finally:
+        _phases.remove(one)
+
+
+def tracked(items: Iterable[Item], label: str, unit: str, total: int) -> Iterator[Item]:
+    """Yield the items and count them."""
+    with phase(label, unit, total) as one:
+        for item in items:
+            yield item
+            one.done += 1
+
+
+def counted_until(ranges: Iterable[tuple[int, int]], label: str, images: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of images, each done up to its stop when the next one is asked for."""
+    with phase(label, "images", images) as one:
+        for start, stop in ranges:
+            yield start, stop
+            one.done = stop
+
+
+def current() -> Phase | None:
+    """Return the outermost phase with a known total; without any, the one that began last of those under way."""
+    phases = tuple(_phases)
+    return next((one for one in phases if one.total), phases[-1] if phases else None)
