@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from evaltex_cli.errors import ConfigError, InputError, Steps, inside, quote
+from evaltex_cli.errors import ConfigError, InputError, quote
 from evaltex_cli.evaluation.input_counts import InputSummary
 from evaltex_cli.evaluation.tally import ImageResult, ObjectResult
 from evaltex_cli.protocols import PROTOCOLS, config
@@ -21,6 +20,23 @@ from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.results import stored_images
 from evaltex_cli.results.beginnings import is_other_document
 from evaltex_cli.results.image_table import ImageTable, ImageTableBuilder
+from evaltex_cli.results.json_forms import (
+    BOOLEAN,
+    COUNT,
+    MISSING,
+    NUMBER,
+    PLAIN,
+    TEXT,
+    Decoder,
+    Unfit,
+    list_of,
+    member,
+    number_or_null,
+    object_of,
+    optional,
+    record,
+    such,
+)
 from evaltex_cli.results.result_document import (
     SCHEMA,
     Bootstrap,
@@ -40,11 +56,7 @@ EXPECTED = "the .json of an earlier run"
 _SHOWN_FAULTS = 5
 _HEAD_BYTES = 256
 _TOOL = re.compile(rb'"tool"\s*:\s*"evaltex"')
-_BEYOND = 1e100
-"""Larger than any sum of areas: coordinates are limited."""
 _BEYOND_IDS = 1 << 63
-_MISSING = object()
-"""In place of a value that a document does not have."""
 
 
 def files(path: Path) -> list[Path]:
@@ -109,8 +121,8 @@ def _document(path: Path, value: Any, with_objects: bool) -> ResultDocument:
     faults = []
     for name, decode in _MEMBERS.items():
         try:
-            decoded[name] = _member(value, name, decode)
-        except _Unfit as fault:
+            decoded[name] = member(value, name, decode)
+        except Unfit as fault:
             faults.append(str(fault))
     if not faults:
         name = decoded["protocol"]
@@ -123,166 +135,65 @@ def _document(path: Path, value: Any, with_objects: bool) -> ResultDocument:
     return ResultDocument(**decoded, extras=extras, table=gathered.table())
 
 
-# JSON values of a form ------------------------------------------------------------------------------------------------
-
-_Decoder: TypeAlias = Callable[[Any], Any]
-"""Returns a value that has the right form, as a record if there is one for it; raises `_Unfit` for any other."""
-
-
-class _Unfit(Exception):
-    """A value that does not have the right form: what was found, what was expected, and the steps that lead to it."""
-
-    def __init__(self, found: Any, expected: str, where: Steps = ()) -> None:
-        self.found, self.expected, self.where = found, expected, where
-
-    def within(self, *steps: str | int) -> _Unfit:
-        """Return the same fault, seen from outer parts of the document."""
-        return _Unfit(self.found, self.expected, (*steps, *self.where))
-
-    def __str__(self) -> str:
-        place = inside(self.where).removesuffix(": ")
-        if self.found is _MISSING:
-            return f"{place} is missing"
-        kinds: dict[type, Callable[[Any], str]] = {list: lambda _: "a list", dict: lambda _: "an object", str: quote}
-        shown = kinds.get(type(self.found), lambda value: json.dumps(value)[:80])(self.found)
-        return f"{place} is {shown}, expected {self.expected}"
-
-
-def _such(is_fit: Callable[[Any], bool], expected: str) -> _Decoder:
-    """Return a decoder of values that pass a test."""
-
-    def decode(value: Any) -> Any:
-        if not is_fit(value):
-            raise _Unfit(value, expected)
-        return value
-
-    return decode
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _BEYOND
-
-
-def _number_or_null(value: Any) -> Any:
-    if value is None or _is_number(value):
-        return value
-    raise _Unfit(value, "a number or null")
-
-
-_text = _such(lambda value: isinstance(value, str), "a text")
-_number = _such(_is_number, "a number")
-_count = _such(
-    lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0, "a number of things"
-)
-_boolean = _such(lambda value: isinstance(value, bool), "true or false")
-_plain = _such(lambda value: isinstance(value, str | bool) or _is_number(value), "a text, a number, true or false")
-
-
-def _list(value: Any, decode: _Decoder) -> list[Any]:
-    """Decode a list of elements of one form."""
-    if not isinstance(value, list):
-        raise _Unfit(value, "a list")
-    decoded = []
-    for k, one in enumerate(value):
-        try:
-            decoded.append(decode(one))
-        except _Unfit as fault:
-            raise fault.within(k) from None
-    return decoded
-
-
-def _object(value: Any, decode: _Decoder) -> JsonObject:
-    """Decode an object with values of one form."""
-    if not isinstance(value, dict):
-        raise _Unfit(value, "an object")
-    decoded = {}
-    for name, one in value.items():
-        try:
-            decoded[name] = decode(one)
-        except _Unfit as fault:
-            raise fault.within(name) from None
-    return decoded
-
-
-def _member(value: Any, name: str, decode: _Decoder) -> Any:
-    """Decode what an object has under a name."""
-    if not isinstance(value, dict):
-        raise _Unfit(value, "an object")
-    try:
-        return decode(value.get(name, _MISSING))
-    except _Unfit as fault:
-        raise fault.within(name) from None
-
-
-def _record(of_type: Callable[..., Any], members: Mapping[str, _Decoder]) -> _Decoder:
-    """Return a decoder of objects with these members, which become a record."""
-    return lambda value: of_type(**{name: _member(value, name, decode) for name, decode in members.items()})
-
-
-def _optional(decode: _Decoder, default: Any = None) -> _Decoder:
-    """Return a decoder of values that may be missing."""
-    return lambda value: default if value is _MISSING else decode(value)
-
-
 # A result ------------------------------------------------------------------------------------------------------------
 
 
 def _totals(value: Any) -> Totals:
-    return _object(value, lambda one: _list(one, _number) if isinstance(one, list) else _number(one))
+    return object_of(value, lambda one: list_of(one, NUMBER) if isinstance(one, list) else NUMBER(one))
 
 
 def _scores(value: Any) -> Scores:
-    return _object(value, lambda one: _list(one, _bin_or_row) if isinstance(one, list) else _number_or_null(one))
+    return object_of(value, lambda one: list_of(one, _bin_or_row) if isinstance(one, list) else number_or_null(one))
 
 
 def _bin_or_row(value: Any) -> Any:
-    return _object(value, _cell) if isinstance(value, dict) else _number_or_null(value)
+    return object_of(value, _cell) if isinstance(value, dict) else number_or_null(value)
 
 
 def _cell(value: Any) -> str | float | None:
-    return value if isinstance(value, str) else _number_or_null(value)
+    return value if isinstance(value, str) else number_or_null(value)
 
 
 def _interval(value: Any) -> Interval | None:
     if value is None:
         return None
-    if len(_list(value, _number)) != 2:
-        raise _Unfit(value, "two numbers")
+    if len(list_of(value, NUMBER)) != 2:
+        raise Unfit(value, "two numbers")
     return value[0], value[1]
 
 
 def _texts(value: Any) -> list[str]:
     if value == []:
-        raise _Unfit(value, "at least one text")
-    return _list(value, _text)
+        raise Unfit(value, "at least one text")
+    return list_of(value, TEXT)
 
 
-_INPUT = _record(
-    InputSummary, {field.name: _text if isinstance(field.default, str) else _count for field in fields(InputSummary)}
+_INPUT = record(
+    InputSummary, {field.name: TEXT if isinstance(field.default, str) else COUNT for field in fields(InputSummary)}
 )
-_VERDICT = _record(
+_VERDICT = record(
     Verdict,
-    dict.fromkeys(("expression", "protocol", "score"), _text)
-    | dict.fromkeys(("value", "baseline"), _number_or_null)
-    | {"limit": _number, "passed": _boolean},
+    dict.fromkeys(("expression", "protocol", "score"), TEXT)
+    | dict.fromkeys(("value", "baseline"), number_or_null)
+    | {"limit": NUMBER, "passed": BOOLEAN},
 )
-_MEMBERS: Mapping[str, _Decoder] = {
-    "version": _text,
-    "protocol": _text,
-    "signature": _text,
-    "parameters": lambda value: _object(value, _plain),
-    "inputs": _record(InputSummaries, {"gt": _INPUT, "det": _INPUT}),
+_MEMBERS: Mapping[str, Decoder] = {
+    "version": TEXT,
+    "protocol": TEXT,
+    "signature": TEXT,
+    "parameters": lambda value: object_of(value, PLAIN),
+    "inputs": record(InputSummaries, {"gt": _INPUT, "det": _INPUT}),
     "totals": _totals,
     "scores": _scores,
-    "images": _such(lambda value: isinstance(value, StoredImages), "a list"),
-    "warnings": _optional(lambda value: _list(value, _text), default=[]),
-    "preset": _optional(_text),
-    "intervals": _optional(lambda value: _object(value, _interval)),
-    "bootstrap": _optional(_record(Bootstrap, {"level": _number, "resamples": _count, "seed": _count})),
-    "gates": _optional(lambda value: _list(value, _VERDICT)),
-    "merged_from": _optional(_texts),
+    "images": such(lambda value: isinstance(value, StoredImages), "a list"),
+    "warnings": optional(lambda value: list_of(value, TEXT), default=[]),
+    "preset": optional(TEXT),
+    "intervals": optional(lambda value: object_of(value, _interval)),
+    "bootstrap": optional(record(Bootstrap, {"level": NUMBER, "resamples": COUNT, "seed": COUNT})),
+    "gates": optional(lambda value: list_of(value, _VERDICT)),
+    "merged_from": optional(_texts),
 }
-_match_type = _such(lambda value: value in MATCH_TYPES, f"one of {', '.join(MATCH_TYPES)}")
+_match_type = such(lambda value: value in MATCH_TYPES, f"one of {', '.join(MATCH_TYPES)}")
 
 
 def _faults_of_scores(decoded: Mapping[str, Any]) -> Iterator[str]:
@@ -312,7 +223,7 @@ def _faults_of_images(decoded: Mapping[str, Any], gathered: ImageTableBuilder) -
     for k, value in enumerate(values):
         try:
             image = _image(value, totals, scores)
-        except _Unfit as fault:
+        except Unfit as fault:
             are_whole = False
             yield str(fault.within("images", k))
             continue
@@ -340,48 +251,48 @@ def _are_sums(totals: Totals, table: ImageTable) -> bool:
 def _image(value: Any, totals: Totals, scores: Scores) -> ImageResult:
     """An image, whose totals and scores have the names and kinds of the data set's."""
     name, own_totals, own_scores = (
-        _member(value, name, decode) for name, decode in (("name", _text), ("totals", _totals), ("scores", _scores))
+        member(value, name, decode) for name, decode in (("name", TEXT), ("totals", _totals), ("scores", _scores))
     )
     if len(own_totals) != len(totals) or not _are_alike(own_totals, totals, _length):
-        raise _Unfit(own_totals, "one like the data set's", ("totals",))
+        raise Unfit(own_totals, "one like the data set's", ("totals",))
     if not _are_alike(own_scores, scores, _kind):
-        raise _Unfit(own_scores, "one like the data set's", ("scores",))
-    objects = _member(value, "objects", lambda entries: _matches(entries, "detections"))
-    detections = _member(value, "detections", lambda entries: _matches(entries, "objects"))
+        raise Unfit(own_scores, "one like the data set's", ("scores",))
+    objects = member(value, "objects", lambda entries: _matches(entries, "detections"))
+    detections = member(value, "detections", lambda entries: _matches(entries, "objects"))
     return ImageResult(name, own_totals, own_scores, objects, detections)
 
 
 def _matches(entries: Any, partners: str) -> list[ObjectResult]:
     """The matches of one side, all with the same values."""
-    forms: dict[str, _Decoder] = {"id": _object_id, "match": _match_type, partners: _object_ids}
+    forms: dict[str, Decoder] = {"id": _object_id, "match": _match_type, partners: _object_ids}
 
     def match(entry: Any) -> Any:
         if not isinstance(entry, dict):
-            raise _Unfit(entry, "an object")
+            raise Unfit(entry, "an object")
         for name in forms:
             if name not in entry:
-                raise _Unfit(_MISSING, "", (name,))
+                raise Unfit(MISSING, "", (name,))
         for name, value in entry.items():
             try:
-                forms.get(name, _number_or_null)(value)
-            except _Unfit as fault:
+                forms.get(name, number_or_null)(value)
+            except Unfit as fault:
                 raise fault.within(name) from None
         return entry
 
-    matches = _list(entries, match)
+    matches = list_of(entries, match)
     if len(set(map(frozenset, matches))) > 1:
-        raise _Unfit(entries, "one with the same names in each object")
+        raise Unfit(entries, "one with the same names in each object")
     return [object_result(entry, partners) for entry in matches]
 
 
 def _object_id(value: Any) -> int:
     if not isinstance(value, int) or abs(value) >= _BEYOND_IDS:
-        raise _Unfit(value, "an ID")
+        raise Unfit(value, "an ID")
     return value
 
 
 def _object_ids(value: Any) -> list[int]:
-    return _list(value, _object_id)
+    return list_of(value, _object_id)
 
 
 def _are_alike(one: Mapping[str, Any], other: Mapping[str, Any], kind: Callable[[Any], Any]) -> bool:
