@@ -20,9 +20,9 @@ from typing import Any
 
 from evaltex_cli.errors import InputError, listed
 from evaltex_cli.runtime import AHEAD, ATTEMPTS, FailedError, Item, Result, cluster_worker
+from evaltex_cli.runtime.cluster_versions import CONNECT_SECONDS, refuse_other_scheduler, worker_problems
 from evaltex_cli.runtime.cluster_worker import State
 
-CONNECT_SECONDS = 10
 LOOK_SECONDS = 1.0
 """Between looks at the workers."""
 ANSWER_SECONDS = 5.0
@@ -74,7 +74,7 @@ class Cluster:
         self._ended: queue.SimpleQueue[tuple[_Task, Future[Any]]] = queue.SimpleQueue()
         self._looked = self._answered = self._able = time.monotonic()
         self._is_reported = False
-        self._refuse_other_scheduler()
+        refuse_other_scheduler(client, self._place, self._versions)
         self._refuse_other_workers()
 
     def ordered_map(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
@@ -260,7 +260,7 @@ class Cluster:
     def _admit(self, worker: _Worker) -> None:
         """Compare versions and files of a worker that is new; until then it gets no work."""
         if worker.look is None:
-            worker.look = self._soon(self._problems(worker.address))
+            worker.look = self._soon(worker_problems(self._client, worker.address, self._paths, self._versions))
         elif worker.look.done() and not worker.is_judged:
             if worker.look.exception() is not None:
                 worker.look = None  # and it is asked again
@@ -269,22 +269,6 @@ class Cluster:
             worker.is_fit = not problems
             if problems:
                 self._exclude(worker, problems)
-
-    async def _problems(self, address: str) -> list[str]:
-        """Return what is wrong with a worker."""
-        answers = await self._client.run(
-            cluster_worker.look, self._paths, workers=[address], on_error="return",
-            asynchronous=True, callback_timeout=CONNECT_SECONDS,
-        )  # fmt: skip
-        answer = answers[address]
-        if isinstance(answer, ImportError | AttributeError):
-            return [f"it has no evaltex like the one here ({answer}){_ADVICE}"]
-        if isinstance(answer, Exception):
-            raise answer
-        there, missing = answer
-        found = [f"it does not find {path}; put it where every worker sees it" for path in missing]
-        differing = cluster_worker.differences(there, self._versions)
-        return [f"{', '.join(differing)}{_ADVICE}", *found] if differing else found
 
     def _refuse_no_worker(self, waiting: Sequence[_Task], now: float) -> None:
         if self._usable():
@@ -310,19 +294,6 @@ class Cluster:
 
     # At the start ----------------------------------------------------------------------------------------------------
 
-    def _refuse_other_scheduler(self) -> None:
-        """It need not have the libraries, for it calculates nothing."""
-        try:
-            there = self._client.run_on_scheduler(cluster_worker.versions, callback_timeout=CONNECT_SECONDS)
-        except Exception as error:  # it raises anything at all
-            raise InputError(
-                f"{self._place}: a look at the versions of its scheduler failed ({str(error) or type(error).__name__});"
-                " install the same Python and evaltex on it"
-            ) from error
-        differing = cluster_worker.differences(there, self._versions, ("python", "evaltex"))
-        if differing:
-            raise InputError(f"{self._place}: its scheduler has {', '.join(differing)}{_ADVICE}")
-
     def _refuse_other_workers(self) -> None:
         warnings: list[str] = []
         warn, self._warn = self._warn, warnings.append
@@ -342,9 +313,6 @@ class Cluster:
             raise InputError(f"{self._place}: it has no worker; start some")
         if not any(worker.is_fit for worker in self._workers.values()):
             raise InputError(f"{self._place}: none of its workers answers; restart them")
-
-
-_ADVICE = "; install the same version there, and restart it"
 
 
 def _what(item: Any) -> str:

@@ -15,7 +15,8 @@ from typing import Any
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import OrderedMap
-from evaltex_cli.runtime.cluster_schedule import ANSWER_SECONDS, CONNECT_SECONDS, TIMEOUT, Cluster, Warn
+from evaltex_cli.runtime.cluster_schedule import ANSWER_SECONDS, TIMEOUT, Cluster, Warn
+from evaltex_cli.runtime.cluster_versions import CONNECT_SECONDS
 
 PROBE_SECONDS = 7
 """For a scheduler to say that it is one; together with what it takes to import Dask, well below 15."""
