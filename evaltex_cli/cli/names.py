@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evaltex_cli.errors import nearest, quote
+from evaltex_cli.errors import quote
+from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.protocols import plain
 
 if TYPE_CHECKING:

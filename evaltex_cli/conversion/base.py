@@ -14,7 +14,8 @@ from typing import IO, Any
 import numpy as np
 
 from evaltex_cli.conversion import BY_SUFFIX, FILE_PER_IMAGE, WRITERS
-from evaltex_cli.errors import FaultLog, InputError, unknown
+from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.errors.suggestions import unknown
 from evaltex_cli.formats.base import ReadImages, Side
 from evaltex_cli.records import Objects, expanded
 

@@ -36,7 +36,8 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.conversion.base import Block, Job, Writer, load
-from evaltex_cli.errors import FaultLog, InputError, counted, nearest, quote, unknown
+from evaltex_cli.errors import FaultLog, InputError, counted, quote
+from evaltex_cli.errors.suggestions import nearest, unknown
 from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, columns

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from evaltex_cli.errors import ConfigError, nearest, quote
+from evaltex_cli.errors import ConfigError, quote
+from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.evaluation.evaluations import Evaluations
 from evaltex_cli.evaluation.tally import Evaluation
 from evaltex_cli.protocols import PROTOCOLS, config

@@ -8,7 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaltex_cli.errors import ConfigError, FaultLog, InputError, nearest, quote
+from evaltex_cli.errors import ConfigError, FaultLog, InputError, quote
+from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.formats.files.row_files import begins_with_rows
 from evaltex_cli.runtime import input_files
 from evaltex_cli.runtime.progress import phase

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaltex_cli.errors import ConfigError, unknown
+from evaltex_cli.errors import ConfigError
+from evaltex_cli.errors.suggestions import unknown
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.matches import MISSED, Matches
 from evaltex_cli.protocols.object_warnings import ObjectWarning

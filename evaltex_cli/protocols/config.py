@@ -8,7 +8,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evaltex_cli.errors import ConfigError, nearest, quote, unknown
+from evaltex_cli.errors import ConfigError, quote
+from evaltex_cli.errors.suggestions import nearest, unknown
 from evaltex_cli.protocols import PROTOCOLS, plain
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.presets import PRESETS, Preset

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaltex_cli.errors import ConfigError, nearest, quote
+from evaltex_cli.errors import ConfigError, quote
+from evaltex_cli.errors.suggestions import nearest
 
 _F_SCORE = re.compile(r"(?<![a-z0-9])(?:f_?1(?:_?score)?|f_?(?:score|measure)|h_?mean|rq)(?![a-z0-9])")
 """All are the harmonic mean of recall and precision; `pq` calls it RQ."""

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.errors import Hints, InputError, quote
+from evaltex_cli.errors import InputError, quote
+from evaltex_cli.errors.suggestions import Hints
 from evaltex_cli.evaluation import coordinate_mixups, pairing, swapped_inputs
 from evaltex_cli.formats import locations
 from evaltex_cli.formats.base import Source

@@ -30,7 +30,8 @@ from samples import SAMPLES, Sample
 
 from evaltex_cli import evaluate
 from evaltex_cli.cli import main
-from evaltex_cli.errors import HINT_WORK, FaultLog, Hints, InputError
+from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.errors.suggestions import HINT_WORK, Hints
 from evaltex_cli.formats import FORMATS, load, open_source
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES
 from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES, MAX_OBJECTS, without_blank_lines
