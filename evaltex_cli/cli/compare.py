@@ -10,7 +10,6 @@ import click
 from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import (
     Chosen,
-    Work,
     all_scores_option,
     ci_option,
     confidence_option,
@@ -20,11 +19,11 @@ from evaltex_cli.cli.options import (
     protocol_options,
     resamples_option,
     seed_option,
-    work_options,
 )
 from evaltex_cli.cli.output import error_exit, stop, warn, write_output
 from evaltex_cli.cli.paths import INPUT, force_option
 from evaltex_cli.cli.terminal import screen
+from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.errors import counted
 from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions
 

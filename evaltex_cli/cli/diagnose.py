@@ -10,18 +10,17 @@ import click
 from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import (
     Chosen,
-    Work,
     all_scores_option,
     form_option,
     group,
     input_options,
     output_option,
     protocol_options,
-    work_options,
 )
 from evaltex_cli.cli.output import error_exit, stop, warn, write_output
 from evaltex_cli.cli.paths import INPUT, PICTURES, force_option
 from evaltex_cli.cli.terminal import screen
+from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.formats.options import InputOptions
 
 EXAMPLES = ("evaltex diagnose gt.txt det.txt", "evaltex diagnose gt.txt det.txt --protocol iou --format json")

@@ -12,7 +12,6 @@ import click
 from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import (
     Chosen,
-    Work,
     all_scores_option,
     ci_option,
     confidence_option,
@@ -25,10 +24,10 @@ from evaltex_cli.cli.options import (
     quiet_option,
     resamples_option,
     seed_option,
-    work_options,
 )
 from evaltex_cli.cli.output import error_exit
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, RESULTS, OutputFile, force_option
+from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
 from evaltex_cli.protocols import PROTOCOLS
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evaltex_cli.cli.options import ALL, Chosen, Work
+from evaltex_cli.cli.options import ALL, Chosen
 from evaltex_cli.cli.output import echo_err, echo_lines, warn, write_output
 from evaltex_cli.cli.terminal import screen
+from evaltex_cli.cli.work import Work
 from evaltex_cli.evaluation import evaluate, resume
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.evaluation.tally import Evaluation, Run, Sink

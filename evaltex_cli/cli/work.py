@@ -1,0 +1,89 @@
+"""Options that say by whom the work is done: processes of this machine, or a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from evaltex_cli import formats
+from evaltex_cli.cli.options import NumberRange, group
+from evaltex_cli.cli.output import warn
+from evaltex_cli.runtime import cores, input_files
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from evaltex_cli.runtime import OrderedMap
+
+
+MAX_JOBS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Where the work is done: in this process, in several, or on a cluster."""
+
+    jobs: int = 1
+    cluster: str | None = None
+    cluster_timeout: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.cluster is not None and self.jobs != 1:
+            raise click.UsageError("--jobs and --cluster exclude each other: give one of them.")
+
+    def prepare(self, *modules: str) -> None:
+        """Have processes started that will find these modules imported."""
+        if self.cluster is None and (self.jobs or cores()) > 1:
+            from evaltex_cli.runtime import workers
+
+            workers.prepare(modules)
+
+    @contextmanager
+    def workers(self, *paths: Path | None) -> Iterator[OrderedMap]:
+        """Yield an `OrderedMap`; workers must find these inputs, which must not change while the block runs."""
+        given = [path for path in paths if path is not None]
+        files = [file for path in given for file in input_files.files_of(path)]
+        if self.cluster is not None:
+            formats.refuse_packed(given)
+        with self._ordered_map(files) as ordered_map:
+            before = formats.stamps(files)
+            yield ordered_map
+            formats.refuse_changed(before)
+
+    def _ordered_map(self, files: Sequence[Path]) -> AbstractContextManager[OrderedMap]:
+        if self.cluster is not None:
+            from evaltex_cli.runtime import dask_cluster
+
+            return dask_cluster.workers_of(self.cluster, files, self.cluster_timeout, lambda line: warn([line]))
+        jobs = self.jobs or cores()
+        if jobs == 1:
+            return nullcontext(map)
+        from evaltex_cli.runtime import workers
+
+        return workers.processes(jobs)
+
+
+work_options = group(
+    "work",
+    Work,
+    jobs=click.option(
+        "--jobs",
+        type=click.IntRange(min=0, max=MAX_JOBS),
+        default=1,
+        show_default=True,
+        help="Worker processes; 0: one per processor.",
+    ),
+    cluster=click.option("--cluster", metavar="ADDRESS", help="Dask cluster to work on, such as tcp://HOST:8786."),
+    cluster_timeout=click.option(
+        "--cluster-timeout",
+        type=NumberRange(min=1),
+        default=60.0,
+        show_default=True,
+        help="Seconds to wait for the cluster's workers.",
+    ),
+)
