@@ -51,9 +51,9 @@ class Work:
         if self.cluster is not None:
             formats.refuse_packed(given)
         with self._ordered_map(files) as ordered_map:
-            before = formats.stamps(files)
+            before = input_files.stamps(files)
             yield ordered_map
-            formats.refuse_changed(before)
+            input_files.refuse_changed(before)
 
     def _ordered_map(self, files: Sequence[Path]) -> AbstractContextManager[OrderedMap]:
         if self.cluster is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -209,27 +209,6 @@ def refuse_unused(options: InputOptions, sources: Sequence[Source]) -> None:
         raise ConfigError(f"coordinates {options.coordinates}: no input has boxes of format chat-boxes, but {found}")
     if options.columns is not None and "columns" not in taken:
         raise ConfigError(f"columns {options.columns}: no input is a table with these columns, but {found}")
-
-
-def stamps(paths: Iterable[Path]) -> dict[Path, tuple[int, int, int]]:
-    """Return what distinguishes a file from a later one in its place; folders and what is not there are left out."""
-    return {
-        path: (status.st_size, status.st_mtime_ns, status.st_ino)
-        for path in paths
-        if path.is_file() and (status := path.stat())
-    }
-
-
-def refuse_changed(before: Mapping[Path, tuple[int, int, int]]) -> None:
-    """Refuse files that have been written to since their `stamps` were taken.
-
-    Raises
-    ------
-    InputError
-    """
-    for path, stamp in stamps(before).items():
-        if stamp != before[path]:
-            raise InputError(f"{path}: changed while it was read; run again when nothing writes to it")
 
 
 def is_packed(path: Path) -> bool:

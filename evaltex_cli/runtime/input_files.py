@@ -14,7 +14,7 @@ import re
 import stat
 import weakref
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -169,3 +169,24 @@ def read_regular(path: Path, expected: str, size: int = -1) -> bytes:
     """
     with open_regular(path, expected) as file:
         return file.read(size)
+
+
+def stamps(paths: Iterable[Path]) -> dict[Path, tuple[int, int, int]]:
+    """Return what distinguishes a file from a later one in its place; folders and what is not there are left out."""
+    return {
+        path: (status.st_size, status.st_mtime_ns, status.st_ino)
+        for path in paths
+        if path.is_file() and (status := path.stat())
+    }
+
+
+def refuse_changed(before: Mapping[Path, tuple[int, int, int]]) -> None:
+    """Refuse files that have been written to since their `stamps` were taken.
+
+    Raises
+    ------
+    InputError
+    """
+    for path, stamp in stamps(before).items():
+        if stamp != before[path]:
+            raise InputError(f"{path}: changed while it was read; run again when nothing writes to it")
