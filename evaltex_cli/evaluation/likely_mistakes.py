@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evaltex_cli.evaluation.coordinate_mixups import Misreading
     from evaltex_cli.evaluation.inputs import Inputs
     from evaltex_cli.evaluation.tally import Evaluation
+    from evaltex_cli.formats.base import Source
 
 FEW_IMAGES, MANY_IMAGES = 20, 100
 SHARE = 50
@@ -24,6 +25,8 @@ FEW_OBJECTS = 50
 LOW = 0.3
 """A headline score below this is low."""
 _CLEARLY_BETTER = 0.4
+_SEVERAL = 3
+"""Fewer objects may all be in the first pixel."""
 _AGREE = 0.5
 """Mean best IoU from which the boxes of both sides agree."""
 
@@ -44,9 +47,12 @@ def explained(evaluations: Sequence[Evaluation], inputs: Inputs) -> list[Evaluat
     always = [*([swapped] if swapped else []), *_angles(inputs, evaluations[0])]
     if 0 < evaluations[0].gt.objects == evaluations[0].gt.dont_care:
         always.append("every object of the ground truth is don't care, so recall is undefined")
+    reasons = _reasons(evaluations, inputs, few, bool(swapped))
+    fractions = [text for side in (inputs.gt, inputs.det) for text in fractions_as_pixels(side, few)]
+    if len(fractions) == 2 or not any(reasons):  # of one side, a reason says by which factors they fit
+        always += fractions
     return [
-        replace(one, warnings=[*one.warnings, *always, *reasons])
-        for one, reasons in zip(evaluations, _reasons(evaluations, inputs, few, bool(swapped)), strict=True)
+        replace(one, warnings=[*one.warnings, *always, *why]) for one, why in zip(evaluations, reasons, strict=True)
     ]
 
 
@@ -56,6 +62,21 @@ def _angles(inputs: Inputs, evaluation: Evaluation) -> Iterator[str]:
         yield (
             "the fifth number of the detections' boxes is read as a confidence; if it is an angle, give"
             " --det-format msra-td500"
+        )
+
+
+def fractions_as_pixels(source: Source, few: int) -> Iterator[str]:
+    """Yield a warning if all coordinates of the first images are in [0, 1] and taken for pixels."""
+    import numpy as np
+
+    images = source.read(np.arange(min(few, len(source.names))))
+    boxes = images.objects.boxes
+    if images.in_fractions is not None or len(boxes) < _SEVERAL or not (boxes % 1).any():
+        return
+    if boxes.min() >= 0 and boxes.max() <= 1:
+        yield (
+            f"{source.path}: all coordinates are in [0, 1], and are read as pixels; if they are fractions of the page,"
+            " multiply them by its width and height"
         )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from reading import read
 
+from evaltex_cli import evaluate
 from evaltex_cli.formats.documents import each_file
 from evaltex_cli.formats.engines import hocr
 from evaltex_cli.formats.files import archive
@@ -158,3 +159,26 @@ def test_a_document_of_another_service_is_no_image_without_text(tmp_path: Path) 
 def test_an_angle_in_degrees(tmp_path: Path) -> None:
     found = read(written(tmp_path / "gt", a__txt="0 0 10 10 60 30 45\n"), "gt", "msra-td500")
     assert "an angle of 45; expected radians" in found.faults[0]
+
+
+def test_tracks_and_key_points_are_refused(tmp_path: Path) -> None:
+    tracks = "1,1,50,50,60,20,1,-1,-1,-1\n2,1,52,50,60,20,1,-1,-1,-1\n"
+    assert "(MOTChallenge)" in read(written(tmp_path / "mot", a__txt=tracks), "det").faults[0]
+    truth = "1,1,912,484,97,109,0,7,1\n2,1,912,484,97,109,0,7,0.5\n"
+    assert "(MOTChallenge)" in read(written(tmp_path / "mot_gt", gt__txt=truth)).faults[0]
+    pose = "0 0.5 0.5 0.2 0.1 0.4 0.5 2 0.6 0.5 0\n"
+    assert "(YOLO's poses)" in read(written(tmp_path / "pose", a__txt=pose), "det").faults[0]
+
+
+def test_fractions_read_as_pixels_are_warned_of(tmp_path: Path) -> None:
+    lines = "".join(f"0.{k},0.1,0.{k}5,0.1,0.{k}5,0.2,0.{k},0.2\n" for k in range(1, 5))
+    gt, det = (written(tmp_path / name, a__txt=lines) for name in ("gt", "det"))
+    said = [text for text in evaluate(gt, det).warnings if "read as pixels" in text]
+    assert [text.partition(": ")[0] for text in said] == [str(gt), str(det)]
+
+
+def test_results_of_pascal_voc(tmp_path: Path) -> None:
+    lines = "000004 0.5 1 2 30 40\n000004 0.4 1 2 30 40\n000006 0.9 5 5 9 9\n"
+    found = read(written(tmp_path / "det", comp3_det_test_text__txt=lines), "det")
+    assert (found.source.names, found.objects.offsets.tolist(), found.faults) == (["000004", "000006"], [0, 2, 3], [])
+    assert read(tmp_path / "det" / "comp3_det_test_text.txt", "det").source.names == ["000004", "000006"]

@@ -79,6 +79,7 @@ def index(name: str) -> Indexer:
         entries.refuse_bad_names(faults)
         syntax = surveyed.syntax(name, side)
         odd_files.add_faults(surveyed, syntax, faults)
+        odd_files.add_unread(surveyed, faults)
         return Source(
             path=str(path),
             format=name,

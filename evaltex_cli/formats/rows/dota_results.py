@@ -1,7 +1,8 @@
 """DOTA's results: ``image confidence x1 y1 ... x4 y4``, one object in each line, one file for each class.
 
-A file is called ``Task1_class.txt``; ``Task2_class.txt`` has two corners in the place of the vertices. The images of
-all files are joined, and named by the first word of a line. The classes are not used.
+A file is called ``Task1_class.txt``; ``Task2_class.txt`` has two corners in the place of the vertices. So have Pascal
+VOC's results, ``comp3_det_test_class.txt``. The images of all files are joined, and named by the first word of a line.
+The classes are not used.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from evaltex_cli.formats.icdar.lines import lines_of
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, refuse_bad_names, settle_confidences, source
 
 _LAYOUT = "image confidence x1 y1 x2 y2 x3 y3 x4 y4"
-_FILE = re.compile(r"task[12]_.+\.txt", re.IGNORECASE)
+_FILE = re.compile(r"(?:task[12]_|comp[1-9]_det_).+\.txt", re.IGNORECASE)
 _LINE = re.compile(rb"[^\s,]++(?:[ \t]++[+-]?+[0-9.]++(?:[eE][+-]?+[0-9]++)?+){9}+[ \t\r]*+(?:\n|\Z)")
 _FIRST_LINES = 20
 
@@ -84,7 +85,7 @@ FORMAT = Format(
     recognises,
     _index,
     four_corners=True,
-    recognised_by="files called Task1_... or Task2_..., or lines of a name and nine numbers",
+    recognised_by="files called Task1_..., Task2_... or comp3_det_..., or lines of a name and nine numbers",
     layout=_LAYOUT,
     sample={"Task1_word.txt": "img_1 0.9 10 10 60 10 60 30 10 30\n"},
 )
