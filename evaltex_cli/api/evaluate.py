@@ -15,6 +15,7 @@ from evaltex_cli.evaluation.evaluate import left_out as texts_missing
 from evaltex_cli.evaluation.evaluations import Evaluations
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.evaluation.tally import Evaluation, ImageResult, Run, Sink
+from evaltex_cli.protocols.base import load
 
 
 class EvaluationOptions(ScoringOptions, total=False):
@@ -129,8 +130,6 @@ def evaluate(
 
 def _fit_for_masks(chosen: Chosen, inputs: Inputs) -> tuple[Chosen, dict[str, str]]:
     """Leave out of ``"all"`` the protocols that do not work on masks."""
-    from evaltex_cli.protocols.base import load
-
     if not chosen.is_all or inputs.options.masks is None:
         return chosen, {}
     unfit = [name for name in chosen.records if not load(name).takes_masks]

@@ -7,17 +7,15 @@ import os
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from evaltex_cli.cli.options import HELP_OPTIONS
 from evaltex_cli.cli.output import stop
 from evaltex_cli.cli.pages import Command
 from evaltex_cli.cli.terminal import color_option
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 __all__ = ["main", "stop"]
 EVALUATE = "evaluate"
@@ -72,8 +70,6 @@ class Entry(click.Group):
 
         Shells look for files themselves if they get nothing else; next to commands, files have to be among the names.
         """
-        from click.shell_completion import CompletionItem
-
         plain_form = self.get_command(ctx, EVALUATE)
         if incomplete.startswith("-") and plain_form is not None:
             return plain_form.shell_complete(plain_form.make_context(None, [], resilient_parsing=True), incomplete)

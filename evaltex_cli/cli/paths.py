@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from evaltex_cli.results.beginnings import is_of, is_output, is_result
 from evaltex_cli.runtime.outputs import Rules
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 _FORCE = "evaltex.force"
 
@@ -44,8 +42,6 @@ class ConfigFile(Input):
 
 class _Folder(_Named):
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
         return [CompletionItem(incomplete, type="dir")]
 
 
