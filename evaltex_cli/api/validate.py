@@ -62,7 +62,7 @@ def validate(
     one, other = _inputs(gt, det)
     options = {"images": None if images is None else Path(images), "invalid": invalid_polygons}
     formats = {"gt_format": gt_format, "det_format": det_format, "coordinates": coordinates, "columns": columns}
-    found = validation.validate(one, other, **options, **formats)
+    found = validation.validate(one, other, map, **options, **formats)
     return replace(found, pairs=Rows(found.pairs), problems=Rows(found.problems))
 
 

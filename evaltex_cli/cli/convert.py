@@ -20,6 +20,7 @@ from evaltex_cli.cli.options import (
 )
 from evaltex_cli.cli.output import echo_err, echo_lines, error_exit, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, ConvertedData, force_option
+from evaltex_cli.cli.work import Work, jobs_options
 from evaltex_cli.conversion import WRITERS, Target
 from evaltex_cli.errors import counted
 from evaltex_cli.formats.options import InputOptions
@@ -59,6 +60,7 @@ EXAMPLES = (
 @min_confidence_option
 @coordinates_option
 @columns_option
+@jobs_options
 @force_option
 @all_faults_option
 @quiet_option
@@ -72,6 +74,7 @@ def command(
     min_confidence: float | None,
     coordinates: str | None,
     columns: str | None,
+    work: Work,
     quiet: bool,
 ) -> None:
     """Write SRC in another format.
@@ -81,6 +84,7 @@ def command(
     formats; those with one file per image are written to a .zip archive, or to a folder if DST has no ending.
     """
     with error_exit():
+        work.prepare("evaltex_cli.formats.reading")
         from evaltex_cli.conversion.conversion import convert
 
         side: Any = kind
@@ -90,7 +94,8 @@ def command(
             coordinates=coordinates,
             columns=columns,
         )
-        done = convert(src, dst, side, how, options)
+        with work.workers() as ordered_map:
+            done = convert(src, dst, side, how, options, ordered_map)
         warn(done.warnings)
         if not quiet:
             for note in done.notes:

@@ -10,6 +10,7 @@ from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import diagnose_option, embed_option, lines_option, quiet_option
 from evaltex_cli.cli.output import echo_lines, error_exit, stop, warn
 from evaltex_cli.cli.paths import INPUT, PICTURES, RESULTS, OutputFile, force_option
+from evaltex_cli.cli.work import Work, jobs_options
 from evaltex_cli.errors import counted
 from evaltex_cli.results.beginnings import is_of
 from evaltex_cli.runtime.outputs import refuse_file
@@ -40,6 +41,7 @@ EXAMPLES = ("evaltex report results --gt gt.txt --det det.txt --output report.ht
     type=OutputFile("report"),
     help="File to write.  [default: RES_DIR/report.html; of several, the first with comparison.html]",
 )
+@jobs_options
 @force_option
 @all_faults_option
 @quiet_option
@@ -53,6 +55,7 @@ def command(
     diagnose: bool,
     labels: tuple[str, ...],
     output: Path | None,
+    work: Work,
     quiet: bool,
 ) -> None:
     """Write an HTML report of results: scores, where they are lost, histograms, and every image with its objects.
@@ -60,6 +63,7 @@ def command(
     RES_DIR has the results of a run with -a; several are shown side by side. The file needs no server and no network.
     """
     with error_exit():
+        work.prepare("evaltex_cli.diagnosis.diagnosis")
         from evaltex_cli import report
 
         if labels and len(labels) != len(results):
@@ -70,7 +74,8 @@ def command(
         refuse_file(page, is_of("report"))
         subject = report.read(results, labels or None, gt, detections, pictures, lines)
         if diagnose:
-            subject = subject.with_losses()
+            with work.workers() as ordered_map:
+                subject = subject.with_losses(ordered_map)
         made = report.make(page, subject, report.Pictures(pictures, embed))
         warn(
             [

@@ -21,6 +21,7 @@ from evaltex_cli.cli.options import (
 from evaltex_cli.cli.output import error_exit, write_output
 from evaltex_cli.cli.paths import INPUT, force_option
 from evaltex_cli.cli.terminal import screen
+from evaltex_cli.cli.work import Work, jobs_options
 
 NOT_VALID = 2
 EXAMPLES = ("evaltex validate gt.txt det.txt", "evaltex validate gt.txt --images pictures --format json")
@@ -36,6 +37,7 @@ EXAMPLES = ("evaltex validate gt.txt det.txt", "evaltex validate gt.txt --images
 @columns_option
 @click.option("--pairs", is_flag=True, help="List all images of the pairing.  [default: up to 20]")
 @click.option("--limit", type=click.IntRange(min=0), help="Errors and warnings to show.  [default: all]")
+@jobs_options
 @form_option
 @output_option("validation")
 @force_option
@@ -51,6 +53,7 @@ def command(
     columns: str | None,
     pairs: bool,
     limit: int | None,
+    work: Work,
     form: str,
     output: Path | None,
 ) -> None:
@@ -60,10 +63,12 @@ def command(
     The exit status is 2 if an evaluation would refuse them, and 0 if there are warnings at most.
     """
     with error_exit():
+        work.prepare("evaltex_cli.formats.reading")
         from evaltex_cli.validation import findings, validation
 
         given = {"images": images, "invalid": invalid, "coordinates": coordinates, "columns": columns}
-        result = validation.validate(gt, det, gt_format=gt_format, det_format=det_format, **given)
+        with work.workers() as ordered_map:
+            result = validation.validate(gt, det, ordered_map, gt_format=gt_format, det_format=det_format, **given)
         if form == "table":
             is_read = output is None and sys.stdout.isatty()
             write_output(findings.text(result, limit, pairs, screen(output), is_wrapped=is_read), output)

@@ -68,16 +68,18 @@ class Work:
         return workers.processes(jobs)
 
 
+_jobs_option = click.option(
+    "--jobs",
+    type=click.IntRange(min=0, max=MAX_JOBS),
+    default=1,
+    show_default=True,
+    help="Worker processes; 0: one per processor.",
+)
+jobs_options = group("work", Work, jobs=_jobs_option)
 work_options = group(
     "work",
     Work,
-    jobs=click.option(
-        "--jobs",
-        type=click.IntRange(min=0, max=MAX_JOBS),
-        default=1,
-        show_default=True,
-        help="Worker processes; 0: one per processor.",
-    ),
+    jobs=_jobs_option,
     cluster=click.option("--cluster", metavar="ADDRESS", help="Dask cluster to work on, such as tcp://HOST:8786."),
     cluster_timeout=click.option(
         "--cluster-timeout",

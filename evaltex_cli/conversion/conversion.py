@@ -29,9 +29,10 @@ from evaltex_cli.formats.files.image_names import (
 from evaltex_cli.formats.filters import only_confident
 from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.formats.reading import read_parts
 from evaltex_cli.records import ANY_TYPE, Ints, Objects, Outlines
+from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.atomic_output import staged
-from evaltex_cli.runtime.progress import counted_until
 
 BLOCK_IMAGES = 1024
 
@@ -52,6 +53,7 @@ def convert(
     side: Side | None = None,
     how: Target | None = None,
     options: InputOptions | None = None,
+    ordered_map: OrderedMap = map,
 ) -> Converted:
     """Write everything in a source to a file of another format, or to a folder of files.
 
@@ -65,6 +67,8 @@ def convert(
     how : Target, optional
     options : InputOptions, optional
         Format of this side, confidence threshold, and folder of pictures for sizes.
+    ordered_map : callable
+        What reads the source (`workers`); `map` does it here.
 
     Returns
     -------
@@ -103,7 +107,7 @@ def convert(
         opened = only_confident(opened, options.min_confidence)
     if options.images is not None:
         opened = with_sizes(opened, options.images)
-    with _with_masks(how, opened, _blocks(opened, job, how), job) as passing:
+    with _with_masks(how, opened, _blocks(opened, job, how, ordered_map), job) as passing:
         writer.write(job, passing)
     notes = tuple(counted(count, sentence) for sentence, count in job.lost.items() if count)
     taken = (f"{source} is taken for {KINDS[side]} by {reason}; --kind says otherwise",) if reason else ()
@@ -115,12 +119,11 @@ def _refuse_in_source(source: Path, target: Path) -> None:
         raise InputError(f"{target}: is the source itself, or in it; write to another place")
 
 
-def _blocks(opened: Source, job: Job, how: Target) -> Iterator[Block]:
+def _blocks(opened: Source, job: Job, how: Target, ordered_map: OrderedMap) -> Iterator[Block]:
     """Yield the source's images; at the end, raise what was wrong with any."""
-    blocks = ((start, start + BLOCK_IMAGES) for start in range(0, len(opened.names), BLOCK_IMAGES))
-    for start, _ in counted_until(blocks, "converting", len(opened.names)):
-        names = opened.names[start : start + BLOCK_IMAGES]
-        read = opened.read(np.arange(start, start + len(names)))
+    images = len(opened.names)
+    ranges = ((start, min(start + BLOCK_IMAGES, images)) for start in range(0, images, BLOCK_IMAGES))
+    for (start, stop), read in read_parts(opened, ranges, "converting", ordered_map):
         job.faults.extend(read.faults)
         job.lost[f"{{count}} object[s] left out, [its|their] confidence below {opened.min_confidence}"] += (
             read.unconfident
@@ -132,7 +135,7 @@ def _blocks(opened: Source, job: Job, how: Target) -> Iterator[Block]:
             objects = replace(objects, outlines=Outlines.of_boxes(objects.boxes))
         if how.regions == "lines":
             objects = replace(objects, regions=_line_regions(objects))
-        yield Block(names, replace(read, objects=objects))
+        yield Block(opened.names[start:stop], replace(read, objects=objects))
     job.faults.raise_if_any()
 
 

@@ -20,7 +20,7 @@ from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_OBJECTS, Threshold
 from evaltex_cli.diagnosis.misread import Misread, most_frequent
 from evaltex_cli.display import Record, Table, frame_of_rows, number, unknown_table
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.evaluation.evaluate import Progress, evaluate_inputs, runs_of
+from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.input_counts import InputSummary
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.evaluation.tally import Evaluation, Run, Sink
@@ -244,7 +244,6 @@ def diagnosed(
     inputs: Inputs,
     protocols: Mapping[str, Any],
     diagnostician: Diagnostician,
-    progress: Progress | None = None,
     ordered_map: OrderedMap = map,
 ) -> list[Diagnosis]:
     """Diagnose by several protocols at once.
@@ -253,7 +252,7 @@ def diagnosed(
     ----------
     protocols : mapping
         Name -> parameters record.
-    progress, ordered_map : callable, optional
+    ordered_map : callable
         As for `evaluate.evaluate_inputs`.
 
     Raises
@@ -261,7 +260,7 @@ def diagnosed(
     InputError, ConfigError
         As `diagnose`.
     """
-    evaluations = evaluate_inputs(inputs, runs_of(protocols), diagnostician.sink, progress, ordered_map)
+    evaluations = evaluate_inputs(inputs, runs_of(protocols), diagnostician.sink, None, ordered_map)
     return [diagnostician.diagnosis(evaluation) for evaluation in evaluations]
 
 

@@ -26,12 +26,11 @@ from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.object_warnings import SHOWN_IMAGES
 from evaltex_cli.runtime import FailedError, OrderedMap
-from evaltex_cli.runtime.progress import phase
+from evaltex_cli.runtime.progress import counted_until
 
 UNREACHABLE = "skipped: [it counts|they count], and nothing matches [it|them]"
 _CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 Progress: TypeAlias = Callable[[int, int], None]
-_Done: TypeAlias = tuple[tuple[int, int], BatchResult]
 
 
 def runs_of(protocols: Mapping[str, Any], keep_rows: bool = False) -> list[Run]:
@@ -102,7 +101,8 @@ def evaluate_inputs(
     def task(cut: tuple[int, int]) -> BatchTask:
         return batches.task_of(inputs, stamps, cut, is_counted=not faults.count)
 
-    for (start, done), result in _counted(_results(work, cuts, task, ordered_map, journal), len(gt.names)):
+    results = _results(work, cuts, task, ordered_map, journal)
+    for (start, done), result in counted_until(results, "evaluating", len(gt.names)):
         faults.extend(result.faults)
         _log_refused(inputs, (start, done), result.refused)
         if result.refusal is not None and not faults.count:
@@ -228,14 +228,6 @@ def _results(
             f"images {shown}: given up after three attempts ({failed.reason}); evaluate them alone to see what is"
             " wrong, or with fewer jobs if memory is short"
         ) from failed
-
-
-def _counted(results: Iterable[_Done], images: int) -> Iterator[_Done]:
-    """Yield the results and count their images."""
-    with phase("evaluating", "images", images) as evaluating:
-        for (start, stop), result in results:
-            yield (start, stop), result
-            evaluating.done = stop
 
 
 def _refuse_masks(runs: Sequence[Run]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 from evaltex_cli.comparison import detector_results
 from evaltex_cli.diagnosis.diagnosis import Diagnosis, Diagnostician, diagnosed
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation.evaluate import Progress
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import Protocol, load
 from evaltex_cli.report.inputs import open_evaluated, open_lines
 from evaltex_cli.results import reader
 from evaltex_cli.results.result_document import ResultDocument
+from evaltex_cli.runtime import OrderedMap
 
 OF_MASKS = (
     "These results are of label pictures. Mistakes are found and repaired by outlines, so where their score is lost is"
@@ -80,15 +80,15 @@ class Subject:
         """The results that have no images."""
         return [path for k, path in enumerate(self.results) if not any(row[k].document.images for row in self.rows)]
 
-    def with_losses(self, progress: Progress | None = None) -> Subject:
+    def with_losses(self, ordered_map: OrderedMap = map) -> Subject:
         """Evaluate all inputs again to see where the score is lost; without inputs this is not known.
 
         Parameters
         ----------
-        progress : callable, optional
-            Gets the number of images diagnosed, and of all.
+        ordered_map : callable
+            What does the work (`workers`); `map` does it here.
         """
-        return replace(self, losses=_losses_of_inputs(self.rows, self.inputs, progress)) if self.inputs else self
+        return replace(self, losses=_losses_of_inputs(self.rows, self.inputs, ordered_map)) if self.inputs else self
 
 
 def read(
@@ -231,7 +231,7 @@ def image_names(results: Sequence[Sequence[Result]]) -> list[str]:
 
 
 def _losses_of_inputs(
-    rows: Sequence[Sequence[Result]], inputs: Sequence[Inputs], progress: Progress | None = None
+    rows: Sequence[Sequence[Result]], inputs: Sequence[Inputs], ordered_map: OrderedMap
 ) -> list[Losses]:
     """Diagnose every detector, in one pass over its images for all protocols.
 
@@ -241,14 +241,14 @@ def _losses_of_inputs(
         One per protocol; in each, one per detector.
     inputs : sequence of Inputs
         Of each detector.
-    progress : callable, optional
-        Gets the number of images done, and of all, those of each detector counted.
+    ordered_map : callable
+        What does the work.
     """
     measured = [row for row in rows if not any(_is_of_more(result.document, inputs[0]) for result in row)]
     diagnoses = [
         {
             diagnosis.protocol: diagnosis
-            for diagnosis in _diagnosed([row[k] for row in measured], of_detector, _part(progress, k, len(inputs)))
+            for diagnosis in _diagnosed([row[k] for row in measured], of_detector, ordered_map)
         }
         for k, of_detector in enumerate(inputs)
     ]
@@ -277,14 +277,10 @@ def _is_of(computed: Mapping[str, float], stored: Mapping[str, Any]) -> bool:
     return all(math.isclose(value, stored.get(name) or 0.0, abs_tol=1e-9) for name, value in computed.items())
 
 
-def _diagnosed(results: Sequence[Result], inputs: Inputs, progress: Progress | None) -> list[Diagnosis]:
+def _diagnosed(results: Sequence[Result], inputs: Inputs, ordered_map: OrderedMap) -> list[Diagnosis]:
     if not results:
         return []
     parameters = {
         result.protocol.name: config.checked(result.protocol.name, result.document.parameters) for result in results
     }
-    return diagnosed(inputs, parameters, Diagnostician(), progress)
-
-
-def _part(progress: Progress | None, k: int, parts: int) -> Callable[[int, int], None] | None:
-    return None if progress is None else lambda done, images: progress(k * images + done, parts * images)
+    return diagnosed(inputs, parameters, Diagnostician(), ordered_map)

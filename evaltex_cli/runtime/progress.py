@@ -62,11 +62,13 @@ def tracked(items: Iterable[Item], label: str, unit: str, total: int) -> Iterato
             one.done += 1
 
 
-def counted_until(ranges: Iterable[tuple[int, int]], label: str, images: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of images, each done up to its stop when the next one is asked for."""
+def counted_until(
+    results: Iterable[tuple[tuple[int, int], Item]], label: str, images: int
+) -> Iterator[tuple[tuple[int, int], Item]]:
+    """Yield ranges of images with their results; images are done up to the stop of the last range that was used."""
     with phase(label, "images", images) as one:
-        for start, stop in ranges:
-            yield start, stop
+        for (start, stop), result in results:
+            yield (start, stop), result
             one.done = stop
 
 

@@ -18,8 +18,9 @@ from evaltex_cli.formats import locations
 from evaltex_cli.formats.base import ReadImages, Side, Source
 from evaltex_cli.formats.image_sizes import sizes_from_pictures
 from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.formats.reading import read_parts
 from evaltex_cli.records import Floats, Ints
-from evaltex_cli.runtime.progress import counted_until
+from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.validation import object_checks
 from evaltex_cli.validation.findings import Level, Problem, SideSummary
 
@@ -149,7 +150,7 @@ def picture_sizes(ours: Inspection, folder: Path | None, problems: list[Problem]
     return sizes
 
 
-def read_all(one: Inspection, sizes: Floats, problems: list[Problem]) -> Floats:
+def read_all(one: Inspection, sizes: Floats, problems: list[Problem], ordered_map: OrderedMap = map) -> Floats:
     """Read and check all images of a side.
 
     Parameters
@@ -158,19 +159,15 @@ def read_all(one: Inspection, sizes: Floats, problems: list[Problem]) -> Floats:
         Heights and widths of the pictures, 0 where unknown; those that the input states take their place.
     problems : list of Problem
         Gets what is found.
+    ordered_map : callable
+        What reads (`workers`); `map` does it here.
 
     Returns
     -------
     (images, 2) float64
         `sizes`.
     """
-    blocks = counted_until(_blocks(one.source.weights), f"checking {Path(one.source.path).name}", len(sizes))
-    for start, stop in blocks:
-        try:
-            read = one.source.read(np.arange(start, stop))
-        except InputError as error:
-            problems.append(_unreadable(one.side, one.source.path, error))
-            break
+    for (start, stop), read in _read_blocks(one, problems, ordered_map):
         one.faults.extend(read.faults)
         problems += _size_problems(one, range(start, stop), read.sizes, sizes[start:stop])
         known = (read.sizes > 0).all(axis=1)
@@ -180,6 +177,17 @@ def read_all(one: Inspection, sizes: Floats, problems: list[Problem]) -> Floats:
     problems += _faults(one)
     problems += one.not_listed()
     return sizes
+
+
+def _read_blocks(
+    one: Inspection, problems: list[Problem], ordered_map: OrderedMap
+) -> Iterator[tuple[tuple[int, int], ReadImages]]:
+    """Yield blocks of images and what is read of them, up to the first that cannot be read."""
+    try:
+        label = f"checking {Path(one.source.path).name}"
+        yield from read_parts(one.source, _blocks(one.source.weights), label, ordered_map)
+    except InputError as error:
+        problems.append(_unreadable(one.side, one.source.path, error))
 
 
 def _blocks(weights: Ints) -> Iterator[tuple[int, int]]:

@@ -19,18 +19,23 @@ from evaltex_cli.formats.files import image_names
 from evaltex_cli.formats.image_sizes import with_sizes, with_sizes_of_each_other
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Floats, Ints
+from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.validation import box_coordinates
 from evaltex_cli.validation.findings import Pair, Problem, Validation
 from evaltex_cli.validation.input_check import Inspection, at, listed, open_input, picture_sizes, read_all
 
 
-def validate(gt: Path | Source, det: Path | Source | None = None, **given: Any) -> Validation:
+def validate(
+    gt: Path | Source, det: Path | Source | None = None, ordered_map: OrderedMap = map, **given: Any
+) -> Validation:
     """Read both inputs as an evaluation would, and report everything about them that is wrong or suspicious.
 
     Parameters
     ----------
     gt, det : Path or Source
         Inputs of any known format, or in memory; `det` may be left out.
+    ordered_map : callable
+        What reads the images (`workers`); `map` does it here.
     **given
         Attributes of `InputOptions`: ``gt_format`` and ``det_format``; ``images`` for sizes where the ground truth has
         none, or to check those it has; ``invalid``, which makes an invalid polygon an error or a warning; and
@@ -60,11 +65,11 @@ def validate(gt: Path | Source, det: Path | Source | None = None, **given: Any) 
     _make_pixels(ours, theirs, partners, images)
     if ours is not None:
         names = ours.source.names
-        sizes = read_all(ours, picture_sizes(ours, images, problems), problems)
+        sizes = read_all(ours, picture_sizes(ours, images, problems), problems, ordered_map)
         if theirs is not None:
             det_sizes = np.zeros((len(theirs.source.names), 2))
             det_sizes[partners[partners >= 0]] = sizes[partners >= 0]
-            read_all(theirs, det_sizes, problems)
+            read_all(theirs, det_sizes, problems, ordered_map)
             problems += _pairing_problems(ours, theirs, paired, also)
             problems += _coordinate_problems(ours, theirs, paired if (paired >= 0).any() else also, sizes)
             problems += _swapped_problems(ours, theirs)
@@ -73,7 +78,7 @@ def validate(gt: Path | Source, det: Path | Source | None = None, **given: Any) 
                 ours.problem("warning", "dont-care", "every object is don't care", "objects that count; nothing does")
             )
     elif theirs is not None:
-        read_all(theirs, np.zeros((len(theirs.source.names), 2)), problems)
+        read_all(theirs, np.zeros((len(theirs.source.names), 2)), problems, ordered_map)
     return Validation(
         ours.summary() if ours else None,
         theirs.summary() if theirs else None,

@@ -1,0 +1,44 @@
+"""Reads the images of an input part by part, here or in other processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from evaltex_cli.errors import InputError
+from evaltex_cli.formats.base import ReadImages, Source, SourcePart
+from evaltex_cli.runtime import FailedError, OrderedMap
+from evaltex_cli.runtime.progress import counted_until
+
+
+def read_parts(
+    source: Source, ranges: Iterable[tuple[int, int]], label: str, ordered_map: OrderedMap = map
+) -> Iterator[tuple[tuple[int, int], ReadImages]]:
+    """Yield ranges of images and what is read of them, in their order.
+
+    Parameters
+    ----------
+    ranges : iterable of (int, int)
+        First image of each part, and the one after its last.
+    label : str
+        What is done with the images, as the progress says it.
+    ordered_map : callable
+        What does the work (`workers`); `map` does it here.
+
+    Raises
+    ------
+    InputError
+        As `Source.read`, and when workers die again and again.
+    """
+    listed = list(ranges)
+    parts = (source.part(np.arange(start, stop)) for start, stop in listed)
+    try:
+        read = zip(listed, ordered_map(_read, parts), strict=True)
+        yield from counted_until(read, label, len(source.names))
+    except FailedError as failed:
+        raise InputError(f"{source.path}: given up after three attempts ({failed.reason})") from failed
+
+
+def _read(part: SourcePart) -> ReadImages:
+    return part.read()
