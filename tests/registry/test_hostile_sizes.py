@@ -33,6 +33,7 @@ from evaltex_cli.cli import main
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.errors.suggestions import HINT_WORK, Hints
 from evaltex_cli.formats import FORMATS, load, open_source
+from evaltex_cli.formats.documents.each_file import BYTES_PER_PAGE, FEW_PAGES
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES
 from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES, MAX_OBJECTS, without_blank_lines
 from evaltex_cli.geometry import polygons
@@ -235,6 +236,36 @@ def test_memory_is_at_most_eight_times_what_is_unpacked(server: Server, name: st
         assert "internal" not in said, (label, said)
         assert peak <= most * (1 + command) - FIXED * command, (label, peak >> 20, most >> 20, said[:300])
         assert seconds < 60, (label, seconds)
+
+
+COLUMNS = "level page_num block_num par_num line_num word_num left top width height conf text".replace(" ", "\t")
+PAGES = {
+    "hocr": ("<html><body>", "<i class=ocr_page></i>", "</body></html>"),
+    "alto": ("<alto><Layout>", "<Page></Page>", "</Layout></alto>"),
+    "abbyy": ("<document>", "<page></page>", "</document>"),
+    "tesseract-tsv": (f"{COLUMNS}\n", "1\t{}\t0\t0\t0\t0\t0\t0\t9\t9\t-1\t\n", ""),
+    "document-ai": ('{"pages":[', '{{"tokens":[]}},', "{}]}"),
+    "textract": ('{"Blocks":[', '{{"BlockType":"PAGE","Page":{}}},', '{"BlockType":"PAGE"}]}'),
+}
+"""Documents of many pages: what they begin with, an empty page by its number, and what they end with."""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_memory_of_very_many_pages_grows_by_at_most_eight_times_their_size(server: Server, name: str) -> None:
+    before, page, after = PAGES[name]
+    peaks = []
+    for pages in (5_000, 20_000):
+        made = (page.format(k).ljust(BYTES_PER_PAGE) for k in range(pages))
+        Path("in.any").write_text(f"{before}{''.join(made)}{after}")
+        status, peak, _, said = server.run("validate", "in.any", "--gt-format", name)
+        assert status == 0, said
+        peaks.append(peak)
+    assert peaks[1] - peaks[0] <= 8 * 15_000 * BYTES_PER_PAGE, [peak >> 20 for peak in peaks]
+    Path("in.any").write_text(f"{before}{''.join(map(page.format, range(30_000)))}{after}")
+    status, peak, _, said = server.run("validate", "in.any", "--gt-format", name)
+    assert status == 2
+    assert f"more than {FEW_PAGES} pages, with fewer than {BYTES_PER_PAGE} bytes for each" in said
+    assert peak <= FIXED
 
 
 GT = 'img_1\n100,100\n1,1,"a",f,0,0,10,10\n'

@@ -249,7 +249,7 @@ def index_each(
             document = unpacked(path, data)
             reading = settle([look(document)])
             stem = without_prefix(PurePosixPath(path.name.removesuffix(".gz")).stem)
-            names = [stem] if pages is None else page_names(stem, pages.count(document))
+            names = page_names(stem, _count_pages(pages, document, str(path), faults))
             reader = Reader(parse, pages and pages.open, side, reading.variant)
             images = list(reader.collected([(one, str(path), document) for one in names], range(len(names)), faults))
             refuse_bad_names(images, faults)
@@ -266,7 +266,7 @@ def index_each(
             fingerprint.add(entry, data)
             if not each_file.is_metadata(data):
                 looks.append(look(data))
-                counts.append(1 if pages is None else pages.count(data))
+                counts.append(_count_pages(pages, data, entries.place(entry), faults))
                 kept.append(k)
         reading = settle(looks)
         warnings = (*each_file.metadata_left_out(len(entries.entries) - len(kept)), *reading.warnings)
@@ -287,6 +287,15 @@ def index_each(
         )
 
     return index
+
+
+def _count_pages(pages: Pages | None, data: bytes, place: str, faults: FaultLog) -> int:
+    """Count the pages of a document; one, with a fault, if it has too many."""
+    try:
+        return each_file.count_pages(pages, data)
+    except FormatError as error:
+        error.log(faults, place)
+        return 1
 
 
 def index_texts(name: str, ending: str, parse: Parse) -> Indexer:

@@ -79,6 +79,25 @@ class Pages(NamedTuple):
     open: Callable[[bytes], Sequence[Any]]
 
 
+FEW_PAGES, BYTES_PER_PAGE = 10_000, 256
+"""Pages that any document may have, and how many bytes must come with each more: a page takes many times its tags."""
+
+
+def count_pages(pages: Pages | None, data: bytes) -> int:
+    """Return how many pages a document has.
+
+    Raises
+    ------
+    FormatError
+        When there are very many pages with hardly anything on them.
+    """
+    count = 1 if pages is None else pages.count(data)
+    if count > FEW_PAGES + len(data) // BYTES_PER_PAGE:
+        found = f"more than {FEW_PAGES} pages, with fewer than {BYTES_PER_PAGE} bytes for each"
+        raise FormatError(found, "the pages of a document")
+    return count
+
+
 def is_metadata(data: bytes) -> bool:
     """Whether a document only describes the others, as METS does and Transkribus' metadata."""
     start = data[:_HEAD_BYTES].lstrip()

@@ -52,14 +52,14 @@ class _Area:
 
     tag: Tag | None
     is_word: bool = False
-    texts: list[str] = field(default_factory=list)
-    words: list[_Area] = field(default_factory=list)
+    texts: list[str] | None = None
+    words: list[_Area] | None = None
     has_lines: bool = False
 
     @property
     def text(self) -> str:
         """Its transcription, blanks as one."""
-        return " ".join(" ".join([word.text for word in self.words] or ["".join(self.texts)]).split())
+        return " ".join(" ".join([word.text for word in self.words or ()] or ["".join(self.texts or ())]).split())
 
 
 @dataclass(slots=True)
@@ -86,7 +86,10 @@ class _Collector:
         else:
             inner = self._innermost(lambda _: True)
             if inner is not None:
-                inner.texts.append(event)
+                if inner.texts is None:
+                    inner.texts = [event]
+                else:
+                    inner.texts.append(event)
 
     def _innermost(self, wanted: Callable[[_Area], bool]) -> _Area | None:
         return next((area for area in reversed(self._around) if area is not None and wanted(area)), None)
@@ -100,8 +103,10 @@ class _Collector:
                 self.pages.append(Page(tag))
         if _WORD in classes:
             line = self._innermost(lambda area: not area.is_word) or self._line(_Area(None))
-            line.words.append(_Area(tag, is_word=True))
-            return line.words[-1]
+            word = _Area(tag, is_word=True)
+            line.words = line.words or []
+            line.words.append(word)
+            return word
         if not set(_LINES).isdisjoint(classes):
             for area in self._around:
                 if area is not None:
@@ -143,7 +148,7 @@ def _parse(page: Page, image: CollectedImage, side: Side, faults: FaultLog) -> N
         error.log(faults, image.place)
     for number, line in enumerate(page.lines, 1):
         is_line = line.tag is not None and not line.has_lines
-        words = [word for word in line.words if not "".join(word.texts).isspace()]
+        words = [word for word in line.words or () if not "".join(word.texts or ()).isspace()]
         for area in words if image.variant == "words" else [line] * is_line:
             try:
                 collected = _object(area)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -92,7 +93,7 @@ class _Reader:
             end = min(text.find("\n", start) % (len(text) + 1), start + 60)
             raise FormatError(f"{quote(text[start:end])}, which has no end", "a tag <...>", at=at)
         self._go_to(tag.end())
-        name = tag[2].lower()
+        name = sys.intern(tag[2].lower())
         if tag[1]:
             yield from self._ended(name, at)
         else:
