@@ -268,6 +268,16 @@ def test_memory_of_very_many_pages_grows_by_at_most_eight_times_their_size(serve
     assert peak <= FIXED
 
 
+def test_pages_of_all_files_of_a_folder_have_a_limit_together() -> None:
+    before, page, after = PAGES["hocr"]
+    Path("in").mkdir()
+    for k in range(3):
+        Path(f"in/{k}.hocr").write_text(f"{before}{page * (FEW_PAGES // 2)}{after}")
+    faults = FaultLog()
+    open_source(Path("in"), "gt", faults, "hocr")
+    assert [fault.file for fault in faults.shown] == [str(Path("in/2.hocr"))]
+
+
 GT = 'img_1\n100,100\n1,1,"a",f,0,0,10,10\n'
 DET = 'img_1\n1,"a",0,0,10,10\n'
 

@@ -249,7 +249,7 @@ def index_each(
             document = unpacked(path, data)
             reading = settle([look(document)])
             stem = without_prefix(PurePosixPath(path.name.removesuffix(".gz")).stem)
-            names = page_names(stem, _count_pages(pages, document, str(path), faults))
+            names = page_names(stem, _count_pages(pages, document, str(path), faults)[0])
             reader = Reader(parse, pages and pages.open, side, reading.variant)
             images = list(reader.collected([(one, str(path), document) for one in names], range(len(names)), faults))
             refuse_bad_names(images, faults)
@@ -262,11 +262,13 @@ def index_each(
         entries.refuse_bad_names(faults)
         fingerprint = Fingerprint(entries)
         looks, counts, kept = [], [], []
+        excess = 0
         for k, (entry, data) in enumerate(zip(entries.entries, entries.read_many(entries.entries), strict=True)):
             fingerprint.add(entry, data)
             if not each_file.is_metadata(data):
                 looks.append(look(data))
-                counts.append(_count_pages(pages, data, entries.place(entry), faults))
+                count, excess = _count_pages(pages, data, entries.place(entry), faults, excess)
+                counts.append(count)
                 kept.append(k)
         reading = settle(looks)
         warnings = (*each_file.metadata_left_out(len(entries.entries) - len(kept)), *reading.warnings)
@@ -289,13 +291,13 @@ def index_each(
     return index
 
 
-def _count_pages(pages: Pages | None, data: bytes, place: str, faults: FaultLog) -> int:
-    """Count the pages of a document; one, with a fault, if it has too many."""
+def _count_pages(pages: Pages | None, data: bytes, place: str, faults: FaultLog, excess: int = 0) -> tuple[int, int]:
+    """Return what `each_file.count_pages` does; one page, with a fault, if there are too many."""
     try:
-        return each_file.count_pages(pages, data)
+        return each_file.count_pages(pages, data, excess)
     except FormatError as error:
         error.log(faults, place)
-        return 1
+        return 1, excess
 
 
 def index_texts(name: str, ending: str, parse: Parse) -> Indexer:

@@ -80,22 +80,24 @@ class Pages(NamedTuple):
 
 
 FEW_PAGES, BYTES_PER_PAGE = 10_000, 256
-"""Pages that any document may have, and how many bytes must come with each more: a page takes many times its tags."""
+"""Pages that all documents of an input may have besides the first of each and one for this many bytes: a page takes
+many times the memory of its tags."""
 
 
-def count_pages(pages: Pages | None, data: bytes) -> int:
-    """Return how many pages a document has.
+def count_pages(pages: Pages | None, data: bytes, excess: int) -> tuple[int, int]:
+    """Return how many pages a document has, and the excess of its input with it: pages that come with few bytes.
 
     Raises
     ------
     FormatError
-        When there are very many pages with hardly anything on them.
+        When the excess is more than `FEW_PAGES`.
     """
     count = 1 if pages is None else pages.count(data)
-    if count > FEW_PAGES + len(data) // BYTES_PER_PAGE:
+    excess += max(count - 1 - len(data) // BYTES_PER_PAGE, 0)
+    if excess > FEW_PAGES:
         found = f"more than {FEW_PAGES} pages, with fewer than {BYTES_PER_PAGE} bytes for each"
         raise FormatError(found, "the pages of a document")
-    return count
+    return count, excess
 
 
 def is_metadata(data: bytes) -> bool:
