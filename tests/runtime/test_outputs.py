@@ -235,9 +235,13 @@ def test_where_nothing_can_be_written_is_said_before_any_work(
     name: str, option: click.Parameter, place: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("evaltex_cli.formats.open_source", lambda *_: pytest.fail("work was done"))
+    if (name, place) == ("convert", "labels"):
+        message = "its ending does not say what to write"  # a folder is a target of formats with a file for each image
+    else:
+        message = f"cannot be written ({message}"
     found = run(*simple(name, option, place))
     assert found.exit_code == 2
-    assert f"{place}: cannot be written ({message}" in found.stderr
+    assert f"{place}: {message}" in found.stderr
 
 
 @pytest.mark.parametrize(("name", "option"), FILES, ids=lambda value: getattr(value, "name", value))
