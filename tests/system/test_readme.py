@@ -31,6 +31,12 @@ def test_commands_are_found():
     assert len(PYTHON) == 2
 
 
+def test_what_the_first_command_prints_is_shown(in_project_copy, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    result = CliRunner().invoke(main, shlex.split(COMMANDS[0]))
+    assert re.search(r"```text\n(.*?)```", README, re.DOTALL)[1] == result.stdout
+
+
 def test_commands_run_one_after_the_other(in_project_copy):
     for command in COMMANDS:
         before = set(in_project_copy.iterdir())
