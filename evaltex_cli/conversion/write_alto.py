@@ -9,6 +9,7 @@ from evaltex_cli.conversion.base import Holds, Job, extent, number
 from evaltex_cli.conversion.holding import Picture, Shape, bounds
 from evaltex_cli.conversion.xml_text import attributes, content, fit, lines_of_words
 
+BLANKS = "{count} transcription[s] of blanks alone [was|were] written as empty"
 _HOLDS = Holds(regions=True, boxes=True)
 _SCHEMA = "http://www.loc.gov/standards/alto/ns-v4#"
 
@@ -39,7 +40,9 @@ def _place(shapes: Sequence[Shape]) -> str:
 
 def _string(job: Job, shape: Shape, k: int) -> str:
     confidence = {} if shape.confidence is None else {"WC": repr(shape.confidence)}
-    start = f'<String ID="w{k}"{_place([shape])}{attributes(CONTENT=fit(job, shape.text), **confidence)}'
+    text = fit(job, shape.text)
+    job.lost[BLANKS] += text.isspace()
+    start = f'<String ID="w{k}"{_place([shape])}{attributes(CONTENT="" if text.isspace() else text, **confidence)}'
     if shape.is_box:
         return f"{start}/>\n"
     points = " ".join(f"{number(x)},{number(y)}" for x, y in shape.corners)

@@ -20,7 +20,7 @@ from evaltex_cli.evaluation.batches import BatchResult, BatchTask, Refused, cut
 from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
 from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
-from evaltex_cli.evaluation.tally import Evaluation, Run, Sink, defined
+from evaltex_cli.evaluation.tally import Evaluation, Run, Sink
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
 from evaltex_cli.protocols.base import load
@@ -161,7 +161,7 @@ def scored(
         gt=gt,
         det=det,
         tally=run.sums,
-        scores=defined(protocol.scores(run.sums, run.parameters), run.sums.as_dict()),
+        scores=protocol.scores(run.sums, run.parameters),
         warnings=[*warnings, *_text_warnings(run, gt, det), *map(str, run.gathered.warnings)],
         rows=run.rows(),
     )
@@ -305,9 +305,9 @@ def _with_texts(runs: Sequence[Run], gt: InputSummary, det: InputSummary) -> Seq
 
 
 def _without_texts(gt: InputSummary, det: InputSummary) -> str | None:
-    """Say which side has objects, but none with a text; None if both have texts."""
+    """Say which side has objects that count, but none with a text; None if both have texts."""
     for one, what in ((det, "detection"), (gt, "object of the ground truth")):
-        if one.objects and not one.transcriptions:
+        if one.objects > one.dont_care and not one.transcriptions:
             return f"{one.file}: no {what} has a transcription"
     return None
 

@@ -46,7 +46,7 @@ def explained(evaluations: Sequence[Evaluation], inputs: Inputs) -> list[Evaluat
     swapped = swapped_inputs.swapped(inputs.gt, inputs.det, few) and swapped_inputs.swapped(inputs.gt, inputs.det)
     always = [*([swapped] if swapped else []), *_angles(inputs, evaluations[0])]
     if 0 < evaluations[0].gt.objects == evaluations[0].gt.dont_care:
-        always.append("every object of the ground truth is don't care, so recall is undefined")
+        always.append("every object of the ground truth is don't care, so its scores say nothing")
     reasons = _reasons(evaluations, inputs, few, bool(swapped))
     fractions = [text for side in (inputs.gt, inputs.det) for text in fractions_as_pixels(side, few)]
     if len(fractions) == 2 or not any(reasons):  # of one side, a reason says by which factors they fit

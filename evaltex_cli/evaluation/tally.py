@@ -111,7 +111,8 @@ class Evaluation(Record):
     @property
     def best_score(self) -> float:
         """Recall or precision, whichever is higher; 1 where there are not both, or a side has no images."""
-        scored = [self.scores[name] for name in ("recall", "precision") if self.scores.get(name) is not None]
+        scores = self.meaningful_scores
+        scored = [scores[name] for name in ("recall", "precision") if scores.get(name) is not None]
         return max(scored) if len(scored) == 2 and self.gt.images > 0 and self.det.images > 0 else 1.0
 
     @property
@@ -121,8 +122,13 @@ class Evaluation(Record):
 
     def is_low(self, limit: float) -> bool:
         """Whether the headline score is defined and below a limit."""
-        score = self.scores.get(self.protocol.headline[-1])
+        score = self.meaningful_scores.get(self.protocol.headline[-1])
         return self.is_nearly_zero or (isinstance(score, float) and score < limit)
+
+    @property
+    def meaningful_scores(self) -> Scores:
+        """The scores for reading: None where every object of the ground truth is don't care (`defined`)."""
+        return defined(self.scores, self.totals)
 
     def score(self, tally: Tally) -> Scores:
         """Score summed evidence as this evaluation does."""

@@ -46,7 +46,7 @@ def _all_scores(evaluation: Evaluation, bounds: Intervals, screen: Screen) -> It
     rows = []
     for name in score_names.scalars(evaluation.scores):
         interval = [shown_interval(bounds[name])] if name in bounds else [""]
-        rows.append([f"  {name}", shown_score(evaluation.scores[name]), *interval])
+        rows.append([f"  {name}", shown_score(evaluation.meaningful_scores[name]), *interval])
     yield from aligned(rows, texts=(0, 2))
 
 
@@ -66,4 +66,4 @@ def _headline_rows(evaluations: Sequence[Evaluation], intervals: Mapping[str, In
 
 def _cell(evaluation: Evaluation, name: str, bounds: Intervals) -> str:
     interval = f" {short_interval(bounds[name])}" if name in bounds else ""
-    return shown_score(evaluation.scores[name]) + interval
+    return shown_score(evaluation.meaningful_scores[name]) + interval

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import typed_use
+from limits import HANG_SECONDS
 
 from evaltex_cli import (
     ConfigError,
@@ -241,7 +242,7 @@ def test_processes_change_nothing(tmp_path: Path) -> None:
         "    assert evaluate(boxes, boxes, 'iou', jobs=2).scores['recall'] == 1\n"
     )
     (tmp_path / "script.py").write_text(code, encoding="utf-8")
-    subprocess.run([sys.executable, tmp_path / "script.py"], check=True, timeout=120)
+    subprocess.run([sys.executable, tmp_path / "script.py"], check=True, timeout=HANG_SECONDS)
 
 
 def test_the_package_itself_loads_nothing() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from limits import HANG_SECONDS
 
 from evaltex_cli.cli import main, progress_line
 from evaltex_cli.runtime import progress
@@ -40,7 +41,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
 
 
 def wait_for(text: str, terminal: Terminal) -> None:
-    end = time.monotonic() + 10
+    end = time.monotonic() + HANG_SECONDS
     while text not in terminal.seen:
         assert time.monotonic() < end, terminal.getvalue()
         time.sleep(0.005)

@@ -89,7 +89,7 @@ def test_jobs_and_resumed_runs_write_the_same(inputs: dict[str, Path], tmp_path:
         folder: {path.relative_to(tmp_path / folder): path.read_bytes() for path in (tmp_path / folder).rglob("*.*")}
         for folder in ("one", "two", "kept")
     }
-    assert len(files["one"]) == 2 + IMAGES
+    assert len(files["one"]) == 4 + IMAGES
     assert files["one"] == files["two"] == files["kept"]
 
 

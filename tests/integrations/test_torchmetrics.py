@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from limits import HANG_SECONDS
 
 from evaltex_cli import Accumulator
 
@@ -71,7 +72,7 @@ def test_ranks_are_synchronised_by_torchmetrics(tmp_path: Path) -> None:
         subprocess.Popen([sys.executable, "-c", RANKS, str(rank), str(tmp_path)], stdout=subprocess.PIPE, text=True)
         for rank in range(3)
     ]
-    printed = [rank.communicate(timeout=180)[0] for rank in ranks]
+    printed = [rank.communicate(timeout=HANG_SECONDS)[0] for rank in ranks]
     scores = {
         f"{protocol}/{name}": round(value, 5)
         for protocol, one in expected().items()

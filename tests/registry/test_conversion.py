@@ -78,7 +78,8 @@ def scores(
         key.update(repr(about).encode("utf-8", "surrogatepass"))
     if key.hexdigest() not in _known:
         runs = [Run(load(name), config.checked(name, {})) for name in PROTOCOLS]
-        _known[key.hexdigest()] = {one.protocol.name: one.scores for one in evaluate_inputs(inputs, runs)}
+        scored = {one.protocol.name: one.scores for one in evaluate_inputs(inputs, runs)}
+        _known[key.hexdigest()] = {name: scored.get(name, {}) for name in PROTOCOLS}  # some are left out without texts
     return _known[key.hexdigest()]
 
 
