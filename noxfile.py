@@ -24,7 +24,11 @@ SITE_PAGES = (
     "fuzz/README.md",
     "fuzz/targets.py",
 )
-CLUSTER_TESTS = ("tests/system/test_workers.py", "tests/system/test_cluster.py", "tests/system/test_changed.py")
+CLUSTER_TESTS = (
+    "tests/system/test_workers.py",
+    "tests/system/test_cluster.py",
+    "tests/system/test_changed.py",
+)
 
 
 @nox.session
@@ -66,14 +70,20 @@ def cluster(session: nox.Session) -> None:
 
 @nox.session
 def integrations(session: nox.Session) -> None:
-    """Run the tests of data frames and adapters, with those of the libraries that are small; ``-- all`` for all.
+    """Run the tests of data frames and adapters, with those of the libraries that are small; ``--
+    all`` for all.
 
-    The others, torch among them, are gigabytes from the registry, unless a build for processors is at hand.
+    The others, torch among them, are gigabytes from the registry, unless a build for processors is
+    at hand.
     """
     session.install("-e", ".[test,tables]", "wandb>=0.18")
     if "all" in session.posargs:
-        session.install("torch>=2.2", "torchmetrics>=1.4", "mmengine>=0.10", "mlflow>=2.12", "tensorboard>=2.16")
-    session.run("pytest", "-rs", "tests/integrations", "tests/api", "tests/evaluation/test_accumulator.py")
+        session.install(
+            "torch>=2.2", "torchmetrics>=1.4", "mmengine>=0.10", "mlflow>=2.12", "tensorboard>=2.16"
+        )
+    session.run(
+        "pytest", "-rs", "tests/integrations", "tests/api", "tests/evaluation/test_accumulator.py"
+    )
 
 
 @nox.session
@@ -87,14 +97,17 @@ def coverage(session: nox.Session) -> None:
     """Measure branch coverage of the tests that can run under it; below the floor is an error."""
     session.install("-e", ".[test]", "coverage>=7.10")
     session.run("coverage", "erase")
-    session.run("coverage", "run", "-m", "pytest", "-n", "0", "-m", "not no_coverage", *session.posargs)
+    session.run(
+        "coverage", "run", "-m", "pytest", "-n", "0", "-m", "not no_coverage", *session.posargs
+    )
     session.run("coverage", "combine")
     session.run("coverage", "report")
 
 
 @nox.session
 def mutation(session: nox.Session) -> None:
-    """Change the code of geometry and protocols in small ways, and list the changes that no test notices.
+    """Change the code of geometry and protocols in small ways, and list the changes that no test
+    notices.
 
     Arguments choose functions: ``nox -s mutation -- "evaltex_cli.geometry.boxes*"``.
     """
@@ -118,9 +131,13 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
-    """Run every fuzz target on the same mutations each time; arguments go to fuzz: ``-- --seconds 60 --seed 2``."""
+    """Run every fuzz target on the same mutations each time; arguments go to
+    fuzz: ``-- --seconds 60 --seed 2``.
+    """
     session.install("-e", ".[test]")
-    session.run("python", "-m", "fuzz", "--plain", *(session.posargs or ["--inputs", "20", "--seed", "1"]))
+    session.run(
+        "python", "-m", "fuzz", "--plain", *(session.posargs or ["--inputs", "20", "--seed", "1"])
+    )
 
 
 @nox.session
@@ -128,4 +145,6 @@ def dist(session: nox.Session) -> None:
     """Build the wheel and the source archive, and check what they say of themselves."""
     session.install("build>=1.2", "twine>=5")
     session.run("python", "-m", "build", "--outdir", *(session.posargs or ["dist"]))
-    session.run("twine", "check", "--strict", *map(str, Path(*(session.posargs or ["dist"])).glob("*")))
+    session.run(
+        "twine", "check", "--strict", *map(str, Path(*(session.posargs or ["dist"])).glob("*"))
+    )

@@ -1,4 +1,6 @@
-"""Puts the manual page, which is made from the help, into what is installed; pyproject.toml has everything else."""
+"""Puts the manual page, which is made from the help, into what is installed;
+pyproject.toml has everything else.
+"""
 
 import sys
 from pathlib import Path

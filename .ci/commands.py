@@ -1,7 +1,8 @@
-"""Run a set of commands in this process and keep everything they write: python .ci/commands.py EXAMPLES DATA FOLDER.
+"""Run a set of commands in this process and keep everything they write: python .ci/commands.py
+EXAMPLES DATA FOLDER.
 
-What two interpreters, or two sets of dependencies, leave in their folders has to be the same, byte by byte. `.ci/bytes`
-compares them.
+What two interpreters, or two sets of dependencies, leave in their folders has to be the same, byte
+by byte. `.ci/bytes` compares them.
 """
 
 from __future__ import annotations
@@ -67,9 +68,26 @@ def of_examples() -> Iterator[list[str]]:
         yield ["diagnose", *inputs, "--protocol", "all", "--format", "json"]
         yield ["validate", *inputs, "--format", "json"]
         drawn = ["--masks", f"{name}-masks", "--images", "examples/pictures"]
-        yield ["convert", inputs[0], f"{name}-gt.txt", "--kind", "gt", *drawn, "--mask-format", "png"]
+        yield [
+            "convert",
+            inputs[0],
+            f"{name}-gt.txt",
+            "--kind",
+            "gt",
+            *drawn,
+            "--mask-format",
+            "png",
+        ]
         for ending in ("zip", "json"):
-            yield ["convert", inputs[0], f"{name}-gt.{ending}", "--kind", "gt", "--regions", "lines"]
+            yield [
+                "convert",
+                inputs[0],
+                f"{name}-gt.{ending}",
+                "--kind",
+                "gt",
+                "--regions",
+                "lines",
+            ]
             yield ["convert", inputs[1], f"{name}-det.{ending}", "--kind", "det"]
     words = [f"examples/{side}" for side in EXAMPLES["words"]]
     for form in ("table", "json", "csv", "markdown", "latex"):

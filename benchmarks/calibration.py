@@ -1,12 +1,13 @@
-"""Shows how often intervals and p-values are right, on simulated detectors whose true scores are known.
+"""Shows how often intervals and p-values are right, on simulated detectors whose true scores are
+known.
 
-    python benchmarks/calibration.py                              # the table of docs/statistics.md; some 20 minutes
-    python benchmarks/calibration.py --images 10 20 --trials 500
+    python benchmarks/calibration.py                              # the table of docs/statistics.md;
+    some 20 minutes python benchmarks/calibration.py --images 10 20 --trials 500
 
-Each image has 1 or more words (geometric, 6 in the mean) and its own difficulty (beta), so that its words are found or
-missed together; detectors differ in each image at random (normal), and have false positives (Poisson). Scores are those
-of the protocol `iou`. One pair of detectors is equal; in another the second finds 5 % fewer words. The same arguments
-give the same table.
+Each image has 1 or more words (geometric, 6 in the mean) and its own difficulty (beta), so that its
+words are found or missed together; detectors differ in each image at random (normal), and have
+false positives (Poisson). Scores are those of the protocol `iou`. One pair of detectors is equal;
+in another the second finds 5 % fewer words. The same arguments give the same table.
 """
 
 from __future__ import annotations
@@ -69,8 +70,9 @@ def scores_of(tally: Tally) -> Scores:
 def calibration(images: int, recall: float, trials: int, resamples: int, seed: int) -> list[float]:
     """Return the shares of a row of the table, each for all of `SCORES`.
 
-    They are: p < 0.05 for equal detectors; the interval of the difference contains the true one, for a worse detector;
-    the interval of a score contains the true one. Intervals that are missing are left out; NaN if all are.
+    They are: p < 0.05 for equal detectors; the interval of the difference contains the true one,
+    for a worse detector; the interval of a score contains the true one. Intervals that are missing
+    are left out; NaN if all are.
     """
     rng = np.random.default_rng([seed, images])
     population = images_of(rng, _POPULATION, recall)
@@ -81,7 +83,10 @@ def calibration(images: int, recall: float, trials: int, resamples: int, seed: i
         drawn = images_of(rng, images, recall)
         one, equal, worse = (
             significance.replicates(
-                EvidenceRows(names, detector_on(rng, drawn, share)), scores_of, resamples, seed=trial
+                EvidenceRows(names, detector_on(rng, drawn, share)),
+                scores_of,
+                resamples,
+                seed=trial,
             )
             for share in (1.0, 1.0, WORSE)
         )
@@ -110,7 +115,9 @@ def table(arguments: argparse.Namespace) -> Iterator[str]:
         yield "| images | " + " | ".join(heads) + " |"
         yield "| ---: |" + " ---: |" * len(heads)
         for images in arguments.images:
-            shares = calibration(images, recall, arguments.trials, arguments.resamples, arguments.seed)
+            shares = calibration(
+                images, recall, arguments.trials, arguments.resamples, arguments.seed
+            )
             cells = ["-" if np.isnan(share) else f"{100 * share:.1f}" for share in shares]
             yield f"| {images} | " + " | ".join(cells) + " |"
         yield ""
@@ -120,7 +127,9 @@ def main(given: Sequence[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--images", type=int, nargs="+", default=IMAGES, help="numbers of images")
-    parser.add_argument("--recall", type=float, nargs="+", default=RECALLS, help="recalls of the detectors")
+    parser.add_argument(
+        "--recall", type=float, nargs="+", default=RECALLS, help="recalls of the detectors"
+    )
     parser.add_argument("--trials", type=int, default=4000, help="data sets per row")
     parser.add_argument("--resamples", type=int, default=400, help="random subsets per data set")
     parser.add_argument("--seed", type=int, default=0)

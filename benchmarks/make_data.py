@@ -1,9 +1,11 @@
-"""Writes data sets of any size: ground truth and detections as EvaLTex files, and label pictures if wanted.
+"""Writes data sets of any size: ground truth and detections as EvaLTex files, and label pictures if
+wanted.
 
     python benchmarks/make_data.py FOLDER --images 1000 --objects 10 --kind boxes
 
-Words stand in a grid of lines, six in each, from the top of the picture. Of the detections most are words a little off,
-some lie between two words (and so touch both, or neither), some are pieces. The same arguments give the same files.
+Words stand in a grid of lines, six in each, from the top of the picture. Of the detections most are
+words a little off, some lie between two words (and so touch both, or neither), some are pieces. The
+same arguments give the same files.
 """
 
 from __future__ import annotations
@@ -65,7 +67,9 @@ def random_words(rng: np.random.Generator, images: int, objects: int) -> NDArray
 
 
 def detected(rng: np.random.Generator, words: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A detection for every word, in the same cells: a little off, between two words, or half of one."""
+    """A detection for every word, in the same cells: a little off, between
+    two words, or half of one.
+    """
     images, objects, _ = words.shape
     found = words + rng.integers(-3, 4, words.shape)
     manner = rng.random((images, objects))
@@ -91,13 +95,25 @@ def lines_of(numbers: NDArray[np.int64], first: int, is_gt: bool) -> str:
     """The images' blocks of an EvaLTex file, `first` being the number of the first image."""
     images, objects, count = numbers.shape
     height, width = image_size(objects)
-    head, start = (f"img_%d\n{height},{width}\n", '{},{},"word",f') if is_gt else ("img_%d\n", '{},"word"')
-    block = head + "".join(start.format(k + 1, k // COLUMNS + 1) + ",%d" * count + "\n" for k in range(objects)) + "\n"
-    named = np.concatenate([np.arange(first, first + images)[:, None], numbers.reshape(images, -1)], axis=1)
+    head, start = (
+        (f"img_%d\n{height},{width}\n", '{},{},"word",f') if is_gt else ("img_%d\n", '{},"word"')
+    )
+    block = (
+        head
+        + "".join(
+            start.format(k + 1, k // COLUMNS + 1) + ",%d" * count + "\n" for k in range(objects)
+        )
+        + "\n"
+    )
+    named = np.concatenate(
+        [np.arange(first, first + images)[:, None], numbers.reshape(images, -1)], axis=1
+    )
     return block * images % tuple(named.ravel().tolist())
 
 
-def make_texts(folder: Path, images: int, objects: int, kind: str, seed: int = 1) -> tuple[Path, Path]:
+def make_texts(
+    folder: Path, images: int, objects: int, kind: str, seed: int = 1
+) -> tuple[Path, Path]:
     """Write gt.txt and det.txt with as many detections as objects; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     gt_path, det_path = folder / "gt.txt", folder / "det.txt"
@@ -119,7 +135,9 @@ def make_archive(folder: Path, images: int, objects: int, kind: str, seed: int =
     words = random_words(np.random.default_rng(seed), images, objects)
     x, y, width, height = np.moveaxis(words, 2, 0)
     corners = [x, y, x + width, y, x + width, y + height, x, y + height]
-    numbers = np.stack(corners if kind == "quadrilaterals" else [x, y, x + width, y + height], axis=2)
+    numbers = np.stack(
+        corners if kind == "quadrilaterals" else [x, y, x + width, y + height], axis=2
+    )
     block = ("%d," * numbers.shape[2] + "word\n") * objects
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for k, image in enumerate(numbers.reshape(images, -1).tolist()):
@@ -127,18 +145,29 @@ def make_archive(folder: Path, images: int, objects: int, kind: str, seed: int =
     return path
 
 
-def make_coco(folder: Path, images: int, objects: int, seed: int = 1) -> tuple[list[Path], list[Path]]:
-    """Write the same quadrilaterals as EvaLTex text and as COCO JSON; return the paths of both sides, of each."""
-    texts, documents = ([folder / f"{side}{ending}" for side in ("gt", "det")] for ending in (".txt", ".json"))
+def make_coco(
+    folder: Path, images: int, objects: int, seed: int = 1
+) -> tuple[list[Path], list[Path]]:
+    """Write the same quadrilaterals as EvaLTex text and as COCO JSON; return
+    the paths of both sides, of each.
+    """
+    texts, documents = (
+        [folder / f"{side}{ending}" for side in ("gt", "det")] for ending in (".txt", ".json")
+    )
     rng = np.random.default_rng(seed)
     words = random_words(rng, images, objects)
     for boxes, text, document in zip((words, detected(rng, words)), texts, documents, strict=True):
         x, y, width, height = np.moveaxis(boxes, 2, 0)
-        numbers = np.stack([x, y, x + width, y + 2, x + width, y + height, x, y + height - 2], axis=2)
+        numbers = np.stack(
+            [x, y, x + width, y + 2, x + width, y + height, x, y + height - 2], axis=2
+        )
         is_gt = text == texts[0]
         text.write_text(lines_of(numbers, 0, is_gt), encoding="utf-8", newline="\n")
         named = [(f"img_{k}", ring) for k, image in enumerate(numbers.tolist()) for ring in image]
-        annotations = [{"image_id": name, "segmentation": [ring], "utf8_string": "word"} for name, ring in named]
+        annotations = [
+            {"image_id": name, "segmentation": [ring], "utf8_string": "word"}
+            for name, ring in named
+        ]
         numbered = [{"id": k, **one} for k, one in enumerate(annotations)]
         pictures = [{"id": f"img_{k}", "width": 1, "height": 1} for k in range(images)]
         value = {"images": pictures, "annotations": numbered} if is_gt else annotations
@@ -149,7 +178,8 @@ def make_coco(folder: Path, images: int, objects: int, seed: int = 1) -> tuple[l
 def make_masks(folder: Path, images: int, kind: MaskKind = MaskKind(), seed: int = 1) -> list[Path]:
     """Write gt.txt, det.txt and the folders gt and det of label pictures; return these four paths.
 
-    Words are upright strokes under a bar, so that a row of a word is many runs; detections are words a little off.
+    Words are upright strokes under a bar, so that a row of a word is many runs; detections are
+    words a little off.
     """
     rng = np.random.default_rng(seed)
     words = random_words(rng, images, kind.objects)
@@ -158,7 +188,9 @@ def make_masks(folder: Path, images: int, kind: MaskKind = MaskKind(), seed: int
         (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.txt").write_text(lines_of(boxes, 0, name == "gt"), newline="\n")
         for k in range(images):
-            label_picture(boxes[k], kind).save(folder / name / f"img_{k}{kind.suffix}", compression=kind.compression)
+            label_picture(boxes[k], kind).save(
+                folder / name / f"img_{k}{kind.suffix}", compression=kind.compression
+            )
     return [folder / "gt.txt", folder / "det.txt", folder / "gt", folder / "det"]
 
 
@@ -183,10 +215,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--images", type=int, default=1000)
-    parser.add_argument("--objects", type=int, default=10, help="objects, and detections, of an image")
+    parser.add_argument(
+        "--objects", type=int, default=10, help="objects, and detections, of an image"
+    )
     parser.add_argument("--kind", choices=ERROR_TYPES, default="boxes")
-    parser.add_argument("--suffix", choices=(".png", ".tif"), default=".png", help="of label pictures")
-    parser.add_argument("--stroke", type=int, default=MaskKind.stroke, help="pixels of a stroke in label pictures")
+    parser.add_argument(
+        "--suffix", choices=(".png", ".tif"), default=".png", help="of label pictures"
+    )
+    parser.add_argument(
+        "--stroke", type=int, default=MaskKind.stroke, help="pixels of a stroke in label pictures"
+    )
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     if given.kind == "masks":

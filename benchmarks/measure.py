@@ -60,13 +60,17 @@ class Ratio:
         """Return a row of a Markdown table."""
         limit = "" if self.limit is None else f"{self.limit:.2f}"
         value = f"{self.value:.2f}" if self.within_limit else f"**{self.value:.2f}**"
-        sides = [cell for side in (self.this, self.other) for cell in (side.name, side.shown(side.least))]
+        sides = [
+            cell for side in (self.this, self.other) for cell in (side.name, side.shown(side.least))
+        ]
         return f"| {' | '.join([*sides, value, limit])} |"
 
 
 def process(*arguments: object, folder: Path | None = None) -> None:
     """Run this Python with some arguments to its end."""
-    subprocess.run([sys.executable, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL, cwd=folder)
+    subprocess.run(
+        [sys.executable, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL, cwd=folder
+    )
 
 
 def time_in_turn(works: Sequence[Work], runs: int) -> list[list[float]]:
@@ -87,7 +91,8 @@ def can_measure_memory() -> bool:
 
 
 def peak_memory(*arguments: object) -> tuple[float, float]:
-    """Run this Python with some arguments; return the peak memory in MB of its process, and of all that it starts.
+    """Run this Python with some arguments; return the peak memory in MB of its process, and of all
+    that it starts.
 
     Memory that several processes share is counted once.
     """
@@ -97,7 +102,9 @@ def peak_memory(*arguments: object) -> tuple[float, float]:
     alone = together = 0
     while started.poll() is None:
         alone = max(alone, _kilobytes(started.pid, "status", "VmHWM:"))
-        together = max(together, sum(_kilobytes(pid, "smaps_rollup", "Pss:") for pid in _session(started.pid)))
+        together = max(
+            together, sum(_kilobytes(pid, "smaps_rollup", "Pss:") for pid in _session(started.pid))
+        )
         time.sleep(_SAMPLE_SECONDS)
     if started.returncode:
         raise subprocess.CalledProcessError(started.returncode, started.args)

@@ -1,10 +1,11 @@
-"""Measures speed and memory of evaltex, as ratios to what cannot be avoided, so that figures of two machines compare.
+"""Measures speed and memory of evaltex, as ratios to what cannot be avoided, so that figures of two
+machines compare.
 
     python benchmarks/run.py [--quick] [--only NAME]...
 
-Both sides of a ratio are run in turn, several times, and the least of each are compared: what is above was something
-else on the machine. A whole run writes the table of docs/performance.md. Exit status 1 when a ratio is beyond its
-limit; with --quick, where sizes are small, none is judged.
+Both sides of a ratio are run in turn, several times, and the least of each are compared: what is
+above was something else on the machine. A whole run writes the table of docs/performance.md. Exit
+status 1 when a ratio is beyond its limit; with --quick, where sizes are small, none is judged.
 """
 
 from __future__ import annotations
@@ -89,7 +90,9 @@ FULL = Sizes(
     mask_images=150,
     runs=5,
 )
-QUICK = Sizes(images=100, scaling=(10, 100), memory=(10, 100), polygon_images=20, mask_images=2, runs=1)
+QUICK = Sizes(
+    images=100, scaling=(10, 100), memory=(10, 100), polygon_images=20, mask_images=2, runs=1
+)
 OBJECTS = 10  # of an image
 AT_LEAST = 1 / 1.7  # of the time of one job, what two jobs may take
 LABEL_PICTURES: tuple[tuple[str, make_data.MaskKind, float], ...] = (
@@ -99,7 +102,11 @@ LABEL_PICTURES: tuple[tuple[str, make_data.MaskKind, float], ...] = (
     ("TIFF, 8 bits", make_data.MaskKind(".tif"), 1.5),
     ("TIFF, 16 bits", make_data.MaskKind(".tif", "I;16"), 1.5),
     ("TIFF, 16 bits, LZW", make_data.MaskKind(".tif", "I;16", compression="tiff_lzw"), 1.5),
-    ("TIFF, 16 bits, deflated", make_data.MaskKind(".tif", "I;16", compression="tiff_adobe_deflate"), 1.5),
+    (
+        "TIFF, 16 bits, deflated",
+        make_data.MaskKind(".tif", "I;16", compression="tiff_adobe_deflate"),
+        1.5,
+    ),
     ("PNG, 8 bits, full of strokes", make_data.MaskKind(objects=70), 1.5),
     ("PNG, 8 bits, full of thin strokes", make_data.MaskKind(objects=70, stroke=3), 1.5),
 )
@@ -133,7 +140,8 @@ def json_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
     """A whole run on quadrilaterals in COCO JSON, against one on the same in EvaLTex text."""
     texts, documents = make_data.make_coco(folder, sizes.images * 2 // 5, OBJECTS)
     commands = [
-        partial(process, "-m", "evaltex_cli", *paths, folder / "results", "--quiet") for paths in (documents, texts)
+        partial(process, "-m", "evaltex_cli", *paths, folder / "results", "--quiet")
+        for paths in (documents, texts)
     ]
     ours, theirs = time_in_turn(commands, max(sizes.runs // 2, 1))
     count = f"{sizes.images * 2 // 5 * OBJECTS * 2:,}"
@@ -144,14 +152,19 @@ def json_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
 def scaling_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
     """Time per object by every protocol: with many objects against that with few."""
     few, many = sizes.scaling
-    few_paths, many_paths = (make_data.make_texts(folder / str(n), n, OBJECTS, "boxes") for n in sizes.scaling)
+    few_paths, many_paths = (
+        make_data.make_texts(folder / str(n), n, OBJECTS, "boxes") for n in sizes.scaling
+    )
     ratios = []
     for name in PROTOCOLS:
         of_many, of_few = time_in_turn(
-            [partial(evaluate, *many_paths, name), partial(evaluate, *few_paths, name)], max(sizes.runs // 2, 1)
+            [partial(evaluate, *many_paths, name), partial(evaluate, *few_paths, name)],
+            max(sizes.runs // 2, 1),
         )
         this = Measured(f"`{name}`, each of {many * OBJECTS:,} objects", of_many, many * OBJECTS)
-        ratios.append(Ratio(this, Measured(f"each of {few * OBJECTS:,}", of_few, few * OBJECTS), 1.2))
+        ratios.append(
+            Ratio(this, Measured(f"each of {few * OBJECTS:,}", of_few, few * OBJECTS), 1.2)
+        )
     return ratios
 
 
@@ -161,8 +174,20 @@ def mask_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
     for k, (name, kind, limit) in enumerate(LABEL_PICTURES):
         images = sizes.mask_images if k else 2 * sizes.mask_images
         gt, det, gt_folder, det_folder = make_data.make_masks(folder / str(k), images, kind)
-        command = partial(process, "-m", "evaltex_cli", gt, det, folder / "results", gt_folder, det_folder, "--quiet")
-        ours, theirs = time_in_turn([command, partial(process, "-c", DECODE, gt_folder, det_folder)], sizes.runs)
+        command = partial(
+            process,
+            "-m",
+            "evaltex_cli",
+            gt,
+            det,
+            folder / "results",
+            gt_folder,
+            det_folder,
+            "--quiet",
+        )
+        ours, theirs = time_in_turn(
+            [command, partial(process, "-c", DECODE, gt_folder, det_folder)], sizes.runs
+        )
         height, width = make_data.image_size(kind.objects)
         this = Measured(f"{2 * images:,} label pictures of {width} × {height}: {name}", ours)
         ratios.append(Ratio(this, Measured("decoding them", theirs), limit))
@@ -181,51 +206,82 @@ def jobs_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
         (f"{sizes.images:,} images of boxes", (gt, det, folder / "results")),
         (f"{2 * mask_images:,} label pictures", (*masks[:2], folder / "results", *masks[2:])),
     ):
-        two, one = (partial(process, "-m", "evaltex_cli", *given, "--quiet", "--jobs", jobs) for jobs in ("2", "1"))
+        two, one = (
+            partial(process, "-m", "evaltex_cli", *given, "--quiet", "--jobs", jobs)
+            for jobs in ("2", "1")
+        )
         twofold, alone = time_in_turn([two, one], sizes.runs)
-        ratios.append(Ratio(Measured(f"`--jobs 2`, {what}", twofold), Measured("`--jobs 1`", alone), AT_LEAST))
+        ratios.append(
+            Ratio(Measured(f"`--jobs 2`, {what}", twofold), Measured("`--jobs 1`", alone), AT_LEAST)
+        )
     return ratios
 
 
 def start_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
     """A run on a few words, against importing what it cannot do without."""
     gt, det = make_data.make_texts(folder, 10, OBJECTS, "boxes")
-    command = partial(process, "-m", "evaltex_cli", gt, det, folder / "results", "--quiet", folder=folder)
-    ours, theirs = time_in_turn([command, partial(process, "-c", "import numpy, click")], 3 * sizes.runs)
-    return [Ratio(Measured("a run on 100 objects", ours), Measured("`import numpy, click`", theirs), 1.5)]
+    command = partial(
+        process, "-m", "evaltex_cli", gt, det, folder / "results", "--quiet", folder=folder
+    )
+    ours, theirs = time_in_turn(
+        [command, partial(process, "-c", "import numpy, click")], 3 * sizes.runs
+    )
+    return [
+        Ratio(
+            Measured("a run on 100 objects", ours), Measured("`import numpy, click`", theirs), 1.5
+        )
+    ]
 
 
 def memory_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
-    """Peak memory with ten times the images; of the process that holds the index, and of all with two jobs."""
+    """Peak memory with ten times the images; of the process that holds the
+    index, and of all with two jobs.
+    """
     if not can_measure_memory():
         return []
     ratios = []
     for objects in (OBJECTS, 2):
         few, many = (
-            make_data.make_texts(folder / f"{images}-{objects}", images, objects, "boxes") for images in sizes.memory
+            make_data.make_texts(folder / f"{images}-{objects}", images, objects, "boxes")
+            for images in sizes.memory
         )
         for jobs in (1, 2):
             of_many, of_few = (
-                peak_memory("-m", "evaltex_cli", *paths, folder / "results", "--quiet", "--jobs", jobs)
+                peak_memory(
+                    "-m", "evaltex_cli", *paths, folder / "results", "--quiet", "--jobs", jobs
+                )
                 for paths in (many, few)
             )
-            parts = ("one job",) if jobs == 1 else ("two jobs, the process that was started", "two jobs, all processes")
+            parts = (
+                ("one job",)
+                if jobs == 1
+                else ("two jobs, the process that was started", "two jobs, all processes")
+            )
             for part, large, small in zip(parts, of_many, of_few, strict=False):
                 name = f"memory, {sizes.memory[1]:,} images of {objects} objects, {part}"
                 this = Measured(name, [large], unit="MB")
-                ratios.append(Ratio(this, Measured(f"{sizes.memory[0]:,}", [small], unit="MB"), 2.0))
+                ratios.append(
+                    Ratio(this, Measured(f"{sizes.memory[0]:,}", [small], unit="MB"), 2.0)
+                )
     return ratios
 
 
 def polygon_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
     """Polygons of eight vertices, against boxes."""
     polygons, boxes = (
-        make_data.make_texts(folder / kind, sizes.polygon_images, OBJECTS, kind) for kind in ("polygons", "boxes")
+        make_data.make_texts(folder / kind, sizes.polygon_images, OBJECTS, kind)
+        for kind in ("polygons", "boxes")
     )
-    ours, theirs = time_in_turn([partial(evaluate, *polygons), partial(evaluate, *boxes)], sizes.runs)
+    ours, theirs = time_in_turn(
+        [partial(evaluate, *polygons), partial(evaluate, *boxes)], sizes.runs
+    )
     count = f"{sizes.polygon_images * OBJECTS:,}"
     return [
-        Ratio(Measured(f"`evaluate()`, {count} polygons of 8 vertices", ours), Measured("as many boxes", theirs), None)
+        Ratio(
+            Measured(f"`evaluate()`, {count} polygons of 8 vertices", ours),
+            Measured("as many boxes", theirs),
+            None,
+        )
     ]
 
 
@@ -244,7 +300,9 @@ MEASUREMENTS: dict[str, Callable[[Path, Sizes], list[Ratio]]] = {
 
 def table(ratios: list[Ratio]) -> str:
     """Return the Markdown table of the ratios, under what they were measured with."""
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "shapely", "pillow", "tifffile"))
+    packages = ", ".join(
+        f"{name} {version(name)}" for name in ("numpy", "shapely", "pillow", "tifffile")
+    )
     machine = f"{os.cpu_count()} processors, {platform.system()} {platform.machine()}"
     lines = [
         f"Python {platform.python_version()}, {packages}; {machine}.",
@@ -260,13 +318,19 @@ def write_table(path: Path, ratios: list[Ratio]) -> None:
     """Put the table between the marks of a file."""
     before, _, rest = path.read_text(encoding="utf-8").partition(TABLE_MARKS[0])
     _, _, after = rest.partition(TABLE_MARKS[1])
-    path.write_text(f"{before}{TABLE_MARKS[0]}{table(ratios)}{TABLE_MARKS[1]}{after}", encoding="utf-8")
+    path.write_text(
+        f"{before}{TABLE_MARKS[0]}{table(ratios)}{TABLE_MARKS[1]}{after}", encoding="utf-8"
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="small sizes, one run, no limits: does it work at all?")
-    parser.add_argument("--only", action="append", choices=MEASUREMENTS, help="measure this alone; repeatable")
+    parser.add_argument(
+        "--quick", action="store_true", help="small sizes, one run, no limits: does it work at all?"
+    )
+    parser.add_argument(
+        "--only", action="append", choices=MEASUREMENTS, help="measure this alone; repeatable"
+    )
     given = parser.parse_args()
     sizes = QUICK if given.quick else FULL
     ratios: list[Ratio] = []

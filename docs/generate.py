@@ -1,7 +1,8 @@
-"""Write what follows from the registries: the sections of evaltex.ini, the tables of docs/formats.md and presets.md.
+"""Write what follows from the registries: the sections of evaltex.ini, the tables of
+docs/formats.md and presets.md.
 
-python docs/generate.py            after a protocol, a parameter, a format or a preset was added or changed
-python docs/generate.py --check    write nothing; exit status 1 if something is out of date
+python docs/generate.py            after a protocol, a parameter, a format or a preset was added or
+changed python docs/generate.py --check    write nothing; exit status 1 if something is out of date
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ from evaltex_cli.protocols.base import load as load_protocol
 from evaltex_cli.protocols.presets import PRESETS
 
 ROOT = Path(__file__).resolve().parents[1]
-INI_FILE, FORMATS_FILE, PRESETS_FILE = ROOT / "evaltex.ini", ROOT / "docs" / "formats.md", ROOT / "docs" / "presets.md"
+INI_FILE, FORMATS_FILE, PRESETS_FILE = (
+    ROOT / "evaltex.ini",
+    ROOT / "docs" / "formats.md",
+    ROOT / "docs" / "presets.md",
+)
 TABLE_MARKS = ("<!-- docs/generate.py writes from here -->\n", "<!-- to here -->\n")
 INI_HEAD = """\
 # Parameters of evaltex, with their defaults. This file is read if it is in the current folder,
@@ -28,23 +33,40 @@ INI_HEAD = """\
 
 
 def ini() -> str:
-    """Return evaltex.ini: one section for each protocol, with the help and range of each parameter."""
+    """Return evaltex.ini: one section for each protocol, with the help and
+    range of each parameter.
+    """
     sections = [INI_HEAD]
     for name in PROTOCOLS:
         lines = [f"[{name}]"]
         for field in fields(load_protocol(name).parameters):
-            value = str(field.default).lower() if field.type == "bool" else str(field.default).removesuffix(".0")
-            lines += [f"# {field.metadata['help']}; {config.allowed(field)}", f"{field.name}={value}"]
+            value = (
+                str(field.default).lower()
+                if field.type == "bool"
+                else str(field.default).removesuffix(".0")
+            )
+            lines += [
+                f"# {field.metadata['help']}; {config.allowed(field)}",
+                f"{field.name}={value}",
+            ]
         sections.append("".join(f"{line}\n" for line in lines))
     return "\n".join(sections)
 
 
 def formats_page() -> str:
     """Return docs/formats.md with the table of all formats."""
-    rows = ["| format | data sets | an object, or what is around it | recognised by |\n", "| --- | --- | --- | --- |\n"]
+    rows = [
+        "| format | data sets | an object, or what is around it | recognised by |\n",
+        "| --- | --- | --- | --- |\n",
+    ]
     for name in FORMATS:
         known = load_format(name)
-        cells = (f"`{name}`", known.title, f"`{known.layout}`", known.recognised_by or "by name only")
+        cells = (
+            f"`{name}`",
+            known.title,
+            f"`{known.layout}`",
+            known.recognised_by or "by name only",
+        )
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n")
     return _with_table(FORMATS_FILE, rows)
 
@@ -52,12 +74,18 @@ def formats_page() -> str:
 def presets_page() -> str:
     """Return docs/presets.md with the table of all presets."""
     rows = [
-        "| preset | data set and task | the same as | official ground truth | official detections | source |\n",
+        (
+            "| preset | data set and task | the same as | official ground truth | official"
+            " detections |"
+            " source |\n"
+        ),
         "| --- | --- | --- | --- | --- | --- |\n",
     ]
     for name, preset in PRESETS.items():
         gt, det = (", ".join(map("`{}`".format, preset.formats[side])) for side in ("gt", "det"))
-        rows.append(f"| `{name}` | {preset.title} | `{preset.options}` | {gt} | {det} | {preset.source} |\n")
+        rows.append(
+            f"| `{name}` | {preset.title} | `{preset.options}` | {gt} | {det} | {preset.source} |\n"
+        )
     return _with_table(PRESETS_FILE, rows)
 
 
@@ -69,10 +97,20 @@ def _with_table(file: Path, rows: list[str]) -> str:
 
 def main() -> None:
     """Write the files, or compare them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 if something is out of date")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; exit status 1 if something is out of date",
+    )
     check = parser.parse_args().check
-    for path, content in ((INI_FILE, ini()), (FORMATS_FILE, formats_page()), (PRESETS_FILE, presets_page())):
+    for path, content in (
+        (INI_FILE, ini()),
+        (FORMATS_FILE, formats_page()),
+        (PRESETS_FILE, presets_page()),
+    ):
         if check and path.read_text(encoding="utf-8") != content:
             sys.exit(f"{path.relative_to(ROOT)} is out of date; run python docs/generate.py")
         if not check:

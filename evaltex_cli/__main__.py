@@ -11,8 +11,9 @@ from evaltex_cli.runtime import signals
 def run() -> None:
     """Run the command line.
 
-    An interrupt before its work ends the process without a word; after it, when only temporary files are to be
-    removed, none does. A standard stream that is closed is nowhere: else an input or result would take its number.
+    An interrupt before its work ends the process without a word; after it, when only temporary
+    files are to be removed, none does. A standard stream that is closed is nowhere: else an input
+    or result would take its number.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:

@@ -1,4 +1,6 @@
-"""How records look: a line or a small table in a prompt, a table in a notebook, and a data frame of pandas."""
+"""How records look: a line or a small table in a prompt, a table in a
+notebook, and a data frame of pandas.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,13 @@ MOST_ROWS = 12
 MOST_HTML_ROWS = 60
 DECIMALS = 4
 _SHORT = Repr()
-_SHORT.maxlevel, _SHORT.maxdict, _SHORT.maxlist, _SHORT.maxstring, _SHORT.maxother = 3, 8, 4, 80, 120
+_SHORT.maxlevel, _SHORT.maxdict, _SHORT.maxlist, _SHORT.maxstring, _SHORT.maxother = (
+    3,
+    8,
+    4,
+    80,
+    120,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +53,18 @@ class Table:
         """Return it as lines of text, of at most `LONGEST_REPR` characters."""
         shown = [[_cut(cell) for cell in row] for row in self.rows[: MOST_ROWS + 1]]
         widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in shown]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            for row in shown
+        ]
         room = LONGEST_REPR - len(self.title) - len(self.note) - 100
         while lines and sum(map(len, lines)) + len(lines) > room:
             lines.pop()
         left_out = len(self.rows) - len(lines)
         lines += [f"... and {left_out} more"] if left_out else []
-        return "\n".join(filter(None, [self.title, *map(str.rstrip, lines), self.note]))[:LONGEST_REPR]
+        return "\n".join(filter(None, [self.title, *map(str.rstrip, lines), self.note]))[
+            :LONGEST_REPR
+        ]
 
     def html(self) -> str:
         """Return it as HTML, all text escaped, in the style that notebooks give to data frames."""
@@ -60,7 +73,10 @@ class Table:
         parts = [f"<p>{escape(self.title)}</p>"]
         if self.rows:
             head, *body = self.rows[: MOST_HTML_ROWS + 1]
-            parts += ['<table border="1" class="dataframe">', f"<thead>{_html_row(head, 'th')}</thead><tbody>"]
+            parts += [
+                '<table border="1" class="dataframe">',
+                f"<thead>{_html_row(head, 'th')}</thead><tbody>",
+            ]
             parts += [_html_row(row, "td") for row in body]
             parts.append("</tbody></table>")
         left_out = max(len(self.rows) - 1 - MOST_HTML_ROWS, 0)
@@ -130,7 +146,13 @@ def plain(value: Any) -> Any:
 
 def number(value: float | None, sign: str = "") -> str:
     """Return a score for reading; a dash if it is undefined."""
-    return "–" if value is None else f"{value:{sign}.{DECIMALS}f}" if abs(value) <= 1 else f"{value:{sign}g}"
+    return (
+        "–"
+        if value is None
+        else f"{value:{sign}.{DECIMALS}f}"
+        if abs(value) <= 1
+        else f"{value:{sign}g}"
+    )
 
 
 def frame(columns: Mapping[str, Sequence[Any]]) -> pandas.DataFrame:
@@ -144,7 +166,9 @@ def frame(columns: Mapping[str, Sequence[Any]]) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError as error:
-        raise ConfigError("pandas is not installed; to_pandas() needs it: pip install 'evaltex[tables]'") from error
+        raise ConfigError(
+            "pandas is not installed; to_pandas() needs it: pip install 'evaltex[tables]'"
+        ) from error
     return pandas.DataFrame(dict(columns))
 
 

@@ -1,8 +1,10 @@
-"""A detection that shrinks inside its word, under four protocols: Fig. 14 of the EvaLTex paper, measured again.
+"""A detection that shrinks inside its word, under four protocols: Fig. 14 of the EvaLTex paper,
+measured again.
 
     python examples/shrinking.py [FOLDER]
 
-prints recall and precision at each width, and draws ``shrinking-recall.svg`` and ``shrinking-precision.svg`` in FOLDER.
+prints recall and precision at each width, and draws ``shrinking-recall.svg`` and
+``shrinking-precision.svg`` in FOLDER.
 """
 
 import sys
@@ -39,12 +41,20 @@ def main(folder: Path) -> None:
     measured = measure()
     print("share  " + "  ".join(f"{label:>15}" for label in measured))
     for k in range(0, len(SHARES), 10):
-        pairs = "  ".join(f"{recall:.4f} / {precision:.4f}" for recall, precision in (m[k] for m in measured.values()))
+        pairs = "  ".join(
+            f"{recall:.4f} / {precision:.4f}"
+            for recall, precision in (m[k] for m in measured.values())
+        )
         print(f"{SHARES[k]:5.2f}  {pairs}")
     for which, name in enumerate(("recall", "precision")):
         lines = {label: [pair[which] for pair in pairs] for label, pairs in measured.items()}
         plot = Plot(
-            name, f"{name.capitalize()} of a detection that shrinks", "share of the word detected", name, SHARES, lines
+            name,
+            f"{name.capitalize()} of a detection that shrinks",
+            "share of the word detected",
+            name,
+            SHARES,
+            lines,
         )
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"shrinking-{name}.svg").write_text(svg(plot), encoding="utf-8", newline="\n")

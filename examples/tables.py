@@ -1,7 +1,8 @@
-"""Tables 4 to 8 of the CLEval paper, made again: python examples/tables.py GT.zip [icdar2013|icdar2015]
+"""Tables 4 to 8 of the CLEval paper, made again: python examples/tables.py GT.zip
+[icdar2013|icdar2015]
 
-Makes the toy sets of a ground truth and scores them by the protocols that the paper compares. With the name of one of
-the paper's data sets, its figures stand beside. Prints Markdown.
+Makes the toy sets of a ground truth and scores them by the protocols that the paper compares. With
+the name of one of the paper's data sets, its figures stand beside. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -32,7 +33,13 @@ EDITS = {
     **{f"{kind} {k}": f"e2e_{kind.lower()}{k}" for kind in ("Insert", "Delete") for k in (1, 2, 3)},
     **{f"Replace {k}": f"e2e_replace{k}_rand" for k in (1, 2, 3)},
 }
-COUNTS = ("splits", "merges", "missed_characters", "overlapped_characters", "false_positive_characters")
+COUNTS = (
+    "splits",
+    "merges",
+    "missed_characters",
+    "overlapped_characters",
+    "false_positive_characters",
+)
 E2E = ("e2e_recall", "e2e_precision", "e2e_hmean")
 RPH = ("recall", "precision", "hmean")
 
@@ -86,7 +93,9 @@ def main() -> None:
         for reference in ("paper", "official"):
             found = [scores(name, "cleval", reference=reference) for name in CASES.values()]
             columns[f"cleval {reference}"] = [percent(each, RPH) for each in found]
-            counts[f"cleval {reference}"] = ["/".join(str(round(each[name])) for name in COUNTS) for each in found]
+            counts[f"cleval {reference}"] = [
+                "/".join(str(round(each[name])) for name in COUNTS) for each in found
+            ]
         show("Detection: R/P/H in percent", list(CASES), columns)
         show("Attributes: split/merge/miss/overlap/FP", list(CASES), counts)
 
@@ -95,7 +104,9 @@ def main() -> None:
         columns["iou-crw"] = [percent(scores(name, "iou-crw"), RPH) for name in EDITS.values()]
         add_published(columns, published, "e2e")
         names = (*E2E, "recognition_score")
-        columns["cleval official"] = [percent(scores(name, "cleval"), names) for name in EDITS.values()]
+        columns["cleval official"] = [
+            percent(scores(name, "cleval"), names) for name in EDITS.values()
+        ]
         columns["popeval"] = [percent(scores(name, "popeval"), RPH) for name in EDITS.values()]
         show("End to end: R/P/H in percent, CLEval with RS", list(EDITS), columns)
 

@@ -1,4 +1,6 @@
-"""``python -m fuzz``: run targets for some time, by atheris where it is installed, else by mutation of the corpus."""
+"""``python -m fuzz``: run targets for some time, by atheris where it is
+installed, else by mutation of the corpus.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ LONGEST_SECONDS = 20
 MOST_BYTES = 1 << 16
 """Of an input."""
 MOST_WAITING = 15
-"""An input may take so many times `LONGEST_SECONDS` of the clock: a busy machine gives a process less than all."""
+"""An input may take so many times `LONGEST_SECONDS` of the clock: a busy
+machine gives a process less than all.
+"""
 MOST_MEMORY = 4 << 30
 TOKENS = [
     *["0", "-0", "1", "-1", "0.5", "1e308", "-1e308", "1e-320", "1e400", "nan"],
@@ -43,9 +47,15 @@ def main() -> int:
     from fuzz.targets import TARGETS
 
     options = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
-    options.add_argument("targets", nargs="*", metavar="TARGET", help=f"default: all of {', '.join(TARGETS)}")
-    options.add_argument("--seconds", type=float, default=60, help="for all targets together (default: 60)")
-    options.add_argument("--inputs", type=int, help="for each target, without atheris: the same on every machine")
+    options.add_argument(
+        "targets", nargs="*", metavar="TARGET", help=f"default: all of {', '.join(TARGETS)}"
+    )
+    options.add_argument(
+        "--seconds", type=float, default=60, help="for all targets together (default: 60)"
+    )
+    options.add_argument(
+        "--inputs", type=int, help="for each target, without atheris: the same on every machine"
+    )
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--plain", action="store_true", help="without atheris")
     given = options.parse_args()
@@ -60,12 +70,19 @@ def main() -> int:
         failed = [name for name in names if not _guided(name, seconds, given.seed)]
     else:
         failed = [name for name in names if not _plain(name, given.inputs, seconds, given.seed)]
-    kind = "guided by coverage" if guided else "by plain mutation" + ("" if plain else " (atheris is not installed)")
-    print(f"{len(names)} targets {kind}: " + (f"findings in {', '.join(failed)}" if failed else "nothing found"))
+    kind = (
+        "guided by coverage"
+        if guided
+        else "by plain mutation" + ("" if plain else " (atheris is not installed)")
+    )
+    print(
+        f"{len(names)} targets {kind}: "
+        + (f"findings in {', '.join(failed)}" if failed else "nothing found")
+    )
     return 1 if failed else 0
 
 
-# Guided by coverage --------------------------------------------------------------------------------------------------
+# Guided by coverage -------------------------------------------------------------------------------
 
 
 def _guided(name: str, seconds: float, seed: int) -> bool:
@@ -78,8 +95,18 @@ def _guided(name: str, seconds: float, seed: int) -> bool:
     grown.mkdir(parents=True, exist_ok=True)
     for stored, data in corpus(name).items():
         (grown / stored).write_bytes(data)
-    command = [sys.executable, __file__, name, f"-max_total_time={max(int(seconds), 1)}", f"-seed={seed + 1}"]
-    command += [f"-timeout={LONGEST_SECONDS}", f"-rss_limit_mb={MOST_MEMORY >> 20}", f"-max_len={MOST_BYTES}"]
+    command = [
+        sys.executable,
+        __file__,
+        name,
+        f"-max_total_time={max(int(seconds), 1)}",
+        f"-seed={seed + 1}",
+    ]
+    command += [
+        f"-timeout={LONGEST_SECONDS}",
+        f"-rss_limit_mb={MOST_MEMORY >> 20}",
+        f"-max_len={MOST_BYTES}",
+    ]
     command += [f"-artifact_prefix={found}/found-", "-verbosity=0", str(grown), str(found)]
     environment = {**os.environ, "EVALTEX_FUZZ_GUIDED": "1", "PYTHONPATH": str(FOLDER.parent)}
     done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
@@ -101,11 +128,13 @@ def _fuzz_guided() -> None:
     atheris.Fuzz()
 
 
-# Plain mutation ------------------------------------------------------------------------------------------------------
+# Plain mutation -----------------------------------------------------------------------------------
 
 
 def _plain(name: str, inputs: int | None, seconds: float, seed: int) -> bool:
-    """Mutate the corpus at random, for some inputs or else some time; save and print the first input that fails."""
+    """Mutate the corpus at random, for some inputs or else some time; save
+    and print the first input that fails.
+    """
     from fuzz.targets import TARGETS
 
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
@@ -154,7 +183,9 @@ def mutations(name: str, seed: int) -> Iterator[bytes]:
 
 
 def mutated(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
-    """Change some places of an input: a number, some bytes, a stretch repeated, removed or taken from another."""
+    """Change some places of an input: a number, some bytes, a stretch
+    repeated, removed or taken from another.
+    """
     for _ in range(rng.choice((1, 1, 2, 3, 8))):
         start = rng.randint(0, len(data))
         stop = min(len(data), start + int(rng.expovariate(1 / 20)))

@@ -1,4 +1,5 @@
-"""What is fuzzed. A target takes bytes and raises unless the only outcomes are success or a clear message.
+"""What is fuzzed. A target takes bytes and raises unless the only outcomes are success or a clear
+message.
 
 All names are fresh in every call: readers remember what stood at a path.
 """
@@ -26,7 +27,9 @@ from evaltex_cli.formats.base import Side, Source
 Target = Callable[[bytes], None]
 
 SEPARATOR = b"\n%%%%\n"
-"""Divides the parts of one input: ground truth, detections and parameters of a command; a .txt file and its picture."""
+"""Divides the parts of one input: ground truth, detections and parameters of
+a command; a .txt file and its picture.
+"""
 MAX_PIXELS = 1 << 20
 _numbers = itertools.count()
 
@@ -43,7 +46,9 @@ def _folder() -> Iterator[Path]:
 
 
 def _read(path: Path, side: Side, name: str | None) -> None:
-    """Read all images of an input, one at a time and together, and hold the columns to what they promise."""
+    """Read all images of an input, one at a time and together, and hold the
+    columns to what they promise.
+    """
     faults = FaultLog()
     source = open_source(path, side, faults, name)
     everything = np.arange(len(source.names))
@@ -66,7 +71,13 @@ def _check(source: Source, positions: np.ndarray, faults: FaultLog) -> None:
     assert objects.boxes.shape == (count, 4)
     assert np.isfinite(objects.boxes).all()
     assert (objects.boxes[:, 2:] >= objects.boxes[:, :2]).all()
-    assert len(objects.ids) == len(objects.regions) == len(objects.dont_care) == len(list(objects.texts)) == count
+    assert (
+        len(objects.ids)
+        == len(objects.regions)
+        == len(objects.dont_care)
+        == len(list(objects.texts))
+        == count
+    )
 
 
 def _format(name: str, data: bytes) -> None:
@@ -134,7 +145,9 @@ def _mask(data: bytes) -> None:
 
 
 def _command(arguments: list[str], data: bytes) -> None:
-    """A whole command on ground truth, detections and parameters; the parts that `SEPARATOR` divides."""
+    """A whole command on ground truth, detections and parameters; the parts
+    that `SEPARATOR` divides.
+    """
     from evaltex_cli.cli import main
 
     gt, det, ini, *_ = [*data.split(SEPARATOR, 2), b"", b""]
@@ -156,7 +169,9 @@ def _command(arguments: list[str], data: bytes) -> None:
             os.chdir(before)
         assert status in (0, 2), (status, err.getvalue())
         assert "internal error" not in err.getvalue(), err.getvalue()
-        assert status == 0 or err.getvalue().strip() or out.getvalue().strip(), "a failure without a message"
+        assert status == 0 or err.getvalue().strip() or out.getvalue().strip(), (
+            "a failure without a message"
+        )
         assert all(line.isprintable() for line in err.getvalue().split("\n")), ascii(err.getvalue())
         assert not list(folder.rglob(".evaltex-*"))
         assert status == 0 or arguments[0] == "validate" or not (folder / "res").exists()
@@ -177,9 +192,13 @@ TARGETS: dict[str, Target] = {
     "archive": _archive,
     "config": _config,
     "mask": _mask,
-    "evaluate": partial(_command, ["gt", "det", "res", "-a", "--protocol", "all", "--plots", "--report"]),
+    "evaluate": partial(
+        _command, ["gt", "det", "res", "-a", "--protocol", "all", "--plots", "--report"]
+    ),
     "validate": partial(_command, ["validate", "gt", "det"]),
-    "convert": partial(_command, ["convert", "gt", "res", "--kind", "gt", "--to", "evaltex", "--regions", "lines"]),
+    "convert": partial(
+        _command, ["convert", "gt", "res", "--kind", "gt", "--to", "evaltex", "--regions", "lines"]
+    ),
     "diagnose": partial(_command, ["diagnose", "gt", "det"]),
 }
 """Name -> target; its inputs are in ``corpus/<name>/``, and a format's sample is one of them."""

@@ -8,8 +8,9 @@ import hypothesis
 import pytest
 from hypothesis import settings
 
-# A shell that starts the tests in the background, and nohup, make them ignore signals; every process that a test starts
-# would ignore them too. A process that is started does not inherit a handler.
+# A shell that starts the tests in the background, and nohup, make them ignore signals; every
+# process that a test starts would ignore them too. A process that is started does not inherit a
+# handler.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
     if signal.getsignal(number) is signal.SIG_IGN:
@@ -24,7 +25,9 @@ FEWER = 5
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take fewer examples of each property in the fast run, ``-m "not slow"``; tests import `settings` after this."""
+    """Take fewer examples of each property in the fast run, ``-m "not
+    slow"``; tests import `settings` after this.
+    """
     if "not slow" in config.option.markexpr:
         hypothesis.settings = Fewer  # type: ignore[misc]
 
@@ -38,12 +41,15 @@ class Fewer(settings):
 
 @pytest.fixture(autouse=True)
 def _wide_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wrap no messages in this process, whose sentences tests look for; those of the layout wrap them again."""
+    """Wrap no messages in this process, whose sentences tests look for; those
+    of the layout wrap them again.
+    """
     monkeypatch.setattr("evaltex_cli.cli.messages.columns", lambda: 100_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever starts processes and browsers is slow: ``-m "not slow"`` leaves it out. Slow tests begin first.
+    """Whatever starts processes and browsers is slow: ``-m "not slow"`` leaves it out. Slow tests
+    begin first.
 
     So the last ones are short, and no core waits long for another.
     """

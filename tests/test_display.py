@@ -1,4 +1,6 @@
-"""Records in a prompt and in a notebook: short, whatever they contain, and nothing in them is markup."""
+"""Records in a prompt and in a notebook: short, whatever they contain, and
+nothing in them is markup.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ def test_no_record_of_an_evaluation_is_long() -> None:
     boxes = np.concatenate([many, many + 30], axis=1)
     words = image_objects(boxes, texts=["word"] * 300, confidences=[0.5] * 300)
     found = evaluate(
-        {f"image {k}": words for k in range(3)}, {f"image {k}": words for k in range(3)}, "all", per_image=True
+        {f"image {k}": words for k in range(3)},
+        {f"image {k}": words for k in range(3)},
+        "all",
+        per_image=True,
     )
     assert assert_short(found) > 1000
     accumulator = Accumulator("all")
@@ -37,11 +42,16 @@ def test_lines_and_tables() -> None:
         "evaltex   0.9143  0.6657     0.7704",
         "iou       0.5000  0.5882     0.5405",
     ]
-    assert repr(found["iou"].images).startswith("4 of ImageResult:\n  ImageResult 'street_sign': recall 0.5000, ")
+    assert repr(found["iou"].images).startswith(
+        "4 of ImageResult:\n  ImageResult 'street_sign': recall 0.5000, "
+    )
     assert repr(Rows()) == "[]"
     assert repr(found["iou"].protocol) == "Protocol('iou', 'IoU (ICDAR 2015)')"
     assert repr(image_objects()) == "ImageObjects(nothing)"
-    assert repr(image_objects([[0, 0, 1, 1]] * 2, dont_care=[True, False])) == "ImageObjects(2 boxes, 1 don't care)"
+    assert (
+        repr(image_objects([[0, 0, 1, 1]] * 2, dont_care=[True, False]))
+        == "ImageObjects(2 boxes, 1 don't care)"
+    )
 
 
 def test_tables_are_cut_and_say_so() -> None:
@@ -56,7 +66,9 @@ def test_tables_are_cut_and_say_so() -> None:
 
 
 def test_text_is_no_markup() -> None:
-    found = evaluate({"<script>": [[0, 0, 9, 9]]}, {"<script>": [[0, 0, 9, 9]]}, "cleval", per_image=True)
+    found = evaluate(
+        {"<script>": [[0, 0, 9, 9]]}, {"<script>": [[0, 0, 9, 9]]}, "cleval", per_image=True
+    )
     assert found.warnings
     assert "<script>" in found.warnings[0]
     for shown in (found._repr_html_(), found.images[0]._repr_html_()):

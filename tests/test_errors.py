@@ -10,14 +10,18 @@ from evaltex_cli.errors import GIVEN_UP, MOST_KINDS, FaultLog, FaultsError, coun
 
 
 @pytest.mark.parametrize(
-    ("count", "expected"), [(0, "a: 0 boxes are theirs"), (1, "a: 1 box is its"), (2, "a: 2 boxes are theirs")]
+    ("count", "expected"),
+    [(0, "a: 0 boxes are theirs"), (1, "a: 1 box is its"), (2, "a: 2 boxes are theirs")],
 )
 def test_one_and_many(count: int, expected: str) -> None:
     assert counted(count, "a: {count} box[es] [is|are] [its|theirs]") == expected
 
 
 def test_words_of_one_only_and_what_is_no_form() -> None:
-    assert [counted(count, "{count} object[s] need[s|]") for count in (1, 2)] == ["1 object needs", "2 objects need"]
+    assert [counted(count, "{count} object[s] need[s|]") for count in (1, 2)] == [
+        "1 object needs",
+        "2 objects need",
+    ]
     assert counted(1, "{count} value[s] in [0, 1]") == "1 value in [0, 1]"
 
 
@@ -28,10 +32,17 @@ def faults_of(log: FaultLog) -> list[str]:
 
 
 def test_equal_faults_once() -> None:
-    """They differ in places, numbers, quoted names and suggestions; their number is exact though not all are stored."""
+    """They differ in places, numbers, quoted names and suggestions; their
+    number is exact though not all are stored.
+    """
     log, other = FaultLog(5), FaultLog()
     for line in range(1, 21):
-        log.add(f"{line % 4}.txt", line, f"{line} number{'s' if line > 1 else ''} at 'a{line}'", "4 numbers")
+        log.add(
+            f"{line % 4}.txt",
+            line,
+            f"{line} number{'s' if line > 1 else ''} at 'a{line}'",
+            "4 numbers",
+        )
     hints = ("", " (did you mean 'a'?)", "")
     for line in range(3):
         other.add("det", None, f"image 'b{line}', unknown{hints[line]}", "names")
@@ -59,7 +70,8 @@ def test_faults_of_too_many_kinds() -> None:
 def test_given_up() -> None:
     log = FaultLog()
     with pytest.raises(
-        FaultsError, match=r"100000 such faults, also at .*\nafter 100000 faults the input was not read"
+        FaultsError,
+        match=r"100000 such faults, also at .*\nafter 100000 faults the input was not read",
     ):
         for line in range(GIVEN_UP):
             log.add("gt.txt", line, "x", "y")

@@ -29,7 +29,9 @@ LEVELS = (
     {"__init__", "__main__"},
     {"integrations"},
 )
-"""What stands at the package's root, from the bottom up: each imports from lower levels and from itself only."""
+"""What stands at the package's root, from the bottom up: each imports from
+lower levels and from itself only.
+"""
 
 
 def name_of(path: Path) -> str:
@@ -51,7 +53,11 @@ def imported(path: Path) -> set[str]:
     modules = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            modules |= {module(alias.name) for alias in node.names if alias.name.split(".")[0] == "evaltex_cli"}
+            modules |= {
+                module(alias.name)
+                for alias in node.names
+                if alias.name.split(".")[0] == "evaltex_cli"
+            }
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{path}: a relative import"
             if node.module and node.module.split(".")[0] == "evaltex_cli":
@@ -73,12 +79,15 @@ def refuse_circle(arrows: dict[str, set[str]], where: str) -> None:
 def test_levels_import_downwards() -> None:
     """docs/architecture.md draws the levels."""
     level = {name: k for k, names in enumerate(LEVELS) for name in names}
-    assert {name.split(".")[0] for name in MODULES} == set(level), "a file or folder at the root has no level"
+    assert {name.split(".")[0] for name in MODULES} == set(level), (
+        "a file or folder at the root has no level"
+    )
     upwards = [
         f"{name} imports {other}"
         for name, others in IMPORTS.items()
         for other in others
-        if level[other.split(".")[0]] >= level[name.split(".")[0]] and other.split(".")[0] != name.split(".")[0]
+        if level[other.split(".")[0]] >= level[name.split(".")[0]]
+        and other.split(".")[0] != name.split(".")[0]
     ]
     assert not upwards, "\n".join(upwards)
 
@@ -92,12 +101,16 @@ def test_no_circle_of_files() -> None:
 
 
 def test_no_circle_of_folders() -> None:
-    """In every folder, what is in it (files, and each folder as one) imports one another without a circle."""
+    """In every folder, what is in it (files, and each folder as one) imports
+    one another without a circle.
+    """
     arrows: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for name, others in IMPORTS.items():
         for other in others:
             ours, theirs = name.split("."), other.split(".")
-            shared = next((k for k, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), 0)
+            shared = next(
+                (k for k, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), 0
+            )
             if ours != theirs:
                 arrows[".".join(ours[:shared])][ours[shared]].add(theirs[shared])
     for folder, of_folder in arrows.items():
@@ -105,12 +118,16 @@ def test_no_circle_of_folders() -> None:
 
 
 def many_parameters(path: Path) -> list[str]:
-    """Functions with more than six parameters, besides `self` and ``*``, that no decorator of click hands them."""
+    """Functions with more than six parameters, besides `self` and ``*``, that
+    no decorator of click hands them.
+    """
     found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             arguments = node.args
-            names = [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+            names = [
+                one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+            ]
             by_click = any("click." in ast.unparse(decorator) for decorator in node.decorator_list)
             if len([name for name in names if name not in ("self", "cls")]) > 6 and not by_click:
                 found.append(node.name)
@@ -137,11 +154,27 @@ def test_help_loads_no_heavy_library(arguments: list[str]) -> None:
 
 
 def test_a_run_imports_nothing_it_does_not_need(tmp_path: Path) -> None:
-    """Nor do the sections of other protocols in ./evaltex.ini import these, but for what old versions of NumPy do."""
-    unwanted = {"shapely", "PIL", "tifffile", "numpy.ma", "zipfile", "tempfile", "html", "multiprocessing"}
+    """Nor do the sections of other protocols in ./evaltex.ini import these,
+    but for what old versions of NumPy do.
+    """
+    unwanted = {
+        "shapely",
+        "PIL",
+        "tifffile",
+        "numpy.ma",
+        "zipfile",
+        "tempfile",
+        "html",
+        "multiprocessing",
+    }
     unwanted |= {
         f"evaltex_cli.{name}"
-        for name in ("protocols.area.deteval", "evaluation.coordinate_mixups", "formats.files.archive", "cli.compare")
+        for name in (
+            "protocols.area.deteval",
+            "evaluation.coordinate_mixups",
+            "formats.files.archive",
+            "cli.compare",
+        )
     }
     words = PACKAGE.parent / "examples" / "words"
     arguments = [str(words / "gt.txt"), str(words / "det.txt"), str(tmp_path / "res"), "-a"]
@@ -152,4 +185,6 @@ def test_a_run_imports_nothing_it_does_not_need(tmp_path: Path) -> None:
         f"unwanted = {unwanted!r} & (set(sys.modules) - given)\n"
         "assert not unwanted, unwanted\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, cwd=PACKAGE.parent)
+    subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, cwd=PACKAGE.parent
+    )

@@ -14,11 +14,14 @@ from limits import HANG_SECONDS, at_most
 
 TESTS = Path(__file__).parent
 SHORT_WAITS = re.compile(
-    r"timeout ?= ?\d|Timer\(\d|\bwait\(\d|monotonic\(\) \+ \d|process_time|perf_counter|time\.time\("
+    r"timeout ?= ?\d|Timer\(\d|\bwait\(\d|monotonic\(\) \+"
+    r" \d|process_time|perf_counter|time\.time\("
 )
 
 
-@pytest.mark.parametrize("path", sorted({*TESTS.rglob("*.py")} - {Path(__file__)}), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", sorted({*TESTS.rglob("*.py")} - {Path(__file__)}), ids=lambda path: path.name
+)
 def test_no_test_waits_for_a_number_of_its_own_or_measures_seconds(path: Path) -> None:
     """A limit is `HANG_SECONDS`, or `at_most` so many calls."""
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -46,7 +49,15 @@ def test_the_tests_run_under_nohup_and_in_the_background_of_a_shell() -> None:
         "system/test_faults.py::test_what_is_temporary_is_removed_though_the_end_is_interrupted",
         "system/test_workers.py::test_a_run_that_is_stopped_leaves_no_worker",
     ]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(str(TESTS / name) for name in chosen)]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        *(str(TESTS / name) for name in chosen),
+    ]
     done = subprocess.run(
         command, cwd=TESTS.parent, env=dict(os.environ), preexec_fn=ignoring, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, timeout=HANG_SECONDS, check=False,

@@ -1,4 +1,6 @@
-"""What is said of the package outside of it: the citation, the container, the action and the hooks."""
+"""What is said of the package outside of it: the citation, the container, the
+action and the hooks.
+"""
 
 import re
 from pathlib import Path
@@ -40,4 +42,6 @@ def test_the_container_starts_the_tool() -> None:
     assert 'ENTRYPOINT ["evaltex"]' in lines
     installed = next(line for line in lines if "pip install" in line)
     extras = re.search(r"/source\[([a-z,]+)\]", installed)
-    assert extras and all(f"\n{extra} = [" in text_of("pyproject.toml") for extra in extras[1].split(","))
+    assert extras and all(
+        f"\n{extra} = [" in text_of("pyproject.toml") for extra in extras[1].split(",")
+    )

@@ -1,4 +1,6 @@
-"""Columns of objects: some of them taken, some batches joined, each against a plain loop over the objects."""
+"""Columns of objects: some of them taken, some batches joined, each against a
+plain loop over the objects.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ seeds = st.integers(0, 2**32)
 
 
 def random_objects(seed: int) -> Objects:
-    """A few images, some without objects; with or without polygons (of vertices or made), confidences, `Texts`."""
+    """A few images, some without objects; with or without polygons (of
+    vertices or made), confidences, `Texts`.
+    """
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, 4, rng.integers(1, 5))
     n = int(counts.sum())
@@ -27,7 +31,9 @@ def random_objects(seed: int) -> Objects:
     drawn = Outlines.of_boxes(rng.random((n, 4)))
     if rng.random() < 0.6:
         vertex_counts = rng.choice([0, 3, 4, 7], n)
-        drawn = Outlines(drawn.boxes, rng.normal(0, 9, (int(vertex_counts.sum()), 2)), offsets_of(vertex_counts))
+        drawn = Outlines(
+            drawn.boxes, rng.normal(0, 9, (int(vertex_counts.sum()), 2)), offsets_of(vertex_counts)
+        )
         if rng.random() < 0.5:
             outlines.polygons(drawn)
     if rng.random() < 0.5:
@@ -54,7 +60,9 @@ def rows(objects: Objects) -> list[list[Any]]:
         polygon = None if polygons[i] is None else polygons[i].wkb
         confidence = None if objects.confidences is None else float(objects.confidences[i])
         columns = (objects.ids, objects.boxes, objects.regions, objects.dont_care)
-        result.append([*(c[i].tolist() for c in columns), objects.texts[i], vertices, polygon, confidence])
+        result.append(
+            [*(c[i].tolist() for c in columns), objects.texts[i], vertices, polygon, confidence]
+        )
     return result
 
 
@@ -84,7 +92,9 @@ def test_joined_batches_hold_all_objects(batch_seeds: list[int]) -> None:
     if joined.confidences is not None:
         expected = [[*row[:-1], np.nan if row[-1] is None else row[-1]] for row in expected]
     assert str(rows(joined)) == str(expected)
-    assert np.diff(joined.offsets).tolist() == [n for part in parts for n in np.diff(part.offsets).tolist()]
+    assert np.diff(joined.offsets).tolist() == [
+        n for part in parts for n in np.diff(part.offsets).tolist()
+    ]
 
 
 def test_expanded_numbers_the_repetitions() -> None:
@@ -94,7 +104,9 @@ def test_expanded_numbers_the_repetitions() -> None:
 
 
 def test_an_accumulator_keeps_confidences() -> None:
-    """CLEval reads two detections of the same characters by falling confidence: AB and CD, or CD and AB."""
+    """CLEval reads two detections of the same characters by falling
+    confidence: AB and CD, or CD and AB.
+    """
     gt = image_objects([[0, 0, 40, 10]], texts=["ABCD"])
     det = image_objects([[0, 0, 40, 10]] * 2, texts=["AB", "CD"])
     credits = []

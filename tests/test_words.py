@@ -1,4 +1,6 @@
-"""The words and the lines of the pages, and of the package's names, docstrings, comments and messages."""
+"""The words and the lines of the pages, and of the package's names,
+docstrings, comments and messages.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,16 @@ def files(*patterns: str) -> list[Path]:
     listed = subprocess.run(
         ["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout
-    found = [ROOT / name for name in listed.splitlines()] or [path for each in patterns for path in ROOT.rglob(each)]
+    found = [ROOT / name for name in listed.splitlines()] or [
+        path for each in patterns for path in ROOT.rglob(each)
+    ]
     return [path for path in found if path.is_file()]
 
 
 PAGES = files("*.md")
-SOURCES = [path for path in files("*.py", "*.js", "*.html") if path.is_relative_to(ROOT / "evaltex_cli")]
+SOURCES = [
+    path for path in files("*.py", "*.js", "*.html") if path.is_relative_to(ROOT / "evaltex_cli")
+]
 
 
 def avoided() -> list[str]:
@@ -48,9 +54,14 @@ def test_words_that_the_glossary_excludes_are_not_used() -> None:
     """A name is cut at its underscores, so ``told_errors`` is found too."""
     words = avoided()
     assert len(words) > 5
-    pattern = re.compile(rf"(?<![a-z])(?:{'|'.join(words)})(?![a-z]|\(\))", re.IGNORECASE)  # not file.tell()
+    pattern = re.compile(
+        rf"(?<![a-z])(?:{'|'.join(words)})(?![a-z]|\(\))", re.IGNORECASE
+    )  # not file.tell()
     texts = [(path, path.read_text(encoding="utf-8").splitlines()) for path in SOURCES]
-    texts += [(path, ["" if code else CODE.sub("", line) for _, line, code in lines_of(path)]) for path in PAGES]
+    texts += [
+        (path, ["" if code else CODE.sub("", line) for _, line, code in lines_of(path)])
+        for path in PAGES
+    ]
     excluded = range(*_rows_of_the_table())
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
@@ -68,7 +79,9 @@ def _rows_of_the_table() -> tuple[int, int]:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_lines_of_prose_are_at_most_120_columns_long(path: Path) -> None:
-    """So a diff shows what changed. Tables and code have one line for each row, and a link has no place to break."""
+    """So a diff shows what changed. Tables and code have one line for each
+    row, and a link has no place to break.
+    """
     found = [
         f"{number}: {line}"
         for number, line, is_code in lines_of(path)

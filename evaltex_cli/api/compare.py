@@ -30,28 +30,41 @@ class ComparisonOptions(ScoringOptions, total=False):
 
 @overload
 def compare(  # type: ignore[overload-overlap]
-    gt: Images | None, detectors: Detectors, protocol: Literal["all"], **options: Unpack[ComparisonOptions]
+    gt: Images | None,
+    detectors: Detectors,
+    protocol: Literal["all"],
+    **options: Unpack[ComparisonOptions],
 ) -> ByProtocol[Comparison]: ...
 @overload
 def compare(  # type: ignore[overload-overlap]
-    gt: Images | None, detectors: Detectors, protocol: str | None = None, **options: Unpack[ComparisonOptions]
+    gt: Images | None,
+    detectors: Detectors,
+    protocol: str | None = None,
+    **options: Unpack[ComparisonOptions],
 ) -> Comparison: ...
 @overload
 def compare(
-    gt: Images | None, detectors: Detectors, protocol: Iterable[str], **options: Unpack[ComparisonOptions]
+    gt: Images | None,
+    detectors: Detectors,
+    protocol: Iterable[str],
+    **options: Unpack[ComparisonOptions],
 ) -> ByProtocol[Comparison]: ...
 def compare(
-    gt: Images | None, detectors: Detectors, protocol: str | Iterable[str] | None = None, **options: Any
+    gt: Images | None,
+    detectors: Detectors,
+    protocol: str | Iterable[str] | None = None,
+    **options: Any,
 ) -> Comparison | ByProtocol[Comparison]:
-    """Compare detectors: differences of scores to the first one, with intervals and p-values, and what changed.
+    """Compare detectors: differences of scores to the first one, with intervals and p-values, and
+    what changed.
 
     Parameters
     ----------
     gt : path, or one array per image
         As `evaluate`. None if all detectors are results of earlier runs.
     detectors : mapping or sequence
-        Name -> detections as `evaluate` takes them, or the folder (or .json) of results of a run with ``-a``; two or
-        more. Those of a sequence are named after their files, or numbered.
+        Name -> detections as `evaluate` takes them, or the folder (or .json) of results of a run
+        with ``-a``; two or more. Those of a sequence are named after their files, or numbered.
     protocol : str or iterable of str
         As `evaluate`; ``"all"`` for all that serve all detectors.
 
@@ -88,9 +101,17 @@ def compare(
     }
     wanted = asked(protocol, options)
     with wanted.workers() as ordered_map:
-        systems = [_systems(gt, given, label, wanted, ordered_map) for label, given in _named(detectors).items()]
+        systems = [
+            _systems(gt, given, label, wanted, ordered_map)
+            for label, given in _named(detectors).items()
+        ]
     groups, left_out = comparison.by_protocol(systems)
-    warn(f"{one.label}: {text}" for group in groups for one in group for text in one.document.warnings)
+    warn(
+        f"{one.label}: {text}"
+        for group in groups
+        for one in group
+        for text in one.document.warnings
+    )
     found = {group[0].protocol.name: comparison.compare(group, **statistics) for group in groups}
     warn(one.warning for one in found.values() if one.warning)
     return next(iter(found.values())) if wanted.chosen.is_one else ByProtocol(found, left_out)
@@ -105,23 +126,32 @@ def _named(detectors: Detectors) -> dict[str, Images]:
     numbered = [f"detector {k}" for k in range(1, len(detectors) + 1)]
     paths = [Path(one) if isinstance(one, str | PathLike) else None for one in detectors]
     for shown in (lambda path: path.name, str):
-        names = [number if path is None else shown(path) for path, number in zip(paths, numbered, strict=True)]
+        names = [
+            number if path is None else shown(path)
+            for path, number in zip(paths, numbered, strict=True)
+        ]
         if len(set(names)) == len(names):
             return dict(zip(names, detectors, strict=True))
     return dict(zip(numbered, detectors, strict=True))
 
 
-def _systems(gt: Images | None, given: Images, label: str, wanted: Asked, ordered_map: OrderedMap) -> list[System]:
+def _systems(
+    gt: Images | None, given: Images, label: str, wanted: Asked, ordered_map: OrderedMap
+) -> list[System]:
     """Read or make the results of a detector."""
     if isinstance(given, str | PathLike) and detector_results.is_result(Path(given)):
         found = [
-            one for one in detector_results.stored(Path(given), label) if one.protocol.name in wanted.chosen.records
+            one
+            for one in detector_results.stored(Path(given), label)
+            if one.protocol.name in wanted.chosen.records
         ]
         if isinstance(gt, str | PathLike):
             comparison.refuse_other_ground_truth(Path(gt), wanted.options, [found])
         return found
     if gt is None:
-        raise InputError(f"{label}: detections without a ground truth; give it, or results of a run with -a")
+        raise InputError(
+            f"{label}: detections without a ground truth; give it, or results of a run with -a"
+        )
     both = sides(gt, given, wanted.sizes)
     inputs = open_inputs(both.gt, both.det, both.options(wanted.options), ordered_map)
     return detector_results.evaluated(inputs, label, wanted.chosen.records, ordered_map)

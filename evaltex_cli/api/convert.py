@@ -39,7 +39,8 @@ def convert(
     source : path, or objects of each image
         Anything that `evaluate` takes as one side. Arrays are best given as image name -> objects.
     target : path
-        The file to write, or the folder if the format has one file per image. What is there is replaced at the end.
+        The file to write, or the folder if the format has one file per image. What is there is
+        replaced at the end.
     to : str, optional
         Name of the format; by default by the ending of the target.
     kind : {'gt', 'det'}, optional
@@ -51,7 +52,8 @@ def convert(
     boxes : bool
         Whether polygons are written as their bounding boxes.
     masks : path, optional
-        Folder for label pictures of the objects, in `mask_format`; the target is then an EvaLTex file.
+        Folder for label pictures of the objects, in `mask_format`; the target is then an EvaLTex
+        file.
     images : path, optional
         Folder of the images' pictures, for sizes that the source does not have.
     min_confidence : float, optional
@@ -62,7 +64,8 @@ def convert(
     Returns
     -------
     Converted
-        How many images and objects were written, and what the target does not contain as the source did.
+        How many images and objects were written, and what the target does not contain as the source
+        did.
 
     Raises
     ------
@@ -87,7 +90,13 @@ def convert(
     else:
         objects = images_of(kind, source) or {}
         known = {name: one for name, one in objects.items() if isinstance(one, memory.ImageObjects)}
-        sizes = {name: image_size(one.picture.shape) for name, one in known.items() if one.picture is not None}
-        done = conversion.convert(memory.source(kind, objects, sizes), Path(target), kind, how, options)
+        sizes = {
+            name: image_size(one.picture.shape)
+            for name, one in known.items()
+            if one.picture is not None
+        }
+        done = conversion.convert(
+            memory.source(kind, objects, sizes), Path(target), kind, how, options
+        )
     warn(done.warnings)
     return done

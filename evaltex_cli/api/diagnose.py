@@ -36,7 +36,8 @@ def diagnose(
 def diagnose(
     gt: Images, det: Images, protocol: str | Iterable[str] | None = None, **options: Any
 ) -> Diagnosis | ByProtocol[Diagnosis]:
-    """Show where detections lose score: by kind of mistake, and by height, aspect ratio and length of the text.
+    """Show where detections lose score: by kind of mistake, and by height, aspect ratio and length
+    of the text.
 
     Parameters
     ----------
@@ -46,11 +47,11 @@ def diagnose(
     Other Parameters
     ----------------
     thresholds : mapping
-        Where one kind of mistake ends and the next begins, shares of an area: ``{"tight": 0.9}`` of ``overlap``,
-        ``tight``, ``loose`` and ``surplus``.
+        Where one kind of mistake ends and the next begins, shares of an area: ``{"tight": 0.9}`` of
+        ``overlap``, ``tight``, ``loose`` and ``surplus``.
     edges : mapping
-        Inner edges of the bins of the breakdowns: ``{"height": (20, 40)}`` of ``height``, ``aspect_ratio`` and
-        ``length``.
+        Inner edges of the bins of the breakdowns: ``{"height": (20, 40)}`` of ``height``,
+        ``aspect_ratio`` and ``length``.
     **options
         As `evaluate`, but for `per_image` and `progress`.
 
@@ -62,15 +63,18 @@ def diagnose(
     Raises
     ------
     InputError, ConfigError
-        As `evaluate`; also for masks, and for thresholds and edges that are unknown or out of range.
+        As `evaluate`; also for masks, and for thresholds and edges that are unknown or out of
+        range.
 
     Examples
     --------
-    >>> diagnose([[[0, 0, 100, 20], [0, 40, 60, 60]]], [[[0, 0, 50, 20]]], "iou").kinds[0]
-    KindShare(kind='missed', count=1, counted='objects', shares={'hmean': 0.5, 'precision': 0.5, 'recall': 0.5})
+    >>> diagnose([[[0, 0, 100, 20], [0, 40, 60, 60]]], [[[0, 0, 50, 20]]], "iou").kinds[0].shares
+    {'hmean': 0.5, 'precision': 0.5, 'recall': 0.5}
     """
     thresholds, edges = options.pop("thresholds", None), options.pop("edges", None)
-    diagnostician = Diagnostician(_record(Thresholds, "thresholds", thresholds), _record(Edges, "edges", edges))
+    diagnostician = Diagnostician(
+        _record(Thresholds, "thresholds", thresholds), _record(Edges, "edges", edges)
+    )
     wanted = asked(protocol, options)
     given = sides(gt, det, wanted.sizes)
     with wanted.workers() as ordered_map:
@@ -92,7 +96,10 @@ def _record(kind: type[Any], name: str, given: Any) -> Any:
         return given
     known = kind.__dataclass_fields__
     try:
-        values = {key: tuple(map(float, one)) if kind is Edges else float(one) for key, one in dict(given).items()}
+        values = {
+            key: tuple(map(float, one)) if kind is Edges else float(one)
+            for key, one in dict(given).items()
+        }
         return kind(**values)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{name}={given!r}; expected numbers for {', '.join(known)}") from error

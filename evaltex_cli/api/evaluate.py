@@ -34,7 +34,9 @@ def evaluate(  # type: ignore[overload-overlap]
     gt: Images, det: Images, protocol: str | None = None, **options: Unpack[EvaluationOptions]
 ) -> Evaluation: ...
 @overload
-def evaluate(gt: Images, det: Images, protocol: Iterable[str], **options: Unpack[EvaluationOptions]) -> Evaluations: ...
+def evaluate(
+    gt: Images, det: Images, protocol: Iterable[str], **options: Unpack[EvaluationOptions]
+) -> Evaluations: ...
 def evaluate(
     gt: Images, det: Images, protocol: str | Iterable[str] | None = None, **options: Any
 ) -> Evaluation | Evaluations:
@@ -43,10 +45,11 @@ def evaluate(
     Parameters
     ----------
     gt, det : path, or one array per image
-        A file, folder or archive of any format that is read (``evaltex formats``). Or the objects of each image, in
-        a list (both sides in the same order) or by the image's name in a mapping: (n, 4) boxes x0, y0, x1, y1; (n, 8)
-        or (n, 4, 2) quadrilaterals; a list of (k, 2) polygons; (n, height, width) masks of bool; or `image_objects`,
-        which also has texts, confidences and objects that do not count.
+        A file, folder or archive of any format that is read (``evaltex formats``). Or the objects
+        of each image, in a list (both sides in the same order) or by the image's name in a mapping:
+        (n, 4) boxes x0, y0, x1, y1; (n, 8) or (n, 4, 2) quadrilaterals; a list of (k, 2) polygons;
+        (n, height, width) masks of bool; or `image_objects`, which also has texts, confidences and
+        objects that do not count.
     protocol : str or iterable of str
         One name (``evaltex`` by default), several, or ``"all"`` that the input allows.
 
@@ -54,7 +57,8 @@ def evaluate(
     ----------------
     params : mapping
         The protocol's parameters, ``{"iou_constraint": 0.7}``; of several protocols by name,
-        ``{"iou": {"iou_constraint": 0.7}}``. Other keywords are parameters of the only protocol, too.
+        ``{"iou": {"iou_constraint": 0.7}}``. Other keywords are parameters of the only protocol,
+        too.
     preset : str
         A data set's official rules: protocol, parameters and treatment of invalid polygons.
     per_image : bool
@@ -64,7 +68,8 @@ def evaluate(
     invalid_polygons : {'repair', 'drop', 'skip', 'error'}
         How to treat them, on both sides; by default they are repaired.
     jobs : int
-        Number of processes; 0 for one per processor. A script then needs ``if __name__ == "__main__":``.
+        Number of processes; 0 for one per processor. A script then needs ``if __name__ ==
+        "__main__":``.
     progress : callable
         Gets the number of images done, and of all.
     gt_format, det_format : str
@@ -76,7 +81,8 @@ def evaluate(
     gt_images, det_images : path
         Folders of label pictures, whose pixels are the objects; `max_pixels` limits the largest.
     coordinates, columns : str
-        What the numbers of boxes (``yxyx:1000``), and the columns of a table (``image=file,x0=left``), are.
+        What the numbers of boxes (``yxyx:1000``), and the columns of a table
+        (``image=file,x0=left``), are.
     gt_lines : path
         A ground truth of lines, of the same images, for the protocol tiou.
 
@@ -90,12 +96,14 @@ def evaluate(
     InputError
         All faults of the input in one message.
     ConfigError
-        For an unknown protocol, preset, option or parameter, a value out of range, and for what contradicts the preset.
+        For an unknown protocol, preset, option or parameter, a value out of range, and for what
+        contradicts the preset.
 
     Warns
     -----
     EvaltexWarning
-        For what should be known of the result, such as polygons that were repaired; also in its `warnings`.
+        For what should be known of the result, such as polygons that were repaired; also in its
+        `warnings`.
 
     Examples
     --------

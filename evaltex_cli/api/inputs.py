@@ -1,4 +1,6 @@
-"""What a user of the Python functions gives: paths or arrays, protocols and options, as the records of the engine."""
+"""What a user of the Python functions gives: paths or arrays, protocols and
+options, as the records of the engine.
+"""
 
 from __future__ import annotations
 
@@ -85,16 +87,24 @@ def asked(protocol: str | Iterable[str] | None, given: Mapping[str, Any]) -> Ask
     Raises
     ------
     ConfigError
-        For unknown protocols, presets and parameters, values out of range, and what contradicts the preset.
+        For unknown protocols, presets and parameters, values out of range, and what contradicts the
+        preset.
     InputError
         For one folder of label pictures without the other.
     """
-    params, more = given.get("params") or {}, {name: given[name] for name in given if name not in SCORING}
+    params, more = (
+        given.get("params") or {},
+        {name: given[name] for name in given if name not in SCORING},
+    )
     preset, jobs = given.get("preset"), given.get("jobs", 1)
     if not isinstance(jobs, int) or jobs < 0:
-        raise ConfigError(f"jobs={quote(repr(jobs))}; expected a number of processes, 0 for one per processor")
+        raise ConfigError(
+            f"jobs={quote(repr(jobs))}; expected a number of processes, 0 for one per processor"
+        )
     if preset is None:
-        chosen = chosen_parameters(config.DEFAULT_SECTION if protocol is None else protocol, params, more)
+        chosen = chosen_parameters(
+            config.DEFAULT_SECTION if protocol is None else protocol, params, more
+        )
         return Asked(chosen, reading_options(given), given.get("sizes"), jobs)
     rules = config.preset_named(preset)
     _refuse_contradiction(preset, "protocol", protocol, rules.protocol)
@@ -107,7 +117,9 @@ def asked(protocol: str | Iterable[str] | None, given: Mapping[str, Any]) -> Ask
 
 def _refuse_contradiction(preset: str, what: str, given: Any, expected: str) -> None:
     if given not in (None, expected):
-        raise ConfigError(f"{what}={given}: the preset {preset} has {what}={expected}; leave out one of them")
+        raise ConfigError(
+            f"{what}={given}: the preset {preset} has {what}={expected}; leave out one of them"
+        )
 
 
 def reading_options(given: Mapping[str, Any]) -> InputOptions:
@@ -117,7 +129,9 @@ def reading_options(given: Mapping[str, Any]) -> InputOptions:
         gt_format=given.get("gt_format"),
         det_format=given.get("det_format"),
         images=paths["images"],
-        masks=mask_folders(paths["gt_images"], paths["det_images"], given.get("max_pixels", MAX_PIXELS)),
+        masks=mask_folders(
+            paths["gt_images"], paths["det_images"], given.get("max_pixels", MAX_PIXELS)
+        ),
         min_confidence=given.get("min_confidence"),
         invalid=given.get("invalid_polygons") or INVALID_POLYGONS[0],
         lines=paths["gt_lines"],
@@ -126,7 +140,7 @@ def reading_options(given: Mapping[str, Any]) -> InputOptions:
     )
 
 
-# Paths and arrays -----------------------------------------------------------------------------------------------------
+# Paths and arrays ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,19 +173,25 @@ def sides(gt: Images, det: Images, sizes: Sizes | None = None) -> Sides:
     if of_gt is None or of_det is None:
         _refuse_unnamed(gt, det)
     elif not (isinstance(gt, Mapping) or isinstance(det, Mapping)) and len(of_gt) != len(of_det):
-        raise InputError(f"{len(of_gt)} images in gt, {len(of_det)} in det; expected as many, in the same order")
+        raise InputError(
+            f"{len(of_gt)} images in gt, {len(of_det)} in det; expected as many, in the same order"
+        )
     names = list(of_gt if of_gt is not None else of_det or ())
     known = _sizes(names, sizes)
     are_masks = False
     for name in names if of_gt is not None and of_det is not None else ():
-        pictures = refuse_other_masks(name, (of_gt or {})[name], (of_det or {}).get(name, memory.NOTHING))
+        pictures = refuse_other_masks(
+            name, (of_gt or {})[name], (of_det or {}).get(name, memory.NOTHING)
+        )
         shape = next((picture.shape for picture in pictures if picture is not None), None)
         are_masks |= shape is not None
         known |= {name: image_size(shape)} if shape is not None else {}
     one = Path(gt) if of_gt is None else memory.source("gt", of_gt, known)  # type: ignore[arg-type]
     other = Path(det) if of_det is None else memory.source("det", of_det, known)  # type: ignore[arg-type]
     if are_masks and not _all_masks([*(of_gt or {}).values(), *(of_det or {}).values()]):
-        raise InputError("some images have masks, others boxes or polygons; give all of them in one way")
+        raise InputError(
+            "some images have masks, others boxes or polygons; give all of them in one way"
+        )
     return Sides(one, other, are_masks)
 
 
@@ -190,14 +210,17 @@ def images_of(side: Side, given: Images) -> dict[str, Objects] | None:
     except TypeError as error:
         kind = type(given).__name__
         raise InputError(
-            f"{side}: {kind}; expected a path, one array per image, or image name -> array ({error})"
+            f"{side}: {kind}; expected a path, one array per image, or image name -> array"
+            f" ({error})"
         ) from error
     found = {}
     for name, one in items.items():
         try:
             found[str(name)] = objects_of(one)
         except InputError as error:
-            raise InputError(f"{side}, image {quote(str(name))}: {error}") from None  # it is all in the message
+            raise InputError(
+                f"{side}, image {quote(str(name))}: {error}"
+            ) from None  # it is all in the message
     return found
 
 
@@ -205,7 +228,10 @@ def _refuse_unnamed(gt: Images, det: Images) -> None:
     """Refuse images without names if the other side is a file."""
     for side, given in (("gt", gt), ("det", det)):
         if not isinstance(given, str | PathLike | Mapping):
-            raise InputError(f"{side}: images without names, and the other side is a file; give image name -> array")
+            raise InputError(
+                f"{side}: images without names, and the other side is a file; give image name ->"
+                " array"
+            )
 
 
 def _sizes(names: list[str], sizes: Sizes | None) -> dict[str, Any]:
@@ -218,10 +244,14 @@ def _sizes(names: list[str], sizes: Sizes | None) -> dict[str, Any]:
 
 
 def _all_masks(images: Iterable[Objects]) -> bool:
-    return all(isinstance(one, memory.ImageObjects) and one.picture is not None for one in images if one.count)
+    return all(
+        isinstance(one, memory.ImageObjects) and one.picture is not None
+        for one in images
+        if one.count
+    )
 
 
-# Warnings -------------------------------------------------------------------------------------------------------------
+# Warnings -----------------------------------------------------------------------------------------
 
 
 def warn(texts: Iterable[str]) -> None:

@@ -21,7 +21,8 @@ from evaltex_cli.runtime.outputs import refuse_file
 
 
 def save_results(result: Evaluation | Evaluations, folder: AnyPath) -> None:
-    """Write results as the command does: PROTOCOL.txt and .json, and a file per image if the result has images.
+    """Write results as the command does: PROTOCOL.txt and .json, and a file per image if the result
+    has images.
 
     `compare` and the commands ``evaltex compare``, ``report`` and ``merge`` read the folder again.
 
@@ -29,7 +30,8 @@ def save_results(result: Evaluation | Evaluations, folder: AnyPath) -> None:
     ----------
     result : Evaluation or Evaluations
     folder : path
-        Made if missing. Results of these protocols in it are replaced when all are written; nothing else changes.
+        Made if missing. Results of these protocols in it are replaced when all are written; nothing
+        else changes.
 
     Raises
     ------
@@ -52,7 +54,8 @@ def write_report(
     embed: bool = False,
     label: str = "detections",
 ) -> None:
-    """Write an HTML report of a result: scores, where they are lost, and every image with its objects.
+    """Write an HTML report of a result: scores, where they are lost, and every image with its
+    objects.
 
     Parameters
     ----------
@@ -72,11 +75,14 @@ def write_report(
     Raises
     ------
     InputError
-        When the result has no images, the inputs are not those that were evaluated, or the file cannot be written.
+        When the result has no images, the inputs are not those that were evaluated, or the file
+        cannot be written.
     """
     evaluations = by_protocol(result).values()
     if not all(one.images or not one.gt.images for one in evaluations):
-        raise InputError("write_report: no images in this result; evaluate again with per_image=True")
+        raise InputError(
+            "write_report: no images in this result; evaluate again with per_image=True"
+        )
     if (gt is None) != (det is None):
         raise InputError("write_report: give gt and det, or neither")
     page, pictures = Path(file), None if images is None else Path(images)

@@ -35,7 +35,8 @@ def validate(
     gt_format, det_format : str, optional
         Names of formats, if the content should not decide.
     images : path, optional
-        Folder of the images' pictures, for sizes that the ground truth does not have, and to check those it has.
+        Folder of the images' pictures, for sizes that the ground truth does not have, and to check
+        those it has.
     invalid_polygons : {'repair', 'drop', 'skip', 'error'}
         With ``error``, invalid polygons are errors, not warnings.
     coordinates, columns : str, optional
@@ -44,12 +45,14 @@ def validate(
     Returns
     -------
     Validation
-        Its `passed` says whether an evaluation would run; `problems` has what is wrong, with file and line.
+        Its `passed` says whether an evaluation would run; `problems` has what is wrong, with file
+        and line.
 
     Raises
     ------
     InputError
-        When `images` cannot be read, or arrays are no objects. What is wrong with files is in the result.
+        When `images` cannot be read, or arrays are no objects. What is wrong with files is in the
+        result.
     ConfigError
         For a value out of range.
 
@@ -61,7 +64,12 @@ def validate(
     """
     one, other = _inputs(gt, det)
     options = {"images": None if images is None else Path(images), "invalid": invalid_polygons}
-    formats = {"gt_format": gt_format, "det_format": det_format, "coordinates": coordinates, "columns": columns}
+    formats = {
+        "gt_format": gt_format,
+        "det_format": det_format,
+        "coordinates": coordinates,
+        "columns": columns,
+    }
     found = validation.validate(one, other, map, **options, **formats)
     return replace(found, pairs=Rows(found.pairs), problems=Rows(found.problems))
 

@@ -1,4 +1,6 @@
-"""The command line. Only this package imports click; commands are imported when named, heavy modules inside them."""
+"""The command line. Only this package imports click; commands are imported
+when named, heavy modules inside them.
+"""
 
 from __future__ import annotations
 
@@ -68,31 +70,48 @@ class Entry(click.Group):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return what the first word may be: an option of the plain form, a command or a file.
 
-        Shells look for files themselves if they get nothing else; next to commands, files have to be among the names.
+        Shells look for files themselves if they get nothing else; next to commands, files have to
+        be among the names.
         """
         plain_form = self.get_command(ctx, EVALUATE)
         if incomplete.startswith("-") and plain_form is not None:
-            return plain_form.shell_complete(plain_form.make_context(None, [], resilient_parsing=True), incomplete)
-        named = [CompletionItem(name, help=text) for name, text in SUMMARIES.items() if name.startswith(incomplete)]
+            return plain_form.shell_complete(
+                plain_form.make_context(None, [], resilient_parsing=True), incomplete
+            )
+        named = [
+            CompletionItem(name, help=text)
+            for name, text in SUMMARIES.items()
+            if name.startswith(incomplete)
+        ]
         if not named:
             return [CompletionItem(incomplete, type="file")]
         files = sorted(os.listdir()) if incomplete else []
         return [*named, *(CompletionItem(name) for name in files if name.startswith(incomplete))]
 
     def _refuse_misspelt(self, args: list[str]) -> None:
-        """Refuse a misspelt command, which would be taken for the ground truth; also one after options."""
+        """Refuse a misspelt command, which would be taken for the ground
+        truth; also one after options.
+        """
         word = next((word for word in args if not word.startswith("-")), "")
         if word and not Path(word).exists():
             close = difflib.get_close_matches(word, COMMANDS, n=1, cutoff=0.75)
             if close:
-                raise click.UsageError(f"no file {word!r}; did you mean: evaltex {close[0]} ... (the command first)?")
+                raise click.UsageError(
+                    f"no file {word!r}; did you mean: evaltex {close[0]} ... (the command first)?"
+                )
 
 
 class PlainForm(Command):
-    """`evaluate`, which shows itself as plain ``evaltex`` and lists the other commands in its help."""
+    """`evaluate`, which shows itself as plain ``evaltex`` and lists the other
+    commands in its help.
+    """
 
     def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
     ) -> Any:
         return super().make_context("evaltex", args, parent=None, **extra)
 

@@ -35,7 +35,9 @@ EXAMPLES = (
 )
 
 
-@click.argument("paths", type=INPUT, nargs=-1, required=True, metavar="GT DET DET... | RESULT RESULT...")
+@click.argument(
+    "paths", type=INPUT, nargs=-1, required=True, metavar="GT DET DET... | RESULT RESULT..."
+)
 @protocol_options(help_text="Protocols to compare by.  [default: evaltex; of results: all]")
 @input_options()
 @work_options
@@ -75,8 +77,9 @@ def command(
 ) -> None:
     """Compare detectors: differences, intervals, p-values, and what got worse.
 
-    Give the ground truth and two or more detections, or the results of earlier runs made with -a. Differences are to
-    the first detector; intervals and p-values are of a sign-flip test over images.
+    Give the ground truth and two or more detections, or the results of earlier runs made with -a.
+    Differences are to the first detector; intervals and p-values are of a sign-flip test over
+    images.
     """
     with error_exit():
         from evaltex_cli.comparison import comparison, detector_results, tables, terminal_table
@@ -95,7 +98,11 @@ def command(
             work.prepare("evaltex_cli.comparison.comparison")
         named = zip(detectors, labels or _labels(detectors), strict=True)
         parameters, options = chosen.parameters(), chosen.read_by(options)
-        with Work().workers() if are_all_stored else work.workers(*paths, options.images, options.lines) as ordered_map:
+        with (
+            Work().workers()
+            if are_all_stored
+            else work.workers(*paths, options.images, options.lines) as ordered_map
+        ):
             systems = [
                 detector_results.systems_of(path, label, paths[0], options, parameters, ordered_map)
                 for path, label in named
@@ -104,36 +111,57 @@ def command(
             comparison.refuse_other_ground_truth(paths[0], options, systems)
         if chosen.protocols:
             wanted = chosen.names()
-            systems = [[system for system in systems_of if system.protocol.name in wanted] for systems_of in systems]
+            systems = [
+                [system for system in systems_of if system.protocol.name in wanted]
+                for systems_of in systems
+            ]
         groups, left_out = comparison.by_protocol(systems)
-        warn([f"{system.label}: {text}" for group in groups for system in group for text in system.document.warnings])
+        warn(
+            [
+                f"{system.label}: {text}"
+                for group in groups
+                for system in group
+                for text in system.document.warnings
+            ]
+        )
         warn([f"left out: {name} ({reason})" for name, reason in left_out.items()])
-        comparisons = [comparison.compare(group, resamples=resamples, seed=seed, level=level) for group in groups]
+        comparisons = [
+            comparison.compare(group, resamples=resamples, seed=seed, level=level)
+            for group in groups
+        ]
         warn([warning for one in comparisons if (warning := one.warning)])
         if form == "table":
             listed = (0 if len(comparisons) > 1 else WORST) if worst is None else worst
-            write_output(terminal_table.table(comparisons, listed, level, screen(output), all_scores), output)
+            write_output(
+                terminal_table.table(comparisons, listed, level, screen(output), all_scores), output
+            )
         else:
-            write_output(tables.FORMATS[form](comparisons, WORST if worst is None else worst, level), output)
+            write_output(
+                tables.FORMATS[form](comparisons, WORST if worst is None else worst, level), output
+            )
 
 
 def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:
     """Refuse options that say how to evaluate where all detectors were evaluated before."""
     if chosen.has_parameters or options.min_confidence is not None:
         stop(
-            "results have their parameters; leave out --set, --config and --min-confidence, and --preset, or give"
+            "results have their parameters; leave out --set, --config and --min-confidence, and"
+            " --preset, or give"
             " the detections themselves"
         )
     read_by = (options.images, options.coordinates, options.columns, options.lines)
     if any(option is not None for option in read_by) or options.invalid != INVALID_POLYGONS[0]:
         stop(
-            "results were evaluated before; leave out --images, --coordinates, --columns, --lines and --invalid, or"
+            "results were evaluated before; leave out --images, --coordinates, --columns, --lines"
+            " and --invalid, or"
             " give the detections themselves"
         )
 
 
 def _labels(paths: tuple[Path, ...]) -> list[str]:
-    """Short names that differ: file names, or paths from the folder that all are in if file names repeat."""
+    """Short names that differ: file names, or paths from the folder that all
+    are in if file names repeat.
+    """
     short = [path.name for path in paths]
     if len(set(short)) == len(short) or len(set(paths)) == 1:
         return short

@@ -17,7 +17,8 @@ EXAMPLES = tuple(SHELLS.values())
 
 @click.argument("shell", type=Name("shell", list(SHELLS)), metavar="SHELL")
 def command(shell: str) -> None:
-    """Print the script that completes commands, options, names and files in SHELL: bash, zsh or fish.
+    """Print the script that completes commands, options, names and files in SHELL: bash, zsh or
+    fish.
 
     The examples are the lines to add to the start-up file of each shell.
     """

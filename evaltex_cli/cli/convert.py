@@ -33,7 +33,9 @@ EXAMPLES = (
 
 @click.argument("src", type=INPUT)
 @click.argument("dst", type=ConvertedData())
-@click.option("--kind", type=Name("kind", ["gt", "det"]), help="gt or det, what SRC is.  [default: detected]")
+@click.option(
+    "--kind", type=Name("kind", ["gt", "det"]), help="gt or det, what SRC is.  [default: detected]"
+)
 @format_option("SRC", "--from", "source_format")
 @group(
     "how",
@@ -51,9 +53,15 @@ EXAMPLES = (
         help="Regions: own (as in SRC) or lines (of aligned words).",
     ),
     boxes=click.option("--boxes", is_flag=True, help="Write polygons as bounding boxes."),
-    masks=click.option("--masks", type=OUTPUT_FOLDER, help="Also write labelled masks here; DST is a .txt."),
+    masks=click.option(
+        "--masks", type=OUTPUT_FOLDER, help="Also write labelled masks here; DST is a .txt."
+    ),
     mask_format=click.option(
-        "--mask-format", type=Name("format", ["tif", "png"]), default="tif", show_default=True, help="tif or png."
+        "--mask-format",
+        type=Name("format", ["tif", "png"]),
+        default="tif",
+        show_default=True,
+        help="tif or png.",
     ),
 )
 @images_option("Folder of the pictures, for sizes SRC does not have.")
@@ -79,9 +87,10 @@ def command(
 ) -> None:
     """Write SRC in another format.
 
-    SRC is anything that can be evaluated. The ending of DST decides what is written: .txt an EvaLTex file, .zip an
-    ICDAR-style archive of quadrilaterals or polygons, .json COCO annotations or results, .csv a table. --to names other
-    formats; those with one file per image are written to a .zip archive, or to a folder if DST has no ending.
+    SRC is anything that can be evaluated. The ending of DST decides what is written: .txt an
+    EvaLTex file, .zip an ICDAR-style archive of quadrilaterals or polygons, .json COCO annotations
+    or results, .csv a table. --to names other formats; those with one file per image are written to
+    a .zip archive, or to a folder if DST has no ending.
     """
     with error_exit():
         work.prepare("evaltex_cli.formats.reading")

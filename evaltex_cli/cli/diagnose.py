@@ -23,7 +23,10 @@ from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.formats.options import InputOptions
 
-EXAMPLES = ("evaltex diagnose gt.txt det.txt", "evaltex diagnose gt.txt det.txt --protocol iou --format json")
+EXAMPLES = (
+    "evaltex diagnose gt.txt det.txt",
+    "evaltex diagnose gt.txt det.txt --protocol iou --format json",
+)
 
 
 def _limit(name: str, default: float, help_text: str) -> Any:
@@ -31,7 +34,9 @@ def _limit(name: str, default: float, help_text: str) -> Any:
 
 
 def _bins(name: str, default: str, what: str) -> Any:
-    return click.option(f"--{name}", metavar="N,...", default=default, show_default=True, help=f"Bins of {what}.")
+    return click.option(
+        f"--{name}", metavar="N,...", default=default, show_default=True, help=f"Bins of {what}."
+    )
 
 
 @click.argument("gt", type=INPUT)
@@ -73,26 +78,36 @@ def command(
     form: str,
     output: Path | None,
 ) -> None:
-    """Show where the score is lost: by error type, and by height, aspect ratio and length of the text.
+    """Show where the score is lost: by error type, and by height, aspect ratio and length of the
+    text.
 
-    The share of a type is how much the score would rise if only that type of error were fixed. Shares plus
-    "interaction" and "unexplained" add up to the loss.
+    The share of a type is how much the score would rise if only that type of error were fixed.
+    Shares plus "interaction" and "unexplained" add up to the loss.
     """
     with error_exit():
         if mask_folders:
-            stop("diagnose works on the boxes and polygons of GT and DET; leave out the folders of label pictures")
+            stop(
+                "diagnose works on the boxes and polygons of GT and DET; leave out the folders of"
+                " label pictures"
+            )
         from evaltex_cli.diagnosis import breakdown, diagnosis, error_types, tables, terminal_table
         from evaltex_cli.evaluation.evaluate import left_out
         from evaltex_cli.evaluation.inputs import open_inputs
 
         parameters, options = chosen.parameters(), chosen.read_by(options)
         bins = [_edges(f"--{name.replace('_', '-')}", text) for name, text in edges.items()]
-        diagnostician = diagnosis.Diagnostician(error_types.Thresholds(**limits), breakdown.Edges(*bins))
+        diagnostician = diagnosis.Diagnostician(
+            error_types.Thresholds(**limits), breakdown.Edges(*bins)
+        )
         work.prepare("evaltex_cli.diagnosis.diagnosis")
         with work.workers(gt, det, options.images, options.lines) as ordered_map:
             inputs = open_inputs(gt, det, options, ordered_map)
-            diagnoses = diagnosis.diagnosed(inputs, parameters, diagnostician, ordered_map=ordered_map)
-        missing = left_out(parameters, [one.protocol for one in diagnoses], diagnoses[0].gt, diagnoses[0].det)
+            diagnoses = diagnosis.diagnosed(
+                inputs, parameters, diagnostician, ordered_map=ordered_map
+            )
+        missing = left_out(
+            parameters, [one.protocol for one in diagnoses], diagnoses[0].gt, diagnoses[0].det
+        )
         warn([f"left out: {name} ({reason})" for name, reason in missing.items()])
         warn([warning for one in diagnoses for warning in one.warnings])
         shown = (

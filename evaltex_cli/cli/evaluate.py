@@ -54,9 +54,15 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
 @click.argument("det_img_dir", type=PICTURES, required=False, metavar="DET_IMG_DIR")
 @click.option("-a", "per_image", is_flag=True, help="Also write the results of each image.")
 @form_option
-@click.option("--objects", type=OutputFile("objects"), help="Write one row per object to a .csv or .parquet file.")
+@click.option(
+    "--objects",
+    type=OutputFile("objects"),
+    help="Write one row per object to a .csv or .parquet file.",
+)
 @click.option("--plots", is_flag=True, help="Write curves as SVG, of protocols that have any.")
-@click.option("--report", is_flag=True, help="Write RES_DIR/report.html with every image; implies -a.")
+@click.option(
+    "--report", is_flag=True, help="Write RES_DIR/report.html with every image; implies -a."
+)
 @embed_option
 @diagnose_option
 @protocol_options("evaltex")
@@ -81,7 +87,8 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
     "--fail-if",
     multiple=True,
     metavar="EXPR",
-    help="Exit with status 1 if EXPR is true, such as fscore<0.7 or, against a baseline, recall:-0.5%; repeatable.",
+    help="Exit with status 1 if EXPR is true, such as fscore<0.7 or, against a baseline,"
+    " recall:-0.5%; repeatable.",
 )
 @click.option(
     "--baseline",
@@ -90,9 +97,13 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
     type=RESULTS,
     help="Earlier result, a .json or a folder; repeatable.",
 )
-@click.option("--junit", type=OutputFile("junit"), help="Write the verdicts of the gates as JUnit XML.")
+@click.option(
+    "--junit", type=OutputFile("junit"), help="Write the verdicts of the gates as JUnit XML."
+)
 @work_options
-@click.option("--resume", is_flag=True, help="Save progress; the same command continues an interrupted run.")
+@click.option(
+    "--resume", is_flag=True, help="Save progress; the same command continues an interrupted run."
+)
 @force_option
 @all_faults_option
 @quiet_option
@@ -111,14 +122,16 @@ def command(
 ) -> None:
     """Score the text detections DET against the ground truth GT.
 
-    GT and DET are files, folders or archives of any format that `evaltex formats` lists. The scores are printed, and
-    written to RES_DIR if it is given: PROTOCOL.txt and .json, with -a also PROTOCOL/IMAGE.txt. With GT_IMG_DIR and
-    DET_IMG_DIR, objects are the labelled masks in the pictures of these folders.
+    GT and DET are files, folders or archives of any format that `evaltex formats` lists. The scores
+    are printed, and written to RES_DIR if it is given: PROTOCOL.txt and .json, with -a also
+    PROTOCOL/IMAGE.txt. With GT_IMG_DIR and DET_IMG_DIR, objects are the labelled masks in the
+    pictures of these folders.
     """
     with error_exit():
         if (gt_img_dir is None) != (det_img_dir is None):
             raise click.UsageError(
-                "GT_IMG_DIR and DET_IMG_DIR go together, after RES_DIR: give GT DET, GT DET RES_DIR, or GT DET RES_DIR"
+                "GT_IMG_DIR and DET_IMG_DIR go together, after RES_DIR: give GT DET, GT DET"
+                " RES_DIR, or GT DET RES_DIR"
                 " GT_IMG_DIR DET_IMG_DIR."
             )
         options = chosen.read_by(options)
@@ -131,6 +144,8 @@ def command(
         from evaltex_cli.cli.run import Request, Results, run
 
         results["per_image"] |= results["report"]
-        verdicts = run(Request(gt, det, options, chosen, work, fail_if, baselines, Results(**results)))
+        verdicts = run(
+            Request(gt, det, options, chosen, work, fail_if, baselines, Results(**results))
+        )
         if not all(verdict.passed for verdict in verdicts):
             sys.exit(GATE_NOT_MET)

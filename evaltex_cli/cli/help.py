@@ -19,6 +19,8 @@ def command(ctx: click.Context, name: str | None, has_all: bool) -> None:
     """Show the help of a command; without COMMAND, that of `evaltex GT DET`."""
     shown = main.get_command(ctx, name or EVALUATE)
     assert shown is not None
-    page = click.Context(shown, info_name=name or "evaltex", parent=ctx.parent if name else None, **HELP_OPTIONS)
+    page = click.Context(
+        shown, info_name=name or "evaltex", parent=ctx.parent if name else None, **HELP_OPTIONS
+    )
     page.meta[ALL_OPTIONS] = has_all
     click.echo(shown.get_help(page))

@@ -30,7 +30,11 @@ def page() -> str:
 def _lines() -> Iterator[str]:
     plain, commands = _command(EVALUATE), [_command(name) for name in COMMANDS]
     yield f'.TH EVALTEX 1 "" "evaltex {__version__}" "User Commands"'
-    yield from (".SH NAME", r"evaltex \- score text detections against ground truth", ".SH SYNOPSIS")
+    yield from (
+        ".SH NAME",
+        r"evaltex \- score text detections against ground truth",
+        ".SH SYNOPSIS",
+    )
     for command in (plain, *commands):
         yield from (".br", _usage(command))
     yield ".SH DESCRIPTION"
@@ -40,17 +44,26 @@ def _lines() -> Iterator[str]:
         yield from (f'.SS "{title}"', *_options(options))
     yield ".SH COMMANDS"
     for command in commands:
-        yield from (f'.SS "{_plain(SUMMARIES[str(command.name)])}"', _usage(command), ".PP", *_paragraphs(command))
+        yield from (
+            f'.SS "{_plain(SUMMARIES[str(command.name)])}"',
+            _usage(command),
+            ".PP",
+            *_paragraphs(command),
+        )
         for _, options in command.groups(_context(command), True):
             yield from _options(options)
     yield ".SH EXAMPLES"
     for command in (plain, *commands):
-        yield from (line for example in command.examples for line in (".PP", ".nf", _plain(example), ".fi"))
+        yield from (
+            line for example in command.examples for line in (".PP", ".nf", _plain(example), ".fi")
+        )
     yield ".SH EXIT STATUS"
     for status, meaning in STATUSES.items():
         yield from (".TP", _bold(status), _plain(meaning))
     yield from (".SH FILES", ".TP", _bold("./evaltex.ini"))
-    yield "Parameters of the protocols, read if it is in the current folder and no --config is given."
+    yield (
+        "Parameters of the protocols, read if it is in the current folder and no --config is given."
+    )
 
 
 def _command(name: str) -> Command:
@@ -66,7 +79,9 @@ def _context(command: Command) -> click.Context:
 
 def _usage(command: Command) -> str:
     context = _context(command)
-    return f"{_bold(context.command_path)} {_plain(' '.join(command.collect_usage_pieces(context)))}"
+    return (
+        f"{_bold(context.command_path)} {_plain(' '.join(command.collect_usage_pieces(context)))}"
+    )
 
 
 def _paragraphs(command: Command) -> Iterator[str]:

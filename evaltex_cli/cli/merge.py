@@ -26,9 +26,9 @@ EXAMPLES = ("evaltex merge results results-more merged",)
 def command(results: tuple[Path, ...], res_dir: Path, form: str, quiet: bool) -> None:
     """Merge the results of runs over disjoint images into RES_DIR.
 
-    A RESULT is a .json, or a folder of them. With the results of images in all parts (runs with -a), the merged result
-    is that of one run over all images, to the last bit. RES_DIR is never a part of itself, so the same command may be
-    repeated.
+    A RESULT is a .json, or a folder of them. With the results of images in all parts (runs with
+    -a), the merged result is that of one run over all images, to the last bit. RES_DIR is never a
+    part of itself, so the same command may be repeated.
     """
     with error_exit():
         from evaltex_cli.results import merge, result_document, score_forms, score_table, writer
@@ -37,8 +37,13 @@ def command(results: tuple[Path, ...], res_dir: Path, form: str, quiet: bool) ->
         merged = merge.merge(results, res_dir)
         earlier = merge.results_in(results, res_dir)
         evaluations = [one.evaluation for one in merged]
-        owned = [file for evaluation in evaluations for file in writer.result_names(evaluation.protocol)]
-        extras = {one.evaluation.protocol.name: result_document.Extras(merged_from=one.ground_truths) for one in merged}
+        owned = [
+            file for evaluation in evaluations for file in writer.result_names(evaluation.protocol)
+        ]
+        extras = {
+            one.evaluation.protocol.name: result_document.Extras(merged_from=one.ground_truths)
+            for one in merged
+        }
         with (
             without(earlier),
             atomic_output.staged(res_dir, [*owned, *score_forms.FILES], is_result) as folder,
@@ -52,7 +57,10 @@ def command(results: tuple[Path, ...], res_dir: Path, form: str, quiet: bool) ->
         warn([warning for evaluation in evaluations for warning in evaluation.warnings])
         if not quiet:
             if earlier:
-                replaced = f"{res_dir} has the result of an earlier merge, which is no part of this one: it is replaced"
+                replaced = (
+                    f"{res_dir} has the result of an earlier merge, which is no part of this"
+                    " one: it is replaced"
+                )
                 echo_err("note", replaced)
             if form == "table":
                 echo_lines([*score_table.score_table(evaluations, screen()), f"Results: {res_dir}"])

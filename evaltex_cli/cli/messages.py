@@ -1,4 +1,6 @@
-"""How errors, warnings and hints are laid out: wrapped at the terminal's columns, and a failed run on one screen."""
+"""How errors, warnings and hints are laid out: wrapped at the terminal's
+columns, and a failed run on one screen.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ def message(kind: str, text: str) -> list[str]:
 
 
 def _wrapped(lead: str, text: str) -> list[str]:
-    """Wrap one line; the place that it begins with stays in one piece, like all that has no blank."""
+    """Wrap one line; the place that it begins with stays in one piece, like
+    all that has no blank.
+    """
     place = _PLACE.match(text)
     whole = place[0].replace(" ", _BLANK) if place else ""
     text = whole + text[len(whole) :]
@@ -85,12 +89,16 @@ def _advice() -> str:
     context = click.get_current_context(silent=True)
     given = context.params if context is not None else {}
     inputs = [given[name] for name in ("gt", "det") if isinstance(given.get(name), Path)]
-    command = f"`evaltex validate {shlex.join(map(str, inputs))}` says more; " if len(inputs) == 2 else ""
+    command = (
+        f"`evaltex validate {shlex.join(map(str, inputs))}` says more; " if len(inputs) == 2 else ""
+    )
     return f"{command}--all-faults lists every fault"
 
 
 def _within(messages: Sequence[list[str]], hints: Sequence[list[str]]) -> list[str]:
-    """Return as many messages as fit on the screen with the hints; of the first one as much as fits."""
+    """Return as many messages as fit on the screen with the hints; of the
+    first one as much as fits.
+    """
     if all_faults():
         return _joined([*messages, *hints])
     room = MOST_LINES - len(_joined(hints))

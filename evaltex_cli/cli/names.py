@@ -35,11 +35,21 @@ class Name(click.Choice[str]):
         """Return the name as it is known; upper case and underscores do not matter."""
         name = plain(value)
         if name not in self.known:
-            listed = f"`{self.listed_by}` lists them" if self.listed_by else f"expected {one_of(self.known)}"
-            self.fail(f"unknown {self.what} {quote(value)}{nearest(name, self.known)}; {listed}.", param, ctx)
+            listed = (
+                f"`{self.listed_by}` lists them"
+                if self.listed_by
+                else f"expected {one_of(self.known)}"
+            )
+            self.fail(
+                f"unknown {self.what} {quote(value)}{nearest(name, self.known)}; {listed}.",
+                param,
+                ctx,
+            )
         return name
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
         """Return the names that begin so."""
         return [CompletionItem(name) for name in self.known if name.startswith(plain(incomplete))]
 
@@ -52,12 +62,18 @@ class Names(Name):
         given = value.split(",") if isinstance(value, str) else value
         return tuple(dict.fromkeys(super(Names, self).convert(one, param, ctx) for one in given))
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
         """Return the list so far, ended by each name that it may go on with."""
         before, comma, last = incomplete.rpartition(",")
         taken = {plain(name) for name in before.split(",")}
         names = super().shell_complete(ctx, param, last)
-        return [CompletionItem(f"{before}{comma}{name.value}") for name in names if name.value not in taken]
+        return [
+            CompletionItem(f"{before}{comma}{name.value}")
+            for name in names
+            if name.value not in taken
+        ]
 
 
 def one_of(names: Sequence[str]) -> str:

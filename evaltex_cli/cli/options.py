@@ -37,8 +37,12 @@ class NumberRange(click.FloatRange):
         return number
 
 
-def _taken_by(parse: Callable[[str], str]) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
-    """Return a callback that gives an option what is parsed of it, and refuses what raises `ConfigError`."""
+def _taken_by(
+    parse: Callable[[str], str],
+) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
+    """Return a callback that gives an option what is parsed of it, and
+    refuses what raises `ConfigError`.
+    """
 
     def callback(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
         try:
@@ -58,7 +62,7 @@ def _columns(text: str) -> str:
     return text
 
 
-# Options ---------------------------------------------------------------------------------------------------------
+# Options ------------------------------------------------------------------------------------------
 
 
 def protocol_option(default: Sequence[str], help_text: str) -> Decorator:
@@ -81,10 +85,17 @@ preset_option = click.option(
     help="Official rules of a data set (`evaltex protocols`).",
 )
 config_option = click.option(
-    "--config", "config_path", type=CONFIG, help="File of parameters.  [default: ./evaltex.ini, if there]"
+    "--config",
+    "config_path",
+    type=CONFIG,
+    help="File of parameters.  [default: ./evaltex.ini, if there]",
 )
 set_option = click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a parameter, such as iou.iou=0.7; repeatable."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a parameter, such as iou.iou=0.7; repeatable.",
 )
 
 
@@ -97,7 +108,10 @@ def format_option(what: str, *names: str) -> Decorator:
     )
 
 
-gt_format_option, det_format_option = format_option("GT", "--gt-format"), format_option("DET", "--det-format")
+gt_format_option, det_format_option = (
+    format_option("GT", "--gt-format"),
+    format_option("DET", "--det-format"),
+)
 min_confidence_option = click.option(
     "--min-confidence",
     type=NumberRange(0, 1),
@@ -136,7 +150,9 @@ def images_option(help_text: str) -> Decorator:
     return click.option("--images", type=PICTURES, help=help_text)
 
 
-embed_option = click.option("--embed", is_flag=True, help="Put the pictures into the report, instead of links.")
+embed_option = click.option(
+    "--embed", is_flag=True, help="Put the pictures into the report, instead of links."
+)
 diagnose_option = click.option(
     "--diagnose/--no-diagnose",
     default=True,
@@ -151,7 +167,11 @@ resamples_option = click.option(
     help="Random subsets of the images.",
 )
 seed_option = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random subsets."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the random subsets.",
 )
 
 
@@ -190,22 +210,32 @@ def ci_option(name: str, default: float | None, help_text: str) -> Decorator:
 def _refuse_confidence(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
     if value is not None:
         raise click.UsageError(
-            "no option --confidence; did you mean --ci (bootstrap confidence intervals), or --min-confidence (threshold"
+            "no option --confidence; did you mean --ci (bootstrap confidence intervals), or"
+            " --min-confidence (threshold"
             " of detections)?",
             ctx,
         )
 
 
 confidence_option = click.option(
-    "--confidence", is_flag=False, flag_value="", hidden=True, expose_value=False, callback=_refuse_confidence
+    "--confidence",
+    is_flag=False,
+    flag_value="",
+    hidden=True,
+    expose_value=False,
+    callback=_refuse_confidence,
 )
-all_scores_option = click.option("--all-scores", is_flag=True, help="Print all scores, not only the headline scores.")
+all_scores_option = click.option(
+    "--all-scores", is_flag=True, help="Print all scores, not only the headline scores."
+)
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
 
 
 def output_option(kind: str) -> Decorator:
     """Return the option of the file to write, of a kind in `beginnings.KINDS`."""
-    return click.option("--output", type=OutputFile(kind), help="Write to this file instead of stdout.")
+    return click.option(
+        "--output", type=OutputFile(kind), help="Write to this file instead of stdout."
+    )
 
 
 form_option = click.option(
@@ -218,11 +248,13 @@ form_option = click.option(
 )
 
 
-# Groups of options -----------------------------------------------------------------------------------------------
+# Groups of options --------------------------------------------------------------------------------
 
 
 def group(name: str, record: Callable[..., Any], **options: Decorator) -> Decorator:
-    """Return a decorator that adds options to a command, which gets their values as one record of this name."""
+    """Return a decorator that adds options to a command, which gets their
+    values as one record of this name.
+    """
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
@@ -241,7 +273,9 @@ def group(name: str, record: Callable[..., Any], **options: Decorator) -> Decora
 def input_options(
     images_help: str = "Folder of the pictures, for sizes GT does not have.",
 ) -> Decorator:
-    """Return the decorator of a command that reads GT and DET: it gets an `InputOptions`, `options`."""
+    """Return the decorator of a command that reads GT and DET: it gets an
+    `InputOptions`, `options`.
+    """
     return group(
         "options",
         InputOptions,
@@ -283,7 +317,8 @@ class Chosen:
         invalid = PRESETS[self.preset].invalid
         if _is_given("invalid") and options.invalid != invalid:
             raise click.UsageError(
-                f"--invalid {options.invalid}: the preset {self.preset} has --invalid {invalid}; leave out one of them."
+                f"--invalid {options.invalid}: the preset {self.preset} has --invalid {invalid};"
+                " leave out one of them."
             )
         return replace(options, invalid=invalid, preset=self.preset)
 
@@ -301,27 +336,40 @@ class Chosen:
         from evaltex_cli.protocols import config
 
         settings = [config.parse_set(argument, self.names()) for argument in self.settings]
-        for section in sorted({setting.protocol for setting in settings}):  # these are checked for any protocol
+        for section in sorted(
+            {setting.protocol for setting in settings}
+        ):  # these are checked for any protocol
             config.parameters_of(section, settings)
         if self.preset is not None:
-            return {name: config.parameters_of_preset(self.preset, settings) for name in self.names()}
+            return {
+                name: config.parameters_of_preset(self.preset, settings) for name in self.names()
+            }
         file = config.find_config(self.config_path)
         given = [*(config.read_config(file) if file else []), *settings]
         return {name: config.parameters_of(name, given) for name in self.names()}
 
 
 def _chosen(
-    protocols: tuple[tuple[str, ...], ...], preset: str | None, config_path: Path | None, settings: Any
+    protocols: tuple[tuple[str, ...], ...],
+    preset: str | None,
+    config_path: Path | None,
+    settings: Any,
 ) -> Chosen:
-    """Return what the user chose; a preset names its protocol, and no file changes its parameters."""
+    """Return what the user chose; a preset names its protocol, and no file
+    changes its parameters.
+    """
     names = tuple(dict.fromkeys(name for listed in protocols for name in listed))
     if preset is None:
         return Chosen(names, config_path, settings)
     own = (PRESETS[preset].protocol,)
     if _is_given("protocols") and names != own:
-        raise click.UsageError(f"--protocol: the preset {preset} is of the protocol {own[0]}; leave out one of them.")
+        raise click.UsageError(
+            f"--protocol: the preset {preset} is of the protocol {own[0]}; leave out one of them."
+        )
     if config_path is not None:
-        raise click.UsageError(f"--config: the preset {preset} has all parameters; leave out one of them.")
+        raise click.UsageError(
+            f"--config: the preset {preset} has all parameters; leave out one of them."
+        )
     return Chosen(own, None, settings, preset)
 
 
@@ -334,5 +382,10 @@ def protocol_options(*default: str, help_text: str = "Protocols to score by, or 
     """Return the decorator of a command that scores by protocols: it gets a `Chosen`, `chosen`."""
     option = protocol_option(default, help_text)
     return group(
-        "chosen", _chosen, protocols=option, preset=preset_option, config_path=config_option, settings=set_option
+        "chosen",
+        _chosen,
+        protocols=option,
+        preset=preset_option,
+        config_path=config_option,
+        settings=set_option,
     )

@@ -45,7 +45,9 @@ def error_exit() -> Iterator[None]:
 
 
 def _end(number: int, _: object) -> NoReturn:
-    """End what is under way; further signals (`timeout` sends two) do not disturb the cleaning up."""
+    """End what is under way; further signals (`timeout` sends two) do not
+    disturb the cleaning up.
+    """
     for each in signals.ENDING:
         signal.signal(each, signal.SIG_IGN)
     if number == signal.SIGINT:
@@ -77,7 +79,10 @@ def _reported() -> Iterator[None]:
     except Exception as error:
         if os.environ.get("EVALTEX_DEBUG"):
             raise
-        stop(f"internal error ({type(error).__name__}: {error}); please report it, with EVALTEX_DEBUG=1 for details")
+        stop(
+            f"internal error ({type(error).__name__}: {error}); please report it, with"
+            " EVALTEX_DEBUG=1 for details"
+        )
 
 
 def stop(message: str) -> NoReturn:
@@ -102,8 +107,12 @@ def _echo_err(lines: Sequence[str]) -> None:
 
 
 def _colored(line: str) -> str:
-    """Return a line with the kind of its message in colour, which click removes if stderr is no terminal."""
-    lead, kind, text = line.partition(next((kind for kind in COLORS if line.startswith(f"evaltex: {kind}")), "\n"))
+    """Return a line with the kind of its message in colour, which click
+    removes if stderr is no terminal.
+    """
+    lead, kind, text = line.partition(
+        next((kind for kind in COLORS if line.startswith(f"evaltex: {kind}")), "\n")
+    )
     return lead + click.style(kind, fg=COLORS[kind], bold=True) + text if kind else line
 
 
@@ -146,4 +155,8 @@ def echo_table(rows: Mapping[str, str]) -> None:
     width = max(map(len, rows))
     for name, text in rows.items():
         first, *more = textwrap.wrap(text, messages.columns() - width - 4)
-        click.echo("\n".join([f"  {name:<{width}}  {first}", *(f"{'':{width + 4}}{line}" for line in more)]))
+        click.echo(
+            "\n".join(
+                [f"  {name:<{width}}  {first}", *(f"{'':{width + 4}}{line}" for line in more)]
+            )
+        )

@@ -1,4 +1,6 @@
-"""The help pages: options in groups, those that few need on a second page, and examples at the end."""
+"""The help pages: options in groups, those that few need on a second page,
+and examples at the end.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,43 @@ ALL_OPTIONS = "evaltex.all_options"
 SECTIONS: Mapping[str, Sequence[str]] = {
     "Scoring": ("--protocol", "--preset", "--set", "--config"),
     "Input": (
-        *("--gt", "--det", "--kind", "--from", "--gt-format", "--det-format", "--images", "--min-confidence"),
+        *(
+            "--gt",
+            "--det",
+            "--kind",
+            "--from",
+            "--gt-format",
+            "--det-format",
+            "--images",
+            "--min-confidence",
+        ),
         *("--invalid", "--lines", "--coordinates", "--columns", "--max-pixels"),
     ),
     "Error types": ("--overlap", "--tight", "--loose", "--surplus"),
     "Bins": ("--heights", "--aspect-ratios", "--lengths"),
     "Output": (
-        *("-a", "--objects", "--format", "--output", "--to", "--recipe", "--layout", "--regions", "--boxes", "--masks"),
-        *("--mask-format", "--report", "--embed", "--diagnose", "--plots", "--label", "--worst", "--all-scores"),
+        *(
+            "-a",
+            "--objects",
+            "--format",
+            "--output",
+            "--to",
+            "--recipe",
+            "--layout",
+            "--regions",
+            "--boxes",
+            "--masks",
+        ),
+        *(
+            "--mask-format",
+            "--report",
+            "--embed",
+            "--diagnose",
+            "--plots",
+            "--label",
+            "--worst",
+            "--all-scores",
+        ),
         *("--pairs", "--limit", "--force"),
     ),
     "Intervals and gates": ("--ci", "--resamples", "--seed", "--fail-if", "--baseline", "--junit"),
@@ -32,8 +63,26 @@ SECTIONS: Mapping[str, Sequence[str]] = {
 }
 """Title -> its options in the order of the page; a command shows those that it has."""
 RARE = {
-    *("--config", "--lines", "--coordinates", "--columns", "--max-pixels", "--embed", "--diagnose", "--plots"),
-    *("--resamples", "--seed", "--junit", "--cluster", "--cluster-timeout", "--resume", "--force", "--all-faults"),
+    *(
+        "--config",
+        "--lines",
+        "--coordinates",
+        "--columns",
+        "--max-pixels",
+        "--embed",
+        "--diagnose",
+        "--plots",
+    ),
+    *(
+        "--resamples",
+        "--seed",
+        "--junit",
+        "--cluster",
+        "--cluster-timeout",
+        "--resume",
+        "--force",
+        "--all-faults",
+    ),
     *("--overlap", "--tight", "--loose", "--surplus", "--mask-format", "--color"),
 }
 
@@ -50,10 +99,14 @@ class Command(click.Command):
     def __init__(self, *given: Any, examples: Sequence[str] = (), **named: Any) -> None:
         super().__init__(*given, **named)
         self.examples = examples
-        click.version_option(__version__, "-V", "--version", prog_name="evaltex", message="%(prog)s %(version)s")(self)
+        click.version_option(
+            __version__, "-V", "--version", prog_name="evaltex", message="%(prog)s %(version)s"
+        )(self)
 
     def get_help(self, ctx: click.Context) -> str:
-        """Return the page: all options if they fit or were asked for, else those that are not rare."""
+        """Return the page: all options if they fit or were asked for, else
+        those that are not rare.
+        """
         asked = ctx.meta.get(ALL_OPTIONS, False)
         ctx.meta[ALL_OPTIONS] = True
         page = super().get_help(ctx)
@@ -69,15 +122,29 @@ class Command(click.Command):
         for title, options in groups.items():
             more = title == "Other" and not ctx.meta[ALL_OPTIONS]
             name = "" if ctx.parent is None else f"{self.name} "
-            with formatter.section(f"{title} (`evaltex help {name}--all` shows more options)" if more else title):
-                formatter.write_dl([(names_of(option).ljust(width), text_of(option)) for option in options])
+            with formatter.section(
+                f"{title} (`evaltex help {name}--all` shows more options)" if more else title
+            ):
+                formatter.write_dl(
+                    [(names_of(option).ljust(width), text_of(option)) for option in options]
+                )
 
-    def groups(self, ctx: click.Context, has_rare: bool) -> Iterator[tuple[str, list[click.Option]]]:
+    def groups(
+        self, ctx: click.Context, has_rare: bool
+    ) -> Iterator[tuple[str, list[click.Option]]]:
         """Yield the titles of the groups of options, and these."""
-        given = [param for param in self.get_params(ctx) if isinstance(param, click.Option) and not param.hidden]
+        given = [
+            param
+            for param in self.get_params(ctx)
+            if isinstance(param, click.Option) and not param.hidden
+        ]
         options = {longest(option): option for option in given}
         for title, names in SECTIONS.items():
-            shown = [options[name] for name in names if name in options and (has_rare or name not in RARE)]
+            shown = [
+                options[name]
+                for name in names
+                if name in options and (has_rare or name not in RARE)
+            ]
             if shown:
                 yield title, shown
 
@@ -95,8 +162,12 @@ def longest(option: click.Option) -> str:
 
 
 def names_of(option: click.Option) -> str:
-    """Return an option as it is typed: its names, of a flag that is set the one that clears it, and its value."""
-    names = option.secondary_opts if option.secondary_opts and option.default is True else option.opts
+    """Return an option as it is typed: its names, of a flag that is set the
+    one that clears it, and its value.
+    """
+    names = (
+        option.secondary_opts if option.secondary_opts and option.default is True else option.opts
+    )
     return " ".join(filter(None, [", ".join(sorted(names, key=len)), metavar_of(option)]))
 
 

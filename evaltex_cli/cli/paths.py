@@ -1,4 +1,6 @@
-"""Types of the options that are paths: what a command reads and what it writes, so that no output replaces an input."""
+"""Types of the options that are paths: what a command reads and what it
+writes, so that no output replaces an input.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _FORCE = "evaltex.force"
 
 
 class _Named(click.Path):
-    """A path that has a name: an empty one comes of a variable that is not set, and would be the current folder."""
+    """A path that has a name: an empty one comes of a variable that is not
+    set, and would be the current folder.
+    """
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
@@ -41,7 +45,9 @@ class ConfigFile(Input):
 
 
 class _Folder(_Named):
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
         return [CompletionItem(incomplete, type="dir")]
 
 
@@ -68,7 +74,13 @@ class OutputFolder(_Folder):
     """A folder to write."""
 
 
-INPUT, RESULTS, CONFIG, PICTURES, OUTPUT_FOLDER = Input(), Results(), ConfigFile(), PictureFolder(), OutputFolder()
+INPUT, RESULTS, CONFIG, PICTURES, OUTPUT_FOLDER = (
+    Input(),
+    Results(),
+    ConfigFile(),
+    PictureFolder(),
+    OutputFolder(),
+)
 
 
 def _keep_force(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -87,7 +99,11 @@ force_option = click.option(
 def rules() -> Rules:
     """Return what the running command reads and writes."""
     context = click.get_current_context()
-    given = [(_kind(param, path, context), path) for param in context.command.params for path in _paths(param, context)]
+    given = [
+        (_kind(param, path, context), path)
+        for param in context.command.params
+        for path in _paths(param, context)
+    ]
     return Rules(
         inputs=[path for kind, path in given if isinstance(kind, Input)],
         pictures=[path for kind, path in given if isinstance(kind, PictureFolder)],
@@ -101,7 +117,9 @@ def rules() -> Rules:
 
 
 def _kind(param: click.Parameter, path: Path, context: click.Context) -> object:
-    """What a path is of: its option's type says it, but for converted data, which may be a folder."""
+    """What a path is of: its option's type says it, but for converted data,
+    which may be a folder.
+    """
     from evaltex_cli.conversion import is_folder
 
     is_data = isinstance(param.type, ConvertedData)

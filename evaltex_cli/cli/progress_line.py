@@ -1,4 +1,6 @@
-"""One line on the terminal that says what a command is doing and how long it still takes; gone at the end."""
+"""One line on the terminal that says what a command is doing and how long it
+still takes; gone at the end.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,11 @@ def text_of(phase: progress.Phase | None, now: float, began: float) -> str:
     if not phase.total:
         return f"{phase.label}  {_clock(taken)}"
     done = min(phase.done, phase.total)
-    parts = [phase.label, f"{100 * done // phase.total} %", f"{done:,} of {phase.total:,} {phase.unit}"]
+    parts = [
+        phase.label,
+        f"{100 * done // phase.total} %",
+        f"{done:,} of {phase.total:,} {phase.unit}",
+    ]
     if done and taken >= _ENOUGH:
         parts.append(f"{_clock(taken / done * (phase.total - done))} left")
     return "  ".join(parts)
@@ -60,7 +66,9 @@ class _Line:
             wait = EVERY_SECONDS
             with self._lock:
                 if not self._ended.is_set():
-                    self._write(text_of(progress.current(), time.monotonic(), self._began)[: columns() - 1])
+                    self._write(
+                        text_of(progress.current(), time.monotonic(), self._began)[: columns() - 1]
+                    )
 
     def _write(self, text: str) -> None:
         with suppress(OSError, ValueError):

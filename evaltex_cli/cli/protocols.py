@@ -19,9 +19,9 @@ EXAMPLES = ("evaltex protocols", "evaltex protocols --format csv")
 def command(form: str) -> None:
     """List the protocols, and the presets: the official rules of data sets.
 
-    The table has one line for each. The other formats also have the options that a preset is the same as, and the
-    formats of its official files, which decide where lines of numbers can be read as several formats. --protocol, --set
-    and --invalid must not contradict a preset.
+    The table has one line for each. The other formats also have the options that a preset is the
+    same as, and the formats of its official files, which decide where lines of numbers can be read
+    as several formats. --protocol, --set and --invalid must not contradict a preset.
     """
     with error_exit():
         from evaltex_cli.protocols.base import load

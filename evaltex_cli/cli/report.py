@@ -20,7 +20,13 @@ EXAMPLES = ("evaltex report results --gt gt.txt --det det.txt --output report.ht
 
 @click.argument("results", type=RESULTS, nargs=-1, required=True, metavar="RES_DIR...")
 @click.option("--gt", type=INPUT, help="Ground truth, to draw the objects (with --det).")
-@click.option("--det", "detections", type=INPUT, multiple=True, help="Detections; one for each RES_DIR, in order.")
+@click.option(
+    "--det",
+    "detections",
+    type=INPUT,
+    multiple=True,
+    help="Detections; one for each RES_DIR, in order.",
+)
 @click.option(
     "--images",
     "pictures",
@@ -39,7 +45,8 @@ EXAMPLES = ("evaltex report results --gt gt.txt --det det.txt --output report.ht
 @click.option(
     "--output",
     type=OutputFile("report"),
-    help="File to write.  [default: RES_DIR/report.html; of several, the first with comparison.html]",
+    help="File to write.  [default: RES_DIR/report.html; of several, the first with"
+    " comparison.html]",
 )
 @jobs_options
 @force_option
@@ -58,9 +65,11 @@ def command(
     work: Work,
     quiet: bool,
 ) -> None:
-    """Write an HTML report of results: scores, where they are lost, histograms, and every image with its objects.
+    """Write an HTML report of results: scores, where they are lost, histograms, and every image
+    with its objects.
 
-    RES_DIR has the results of a run with -a; several are shown side by side. The file needs no server and no network.
+    RES_DIR has the results of a run with -a; several are shown side by side. The file needs no
+    server and no network.
     """
     with error_exit():
         work.prepare("evaltex_cli.diagnosis.diagnosis")
@@ -68,7 +77,10 @@ def command(
 
         if labels and len(labels) != len(results):
             given = counted(len(labels), "{count} label[s]")
-            stop(f"{given} for {counted(len(results), '{count} result[s]')}; give one a result, or none")
+            stop(
+                f"{given} for {counted(len(results), '{count} result[s]')}; give one a result, or"
+                " none"
+            )
         first = results[0] if results[0].is_dir() else results[0].parent
         page = output or first / (report.NAME if len(results) == 1 else report.COMPARISON_NAME)
         refuse_file(page, is_of("report"))
@@ -79,7 +91,11 @@ def command(
         made = report.make(page, subject, report.Pictures(pictures, embed))
         warn(
             [
-                f"{path}: holds no results of single images, so the page has none; make it again with -a or --report"
+                (
+                    f"{path}: holds no results of single images, so the page has none; make it"
+                    " again"
+                    " with -a or --report"
+                )
                 for path in subject.without_images
             ]
         )

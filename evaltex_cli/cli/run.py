@@ -40,7 +40,9 @@ REPORT = "report.html"
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Which results to write and to print; `res_dir` None to write none, `bootstrap` None for no intervals."""
+    """Which results to write and to print; `res_dir` None to write none,
+    `bootstrap` None for no intervals.
+    """
 
     res_dir: Path | None
     per_image: bool
@@ -58,7 +60,9 @@ class Results:
 
     def __post_init__(self) -> None:
         if self.res_dir is None and (self.per_image or self.plots or self.resume):
-            raise click.UsageError("-a, --plots, --report and --resume are of RES_DIR: give it after GT and DET.")
+            raise click.UsageError(
+                "-a, --plots, --report and --resume are of RES_DIR: give it after GT and DET."
+            )
         if self.embed and not self.report:
             raise click.UsageError("--embed is of the report: give --report too.")
 
@@ -103,11 +107,15 @@ def run(request: Request) -> list[Verdict]:
         intervals: dict[str, Intervals] = {}
         if results.bootstrap is not None:
             evaluations, intervals = with_intervals(evaluations, results.bootstrap)
-        extras = {one.protocol.name: _extras(results, intervals, verdicts, one) for one in evaluations}
+        extras = {
+            one.protocol.name: _extras(results, intervals, verdicts, one) for one in evaluations
+        }
         if writer is not None:
             _write(writer, evaluations, extras, results.plots)
         if writer is not None and results.report:
-            diagnoses = [diagnostician.diagnosis(one) for one in evaluations] if diagnostician else []
+            diagnoses = (
+                [diagnostician.diagnosis(one) for one in evaluations] if diagnostician else []
+            )
             made = _report(writer.folder, request, inputs, diagnoses)
         if table is not None:
             table.write([one.protocol.name for one in evaluations])
@@ -119,13 +127,28 @@ def run(request: Request) -> list[Verdict]:
     lines: list[str] = []
     if not results.quiet:
         if results.form == "table":
-            lines += score_table(evaluations, shown, intervals, results.bootstrap, results.all_scores)
+            lines += score_table(
+                evaluations, shown, intervals, results.bootstrap, results.all_scores
+            )
         else:
             write_output(score_forms.FORMS[results.form](evaluations, extras), None)
-        lines += [line for name, why in left_out.items() for line in shown.wrapped(f"Left out: {name} ({why})")]
-        lines += [f"Report: {results.res_dir / REPORT} ({made})"] if results.res_dir and results.report else []
+        lines += [
+            line
+            for name, why in left_out.items()
+            for line in shown.wrapped(f"Left out: {name} ({why})")
+        ]
+        lines += (
+            [f"Report: {results.res_dir / REPORT} ({made})"]
+            if results.res_dir and results.report
+            else []
+        )
         lines += _places(results, [evaluation.protocol.name for evaluation in evaluations])
-    lines += [line for verdict in verdicts if not (results.quiet and verdict.passed) for line in _gate(verdict, shown)]
+    lines += [
+        line
+        for verdict in verdicts
+        if not (results.quiet and verdict.passed)
+        for line in _gate(verdict, shown)
+    ]
     echo_lines(lines, to_stderr=results.quiet or results.form != "table")
     if results.res_dir is None and not results.quiet:
         echo_err("note", "no files written; evaltex GT DET RES_DIR writes them to RES_DIR")
@@ -155,9 +178,16 @@ def _object_table(path: Path | None) -> Iterator[ObjectTable | None]:
 
 
 def _diagnostician(request: Request) -> Diagnostician | None:
-    """Return what diagnoses the images while they are evaluated, if the report shows where the score is lost."""
+    """Return what diagnoses the images while they are evaluated, if the
+    report shows where the score is lost.
+    """
     results = request.results
-    if not results.report or not results.diagnose or results.resume or request.options.masks is not None:
+    if (
+        not results.report
+        or not results.diagnose
+        or results.resume
+        or request.options.masks is not None
+    ):
         return None
     from evaltex_cli.diagnosis.diagnosis import Diagnostician
 
@@ -169,7 +199,9 @@ def _slices(request: Request, gates: Gates | None) -> SliceRecalls | None:
     if gates is None or not gates.slices:
         return None
     if request.options.masks is not None or request.results.resume:
-        raise click.UsageError("Gates on slices take no label pictures and no --resume: leave out one of them.")
+        raise click.UsageError(
+            "Gates on slices take no label pictures and no --resume: leave out one of them."
+        )
     from evaltex_cli.diagnosis.slices import SliceRecalls
 
     return SliceRecalls(gates.slices)
@@ -183,12 +215,16 @@ def _evaluated(
     with ExitStack() as stack:
         folders = (options.images, options.lines, masks and masks.gt, masks and masks.det)
         ordered_map = stack.enter_context(request.work.workers(request.gt, request.det, *folders))
-        inputs = open_inputs(request.gt, request.det, options, ordered_map if request.work.cluster is None else map)
+        inputs = open_inputs(
+            request.gt, request.det, options, ordered_map if request.work.cluster is None else map
+        )
         sinks = []
         if writer is not None and results.per_image:
             log_unfit_names(writer.folder, runs, inputs.gt, inputs.faults)
             is_seen = request.work.cluster is None and not results.resume
-            sinks.append(Sink(partial(image_files, writer.folder if is_seen else None), writer.take))
+            sinks.append(
+                Sink(partial(image_files, writer.folder if is_seen else None), writer.take)
+            )
         sink = reduce(Sink.and_also, [*sinks, *others]) if sinks or others else None
         journal = None
         if results.res_dir and results.resume:
@@ -206,7 +242,10 @@ def _left_out(runs: Sequence[Run], evaluations: Sequence[Evaluation]) -> dict[st
 
 
 def _extras(
-    results: Results, intervals: Mapping[str, Intervals], verdicts: Sequence[Verdict], evaluation: Evaluation
+    results: Results,
+    intervals: Mapping[str, Intervals],
+    verdicts: Sequence[Verdict],
+    evaluation: Evaluation,
 ) -> Extras:
     name = evaluation.protocol.name
     return Extras(
@@ -217,7 +256,10 @@ def _extras(
 
 
 def _write(
-    writer: ResultWriter, evaluations: Sequence[Evaluation], extras: Mapping[str, Extras], has_plots: bool
+    writer: ResultWriter,
+    evaluations: Sequence[Evaluation],
+    extras: Mapping[str, Extras],
+    has_plots: bool,
 ) -> None:
     for evaluation in evaluations:
         writer.finish(evaluation, extras[evaluation.protocol.name])
@@ -238,7 +280,9 @@ def _report(folder: Path, request: Request, inputs: Inputs, diagnoses: Sequence[
     results, place = request.results, request.results.res_dir
     assert place is not None
     subject = report.of_run(folder, place.resolve().name, inputs, diagnoses)
-    if results.diagnose and not diagnoses:  # neither a journal nor label pictures go with a diagnosis
+    if (
+        results.diagnose and not diagnoses
+    ):  # neither a journal nor label pictures go with a diagnosis
         subject = subject.with_losses()
     pictures = report.Pictures(request.options.images, results.embed, place)
     return str(report.make(folder / REPORT, subject, pictures))
@@ -247,7 +291,9 @@ def _report(folder: Path, request: Request, inputs: Inputs, diagnoses: Sequence[
 def _gate(verdict: Verdict, shown: Screen) -> Iterator[str]:
     """What a gate says, in lines that fit the terminal."""
     first, *more = shown.wrapped(f"Gate {verdict}", indent=" " * 13)
-    yield first.replace(verdict.state, shown.paint(verdict.state, "green" if verdict.passed else "red"), 1)
+    yield first.replace(
+        verdict.state, shown.paint(verdict.state, "green" if verdict.passed else "red"), 1
+    )
     yield from more
 
 
@@ -257,13 +303,19 @@ def _places(results: Results, names: Sequence[str]) -> list[str]:
         return []
     name = names[0] if len(names) == 1 else "PROTOCOL"
     images = f", {results.res_dir / name / '*.txt'}" if results.per_image else ""
-    return [f"Results: {results.res_dir / f'{name}.txt'}, {results.res_dir / f'{name}.json'}{images}"]
+    return [
+        f"Results: {results.res_dir / f'{name}.txt'}, {results.res_dir / f'{name}.json'}{images}"
+    ]
 
 
 def _runs(request: Request) -> tuple[list[Run], dict[str, str]]:
     """Return the protocols to run, and those left out of `all` with the reason."""
-    runs = evaluate.runs_of(request.chosen.parameters(), keep_rows=request.results.bootstrap is not None)
+    runs = evaluate.runs_of(
+        request.chosen.parameters(), keep_rows=request.results.bootstrap is not None
+    )
     if ALL not in request.chosen.protocols or request.options.masks is None:
         return runs, {}
     unfit = [run.protocol.name for run in runs if not run.protocol.takes_masks]
-    return [run for run in runs if run.protocol.takes_masks], dict.fromkeys(unfit, "it takes no label pictures")
+    return [run for run in runs if run.protocol.takes_masks], dict.fromkeys(
+        unfit, "it takes no label pictures"
+    )

@@ -8,7 +8,13 @@ import click
 
 from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.names import Name
-from evaltex_cli.cli.options import columns_option, coordinates_option, gt_format_option, images_option, quiet_option
+from evaltex_cli.cli.options import (
+    columns_option,
+    coordinates_option,
+    gt_format_option,
+    images_option,
+    quiet_option,
+)
 from evaltex_cli.cli.output import error_exit, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, force_option
 from evaltex_cli.errors import counted
@@ -24,7 +30,8 @@ EXAMPLES = ("evaltex toys gt.txt toys --recipe crop80 --recipe split2",)
     "sets",
     multiple=True,
     metavar="NAME",
-    help="Set to make: orig, crop81, split3, overlap20, e2e_orig, e2e_insert1, e2e_delete1, e2e_replace1,"
+    help="Set to make: orig, crop81, split3, overlap20, e2e_orig, e2e_insert1, e2e_delete1,"
+    " e2e_replace1,"
     " e2e_replace1_rand, or with other numbers; repeatable.  [default: the paper's]",
 )
 @click.option(
@@ -52,8 +59,8 @@ def command(
 ) -> None:
     """Write toy detections of the ground truth GT to OUT_DIR.
 
-    Words are cropped, cut, made to overlap, or get characters inserted, deleted or replaced: the sets of the CLEval
-    paper, Tables 4 to 8. docs/toys.md has the recipes.
+    Words are cropped, cut, made to overlap, or get characters inserted, deleted or replaced: the
+    sets of the CLEval paper, Tables 4 to 8. docs/toys.md has the recipes.
     """
     with error_exit():
         from evaltex_cli.conversion.toy_detections import write_toys

@@ -24,7 +24,10 @@ from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, jobs_options
 
 NOT_VALID = 2
-EXAMPLES = ("evaltex validate gt.txt det.txt", "evaltex validate gt.txt --images pictures --format json")
+EXAMPLES = (
+    "evaltex validate gt.txt det.txt",
+    "evaltex validate gt.txt --images pictures --format json",
+)
 
 
 @click.argument("gt", type=INPUT)
@@ -36,7 +39,9 @@ EXAMPLES = ("evaltex validate gt.txt det.txt", "evaltex validate gt.txt --images
 @coordinates_option
 @columns_option
 @click.option("--pairs", is_flag=True, help="List all images of the pairing.  [default: up to 20]")
-@click.option("--limit", type=click.IntRange(min=0), help="Errors and warnings to show.  [default: all]")
+@click.option(
+    "--limit", type=click.IntRange(min=0), help="Errors and warnings to show.  [default: all]"
+)
 @jobs_options
 @form_option
 @output_option("validation")
@@ -59,19 +64,29 @@ def command(
 ) -> None:
     """Report what is wrong or suspicious about the ground truth GT and the detections DET.
 
-    It shows the format of each and how it was recognised, which images pair, and every problem with its file and line.
-    The exit status is 2 if an evaluation would refuse them, and 0 if there are warnings at most.
+    It shows the format of each and how it was recognised, which images pair, and every problem with
+    its file and line. The exit status is 2 if an evaluation would refuse them, and 0 if there are
+    warnings at most.
     """
     with error_exit():
         work.prepare("evaltex_cli.formats.reading")
         from evaltex_cli.validation import findings, validation
 
-        given = {"images": images, "invalid": invalid, "coordinates": coordinates, "columns": columns}
+        given = {
+            "images": images,
+            "invalid": invalid,
+            "coordinates": coordinates,
+            "columns": columns,
+        }
         with work.workers() as ordered_map:
-            result = validation.validate(gt, det, ordered_map, gt_format=gt_format, det_format=det_format, **given)
+            result = validation.validate(
+                gt, det, ordered_map, gt_format=gt_format, det_format=det_format, **given
+            )
         if form == "table":
             is_read = output is None and sys.stdout.isatty()
-            write_output(findings.text(result, limit, pairs, screen(output), is_wrapped=is_read), output)
+            write_output(
+                findings.text(result, limit, pairs, screen(output), is_wrapped=is_read), output
+            )
         else:
             write_output(findings.FORMATS[form](result, limit, pairs), output)
         if not result.passed:

@@ -45,7 +45,9 @@ class Work:
 
     @contextmanager
     def workers(self, *paths: Path | None) -> Iterator[OrderedMap]:
-        """Yield an `OrderedMap`; workers must find these inputs, which must not change while the block runs."""
+        """Yield an `OrderedMap`; workers must find these inputs, which must
+        not change while the block runs.
+        """
         given = [path for path in paths if path is not None]
         files = [file for path in given for file in input_files.files_of(path)]
         if self.cluster is not None:
@@ -59,7 +61,9 @@ class Work:
         if self.cluster is not None:
             from evaltex_cli.runtime import dask_cluster
 
-            return dask_cluster.workers_of(self.cluster, files, self.cluster_timeout, lambda line: warn([line]))
+            return dask_cluster.workers_of(
+                self.cluster, files, self.cluster_timeout, lambda line: warn([line])
+            )
         jobs = self.jobs or cores()
         if jobs == 1:
             return nullcontext(map)
@@ -80,7 +84,9 @@ work_options = group(
     "work",
     Work,
     jobs=_jobs_option,
-    cluster=click.option("--cluster", metavar="ADDRESS", help="Dask cluster to work on, such as tcp://HOST:8786."),
+    cluster=click.option(
+        "--cluster", metavar="ADDRESS", help="Dask cluster to work on, such as tcp://HOST:8786."
+    ),
     cluster_timeout=click.option(
         "--cluster-timeout",
         type=NumberRange(min=1),

@@ -30,8 +30,15 @@ class Slices:
     def differences(self, evaluation: Evaluation) -> list[str]:
         """What differs from a run, with both values; the version may."""
         then, now = parts_of(self.signature), parts_of(evaluation.signature)
-        parts = [part for part in {**then, **now} if part != "version" and then.get(part) != now.get(part)]
-        return [f"{self.file}: {quote(part)} is {quote(str(then.get(part)))}, here {now.get(part)}" for part in parts]
+        parts = [
+            part
+            for part in {**then, **now}
+            if part != "version" and then.get(part) != now.get(part)
+        ]
+        return [
+            f"{self.file}: {quote(part)} is {quote(str(then.get(part)))}, here {now.get(part)}"
+            for part in parts
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +49,14 @@ class Before:
     slices: Mapping[str, Slices] = field(default_factory=dict)
 
     def recalls(self, protocol: str) -> dict[str, float | None]:
-        """Recall of slices: those of a diagnosis, and those that gates of the earlier run were of."""
+        """Recall of slices: those of a diagnosis, and those that gates of the
+        earlier run were of.
+        """
         found = dict(self.slices[protocol].recalls) if protocol in self.slices else {}
         gates = self.results[protocol].extras.gates if protocol in self.results else None
-        return found | {verdict.score: verdict.value for verdict in gates or () if verdict.score.endswith("]")}
+        return found | {
+            verdict.score: verdict.value for verdict in gates or () if verdict.score.endswith("]")
+        }
 
     def refuse_others(self, evaluations: Sequence[Evaluation]) -> None:
         """Refuse what was made in another way than a run.
@@ -60,11 +71,18 @@ class Before:
             name = evaluation.protocol.name
             if name in self.results:
                 differing = differences(self.results[name], of_evaluation(evaluation))
-                unlike += [f"baseline of {name}: {what} is {before}, here {now}" for what, before, now in differing]
+                unlike += [
+                    f"baseline of {name}: {what} is {before}, here {now}"
+                    for what, before, now in differing
+                ]
             if name in self.slices:
                 unlike += self.slices[name].differences(evaluation)
         if unlike:
-            raise InputError("\n".join([*unlike, "a baseline serves only runs made the same way; make a new one"]))
+            raise InputError(
+                "\n".join(
+                    [*unlike, "a baseline serves only runs made the same way; make a new one"]
+                )
+            )
 
 
 def read_baselines(paths: Sequence[Path]) -> Before:
@@ -80,7 +98,9 @@ def read_baselines(paths: Sequence[Path]) -> Before:
     for file in (file for path in paths if path not in diagnoses for file in reader.files(path)):
         document = reader.read(file)
         if document.protocol in results:
-            raise InputError(f"{file}: a second baseline of {document.protocol}; give one a protocol")
+            raise InputError(
+                f"{file}: a second baseline of {document.protocol}; give one a protocol"
+            )
         results[document.protocol] = replace(document, images=(), table=NO_IMAGES)
     return Before(results, _read_slices(diagnoses))
 
@@ -100,13 +120,17 @@ def _slices(path: Path) -> Iterator[tuple[str, Slices]]:
     try:
         for one in json.loads(read_regular(path, "a diagnosis"))["protocols"]:
             recalls = {
-                f"recall[{Slice(quantity, each['low'], each['high']).name}]": _number(each["recall"])
+                f"recall[{Slice(quantity, each['low'], each['high']).name}]": _number(
+                    each["recall"]
+                )
                 for quantity in QUANTITIES
                 for each in one["breakdowns"][quantity]
             }
             yield str(one["protocol"]), Slices(path, str(one["signature"]), recalls)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise InputError(f"{path}: is a damaged diagnosis ({type(error).__name__}); make it again") from error
+        raise InputError(
+            f"{path}: is a damaged diagnosis ({type(error).__name__}); make it again"
+        ) from error
 
 
 def _number(value: Any) -> float | None:
@@ -123,4 +147,6 @@ def refuse_replaced_baselines(paths: Sequence[Path], replaced: Sequence[Path]) -
     places = {place.resolve() for place in replaced}
     for file in (file for path in paths for file in reader.files(path)):
         if file.resolve() in places:
-            raise InputError(f"{file}: is a baseline, and this run would replace it; give another result folder")
+            raise InputError(
+                f"{file}: is a baseline, and this run would replace it; give another result folder"
+            )

@@ -1,4 +1,6 @@
-"""Images and objects that change from one detector to another, as columns: a record is made when it is asked for."""
+"""Images and objects that change from one detector to another, as columns: a
+record is made when it is asked for.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,8 @@ class Changes(Sequence[Change]):
     rows : sequence of (n,) int64
         What has changed: images or objects.
     made : callable
-        Returns the records of one system's changes: gets the system's index, their rows and differences.
+        Returns the records of one system's changes: gets the system's index, their rows and
+        differences.
 
     Attributes
     ----------
@@ -72,7 +75,10 @@ class Changes(Sequence[Change]):
     """
 
     def __init__(
-        self, change: Sequence[Floats], rows: Sequence[Ints], made: Callable[[int, Ints, Floats], Sequence[Change]]
+        self,
+        change: Sequence[Floats],
+        rows: Sequence[Ints],
+        made: Callable[[int, Ints, Floats], Sequence[Change]],
     ) -> None:
         # 0 is the first system, which the others are compared with.
         system = np.repeat(np.arange(1, len(rows) + 1), [len(of_system) for of_system in rows])
@@ -89,7 +95,11 @@ class Changes(Sequence[Change]):
         return f"Changes({self.worse} worse, {self.better} better, {len(self)} in all)"
 
     def __iter__(self) -> Iterator[Change]:
-        return (change for start in range(0, len(self), AT_ONCE) for change in self[start : start + AT_ONCE])
+        return (
+            change
+            for start in range(0, len(self), AT_ONCE)
+            for change in self[start : start + AT_ONCE]
+        )
 
     @overload
     def __getitem__(self, at: int) -> Change: ...
@@ -109,7 +119,9 @@ class Changes(Sequence[Change]):
     def counts(self) -> dict[int, tuple[int, int]]:
         """Index of a system -> how many of its changes are for the better, and for the worse."""
         sides = (self._system[self.change > 0], self._system[self.change < 0])
-        better, worse = (np.bincount(of_side, minlength=self._systems + 1).tolist() for of_side in sides)
+        better, worse = (
+            np.bincount(of_side, minlength=self._systems + 1).tolist() for of_side in sides
+        )
         return {k: (better[k], worse[k]) for k in range(1, self._systems + 1)}
 
     @property
@@ -123,7 +135,9 @@ class Changes(Sequence[Change]):
         return int((self.change > 0).sum())
 
 
-def image_changes(labels: Sequence[str], tables: Sequence[ImageTable], score: str) -> Changes[ImageChange]:
+def image_changes(
+    labels: Sequence[str], tables: Sequence[ImageTable], score: str
+) -> Changes[ImageChange]:
     """Return the images whose score differs from that of the first system."""
     scores = [table.scores[score] for table in tables]
     shown = [np.where(np.isnan(values), 0.0, values) for values in scores]
@@ -141,35 +155,51 @@ def image_changes(labels: Sequence[str], tables: Sequence[ImageTable], score: st
             for image, before, after in zip(*columns, strict=True)
         ]
 
-    return Changes([shown[k][rows] - shown[0][rows] for k, rows in enumerate(changed, start=1)], changed, made)
+    return Changes(
+        [shown[k][rows] - shown[0][rows] for k, rows in enumerate(changed, start=1)], changed, made
+    )
 
 
 def _counts_anything(table: ImageTable) -> Bools:
-    """(images,) where an object or detection counts; the score of any other image is a convention."""
+    """(images,) where an object or detection counts; the score of any other
+    image is a convention.
+    """
     return np.asarray(np.delete(table.counts, IGNORED, axis=1).any(axis=1))
 
 
 def object_changes(
     labels: Sequence[str], tables: Sequence[ImageTable], credit: Callable[..., Floats]
 ) -> Changes[ObjectChange]:
-    """Return the objects whose match or values differ from those of the first system; `credit` says by how much."""
+    """Return the objects whose match or values differ from those of the first
+    system; `credit` says by how much.
+    """
     names, first = tables[0].rows.names, tables[0].known_objects
     image_of = np.repeat(np.arange(len(names)), np.diff(tables[0].offsets))
     changed = [np.flatnonzero(_changed_objects(first, table.known_objects)) for table in tables[1:]]
 
     def credits(objects: ObjectColumns, rows: Ints) -> Floats:
-        return credit(objects.types[rows], {name: column[rows] for name, column in objects.values.items()})
+        return credit(
+            objects.types[rows], {name: column[rows] for name, column in objects.values.items()}
+        )
 
     def made(system: int, rows: Ints, change: Floats) -> list[ObjectChange]:
         described = (*_described(first, rows), *_described(tables[system].known_objects, rows))
         columns = (image_of[rows].tolist(), first.ids[rows].tolist(), *described)
         return [
-            ObjectChange(names[image], labels[system], own, match_before, match_after, before, after, by)
-            for image, own, match_before, before, match_after, after, by in zip(*columns, change.tolist(), strict=True)
+            ObjectChange(
+                names[image], labels[system], own, match_before, match_after, before, after, by
+            )
+            for image, own, match_before, before, match_after, after, by in zip(
+                *columns, change.tolist(), strict=True
+            )
         ]
 
     pairs = zip(tables[1:], changed, strict=True)
-    return Changes([credits(table.known_objects, rows) - credits(first, rows) for table, rows in pairs], changed, made)
+    return Changes(
+        [credits(table.known_objects, rows) - credits(first, rows) for table, rows in pairs],
+        changed,
+        made,
+    )
 
 
 def _differ(one: Floats, other: Floats) -> Bools:
@@ -184,9 +214,14 @@ def _changed_objects(one: ObjectColumns, other: ObjectColumns) -> Bools:
     return changed
 
 
-def _described(objects: ObjectColumns, rows: Ints) -> tuple[list[str], list[dict[str, float | None]]]:
+def _described(
+    objects: ObjectColumns, rows: Ints
+) -> tuple[list[str], list[dict[str, float | None]]]:
     """Match types and the protocol's values, None where undefined, of some objects."""
-    names, columns = list(objects.values), [column[rows].tolist() for column in objects.values.values()]
+    names, columns = (
+        list(objects.values),
+        [column[rows].tolist() for column in objects.values.values()],
+    )
     values: list[JsonObject] = (
         [
             {name: None if isnan(value) else value for name, value in zip(names, row, strict=True)}

@@ -1,4 +1,6 @@
-"""Two or more detectors on one ground truth: differences of scores, their intervals and p-values, and what changed."""
+"""Two or more detectors on one ground truth: differences of scores, their
+intervals and p-values, and what changed.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.comparison.changes import Changes, ImageChange, ObjectChange, image_changes, object_changes
+from evaltex_cli.comparison.changes import (
+    Changes,
+    ImageChange,
+    ObjectChange,
+    image_changes,
+    object_changes,
+)
 from evaltex_cli.comparison.detector_results import System
 from evaltex_cli.display import Record, Table, number
 from evaltex_cli.errors import FaultLog, InputError, quote
@@ -56,8 +64,8 @@ class ScoreComparison(Record):
 class Comparison(Record):
     """One protocol's comparison; images and objects are those that changed, the worst first.
 
-    `compared_images` have objects or detections; `resamples` is the number of subsets of images, all of them if
-    `is_exact` (`significance.replicates`).
+    `compared_images` have objects or detections; `resamples` is the number of subsets of images,
+    all of them if `is_exact` (`significance.replicates`).
     """
 
     protocol: str
@@ -81,7 +89,9 @@ class Comparison(Record):
         score = next(one for one in self.scores if one.score == self.headline[-1])
         shown = [
             f"{label} {number(value)}" + ("" if change is None else f" ({number(change, '+')})")
-            for label, value, change in zip(self.systems, score.values, score.differences, strict=True)
+            for label, value, change in zip(
+                self.systems, score.values, score.differences, strict=True
+            )
         ]
         return f"{score.score}: {', '.join(shown)}"
 
@@ -90,8 +100,13 @@ class Comparison(Record):
         rows = [["score", "detector", "value", "difference", "interval", "p"]]
         for score in self.scores:
             if score.score in self.headline:
-                rows += ([score.score, *cells] for cells in zip(self.systems, *_cells(score), strict=True))
-        title = f"{self.protocol}: differences to {self.systems[0]} over {self.compared_images} images"
+                rows += (
+                    [score.score, *cells]
+                    for cells in zip(self.systems, *_cells(score), strict=True)
+                )
+        title = (
+            f"{self.protocol}: differences to {self.systems[0]} over {self.compared_images} images"
+        )
         reasons = (reason for score in self.scores for reason in score.reasons if reason)
         return Table(title, rows, next(reasons, ""))
 
@@ -101,7 +116,8 @@ class Comparison(Record):
         Parameters
         ----------
         table : {'scores', 'images', 'objects'}
-            One row per score and detector; per image, or object of the ground truth, that changed, the worst first.
+            One row per score and detector; per image, or object of the ground truth, that changed,
+            the worst first.
 
         Raises
         ------
@@ -114,7 +130,9 @@ class Comparison(Record):
 
 
 def _cells(score: ScoreComparison) -> list[list[str]]:
-    """Return a score's values, differences, their intervals and p-values for reading, one of each per system."""
+    """Return a score's values, differences, their intervals and p-values for
+    reading, one of each per system.
+    """
     intervals = score.difference_intervals
     return [
         [number(value) for value in score.values],
@@ -148,7 +166,9 @@ def compare(
         When they differ in ground truth, protocol revision or parameters.
     """
     _refuse_unlike(systems)
-    drawn = [significance.replicates(system.rows, system.score, resamples, seed) for system in systems]
+    drawn = [
+        significance.replicates(system.rows, system.score, resamples, seed) for system in systems
+    ]
     images = int(np.any([one.has_evidence for one in drawn], axis=0).sum())
     labels, tables = [system.label for system in systems], [system.table for system in systems]
     names = [name for name in drawn[0].values if all(name in other.values for other in drawn)]
@@ -156,7 +176,9 @@ def compare(
         protocol=systems[0].protocol.name,
         headline=systems[0].protocol.headline,
         systems=labels,
-        signatures=[f"{system.document.signature}|resamples:{resamples}|seed:{seed}" for system in systems],
+        signatures=[
+            f"{system.document.signature}|resamples:{resamples}|seed:{seed}" for system in systems
+        ],
         compared_images=images,
         resamples=len(drawn[0].values[names[0]]),
         is_exact=drawn[0].is_exact,
@@ -185,11 +207,15 @@ def by_protocol(systems: Sequence[Sequence[System]]) -> tuple[list[list[System]]
     groups, left_out = [], {}
     for name in PROTOCOLS:
         group = [of_detector[name] for of_detector in by_name if name in of_detector]
-        if len(group) == len(by_name) and not (group[0].protocol.needs_texts and not all(map(_has_texts, group))):
+        if len(group) == len(by_name) and not (
+            group[0].protocol.needs_texts and not all(map(_has_texts, group))
+        ):
             groups.append(group)
         elif group:
             needs_texts = group[0].protocol.needs_texts
-            left_out[name] = "a detector has no transcriptions" if needs_texts else "not all results have it"
+            left_out[name] = (
+                "a detector has no transcriptions" if needs_texts else "not all results have it"
+            )
     if not groups:
         raise InputError("no protocol serves all detectors; evaluate them by the same ones")
     return groups, left_out
@@ -199,7 +225,9 @@ def _has_texts(system: System) -> bool:
     return bool(system.document.inputs.det.transcriptions)
 
 
-def refuse_other_ground_truth(gt: Path, options: InputOptions, systems: Sequence[Sequence[System]]) -> None:
+def refuse_other_ground_truth(
+    gt: Path, options: InputOptions, systems: Sequence[Sequence[System]]
+) -> None:
     """Refuse stored results of another ground truth than the given one.
 
     Raises
@@ -211,15 +239,25 @@ def refuse_other_ground_truth(gt: Path, options: InputOptions, systems: Sequence
     faults.raise_if_any()
     for system in (system for group in systems for system in group):
         if system.document.inputs.gt.sha256 != sha256:
-            raise InputError(f"{system.label} was evaluated against another ground truth than {gt}; evaluate it again")
+            raise InputError(
+                f"{system.label} was evaluated against another ground truth than {gt}; evaluate it"
+                " again"
+            )
 
 
 def _compared_score(
-    name: str, systems: Sequence[System], drawn: Sequence[significance.Replicates], images: int, level: float
+    name: str,
+    systems: Sequence[System],
+    drawn: Sequence[significance.Replicates],
+    images: int,
+    level: float,
 ) -> ScoreComparison:
     values: list[float | None] = [system.document.scores[name] for system in systems]
     own = [significance.of_score(name, replicates, images, level) for replicates in drawn]
-    tests = [significance.of_difference(name, drawn[0], replicates, images, level) for replicates in drawn[1:]]
+    tests = [
+        significance.of_difference(name, drawn[0], replicates, images, level)
+        for replicates in drawn[1:]
+    ]
     p_values = [test.p for test in tests]
     return ScoreComparison(
         score=name,
@@ -247,13 +285,18 @@ def _refuse_unlike(systems: Sequence[System]) -> None:
                 f" {what} is {one} and {other}; evaluate both in the same way"
             )
         image = first_difference(first.table, system.table)
-        if image is None and first.table.known_objects.values.keys() != system.table.known_objects.values.keys():
+        if (
+            image is None
+            and first.table.known_objects.values.keys() != system.table.known_objects.values.keys()
+        ):
             raise InputError(
-                f"{first.label} and {system.label} list other values of objects, though their protocol is the same;"
+                f"{first.label} and {system.label} list other values of objects, though their"
+                " protocol is the same;"
                 " make the damaged result again"
             )
         if image is not None:
             raise InputError(
-                f"{first.label} and {system.label} list other objects of image {quote(system.rows.names[image])},"
+                f"{first.label} and {system.label} list other objects of image"
+                f" {quote(system.rows.names[image])},"
                 " though their ground truth is the same; make the damaged result again"
             )

@@ -72,7 +72,10 @@ def evaluated(
         As `evaluate.evaluate`.
     """
     runs = runs_of(protocols)
-    tables = {run.protocol.name: ImageTableBuilder(run.protocol.headline, with_objects=True) for run in runs}
+    tables = {
+        run.protocol.name: ImageTableBuilder(run.protocol.headline, with_objects=True)
+        for run in runs
+    }
     sink = Sink(table_of, lambda run, table: tables[run.protocol.name].add_table(table))
     return [
         _system(label, of_evaluation(result, tables.pop(result.protocol.name).table()))
@@ -81,9 +84,16 @@ def evaluated(
 
 
 def systems_of(
-    path: Path, label: str, gt: Path, options: InputOptions, protocols: Mapping[str, Any], ordered_map: OrderedMap
+    path: Path,
+    label: str,
+    gt: Path,
+    options: InputOptions,
+    protocols: Mapping[str, Any],
+    ordered_map: OrderedMap,
 ) -> list[System]:
-    """Read the results of a detector, or evaluate its detections; raises as `stored` and `evaluated`."""
+    """Read the results of a detector, or evaluate its detections; raises as
+    `stored` and `evaluated`.
+    """
     if is_result(path):
         return stored(path, label)
     return evaluated(open_inputs(gt, path, options, ordered_map), label, protocols, ordered_map)
@@ -124,12 +134,16 @@ def of_document(file: Path, document: ResultDocument, label: str) -> System:
     try:
         return _system(label, document)
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{file}: is a damaged result ({quote(str(error))}); make it again") from error
+        raise InputError(
+            f"{file}: is a damaged result ({quote(str(error))}); make it again"
+        ) from error
 
 
 def _system(label: str, document: ResultDocument) -> System:
     protocol, objects = load(document.protocol), document.table.objects
     parameters = config.checked(protocol.name, document.parameters)
     if objects is not None and len(objects.ids):
-        protocol.object_credit(objects.types[:1], {name: values[:1] for name, values in objects.values.items()})
+        protocol.object_credit(
+            objects.types[:1], {name: values[:1] for name, values in objects.values.items()}
+        )
     return System(label, protocol, parameters, document, document.table.rows.typed(protocol.tally))

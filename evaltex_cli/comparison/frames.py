@@ -11,7 +11,17 @@ if TYPE_CHECKING:
     import pandas
 
 SCORES = (
-    *("protocol", "score", "detector", "value", "low", "high", "difference", "difference_low", "difference_high"),
+    *(
+        "protocol",
+        "score",
+        "detector",
+        "value",
+        "low",
+        "high",
+        "difference",
+        "difference_low",
+        "difference_high",
+    ),
     *("p_value", "p_corrected", "reason"),
 )
 CHANGES = {
@@ -46,9 +56,16 @@ def score_rows(comparison: Compared) -> Iterator[Sequence[Any]]:
     """Yield one row of `SCORES` per score and detector, None where a cell is empty."""
     for score in comparison.scores:
         for k, label in enumerate(comparison.systems):
-            own, of_difference = score.intervals[k] or (None, None), score.difference_intervals[k] or (None, None)
+            own, of_difference = (
+                score.intervals[k] or (None, None),
+                score.difference_intervals[k] or (None, None),
+            )
             cells = [score.values[k], *own, score.differences[k], *of_difference]
-            cells += [score.p_values[k], score.p_corrected[k], score.reasons[k] or score.interval_reasons[k]]
+            cells += [
+                score.p_values[k],
+                score.p_corrected[k],
+                score.reasons[k] or score.interval_reasons[k],
+            ]
             yield [comparison.protocol, score.score, label, *cells]
 
 

@@ -1,4 +1,6 @@
-"""Gates: conditions on scores under which a run counts as failed. One function decides; everything else shows it."""
+"""Gates: conditions on scores under which a run counts as failed. One
+function decides; everything else shows it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ _EXPRESSION = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _FORMS = (
-    "SCORE<VALUE (also <=, >, >=), or against a baseline SCORE:-CHANGE or SCORE:-PERCENT%, with PROTOCOL. before it;"
+    "SCORE<VALUE (also <=, >, >=), or against a baseline SCORE:-CHANGE or SCORE:-PERCENT%, with"
+    " PROTOCOL. before it;"
     " recall[height<16] is that of a slice"
 )
 TOLERANCE = 1e-12
@@ -37,9 +40,10 @@ TOLERANCE = 1e-12
 class Gate:
     """One condition as the user wrote it: the run fails where it is true.
 
-    With an `operator`, `limit` is what the score is compared with. Without one it is how far the score may be from
-    the baseline's, below it if negative, above it if positive; in per cent of the baseline's value if `percent`. A
-    gate on a `slice` is of the recall of some objects (`results.slices`).
+    With an `operator`, `limit` is what the score is compared with. Without one it is how far the
+    score may be from the baseline's, below it if negative, above it if positive; in per cent of the
+    baseline's value if `percent`. A gate on a `slice` is of the recall of some objects
+    (`results.slices`).
     """
 
     expression: str
@@ -80,7 +84,15 @@ def parse(expression: str) -> Gate:
         except ConfigError as error:
             raise ConfigError(f"--fail-if {expression}: {error}") from error
     protocol = parts["protocol"] and plain(parts["protocol"])
-    return Gate(expression, protocol, parts["score"], parts["operator"], number, parts["percent"] == "%", name)
+    return Gate(
+        expression,
+        protocol,
+        parts["score"],
+        parts["operator"],
+        number,
+        parts["percent"] == "%",
+        name,
+    )
 
 
 Recalls: TypeAlias = Mapping[str, Mapping[str, float | None]]
@@ -102,12 +114,20 @@ class Gates:
 
     @staticmethod
     def junit(verdicts: Sequence[Verdict]) -> str:
-        """Return verdicts as JUnit XML, which every CI server shows: one test suite, one test case per gate."""
+        """Return verdicts as JUnit XML, which every CI server shows: one test
+        suite, one test case per gate.
+        """
         failed = sum(not verdict.passed for verdict in verdicts)
         lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-        lines.append(f'<testsuites><testsuite name="evaltex" tests="{len(verdicts)}" failures="{failed}" errors="0">')
+        lines.append(
+            f'<testsuites><testsuite name="evaltex" tests="{len(verdicts)}" failures="{failed}"'
+            ' errors="0">'
+        )
         for verdict in verdicts:
-            case = f'<testcase classname="evaltex.{verdict.protocol}" name="{html.escape(verdict.expression)}"'
+            case = (
+                f'<testcase classname="evaltex.{verdict.protocol}"'
+                f' name="{html.escape(verdict.expression)}"'
+            )
             failure = f'><failure message="{html.escape(str(verdict))}"/></testcase>'
             lines.append(case + ("/>" if verdict.passed else failure))
         lines.append("</testsuite></testsuites>")
@@ -115,7 +135,10 @@ class Gates:
 
 
 def prepare(
-    expressions: Sequence[str], baselines: Sequence[Path], replaced: Sequence[Path], runs: Sequence[Run]
+    expressions: Sequence[str],
+    baselines: Sequence[Path],
+    replaced: Sequence[Path],
+    runs: Sequence[Run],
 ) -> Gates:
     """Return the gates of a run, and refuse before any work what can be refused then.
 
@@ -135,7 +158,10 @@ def prepare(
     refuse_replaced_baselines(baselines, replaced)
     if not gates:
         return Gates(gates, before, {})
-    nothing = {run.protocol.name: Accumulator(run.protocol.name, **asdict(run.parameters)).compute() for run in runs}
+    nothing = {
+        run.protocol.name: Accumulator(run.protocol.name, **asdict(run.parameters)).compute()
+        for run in runs
+    }
     of_slices: dict[str, list[str]] = {}
     for gate in gates:
         name = _protocol(gate, list(nothing))
@@ -168,7 +194,8 @@ def verdicts(
     Raises
     ------
     ConfigError
-        For a protocol that is not in the run, an unknown score, or a gate that needs a baseline which is not there.
+        For a protocol that is not in the run, an unknown score, or a gate that needs a baseline
+        which is not there.
     """
     by_name = {evaluation.protocol.name: evaluation for evaluation in evaluations}
     decided = []
@@ -191,10 +218,18 @@ def _limit(gate: Gate, evaluation: Evaluation, before: Before) -> tuple[str, flo
     protocol = evaluation.protocol
     resolved = _resolved(gate, protocol.name, evaluation.scores)
     if not gate.percent and abs(gate.limit) >= 1 and resolved not in protocol.unbounded:
-        hint = f"did you mean {gate.limit:+g}%?" if abs(gate.limit) < 100 else "expected less than 1"
-        raise ConfigError(f"--fail-if {gate.expression}: {resolved} is from 0 to 1, so it cannot change by 1; {hint}")
+        hint = (
+            f"did you mean {gate.limit:+g}%?" if abs(gate.limit) < 100 else "expected less than 1"
+        )
+        raise ConfigError(
+            f"--fail-if {gate.expression}: {resolved} is from 0 to 1, so it cannot change by 1;"
+            f" {hint}"
+        )
     if gate.percent and gate.limit <= -100:
-        raise ConfigError(f"--fail-if {gate.expression}: no result can fail this gate: no score falls by 100 % or more")
+        raise ConfigError(
+            f"--fail-if {gate.expression}: no result can fail this gate: no score falls by 100 % or"
+            " more"
+        )
     base = _before(gate, protocol.name, before)
     if base is None:
         raise ConfigError(f"--fail-if {gate.expression}: {gate.shown} is undefined in the baseline")
@@ -208,14 +243,17 @@ def _before(gate: Gate, protocol: str, before: Before) -> float | None:
     lead = f"--fail-if {gate.expression}: "
     if gate.slice is None:
         if protocol not in before.results:
-            raise ConfigError(f"{lead}needs a baseline of {protocol}; give one by --baseline RESULT.json")
+            raise ConfigError(
+                f"{lead}needs a baseline of {protocol}; give one by --baseline RESULT.json"
+            )
         scores = before.results[protocol].scores
         value: float | None = scores[_resolved(gate, protocol, scores)]
         return value
     recalls = before.recalls(protocol)
     if not recalls:
         advice = (
-            "give --baseline DIAGNOSIS.json, made by `evaltex diagnose GT DET --format json --output DIAGNOSIS.json`"
+            "give --baseline DIAGNOSIS.json, made by `evaltex diagnose GT DET --format json"
+            " --output DIAGNOSIS.json`"
         )
         raise ConfigError(f"{lead}needs a baseline of {protocol} with slices; {advice}")
     if gate.shown not in recalls:
@@ -224,7 +262,9 @@ def _before(gate: Gate, protocol: str, before: Before) -> float | None:
 
 
 def _refuse_pointless(gate: Gate, nothing: Evaluation, before: Before) -> None:
-    """Refuse, before any work, a gate that cannot be decided, or that no result can fail; raises as `verdicts`."""
+    """Refuse, before any work, a gate that cannot be decided, or that no
+    result can fail; raises as `verdicts`.
+    """
     name = nothing.protocol.name
     is_share = _resolved(gate, name, nothing.scores) not in nothing.protocol.unbounded
     operator, limit, base = _limit(gate, nothing, before)
@@ -233,7 +273,8 @@ def _refuse_pointless(gate: Gate, nothing: Evaluation, before: Before) -> None:
     values = "from 0 to 1" if is_share else "never below 0"
     against = "" if base is None else f" (the baseline's is {base:.6g})"
     raise ConfigError(
-        f"--fail-if {gate.expression}: no result can fail this gate: {gate.shown} is {values}, and it fails if it is"
+        f"--fail-if {gate.expression}: no result can fail this gate: {gate.shown} is {values}, and"
+        " it fails if it is"
         f" {operator} {limit:.6g}{against}"
     )
 
@@ -249,7 +290,9 @@ def _protocol(gate: Gate, names: Sequence[str]) -> str:
     name = names[0] if gate.protocol is None and len(names) == 1 else gate.protocol or "evaltex"
     if name not in names:
         expected = f"one of {', '.join(names)}"
-        raise ConfigError(f"--fail-if {gate.expression}: protocol {name} is not in this run; expected {expected}")
+        raise ConfigError(
+            f"--fail-if {gate.expression}: protocol {name} is not in this run; expected {expected}"
+        )
     return name
 
 

@@ -23,7 +23,10 @@ def markdown(comparisons: Sequence[Comparison], worst: int, level: float) -> str
     for comparison in comparisons:
         rows = [_heads(comparison), *(_cells(comparison, score) for score in comparison.scores)]
         lines = [f"### {comparison.protocol}", "", *markdown_rows(rows)]
-        lines += ["", f"{_per_cent(level)} intervals; differences to {markdown_text(comparison.systems[0])}."]
+        lines += [
+            "",
+            f"{_per_cent(level)} intervals; differences to {markdown_text(comparison.systems[0])}.",
+        ]
         lines += [*map(markdown_text, footer(comparison, level)), ""]
         images = comparison.images[:worst]
         if images:
@@ -43,8 +46,14 @@ def csv_rows(comparisons: Sequence[Comparison], worst: int, level: float) -> str
             for k, label in enumerate(comparison.systems):
                 bounds = [*(score.intervals[k] or ("", "")), score.differences[k]]
                 bounds += score.difference_intervals[k] or ("", "")
-                tests = [score.p_values[k], score.p_corrected[k], score.reasons[k] or score.interval_reasons[k]]
-                rows.append([comparison.protocol, score.score, label, score.values[k], *bounds, *tests])
+                tests = [
+                    score.p_values[k],
+                    score.p_corrected[k],
+                    score.reasons[k] or score.interval_reasons[k],
+                ]
+                rows.append(
+                    [comparison.protocol, score.score, label, score.values[k], *bounds, *tests]
+                )
     return markup.in_csv(rows)
 
 
@@ -56,18 +65,25 @@ def latex(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
         heads = [score.score for score in scores]
         lines += [r"\begin{tabular}{l" + "r" * len(heads) + "}", r"\toprule"]
         lines += [
-            " & ".join([r"\textbf{" + latex_text(comparison.protocol) + "}", *map(latex_text, heads)]) + r" \\",
+            " & ".join(
+                [r"\textbf{" + latex_text(comparison.protocol) + "}", *map(latex_text, heads)]
+            )
+            + r" \\",
             r"\midrule",
         ]
         for k, label in enumerate(comparison.systems):
-            lines.append(" & ".join([latex_text(label), *(_tex_cell(score, k) for score in scores)]) + r" \\")
+            lines.append(
+                " & ".join([latex_text(label), *(_tex_cell(score, k) for score in scores)]) + r" \\"
+            )
         lines += [r"\bottomrule", r"\end{tabular}", ""]
     return "\n".join(lines)
 
 
 def document(comparisons: Sequence[Comparison], worst: int, level: float) -> Iterator[str]:
     """Everything, as JSON in pieces; all changed images and objects."""
-    protocols = (_fields(comparison) | {"notes": footer(comparison, level)} for comparison in comparisons)
+    protocols = (
+        _fields(comparison) | {"notes": footer(comparison, level)} for comparison in comparisons
+    )
     return json_pieces("comparison", {"level": level, "protocols": protocols})
 
 
@@ -76,15 +92,23 @@ def footer(comparison: Comparison, level: float) -> list[str]:
     alpha = f"{round(1 - level, 12):g}"
     kind = "all" if comparison.is_exact else "random"
     lines = [
-        f"Intervals and p-values: sign-flip test over images ({comparison.resamples} subsets, {kind});"
+        f"Intervals and p-values: sign-flip test over images ({comparison.resamples} subsets,"
+        f" {kind});"
         f" p < {alpha} exactly if the {_per_cent(level)} interval of the difference excludes 0."
     ]
     if len(comparison.systems) > 2:
         others = len(comparison.systems) - 1
-        lines.append(f"p is of one difference, as its interval; p (Holm) is corrected for {others} detectors compared.")
+        lines.append(
+            f"p is of one difference, as its interval; p (Holm) is corrected for {others} detectors"
+            " compared."
+        )
     warning = comparison.warning
     lines += [f"Warning: {warning}."] if warning else []
-    reasons = (reason for score in comparison.scores for reason in [*score.reasons, *score.interval_reasons])
+    reasons = (
+        reason
+        for score in comparison.scores
+        for reason in [*score.reasons, *score.interval_reasons]
+    )
     lines += [f"-: {reason}." for reason in dict.fromkeys(reasons) if reason]
     return lines
 
@@ -128,21 +152,33 @@ def _cells(comparison: Comparison, score: ScoreComparison) -> list[str]:
 def p_cells(comparison: Comparison, score: ScoreComparison, k: int) -> list[str]:
     """Return a detector's p-value, and the corrected one if there are several, for reading."""
     p = score.p_values[k]
-    is_bound = not comparison.is_exact and p is not None and p <= significance.smallest_p(comparison.resamples)
+    is_bound = (
+        not comparison.is_exact
+        and p is not None
+        and p <= significance.smallest_p(comparison.resamples)
+    )
     shown = [shown_p(p, is_bound)]
-    return shown if len(comparison.systems) == 2 else [*shown, shown_p(score.p_corrected[k], is_bound)]
+    return (
+        shown if len(comparison.systems) == 2 else [*shown, shown_p(score.p_corrected[k], is_bound)]
+    )
 
 
 def _per_cent(level: float) -> str:
     return f"{100 * level:g}%"
 
 
-def _with_interval(value: float | None, interval: tuple[float, float] | None, sign: str = "") -> str:
+def _with_interval(
+    value: float | None, interval: tuple[float, float] | None, sign: str = ""
+) -> str:
     if value is None:
         return "-"
     if abs(value) > 1 or (interval and max(map(abs, interval)) > 1):
-        return f"{value:{sign}g}" + (f" [{interval[0]:{sign}.6g}, {interval[1]:{sign}.6g}]" if interval else " [-]")
-    return f"{value:{sign}.4f}" + (f" [{interval[0]:{sign}.4f}, {interval[1]:{sign}.4f}]" if interval else " [-]")
+        return f"{value:{sign}g}" + (
+            f" [{interval[0]:{sign}.6g}, {interval[1]:{sign}.6g}]" if interval else " [-]"
+        )
+    return f"{value:{sign}.4f}" + (
+        f" [{interval[0]:{sign}.4f}, {interval[1]:{sign}.4f}]" if interval else " [-]"
+    )
 
 
 def _image_cells(image: ImageChange) -> list[str]:

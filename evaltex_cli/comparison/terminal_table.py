@@ -1,4 +1,6 @@
-"""A comparison of detectors for reading on a terminal: one line for each detector and protocol, then totals."""
+"""A comparison of detectors for reading on a terminal: one line for each
+detector and protocol, then totals.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ class _Look:
         return round(1 - self.level, 12)
 
 
-def table(comparisons: Sequence[Comparison], worst: int, level: float, screen: Screen, all_scores: bool) -> str:
+def table(
+    comparisons: Sequence[Comparison], worst: int, level: float, screen: Screen, all_scores: bool
+) -> str:
     """Return the table of all comparisons.
 
     Parameters
@@ -54,7 +58,8 @@ def table(comparisons: Sequence[Comparison], worst: int, level: float, screen: S
     screen : Screen
         No line is longer than its columns, unless a single word is.
     all_scores : bool
-        Every score with its interval and p-value, instead of recall, precision and the headline score.
+        Every score with its interval and p-value, instead of recall, precision and the headline
+        score.
     """
     labels = [printable(label) for label in comparisons[0].systems]
     look = _Look(screen, level, labels)
@@ -79,7 +84,9 @@ def _columns(blocks: Sequence[Sequence[list[str]]]) -> list[tuple[str, ...]]:
 
 
 def shown_scores(comparison: Comparison, all_scores: bool) -> list[ScoreComparison]:
-    """Return the scores of the table: recall, precision and the last of the headline scores, or all."""
+    """Return the scores of the table: recall, precision and the last of the
+    headline scores, or all.
+    """
     names = ("recall", "precision", comparison.headline[-1])
     return [score for score in comparison.scores if all_scores or score.score in names]
 
@@ -87,7 +94,10 @@ def shown_scores(comparison: Comparison, all_scores: bool) -> list[ScoreComparis
 def _head(comparisons: Sequence[Comparison], look: _Look, all_scores: bool) -> Iterator[str]:
     images = counted(max(one.compared_images for one in comparisons), "{count} image[s]")
     first, others = look.names[0].strip(), len(look.names) - 1
-    text = f"Differences to {first}; {per_cent(look.level)} bootstrap confidence intervals over {images}"
+    text = (
+        f"Differences to {first}; {per_cent(look.level)} bootstrap confidence intervals over"
+        f" {images}"
+    )
     marks = f"> best; p is corrected for {others} detectors under Holm" if others > 1 else "> best"
     if not all_scores:
         corrected = f"; ** p < {look.alpha:g} also when corrected for {others} detectors (Holm)"
@@ -96,11 +106,13 @@ def _head(comparisons: Sequence[Comparison], look: _Look, all_scores: bool) -> I
         yield look.screen.paint(line, "dim")
 
 
-# Scores ---------------------------------------------------------------------------------------------------------------
+# Scores -------------------------------------------------------------------------------------------
 
 
 def _block(comparison: Comparison, look: _Look, all_scores: bool) -> Iterator[list[str]]:
-    """The cells of a protocol's table but for the names: the head, then one row for each detector (and score)."""
+    """The cells of a protocol's table but for the names: the head, then one
+    row for each detector (and score).
+    """
     scores = shown_scores(comparison, all_scores)
     detectors = range(len(look.names))
     if not all_scores:
@@ -109,14 +121,21 @@ def _block(comparison: Comparison, look: _Look, all_scores: bool) -> Iterator[li
             f"difference in {scores[-1].score}",
         ]  # stars are behind the numbers
         for k in detectors:
-            yield [*(_cell(comparison, score, k, look.alpha) for score in scores), _difference(scores[-1], k)]
+            yield [
+                *(_cell(comparison, score, k, look.alpha) for score in scores),
+                _difference(scores[-1], k),
+            ]
         return
     tests = ["p"] if len(detectors) == 2 else ["p", "Holm"]
     yield ["value", "difference", *tests]
     for score in scores:
         for k in detectors:
             value = f"{_value(comparison, score, k)} {shown_interval(score.intervals[k])}"
-            yield [value, _difference(score, k), *(p_cells(comparison, score, k) if k else [""] * len(tests))]
+            yield [
+                value,
+                _difference(score, k),
+                *(p_cells(comparison, score, k) if k else [""] * len(tests)),
+            ]
 
 
 def _cell(comparison: Comparison, score: ScoreComparison, k: int, alpha: float) -> str:
@@ -156,14 +175,19 @@ def _difference(score: ScoreComparison, k: int) -> str:
 
 
 def _scores(
-    comparisons: Sequence[Comparison], blocks: Sequence[list[list[str]]], look: _Look, all_scores: bool
+    comparisons: Sequence[Comparison],
+    blocks: Sequence[list[list[str]]],
+    look: _Look,
+    all_scores: bool,
 ) -> Iterator[str]:
     """Lines of all protocols with the same columns; each begins with its head."""
     names = look.names
     rows = [
         [name, *cells]
         for comparison, (head, *body) in zip(comparisons, blocks, strict=True)
-        for name, cells in zip([comparison.protocol, *names * (len(body) // len(names))], [head, *body], strict=True)
+        for name, cells in zip(
+            [comparison.protocol, *names * (len(body) // len(names))], [head, *body], strict=True
+        )
     ]
     lines = aligned(rows, (0, 1, 2) if all_scores else (0, len(rows[0]) - 1))
     for comparison in comparisons:
@@ -184,11 +208,13 @@ def _color(score: ScoreComparison, k: int, alpha: float) -> str:
     return "green" if difference > 0 else "red"
 
 
-# Changes --------------------------------------------------------------------------------------------------------------
+# Changes ------------------------------------------------------------------------------------------
 
 
 def _worst(comparison: Comparison, worst: int, look: _Look) -> Iterator[str]:
-    """The images and the objects that got worse, with the detector if there are several to choose from."""
+    """The images and the objects that got worse, with the detector if there
+    are several to choose from.
+    """
     images, objects = comparison.images, comparison.objects
     of = dict(zip(comparison.systems, look.names, strict=True))
     has_several = len(look.names) > 2
@@ -202,12 +228,16 @@ def _worst(comparison: Comparison, worst: int, look: _Look) -> Iterator[str]:
     rows = [["object", *detector, "match", "was", "change"]]
     for one in objects[: min(worst, objects.worse)]:
         matches = [one.match_after, one.match_before, f"{one.change:+.4f}"]
-        rows.append([f"{printable(one.image)} #{one.id}", *[of[one.system]][:has_several], *matches])
+        rows.append(
+            [f"{printable(one.image)} #{one.id}", *[of[one.system]][:has_several], *matches]
+        )
     title = f"{comparison.protocol}: {counted(objects.worse, '{count} object[s] got worse')}"
     yield from _listed(title, rows, objects.worse, range(len(detector) + 3), look)
 
 
-def _listed(title: str, rows: list[list[str]], count: int, texts: range, look: _Look) -> Iterator[str]:
+def _listed(
+    title: str, rows: list[list[str]], count: int, texts: range, look: _Look
+) -> Iterator[str]:
     listed = len(rows) - 1
     if listed:
         more = f", the worst {listed}" if listed < count else ""
@@ -215,18 +245,26 @@ def _listed(title: str, rows: list[list[str]], count: int, texts: range, look: _
         yield from aligned(narrowed(rows, look.screen.columns, texts), texts)
 
 
-# Totals ---------------------------------------------------------------------------------------------------------------
+# Totals -------------------------------------------------------------------------------------------
 
 
 def _totals(comparisons: Sequence[Comparison], look: _Look) -> Iterator[str]:
-    """Of each detector: in how many protocols it is the best, higher or lower; images and objects that changed."""
+    """Of each detector: in how many protocols it is the best, higher or
+    lower; images and objects that changed.
+    """
     last = [shown_scores(one, all_scores=False)[-1] for one in comparisons]
-    images, objects = (_sums([getattr(one, side) for one in comparisons]) for side in ("images", "objects"))
-    rows = [["total", "best", "higher*", "lower*", "images +", "images -", "objects +", "objects -"]]
+    images, objects = (
+        _sums([getattr(one, side) for one in comparisons]) for side in ("images", "objects")
+    )
+    rows = [
+        ["total", "best", "higher*", "lower*", "images +", "images -", "objects +", "objects -"]
+    ]
     for k, name in enumerate(look.names):
         best = sum(_is_best(one, score, k) for one, score in zip(comparisons, last, strict=True))
         colors = [_color(score, k, look.alpha) for score in last]
-        tested = [colors.count("green"), colors.count("red"), *images[k], *objects[k]] if k else [""] * 6
+        tested = (
+            [colors.count("green"), colors.count("red"), *images[k], *objects[k]] if k else [""] * 6
+        )
         rows.append([name, f"{best}/{len(comparisons)}", *map(str, tested)])
     if len(comparisons) == 1:
         rows = [[row[0], *row[4:]] for row in rows]
@@ -235,10 +273,14 @@ def _totals(comparisons: Sequence[Comparison], look: _Look) -> Iterator[str]:
     yield from lines[1:]
 
 
-def _sums(changes: Sequence[Changes[ImageChange]] | Sequence[Changes[ObjectChange]]) -> dict[int, tuple[int, int]]:
+def _sums(
+    changes: Sequence[Changes[ImageChange]] | Sequence[Changes[ObjectChange]],
+) -> dict[int, tuple[int, int]]:
     """Detector -> how many are better and worse, over all protocols."""
     counts = [one.counts for one in changes]
-    return {k: (sum(one[k][0] for one in counts), sum(one[k][1] for one in counts)) for k in counts[0]}
+    return {
+        k: (sum(one[k][0] for one in counts), sum(one[k][1] for one in counts)) for k in counts[0]
+    }
 
 
 def _notes(comparisons: Sequence[Comparison], look: _Look, all_scores: bool) -> Iterator[str]:
@@ -252,9 +294,14 @@ def _notes(comparisons: Sequence[Comparison], look: _Look, all_scores: bool) -> 
     for reason in dict.fromkeys(reason for reason in reasons if reason):
         yield from look.screen.wrapped(f"{UNDEFINED}: {reason}")
     kind = "all" if comparisons[0].is_exact else "random"
-    test = f"one sign-flip test over images ({counted(comparisons[0].resamples, '{count} subset[s]')}, {kind})"
+    test = (
+        "one sign-flip test over images"
+        f" ({counted(comparisons[0].resamples, '{count} subset[s]')}, {kind})"
+    )
     bound = f"p < {look.alpha:g} exactly if the {per_cent(look.level)} interval excludes 0"
-    yield from look.screen.wrapped(f"The interval and the p-value of a difference are of {test}: {bound}.")
+    yield from look.screen.wrapped(
+        f"The interval and the p-value of a difference are of {test}: {bound}."
+    )
     summed = ", summed over protocols" if len(comparisons) > 1 else ""
     text = f"+, -: higher, lower than with {look.names[0].strip()}{summed}"
     yield from look.screen.wrapped(text)

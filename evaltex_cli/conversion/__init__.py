@@ -40,7 +40,9 @@ BY_SUFFIX = {".txt": "evaltex", ".zip": "icdar2015", ".json": "coco", ".csv": "c
 
 
 def is_folder(target: Path, to: str | None) -> bool:
-    """Whether a target is a folder of files, one per image: one that exists, or a name that ends like no file."""
+    """Whether a target is a folder of files, one per image: one that exists,
+    or a name that ends like no file.
+    """
     if to is not None and to not in FILE_PER_IMAGE:
         return False
     endings = BY_SUFFIX if to is None else (".zip", FILE_PER_IMAGE[to])
@@ -56,12 +58,13 @@ class Target:
     to : str or None
         A name in `WRITERS`; None where the target's ending decides.
     regions : {'own', 'lines'}
-        ``lines`` groups aligned words of similar height into regions (paper, section 3.1); with ``own`` regions stay as
-        they are, which is the object's own ID if the source has none.
+        ``lines`` groups aligned words of similar height into regions (paper, section 3.1); with
+        ``own`` regions stay as they are, which is the object's own ID if the source has none.
     boxes : bool
         Whether polygons are written as their bounding boxes.
     masks : Path or None
-        Folder for label pictures of the objects, 16 bits per pixel; later objects cover earlier ones.
+        Folder for label pictures of the objects, 16 bits per pixel; later objects cover earlier
+        ones.
     mask_format : {'tif', 'png'}
     """
 

@@ -1,4 +1,6 @@
-"""Targets with one file per image: an archive (the same bytes for the same data), a folder, or the only file."""
+"""Targets with one file per image: an archive (the same bytes for the same
+data), a folder, or the only file.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class Entry(NamedTuple):
     text: str
 
 
-def writer(name: str, title: str, holds: Holds, document: Callable[[Job, Picture, str], Iterable[str]]) -> Writer:
+def writer(
+    name: str, title: str, holds: Holds, document: Callable[[Job, Picture, str], Iterable[str]]
+) -> Writer:
     """Return the writer of a format with one document per image.
 
     `document` yields the pieces of one; it gets the image, and what its picture is called.
@@ -52,12 +56,14 @@ def writer(name: str, title: str, holds: Holds, document: Callable[[Job, Picture
     return Writer(name, title, write, ".zip", holds)
 
 
-def write_files(job: Job, format_name: str, entries: Iterable[Entry], always_prefixed: bool = False) -> None:
+def write_files(
+    job: Job, format_name: str, entries: Iterable[Entry], always_prefixed: bool = False
+) -> None:
     """Write a file for each image, with the ending that the format's files have.
 
-    The target is a .zip archive, or a folder; a target of this very ending is the file of the only image. A name that
-    the reader would take a prefix off gets one, `always_prefixed` all names. Faults go to the job's log and are raised
-    at the end.
+    The target is a .zip archive, or a folder; a target of this very ending is the file of the only
+    image. A name that the reader would take a prefix off gets one, `always_prefixed` all names.
+    Faults go to the job's log and are raised at the end.
     """
     ending = FILE_PER_IMAGE[format_name]
     names = {image: _entry_name(job, image, ending, always_prefixed) for image in job.names}
@@ -93,10 +99,13 @@ def _write_folder(job: Job, ending: str, names: dict[str, str], entries: Iterabl
     others = sorted(path.name for path in job.target.glob(f"*{ending}") if path.name not in files)
     if others:
         raise InputError(
-            f"{job.target}: has {quote(others[0])}, which would be read as one of its images; give an empty folder"
+            f"{job.target}: has {quote(others[0])}, which would be read as one of its images; give"
+            " an empty folder"
         )
     with staged(job.target, sorted({Path(file).parts[0] for file in files})) as folder:
-        for file, (found, expected) in unfit_for_files(files, folder.parent, folder.name, "").items():
+        for file, (found, expected) in unfit_for_files(
+            files, folder.parent, folder.name, ""
+        ).items():
             job.faults.add(job.place, None, f"an image name {found} ({quote(file)})", expected)
         job.faults.raise_if_any()
         for entry in entries:
@@ -107,7 +116,8 @@ def _write_folder(job: Job, ending: str, names: dict[str, str], entries: Iterabl
 
 
 def refuse_others(folder: Path, files: Collection[str], what: str) -> None:
-    """Refuse folders in a folder, which are replaced as a whole, that contain anything else than these files.
+    """Refuse folders in a folder, which are replaced as a whole, that contain anything else than
+    these files.
 
     Raises
     ------
@@ -116,7 +126,10 @@ def refuse_others(folder: Path, files: Collection[str], what: str) -> None:
     for inner in {folder / Path(name).parts[0] for name in files if "/" in name}:
         for path in inner.rglob("*"):
             if not path.is_dir() and path.relative_to(folder).as_posix() not in files:
-                raise InputError(f"{path}: is in a folder of {what} that would be replaced; move it to another place")
+                raise InputError(
+                    f"{path}: is in a folder of {what} that would be replaced; move it to another"
+                    " place"
+                )
 
 
 def _refuse_unreadable_names(job: Job, entries: list[str], ending: str) -> None:
@@ -132,7 +145,9 @@ def _refuse_unreadable_names(job: Job, entries: list[str], ending: str) -> None:
 
 
 def _entry_name(job: Job, image: str, ending: str, always_prefixed: bool) -> str:
-    """The prefix comes after the folders, which the reader keeps where names repeat without them."""
+    """The prefix comes after the folders, which the reader keeps where names
+    repeat without them.
+    """
     folder, slash, name = image.rpartition("/")
     prefix = PREFIX[job.side] if always_prefixed or without_prefix(name) != name else ""
     return f"{folder}{slash}{prefix}{name}{ending}"

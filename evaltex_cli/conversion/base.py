@@ -1,4 +1,6 @@
-"""What a writer is: a function from blocks of images to a file, which counts what the file cannot contain."""
+"""What a writer is: a function from blocks of images to a file, which counts
+what the file cannot contain.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,8 @@ class Job:
     faults : FaultLog
         Gets what cannot be written at all.
     lost : Counter
-        Sentence with ``{count}`` -> how often it is true: what the target does not contain as the source did.
+        Sentence with ``{count}`` -> how often it is true: what the target does not contain as the
+        source did.
     written : int
         Objects in the target.
     """
@@ -100,7 +103,8 @@ class Writer:
     ----------
     name, title : str
     write : callable
-        ``write(job, blocks)`` takes all blocks, of which the last may raise, and then puts the file in place.
+        ``write(job, blocks)`` takes all blocks, of which the last may raise, and then puts the file
+        in place.
     ending : str
         Of its targets, with the dot.
     holds : Holds or None
@@ -143,8 +147,10 @@ def for_target(target: Path) -> Writer:
     name = BY_SUFFIX.get(target.suffix.lower())
     if name is None:
         raise InputError(
-            f"{target}: its ending does not say what to write; end it in one of {', '.join(BY_SUFFIX)}, or name the"
-            f" format: --to {', '.join(WRITERS)}; of these {', '.join(FILE_PER_IMAGE)} can be a folder"
+            f"{target}: its ending does not say what to write; end it in one of"
+            f" {', '.join(BY_SUFFIX)}, or name the"
+            f" format: --to {', '.join(WRITERS)}; of these {', '.join(FILE_PER_IMAGE)} can be a"
+            " folder"
         )
     return load(name)
 
@@ -162,7 +168,9 @@ def renumbered(objects: Objects) -> int:
 
 
 def known_or_smallest_size(images: ReadImages, k: int) -> tuple[float, float, bool]:
-    """Height and width of an image, and whether they are known; if not, the smallest that contains its objects."""
+    """Height and width of an image, and whether they are known; if not, the
+    smallest that contains its objects.
+    """
     height, width = images.sizes[k].tolist()
     if height > 0 and width > 0:
         return height, width, True
@@ -173,7 +181,9 @@ def known_or_smallest_size(images: ReadImages, k: int) -> tuple[float, float, bo
 
 
 def extent(start: float, stop: float) -> float:
-    """The width that, added to `start`, comes to `stop` in double precision, or as near as any does."""
+    """The width that, added to `start`, comes to `stop` in double precision,
+    or as near as any does.
+    """
     width = stop - start
     if start + width == stop:
         return width

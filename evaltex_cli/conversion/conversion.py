@@ -39,7 +39,9 @@ BLOCK_IMAGES = 1024
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Converted(Record):
-    """What a conversion wrote; `notes` are what the target does not contain as the source did, one sentence each."""
+    """What a conversion wrote; `notes` are what the target does not contain
+    as the source did, one sentence each.
+    """
 
     images: int
     objects: int
@@ -60,8 +62,8 @@ def convert(
     Parameters
     ----------
     source, target : Path
-        Any input of a known format, or a source in memory; the file to write, or the folder if the format has one file
-        per image.
+        Any input of a known format, or a source in memory; the file to write, or the folder if the
+        format has one file per image.
     side : {'gt', 'det'}, optional
         What the source is; None to find out (`kinds.detect`).
     how : Target, optional
@@ -77,12 +79,15 @@ def convert(
     Raises
     ------
     InputError
-        For a faulty source, or a target that cannot be written; the targets are then left as they were.
+        For a faulty source, or a target that cannot be written; the targets are then left as they
+        were.
     """
     how, options = how or Target(), options or InputOptions()
     writer = load(how.to) if how.to else for_target(target)
     if how.masks is not None and writer.name != "evaltex":
-        raise InputError(f"label pictures go with an EvaLTex file, whose IDs they have, not with {writer.title}")
+        raise InputError(
+            f"label pictures go with an EvaLTex file, whose IDs they have, not with {writer.title}"
+        )
     if (
         isinstance(source, Path)
         and target.exists()
@@ -110,7 +115,11 @@ def convert(
     with _with_masks(how, opened, _blocks(opened, job, how, ordered_map), job) as passing:
         writer.write(job, passing)
     notes = tuple(counted(count, sentence) for sentence, count in job.lost.items() if count)
-    taken = (f"{source} is taken for {KINDS[side]} by {reason}; --kind says otherwise",) if reason else ()
+    taken = (
+        (f"{source} is taken for {KINDS[side]} by {reason}; --kind says otherwise",)
+        if reason
+        else ()
+    )
     return Converted(len(opened.names), job.written, taken + notes, opened.warnings)
 
 
@@ -122,12 +131,14 @@ def _refuse_in_source(source: Path, target: Path) -> None:
 def _blocks(opened: Source, job: Job, how: Target, ordered_map: OrderedMap) -> Iterator[Block]:
     """Yield the source's images; at the end, raise what was wrong with any."""
     images = len(opened.names)
-    ranges = ((start, min(start + BLOCK_IMAGES, images)) for start in range(0, images, BLOCK_IMAGES))
+    ranges = (
+        (start, min(start + BLOCK_IMAGES, images)) for start in range(0, images, BLOCK_IMAGES)
+    )
     for (start, stop), read in read_parts(opened, ranges, "converting", ordered_map):
         job.faults.extend(read.faults)
-        job.lost[f"{{count}} object[s] left out, [its|their] confidence below {opened.min_confidence}"] += (
-            read.unconfident
-        )
+        job.lost[
+            f"{{count}} object[s] left out, [its|their] confidence below {opened.min_confidence}"
+        ] += read.unconfident
         objects = read.objects
         if objects.types is not None:
             job.lost["{count} object type[s] left out"] += int((objects.types != ANY_TYPE).sum())
@@ -141,14 +152,20 @@ def _blocks(opened: Source, job: Job, how: Target, ordered_map: OrderedMap) -> I
 
 def _line_regions(objects: Objects) -> Ints:
     regions = np.zeros(objects.count, np.int64)
-    for start, stop in zip(objects.offsets[:-1].tolist(), objects.offsets[1:].tolist(), strict=True):
+    for start, stop in zip(
+        objects.offsets[:-1].tolist(), objects.offsets[1:].tolist(), strict=True
+    ):
         regions[start:stop] = group_lines(objects.boxes[start:stop])
     return regions
 
 
 @contextlib.contextmanager
-def _with_masks(how: Target, opened: Source, blocks: Iterable[Block], job: Job) -> Iterator[Iterable[Block]]:
-    """Give the blocks on, each drawn into the folder as it passes; the folder is put in place at the end."""
+def _with_masks(
+    how: Target, opened: Source, blocks: Iterable[Block], job: Job
+) -> Iterator[Iterable[Block]]:
+    """Give the blocks on, each drawn into the folder as it passes; the folder
+    is put in place at the end.
+    """
     masks, mask_format = how.masks, how.mask_format
     if masks is None:
         yield blocks
@@ -160,14 +177,17 @@ def _with_masks(how: Target, opened: Source, blocks: Iterable[Block], job: Job) 
     refuse_others(masks, set(files.values()), "pictures")
     with staged(masks, sorted({Path(name).parts[0] for name in files.values()})) as folder:
         _refuse(opened, _unfit_in(folder, files), job.faults)
-        yield write_label_images.draw_all(folder, mask_format, blocks, opened.path, opened.labels, job.faults)
+        yield write_label_images.draw_all(
+            folder, mask_format, blocks, opened.path, opened.labels, job.faults
+        )
 
 
-# Names that a target cannot have ------------------------------------------------------------------------------------
+# Names that a target cannot have ------------------------------------------------------------------
 
 
 def _refuse(source: Source, unfit: Mapping[str, tuple[str, str]], faults: FaultLog) -> None:
-    """Refuse images by their names, if there are any; `unfit` has what is wrong and what is expected.
+    """Refuse images by their names, if there are any; `unfit` has what is wrong and what is
+    expected.
 
     Raises
     ------
@@ -181,8 +201,14 @@ def _refuse(source: Source, unfit: Mapping[str, tuple[str, str]], faults: FaultL
 
 
 def _not_unicode(names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return the names that no text can have: from files whose names are not UTF-8, or from lone surrogates."""
-    return {name: ("is not Unicode", "a name in UTF-8; rename the image") for name in names if not is_unicode(name)}
+    """Return the names that no text can have: from files whose names are not
+    UTF-8, or from lone surrogates.
+    """
+    return {
+        name: ("is not Unicode", "a name in UTF-8; rename the image")
+        for name in names
+        if not is_unicode(name)
+    }
 
 
 def _unfit_as_files(files: Mapping[str, str]) -> dict[str, tuple[str, str]]:
@@ -203,7 +229,10 @@ def _unfit_as_files(files: Mapping[str, str]) -> dict[str, tuple[str, str]]:
                 "no absolute path, drive letter, '..' or control character; rename the image",
             )
         elif longest > MOST_BYTES:
-            unfit[name] = f"makes a file name of {longest} bytes", f"at most {MOST_BYTES}; shorten it"
+            unfit[name] = (
+                f"makes a file name of {longest} bytes",
+                f"at most {MOST_BYTES}; shorten it",
+            )
         elif first.setdefault(file, name) != name:
             made = f"makes the file {quote(file)}, which is that of image {quote(first[file])}"
             unfit[name] = made, "names that differ by more than an ending; rename one of the images"
@@ -211,6 +240,8 @@ def _unfit_as_files(files: Mapping[str, str]) -> dict[str, tuple[str, str]]:
 
 
 def _unfit_in(folder: Path, files: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Return the names of which no file can be made in an existing folder, or none together with the others'."""
+    """Return the names of which no file can be made in an existing folder, or
+    none together with the others'.
+    """
     unfit = unfit_for_files(files.values(), folder.parent, folder.name, "")
     return {name: unfit[file] for name, file in files.items() if file in unfit}

@@ -1,4 +1,6 @@
-"""What a format holds: objects are brought into its form, and what is lost is counted by one rule for all of them."""
+"""What a format holds: objects are brought into its form, and what is lost is
+counted by one rule for all of them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaltex_cli.conversion.base import Block, Holds, Job, known_or_smallest_size, plain, renumbered, vertices_of
+from evaltex_cli.conversion.base import (
+    Block,
+    Holds,
+    Job,
+    known_or_smallest_size,
+    plain,
+    renumbered,
+    vertices_of,
+)
 from evaltex_cli.errors import quote
 from evaltex_cli.formats.files.image_names import names_of_pictures
 from evaltex_cli.records import Objects
@@ -20,10 +30,14 @@ SIZE_GUESSED = "{count} image[s] of unknown size got the smallest that holds [it
 SIZES_LOST = "{count} image size[s] left out: the format holds none"
 IDS_LOST = "{count} object[s] [is|are] numbered again: the format holds no IDs"
 REGIONS_LOST = "{count} object[s] lost [its|their] region: the format holds none"
-RUNS_LOST = "{count} object[s] lost [its|their] region: other objects come between those of the region"
+RUNS_LOST = (
+    "{count} object[s] lost [its|their] region: other objects come between those of the region"
+)
 TEXTS_LOST = "{count} transcription[s] left out: the format holds none"
 CONFIDENCES_LOST = "{count} confidence[s] left out: the format holds none"
-DONT_CARE_LOST = "{count} don't-care object[s] [counts|count] now: the format has no mark for don't care"
+DONT_CARE_LOST = (
+    "{count} don't-care object[s] [counts|count] now: the format has no mark for don't care"
+)
 NAMES_CHANGED = "{count} image name[s] [is|are] read again without prefix or extension"
 BECAME_DONT_CARE = "{count} object[s] became don't care by [its|their] transcription"
 _ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".gif", ".webp")
@@ -41,7 +55,8 @@ class Shape:
     dont_care : bool
     confidence : float or None
     region : int
-        The number of its region: of those that follow each other, the same only for objects of one region.
+        The number of its region: of those that follow each other, the same only for objects of one
+        region.
     """
 
     coordinates: list[float]
@@ -61,7 +76,9 @@ class Shape:
         if self.is_box:
             x0, y0, x1, y1 = self.coordinates
             return [[x0, y0], [x1, y0], [x1, y1], [x0, y1]]
-        return [list(pair) for pair in zip(self.coordinates[::2], self.coordinates[1::2], strict=True)]
+        return [
+            list(pair) for pair in zip(self.coordinates[::2], self.coordinates[1::2], strict=True)
+        ]
 
     @property
     def bounds(self) -> tuple[float, float, float, float]:
@@ -95,7 +112,9 @@ def bounds(shapes: Iterable[Shape]) -> tuple[float, float, float, float]:
 
 
 def pictures(job: Job, blocks: Iterable[Block], holds: Holds) -> Iterator[Picture]:
-    """Yield the images as a target holds them; `job` gets what is lost, and how many objects are written."""
+    """Yield the images as a target holds them; `job` gets what is lost, and
+    how many objects are written.
+    """
     for block in blocks:
         _count_lost(job, block, holds)
         for k, name in enumerate(block.names):
@@ -107,7 +126,9 @@ def pictures(job: Job, blocks: Iterable[Block], holds: Holds) -> Iterator[Pictur
                 and block.images.objects.offsets[k] < block.images.objects.offsets[k + 1]
             ):
                 expected = "its picture's size: give the folder of the pictures by --images"
-                job.faults.add(job.place, None, f"image {quote(name)} without height and width", expected)
+                job.faults.add(
+                    job.place, None, f"image {quote(name)} without height and width", expected
+                )
             yield Picture(name, height, width, list(_shapes(job, block.images.objects, k, holds)))
 
 
@@ -164,7 +185,11 @@ def _coordinates(job: Job, objects: Objects, i: int, holds: Holds) -> list[float
         job.lost[SHORT] += 1
         return None
     found = objects.boxes[i].tolist() if vertices is None else vertices
-    if vertices is not None and holds.most_vertices is not None and len(vertices) > 2 * holds.most_vertices:
+    if (
+        vertices is not None
+        and holds.most_vertices is not None
+        and len(vertices) > 2 * holds.most_vertices
+    ):
         job.lost[BOXED] += 1
         found = objects.boxes[i].tolist()
     if not holds.whole:
@@ -175,13 +200,16 @@ def _coordinates(job: Job, objects: Objects, i: int, holds: Holds) -> list[float
 
 
 def picture_files(job: Job) -> dict[str, str]:
-    """Return what the pictures of images are called in a document: their names, with ``.jpg`` if no ending is known.
+    """Return what the pictures of images are called in a document: their names, with ``.jpg`` if no
+    ending is known.
 
     Names that the reader will shorten, as it does those of all pictures, are counted.
     """
     files = {name: name if name.lower().endswith(_ENDINGS) else f"{name}.jpg" for name in job.names}
     again = names_of_pictures(list(files.values()))
-    job.lost[NAMES_CHANGED] += sum(name != read for name, read in zip(job.names, again, strict=True))
+    job.lost[NAMES_CHANGED] += sum(
+        name != read for name, read in zip(job.names, again, strict=True)
+    )
     return files
 
 

@@ -1,4 +1,6 @@
-"""Whether an input is ground truth or detections, from what only one of them has; most formats look alike on both."""
+"""Whether an input is ground truth or detections, from what only one of them
+has; most formats look alike on both.
+"""
 
 from __future__ import annotations
 
@@ -18,23 +20,47 @@ MOST = 0.95
 """Share of the names of files that have a prefix."""
 KINDS: dict[Side, str] = {"gt": "ground truth", "det": "detections"}
 ANNOTATIONS = (
-    *("icdar-xml", "coco", "coco-file", "coco-text", "coco-text-train", "textocr", "ctw1500-xml", "ctw1500-offsets"),
-    *("icdar2013-seg", "icdar2013-seg-chars", "rects", "rects-chars", "dota", "page", "page-line", "page-region"),
+    *(
+        "icdar-xml",
+        "coco",
+        "coco-file",
+        "coco-text",
+        "coco-text-train",
+        "textocr",
+        "ctw1500-xml",
+        "ctw1500-offsets",
+    ),
+    *(
+        "icdar2013-seg",
+        "icdar2013-seg-chars",
+        "rects",
+        "rects-chars",
+        "dota",
+        "page",
+        "page-line",
+        "page-region",
+    ),
     *("labelme", "labelme-xml", "label-studio", "cvat", "via", "via-csv", "voc", "ufo"),
 )
 """Formats of ground truth, if nothing in a file says otherwise."""
 RESULTS = ("coco-res", "dota-results")
 """Formats of detections, and so are those of `formats.engines` that are not among `EITHER`."""
 ASKED = ("alto", "alto-line")
-"""Formats of which neither confidences nor transcriptions are a sign: libraries publish and correct ALTO with the
-``WC`` of their OCR, and some engines write none."""
+"""Formats of which neither confidences nor transcriptions are a sign: libraries publish and correct
+ALTO with the ``WC`` of their OCR, and some engines write none."""
 EITHER = ("paddleocr", "mmocr", "mmocr-lines")
 _WORDS: dict[Side, str] = {
     "gt": "gt|groundtruth|truth|labels?|annotations?",
     "det": "det|res|pred|results?|detections?|predictions?|predicts|submit|submission",
 }
-_PREFIXES = {side: re.compile(rf"(?:poly_)?(?:{words})[_.-]", re.IGNORECASE) for side, words in _WORDS.items()}
-_PARTS = {side: re.compile(rf"(?:.*[^a-z])?(?:{words})(?![a-z])", re.IGNORECASE) for side, words in _WORDS.items()}
+_PREFIXES = {
+    side: re.compile(rf"(?:poly_)?(?:{words})[_.-]", re.IGNORECASE)
+    for side, words in _WORDS.items()
+}
+_PARTS = {
+    side: re.compile(rf"(?:.*[^a-z])?(?:{words})(?![a-z])", re.IGNORECASE)
+    for side, words in _WORDS.items()
+}
 
 
 def detect(path: Path, options: InputOptions) -> tuple[Side, str]:
@@ -59,7 +85,12 @@ def detect(path: Path, options: InputOptions) -> tuple[Side, str]:
         (side,) = samples
         return side, "what can be read: nothing else fits"
     name = sources["gt"].format
-    found = _by_names(path) or _by_dont_care(samples["gt"]) or _by_objects(samples, name) or _by_format(name)
+    found = (
+        _by_names(path)
+        or _by_dont_care(samples["gt"])
+        or _by_objects(samples, name)
+        or _by_format(name)
+    )
     if found is None:
         raise InputError(f"{path}: may be ground truth or detections; give --kind gt or --kind det")
     return found
@@ -75,7 +106,9 @@ def _sample(path: Path, side: Side, options: InputOptions) -> tuple[Source, Read
 
 
 def _by_names(path: Path) -> tuple[Side, str] | None:
-    """Return what almost all files of a folder or archive are called, or what is in its own name."""
+    """Return what almost all files of a folder or archive are called, or what
+    is in its own name.
+    """
     listed = archive.names(path) if archive.is_archive(path) else []
     names = [name.rpartition("/")[2] for name in listed]
     for side, prefix in _PREFIXES.items():

@@ -1,4 +1,6 @@
-"""Words to lines: the region level of a ground truth that only has words (EvaLTex paper, section 3.1)."""
+"""Words to lines: the region level of a ground truth that only has words
+(EvaLTex paper, section 3.1).
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,12 @@ WIDEST_GAP = 1.0
 def group_lines(boxes: Floats) -> Ints:
     """Group aligned words of similar height into lines.
 
-    The paper groups by hand: words that are horizontally (vertically) aligned and of similar height (width), as long as
-    the area of a region is more text than not. Here two words are neighbours where they are aligned (`ALIGNMENT`), of
-    similar height (`HEIGHT_RATIO`) and close (`WIDEST_GAP`). From the closest pair of neighbours on, their lines become
-    one if all its heights are similar and its words cover more than half of its bounding box. Then words still alone
-    that are taller than wide are grouped likewise from top to bottom.
+    The paper groups by hand: words that are horizontally (vertically) aligned and of similar height
+    (width), as long as the area of a region is more text than not. Here two words are neighbours
+    where they are aligned (`ALIGNMENT`), of similar height (`HEIGHT_RATIO`) and close
+    (`WIDEST_GAP`). From the closest pair of neighbours on, their lines become one if all its
+    heights are similar and its words cover more than half of its bounding box. Then words still
+    alone that are taller than wide are grouped likewise from top to bottom.
 
     Parameters
     ----------
@@ -35,8 +38,8 @@ def group_lines(boxes: Floats) -> Ints:
     Returns
     -------
     (n,) int64
-        Region IDs from 1, in the order of each region's topmost word, the leftmost of these. They do not depend on the
-        order of the words, save between words of the same box.
+        Region IDs from 1, in the order of each region's topmost word, the leftmost of these. They
+        do not depend on the order of the words, save between words of the same box.
     """
     order = np.lexsort(boxes.T[[2, 3, 0, 1]])
     words = boxes[order]
@@ -73,7 +76,12 @@ def _neighbours(words: Floats, heights: Floats) -> list[tuple[int, int]]:
     smaller, larger = np.minimum(heights[i], heights[j]), np.maximum(heights[i], heights[j])
     gap = np.maximum(words[i, 0], words[j, 0]) - np.minimum(words[i, 2], words[j, 2])
     shared = np.minimum(words[i, 3], words[j, 3]) - np.maximum(words[i, 1], words[j, 1])
-    near = (i < j) & (gap <= WIDEST_GAP * larger) & (shared >= ALIGNMENT * smaller) & (smaller >= HEIGHT_RATIO * larger)
+    near = (
+        (i < j)
+        & (gap <= WIDEST_GAP * larger)
+        & (shared >= ALIGNMENT * smaller)
+        & (smaller >= HEIGHT_RATIO * larger)
+    )
     i, j = i[near], j[near]
     by_gap = np.lexsort((j, i, gap[near]))
     return list(zip(i[by_gap].tolist(), j[by_gap].tolist(), strict=True))

@@ -1,23 +1,26 @@
-"""Toy detections made from any ground truth, by the recipes of the CLEval paper (Baek et al., arXiv:2006.06244).
+"""Toy detections made from any ground truth, by the recipes of the CLEval paper (Baek et al.,
+arXiv:2006.06244).
 
-A recipe changes every word in the same way, so that what a protocol says of a set says something of the protocol.
-Don't-care objects are not copied. Each set is a file that evaltex reads as detections.
+A recipe changes every word in the same way, so that what a protocol says of a set says something of
+the protocol. Don't-care objects are not copied. Each set is a file that evaltex reads as
+detections.
 
-============================ ==========================================================================================
-set                          detections of a word
-============================ ==========================================================================================
-``orig``                     the word itself
-``crop81``, any 1 to 99      the middle 81 % of the word, along the text
-``split3``, any from 2       three equal parts, along the text
-``overlap20``, any 1 to 99   two halves that overlap by 20 % of the word
-``e2e_orig``                 the word itself, with its transcription
-``e2e_insert2``, any from 1  the same, with as many alien characters appended, though not more than the word has
-``e2e_delete2``              the same, without its first two characters
+============================
+========================================================================================== set
+detections of a word ============================
+========================================================================================== ``orig``
+the word itself ``crop81``, any 1 to 99      the middle 81 % of the word, along the text ``split3``,
+any from 2       three equal parts, along the text ``overlap20``, any 1 to 99   two halves that
+overlap by 20 % of the word ``e2e_orig``                 the word itself, with its transcription
+``e2e_insert2``, any from 1  the same, with as many alien characters appended, though not more than
+the word has ``e2e_delete2``              the same, without its first two characters
 ``e2e_replace2``             the same, with an alien character for each of its first two
-``e2e_replace2_rand``        the same, with ASCII letters for two of its characters: seeded, the same every time
-============================ ==========================================================================================
+``e2e_replace2_rand``        the same, with ASCII letters for two of its characters: seeded, the
+same every time ============================
+==========================================================================================
 
-"Crop 80%" of the paper is ``crop81``. An alien character is one that occurs nowhere in the ground truth: ¤ if possible.
+"Crop 80%" of the paper is ``crop81``. An alien character is one that occurs nowhere in the ground
+truth: ¤ if possible.
 """
 
 from __future__ import annotations
@@ -58,18 +61,24 @@ SETS = (
 """The sets of the paper, and ``crop80``, which is what its "Crop 80%" was meant to be."""
 
 SEED = 20200611
-"""Of each set with random letters; the generator is Python's `random.Random`, a new one for every set."""
+"""Of each set with random letters; the generator is Python's `random.Random`,
+a new one for every set.
+"""
 ALIEN = "¤"
 BLOCK_IMAGES = 1024
 LAYOUTS = ("zip", "txt")
 
-_CROP, _SPLIT, _OVERLAP = (re.compile(rf"{name}([1-9][0-9]{{0,3}})") for name in ("crop", "split", "overlap"))
+_CROP, _SPLIT, _OVERLAP = (
+    re.compile(rf"{name}([1-9][0-9]{{0,3}})") for name in ("crop", "split", "overlap")
+)
 _EDIT = re.compile(r"e2e_(insert|delete|replace)([1-9][0-9]{0,3})(_rand)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Toys:
-    """What was written: files by name, images and words of the ground truth, and what the user should know."""
+    """What was written: files by name, images and words of the ground truth,
+    and what the user should know.
+    """
 
     files: tuple[str, ...]
     images: int
@@ -79,7 +88,9 @@ class Toys:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """An object that counts: a box x0, y0, x1, y1 as two corners, else vertices; and its transcription."""
+    """An object that counts: a box x0, y0, x1, y1 as two corners, else
+    vertices; and its transcription.
+    """
 
     is_box: bool
     points: Floats
@@ -101,12 +112,16 @@ class Images:
     def _word(self, i: int) -> Word:
         if self._is_box[i]:
             return Word(True, self._objects.boxes[i].reshape(2, 2), self._objects.texts[i])
-        return Word(False, self._points[self._offsets[i] : self._offsets[i + 1]], self._objects.texts[i])
+        return Word(
+            False, self._points[self._offsets[i] : self._offsets[i + 1]], self._objects.texts[i]
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class _Recipe:
-    """Shares of a word, along its text, that become detections; None copies it. `edit` makes transcriptions."""
+    """Shares of a word, along its text, that become detections; None copies
+    it. `edit` makes transcriptions.
+    """
 
     portions: tuple[tuple[float, float], ...] | None = None
     edit: Callable[[str], str] | None = None
@@ -126,18 +141,23 @@ def write_toys(
     gt : Path
         Any input of a known format.
     out_dir : Path
-        Folder for the files, ``<set>.zip`` or ``<set>.txt``; made if missing. Other files in it stay as they are.
+        Folder for the files, ``<set>.zip`` or ``<set>.txt``; made if missing. Other files in it
+        stay as they are.
     sets : sequence of str
-        Names of sets; all of `SETS` if empty, without those that need transcriptions where the ground truth has none.
+        Names of sets; all of `SETS` if empty, without those that need transcriptions where the
+        ground truth has none.
     layout : {"zip", "txt"}, optional
-        A .zip archive of ICDAR-style .txt files, or an EvaLTex .txt file; by default what the ground truth is.
+        A .zip archive of ICDAR-style .txt files, or an EvaLTex .txt file; by default what the
+        ground truth is.
     options : InputOptions, optional
-        The ground truth's format, where content should not decide, and the folder of pictures for sizes.
+        The ground truth's format, where content should not decide, and the folder of pictures for
+        sizes.
 
     Raises
     ------
     InputError
-        For an unknown set, a faulty ground truth, one without objects that count, or a folder that cannot be written.
+        For an unknown set, a faulty ground truth, one without objects that count, or a folder that
+        cannot be written.
     """
     for name in sets:
         _recipe(name, ALIEN)
@@ -156,14 +176,17 @@ def write_toys(
     images = Images(read.objects)
     words = int((~read.objects.dont_care).sum())
     if not words:
-        raise InputError(f"{gt}: no object that counts; toy detections need ground truth with objects")
+        raise InputError(
+            f"{gt}: no object that counts; toy detections need ground truth with objects"
+        )
     notes = list(source.warnings)
     wanted = list(dict.fromkeys(sets or SETS))
     if not any(word.text for word in chain.from_iterable(images)):
         textual = [name for name in wanted if name.startswith("e2e_")]
         if textual and sets:
             raise InputError(
-                f"{gt}: no transcriptions, which {textual[0]} needs; leave out the sets that begin with e2e_"
+                f"{gt}: no transcriptions, which {textual[0]} needs; leave out the sets that begin"
+                " with e2e_"
             )
         left_out = counted(len(textual), "{count} set[s] that need[s|] transcriptions left out")
         notes.append(f"{left_out}: {gt.name} has none")
@@ -181,7 +204,7 @@ def write_toys(
     return Toys(tuple(files), len(source.names), words, tuple(notes))
 
 
-# Recipes -------------------------------------------------------------------------------------------------------------
+# Recipes ------------------------------------------------------------------------------------------
 
 
 def _recipe(name: str, alien: str) -> _Recipe:
@@ -221,25 +244,36 @@ def _edit(kind: str, characters: int, alien: str, at_random: bool) -> Callable[[
 
 
 def _with_random_letters(generator: random.Random, characters: int, text: str) -> str:
-    """Put another ASCII letter for each of some characters, drawn without repetition and changed from left to right."""
+    """Put another ASCII letter for each of some characters, drawn without
+    repetition and changed from left to right.
+    """
     changed = list(text)
     for place in sorted(generator.sample(range(len(text)), min(characters, len(text)))):
-        changed[place] = generator.choice([letter for letter in string.ascii_letters if letter != text[place]])
+        changed[place] = generator.choice(
+            [letter for letter in string.ascii_letters if letter != text[place]]
+        )
     return "".join(changed)
 
 
 def alien_character(texts: Iterator[str]) -> str:
-    """Return a character that none of the texts has: ¤, or the first printable one from there on."""
+    """Return a character that none of the texts has: ¤, or the first
+    printable one from there on.
+    """
     used = set(chain.from_iterable(texts))
-    return next(c for c in map(chr, count(ord(ALIEN))) if c not in used and c.isprintable() and not c.isspace())
+    return next(
+        c
+        for c in map(chr, count(ord(ALIEN)))
+        if c not in used and c.isprintable() and not c.isspace()
+    )
 
 
 def portion(word: Word, start: float, stop: float) -> Floats:
-    """Return a part of a word along its text, from one share of its length to another, cut points truncated.
+    """Return a part of a word along its text, from one share of its length to another, cut points
+    truncated.
 
-    A box is cut along x. Of other words the upper and the lower chain of vertices are cut, each at these shares of its
-    own length; of a quadrilateral these are its first side, from the first vertex to the second, and the opposite one.
-    Vertices in between stay as they are.
+    A box is cut along x. Of other words the upper and the lower chain of vertices are cut, each at
+    these shares of its own length; of a quadrilateral these are its first side, from the first
+    vertex to the second, and the opposite one. Vertices in between stay as they are.
     """
     if word.is_box:
         (x0, y0), (x1, y1) = word.points.tolist()
@@ -258,10 +292,12 @@ def _detections(words: Sequence[Word], recipe: _Recipe) -> Iterator[Word]:
         if recipe.portions is None:
             yield Word(word.is_box, word.points, text)
         else:
-            yield from (Word(word.is_box, portion(word, *shares), text) for shares in recipe.portions)
+            yield from (
+                Word(word.is_box, portion(word, *shares), text) for shares in recipe.portions
+            )
 
 
-# Files ---------------------------------------------------------------------------------------------------------------
+# Files --------------------------------------------------------------------------------------------
 
 
 def _write(job: Job, writer: Writer, images: Images, recipe: _Recipe) -> None:
@@ -277,15 +313,27 @@ def _write(job: Job, writer: Writer, images: Images, recipe: _Recipe) -> None:
     except InputError as error:
         if job.target.suffix == ".txt" or not job.faults.count:
             raise
-        raise InputError(f"{error}\n{job.place}: EvaLTex .txt files can hold such names (layout txt)") from error
+        raise InputError(
+            f"{error}\n{job.place}: EvaLTex .txt files can hold such names (layout txt)"
+        ) from error
 
 
 def _blocks(job: Job, images: Images, recipe: _Recipe) -> Iterator[Block]:
-    """Yield the detections of some images at a time; at the end, raise what is wrong with any name."""
+    """Yield the detections of some images at a time; at the end, raise what
+    is wrong with any name.
+    """
     words = iter(images)
     for start in range(0, len(job.names), BLOCK_IMAGES):
         names = job.names[start : start + BLOCK_IMAGES]
         detections = (_detections(next(words), recipe) for _ in names)
-        objects = ([CollectedObject(one.points.ravel().tolist(), one.text) for one in image] for image in detections)
-        yield Block(names, columns([CollectedImage(name, job.place).with_objects(next(objects)) for name in names]))
+        objects = (
+            [CollectedObject(one.points.ravel().tolist(), one.text) for one in image]
+            for image in detections
+        )
+        yield Block(
+            names,
+            columns(
+                [CollectedImage(name, job.place).with_objects(next(objects)) for name in names]
+            ),
+        )
     job.faults.raise_if_any()

@@ -1,4 +1,6 @@
-"""ALTO 4: an XML file for each image. Regions are lines, of one text block; polygons have a Shape."""
+"""ALTO 4: an XML file for each image. Regions are lines, of one text block;
+polygons have a Shape.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,10 @@ def _place(shapes: Sequence[Shape]) -> str:
 def _string(job: Job, shape: Shape, k: int) -> str:
     confidence = {} if shape.confidence is None else {"WC": repr(shape.confidence)}
     text = fit(job, shape.text)
-    job.lost[BLANKS] += text.isspace()
-    start = f'<String ID="w{k}"{_place([shape])}{attributes(CONTENT="" if text.isspace() else text, **confidence)}'
+    if text.isspace():
+        text = ""
+        job.lost[BLANKS] += 1
+    start = f'<String ID="w{k}"{_place([shape])}{attributes(CONTENT=text, **confidence)}'
     if shape.is_box:
         return f"{start}/>\n"
     points = " ".join(f"{number(x)},{number(y)}" for x, y in shape.corners)

@@ -1,8 +1,8 @@
 """COCO JSON: annotations of ground truth, a results list of detections.
 
-An image's ``id`` is its name (a number where all names are), as results pair with annotations by ``image_id``. A box
-is a ``bbox`` with an empty ``segmentation``; a polygon is both. Don't care is ``iscrowd`` and ``ignore``; the
-transcription is ``utf8_string``, as in COCO-Text.
+An image's ``id`` is its name (a number where all names are), as results pair with annotations by
+``image_id``. A box is a ``bbox`` with an empty ``segmentation``; a polygon is both. Don't care is
+``iscrowd`` and ``ignore``; the transcription is ``utf8_string``, as in COCO-Text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from evaltex_cli.records import Objects
 from evaltex_cli.runtime.atomic_output import written
 
 REGIONS_LOST = "{count} object[s] lost [its|their] region: COCO JSON holds none"
-IDS_LOST = "{count} object[s] [is|are] numbered again: COCO JSON numbers [it|them] through all images"
+IDS_LOST = (
+    "{count} object[s] [is|are] numbered again: COCO JSON numbers [it|them] through all images"
+)
 RESULT_IDS_LOST = "{count} object[s] [is|are] numbered again: COCO results hold no IDs"
 SIZE_GUESSED = "{count} image[s] of unknown size got the smallest that holds [its|their] objects"
 SIZES_LOST = "{count} image size[s] left out: COCO results hold none"
@@ -59,7 +61,9 @@ def _write(job: Job, blocks: Iterable[Block]) -> None:
         file.write(f',\n"categories": [{json.dumps(_CATEGORY)}]}}\n')
 
 
-def _annotations(job: Job, blocks: Iterable[Block], by_number: bool, images: list[_Record]) -> Iterator[_Record]:
+def _annotations(
+    job: Job, blocks: Iterable[Block], by_number: bool, images: list[_Record]
+) -> Iterator[_Record]:
     """Yield the records of the objects; `images` gets those of the images."""
     last_id = 0
     for block in blocks:
@@ -69,7 +73,9 @@ def _annotations(job: Job, blocks: Iterable[Block], by_number: bool, images: lis
             height, width, known = known_or_smallest_size(block.images, k)
             job.lost[SIZE_GUESSED] += not known
             key = int(name) if by_number else name
-            images.append({"id": key, "file_name": name, "height": plain(height), "width": plain(width)})
+            images.append(
+                {"id": key, "file_name": name, "height": plain(height), "width": plain(width)}
+            )
             for i, shape in _shapes(job, objects, k):
                 if shape["segmentation"]:
                     area = outlines.polygons(objects.outlines)[i].area
@@ -104,7 +110,11 @@ def _results(job: Job, blocks: Iterable[Block], by_number: bool) -> Iterator[_Re
         job.lost[RESULT_IDS_LOST] += renumbered(objects)
         for k, name in enumerate(block.names):
             for i, shape in _shapes(job, objects, k):
-                record = {"image_id": int(name) if by_number else name, "category_id": _CATEGORY["id"], **shape}
+                record = {
+                    "image_id": int(name) if by_number else name,
+                    "category_id": _CATEGORY["id"],
+                    **shape,
+                }
                 if objects.confidences is not None and not np.isnan(objects.confidences[i]):
                     record["score"] = float(objects.confidences[i])
                 else:

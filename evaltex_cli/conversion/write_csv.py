@@ -1,4 +1,6 @@
-"""A table with a header, one object in each row: x0, y0, x1, y1 of boxes, or a column of polygons if there is any."""
+"""A table with a header, one object in each row: x0, y0, x1, y1 of boxes, or
+a column of polygons if there is any.
+"""
 
 from __future__ import annotations
 
@@ -26,21 +28,33 @@ def _write(job: Job, blocks: Iterable[Block]) -> None:
         shapes = ("polygon",)
     with written(job.target) as file:
         table = csv.writer(file, lineterminator="\n")
-        table.writerow(("image", "image_width", "image_height", *shapes, "text", "dont_care", "confidence"))
+        table.writerow(
+            ("image", "image_width", "image_height", *shapes, "text", "dont_care", "confidence")
+        )
         for picture in pictures(job, kept, _HOLDS):
             table.writerows(_rows(job, picture, shapes))
 
 
 def _refuse_what_is_read_otherwise(job: Job, blocks: Iterable[Block]) -> None:
-    """Names are read without outer blanks, and coordinates as fractions if all of them may be such."""
+    """Names are read without outer blanks, and coordinates as fractions if
+    all of them may be such.
+    """
     for name in job.names:
         if name != name.strip():
             job.faults.add(
-                job.place, None, f"image name {quote(name)}", "a name without outer blanks; rename the image"
+                job.place,
+                None,
+                f"image name {quote(name)}",
+                "a name without outer blanks; rename the image",
             )
     boxes = np.concatenate([np.zeros((0, 4)), *(block.images.objects.boxes for block in blocks)])
     if len(boxes) and boxes.min() >= 0 and boxes.max() <= 1:
-        job.faults.add(job.place, None, "no coordinate above 1", "coordinates in pixels, as a table has no unit")
+        job.faults.add(
+            job.place,
+            None,
+            "no coordinate above 1",
+            "coordinates in pixels, as a table has no unit",
+        )
     job.faults.raise_if_any()
 
 

@@ -18,7 +18,9 @@ _CORNERS = ("xtl", "ytl", "xbr", "ybr")
 def _write(job: Job, blocks: Iterable[Block]) -> None:
     files = picture_files(job)
     with written(job.target) as file:
-        file.write('<?xml version="1.0" encoding="utf-8"?>\n<annotations>\n<version>1.1</version>\n')
+        file.write(
+            '<?xml version="1.0" encoding="utf-8"?>\n<annotations>\n<version>1.1</version>\n'
+        )
         for k, picture in enumerate(pictures(job, blocks, _HOLDS)):
             size = {"width": number(picture.width), "height": number(picture.height)}
             file.write(f"<image{attributes(id=str(k), name=files[picture.name], **size)}>\n")

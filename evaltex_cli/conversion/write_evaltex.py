@@ -50,7 +50,9 @@ def refuse_unwritable_names(job: Job) -> None:
     """An EvaLTex file takes a line for a name only where it cannot be anything else."""
     for name in job.names:
         if name != name.strip() or is_object_line(name, job.side):
-            expected = "a name without outer blanks that does not read as an object line; rename the file"
+            expected = (
+                "a name without outer blanks that does not read as an object line; rename the file"
+            )
             job.faults.add(job.place, None, f"image name {quote(name)}", expected)
 
 
@@ -63,13 +65,17 @@ def _object_lines(job: Job, objects: Objects, image: int) -> Iterator[str]:
         text = one_line(objects.texts[i])
         job.lost[LINE_BREAKS] += text != objects.texts[i]
         job.written += 1
-        leading = f"{objects.ids[i]},{objects.regions[i]}" if job.side == "gt" else f"{objects.ids[i]}"
+        leading = (
+            f"{objects.ids[i]},{objects.regions[i]}" if job.side == "gt" else f"{objects.ids[i]}"
+        )
         reject = ("t," if objects.dont_care[i] else "f,") if job.side == "gt" else ""
         yield f'{leading},"{text}",{reject}{",".join(map(number, coordinates))}\n'
 
 
 def _coordinates(job: Job, objects: Objects, i: int) -> list[float] | None:
-    """The numbers of one object's line; None where it has no area, which the format cannot represent."""
+    """The numbers of one object's line; None where it has no area, which the
+    format cannot represent.
+    """
     vertices = vertices_of(objects, i)
     if vertices:
         return vertices if len(vertices) >= 6 else None

@@ -1,4 +1,6 @@
-"""HierText: one JSON document of all images. Regions are lines, of one paragraph; don't care is not legible."""
+"""HierText: one JSON document of all images. Regions are lines, of one
+paragraph; don't care is not legible.
+"""
 
 from __future__ import annotations
 
@@ -48,4 +50,6 @@ def _word(shape: Shape) -> dict[str, Any]:
     return made if shape.confidence is None else made | {"confidence": shape.confidence}
 
 
-WRITER = Writer("hiertext", "HierText: JSON of paragraphs, lines and words", _write, ".json", _HOLDS)
+WRITER = Writer(
+    "hiertext", "HierText: JSON of paragraphs, lines and words", _write, ".json", _HOLDS
+)

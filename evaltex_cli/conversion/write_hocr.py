@@ -1,4 +1,6 @@
-"""hOCR: an HTML file for each image. Regions are lines; boxes are whole pixels, confidences percent."""
+"""hOCR: an HTML file for each image. Regions are lines; boxes are whole
+pixels, confidences percent.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from evaltex_cli.conversion.xml_text import attributes, content, fit, lines_of_w
 BLANKS = "{count} transcription[s] got single blanks for white space"
 _HOLDS = Holds(regions=True, most_vertices=0, boxes=True, whole=True, exact=False)
 _HEAD = (
-    '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml">\n'
+    '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE html>\n<html'
+    ' xmlns="http://www.w3.org/1999/xhtml">\n'
     '<head><title></title><meta name="ocr-system" content="evaltex"/>'
     '<meta name="ocr-capabilities" content="ocr_page ocr_line ocrx_word"/></head>\n<body>\n'
 )
@@ -25,7 +28,9 @@ def _document(job: Job, picture: Picture, file: str) -> Iterator[str]:
     yield f'{_HEAD}<div class="ocr_page"{page}>\n'
     yield from lines_of_words(
         picture,
-        lambda k, run: f'<span class="ocr_line"{attributes(id=f"line_{k}", title=_bbox(bounds(run)))}>\n',
+        lambda k, run: (
+            f'<span class="ocr_line"{attributes(id=f"line_{k}", title=_bbox(bounds(run)))}>\n'
+        ),
         lambda k, shape: _word(job, shape, k),
         "</span>\n",
     )
@@ -38,7 +43,9 @@ def _word(job: Job, shape: Shape, k: int) -> str:
     job.lost[BLANKS] += text != found
     confidence = "" if shape.confidence is None else f"; x_wconf {number(shape.confidence * 100)}"
     title = _bbox(shape.bounds) + confidence
-    return f'<span class="ocrx_word"{attributes(id=f"word_{k}", title=title)}>{content(text)}</span>\n'
+    return (
+        f'<span class="ocrx_word"{attributes(id=f"word_{k}", title=title)}>{content(text)}</span>\n'
+    )
 
 
 def _bbox(box: tuple[float, float, float, float]) -> str:

@@ -1,7 +1,9 @@
-"""ICDAR-style archives and folders: ``gt_NAME.txt`` or ``res_NAME.txt``, with one object in each line.
+"""ICDAR-style archives and folders: ``gt_NAME.txt`` or ``res_NAME.txt``, with one object in each
+line.
 
-`POLYGONS` writes ``x1,y1,...,xn,yn[,confidence][,transcription]``, boxes as their four corners (ICDAR 2015,
-Total-Text); `BOXES` writes ``x0,y0,x1,y1[,confidence][,transcription]``, polygons as their bounding boxes (ICDAR 2013).
+`POLYGONS` writes ``x1,y1,...,xn,yn[,confidence][,transcription]``, boxes as their four corners
+(ICDAR 2015, Total-Text); `BOXES` writes ``x0,y0,x1,y1[,confidence][,transcription]``, polygons as
+their bounding boxes (ICDAR 2013).
 """
 
 from __future__ import annotations
@@ -17,7 +19,10 @@ from evaltex_cli.conversion.base import Block, Job, Writer, number, quoted, renu
 from evaltex_cli.formats.base import DONT_CARE
 from evaltex_cli.records import Objects
 
-WORDS_LOST = "{count} transcription[s] of don't-care objects left out: " + f"{DONT_CARE} stands in [its|their] place"
+WORDS_LOST = (
+    "{count} transcription[s] of don't-care objects left out: "
+    + f"{DONT_CARE} stands in [its|their] place"
+)
 BECAME_DONT_CARE = "{count} object[s] became don't care: [its|their] transcription is " + DONT_CARE
 REGIONS_LOST = "{count} object[s] lost [its|their] region: an ICDAR-style file holds none"
 IDS_LOST = "{count} object[s] [is|are] numbered again: an ICDAR-style file holds no IDs"
@@ -27,7 +32,8 @@ LINE_BREAKS = "{count} transcription[s] got blanks for line breaks"
 CONFIDENCES_LOST = "{count} confidence[s] left out: not all objects have one in [0, 1]"
 BOXED = "{count} polygon[s] written as [its bounding box|their bounding boxes]"
 MIXED = (
-    "{count} object[s] [is a polygon|are polygons] of other than four corners: read the target with the format polygon"
+    "{count} object[s] [is a polygon|are polygons] of other than four corners: read the target with"
+    " the format polygon"
     " (--gt-format or --det-format)"
 )
 FEW = 0.05
@@ -52,10 +58,14 @@ def _write_boxes(job: Job, blocks: Iterable[Block]) -> None:
 
 
 def _write(job: Job, blocks: Sequence[Block], as_boxes: bool) -> None:
-    texts = job.side == "gt" or any(bool(text) for block in blocks for text in block.images.objects.texts)
+    texts = job.side == "gt" or any(
+        bool(text) for block in blocks for text in block.images.objects.texts
+    )
     layout = _Layout(as_boxes, _have_confidences(job, blocks), texts)
     write_files(job, "icdar2015", _entries(job, blocks, layout), always_prefixed=True)
-    corners = np.concatenate([np.zeros(0, np.int64), *(block.images.objects.outlines.counts for block in blocks)])
+    corners = np.concatenate(
+        [np.zeros(0, np.int64), *(block.images.objects.outlines.counts for block in blocks)]
+    )
     others = job.written - int(np.isin(corners, (0, 4)).sum())
     if not as_boxes and texts and 0 < others < FEW * job.written:
         job.lost[MIXED] += others
@@ -69,7 +79,9 @@ def _entries(job: Job, blocks: Iterable[Block], layout: _Layout) -> Iterator[Ent
 
 
 def _have_confidences(job: Job, blocks: Sequence[Block]) -> bool:
-    """Whether all objects have a confidence that the reader takes; lines of one archive have one or none has."""
+    """Whether all objects have a confidence that the reader takes; lines of
+    one archive have one or none has.
+    """
     columns = [block.images.objects.confidences for block in blocks if block.images.objects.count]
     given = np.concatenate([column for column in columns if column is not None] or [np.zeros(0)])
     complete = len(given) > 0 and all(column is not None for column in columns)
@@ -129,6 +141,9 @@ def _transcription(job: Job, text: str, dont_care: bool) -> str:
 
 
 POLYGONS = Writer(
-    "icdar2015", "ICDAR-style .txt files of quadrilaterals or polygons, one per image", _write_polygons, ".zip"
+    "icdar2015",
+    "ICDAR-style .txt files of quadrilaterals or polygons, one per image",
+    _write_polygons,
+    ".zip",
 )
 BOXES = Writer("icdar2013", "ICDAR-style .txt files of boxes, one per image", _write_boxes, ".zip")

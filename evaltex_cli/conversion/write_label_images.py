@@ -1,4 +1,6 @@
-"""Label pictures drawn from boxes and polygons, or taken from a source that has pictures of its own."""
+"""Label pictures drawn from boxes and polygons, or taken from a source that
+has pictures of its own.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,9 @@ def draw_all(
 ) -> Iterator[Block]:
     """Yield the blocks on, after writing a label picture of each image into a folder.
 
-    An object covers the pixels whose centres lie in it; a later object covers earlier ones. Pixel values are IDs, 16
-    bits each. An object of which no pixel is left is a fault, as no label picture could show it.
+    An object covers the pixels whose centres lie in it; a later object covers earlier ones. Pixel
+    values are IDs, 16 bits each. An object of which no pixel is left is a fault, as no label
+    picture could show it.
 
     Parameters
     ----------
@@ -47,7 +50,9 @@ def draw_all(
     done = 0
     for block in blocks:
         for k, name in enumerate(block.names):
-            own = slice(int(block.images.objects.offsets[k]), int(block.images.objects.offsets[k + 1]))
+            own = slice(
+                int(block.images.objects.offsets[k]), int(block.images.objects.offsets[k + 1])
+            )
             size = _size(block, k, name, place, faults)
             if size is None:
                 continue
@@ -72,20 +77,32 @@ def _size(block: Block, k: int, name: str, place: str, faults: FaultLog) -> tupl
 
 
 def _complete(picture: Labels, ids: Ints, name: str, place: str, faults: FaultLog) -> bool:
-    """Whether a picture shows each of these objects, and they all fit; what does not goes to the log."""
+    """Whether a picture shows each of these objects, and they all fit; what
+    does not goes to the log.
+    """
     before = faults.count
     if len(ids) and not (int(ids.min()) > 0 and int(ids.max()) <= LARGEST_LABEL):
-        faults.add(place, None, f"IDs of image {quote(name)}", f"IDs from 1 to {LARGEST_LABEL} for label pictures")
+        faults.add(
+            place,
+            None,
+            f"IDs of image {quote(name)}",
+            f"IDs from 1 to {LARGEST_LABEL} for label pictures",
+        )
     for hidden in np.setdiff1d(ids, picture).tolist():
         found = (
-            f"object {hidden} of image {quote(name)} has no pixel: hidden by later objects, out of the image or flat"
+            f"object {hidden} of image {quote(name)} has no pixel: hidden by later objects, out"
+            " of the image or flat"
         )
-        faults.add(place, None, found, "objects that each keep a pixel; remove it, or change the order")
+        faults.add(
+            place, None, found, "objects that each keep a pixel; remove it, or change the order"
+        )
     return faults.count == before
 
 
 def draw(objects: Objects, own: slice, size: tuple[int, int]) -> Labels:
-    """Return the (height, width) label picture of one image's objects, later ones over earlier ones."""
+    """Return the (height, width) label picture of one image's objects, later
+    ones over earlier ones.
+    """
     picture = np.zeros(size, np.int64)
     for i in range(own.start, own.stop):
         vertices = vertices_of(objects, i)
@@ -107,7 +124,9 @@ def _fill(picture: Labels, vertices: NDArray[np.float64], label: int) -> None:
     for row in range(first, last):
         centre = row + 0.5
         crosses = (y <= centre) != (next_y <= centre)
-        at = x[crosses] + (centre - y[crosses]) * (next_x[crosses] - x[crosses]) / (next_y[crosses] - y[crosses])
+        at = x[crosses] + (centre - y[crosses]) * (next_x[crosses] - x[crosses]) / (
+            next_y[crosses] - y[crosses]
+        )
         edges = np.clip(np.ceil(np.sort(at) - 0.5), 0, width).astype(np.int64).tolist()
         for start, stop in zip(edges[::2], edges[1::2], strict=True):
             picture[row, start:stop] = label

@@ -1,4 +1,5 @@
-"""Label Studio: one JSON document of tasks, annotations of ground truth and predictions of detections.
+"""Label Studio: one JSON document of tasks, annotations of ground truth and predictions of
+detections.
 
 Coordinates are percent of the picture. The label ``###`` is don't care.
 """
@@ -29,8 +30,16 @@ def _tasks(job: Job, blocks: Iterable[Block]) -> Iterator[dict[str, Any]]:
     files = picture_files(job)
     for k, picture in enumerate(pictures(job, blocks, _HOLDS), 1):
         job.lost[SIZES_LOST] += not picture.shapes
-        results = [result for i, shape in enumerate(picture.shapes, 1) for result in _results(picture, shape, i)]
-        yield {"id": k, "data": {"image": quote(files[picture.name], "/ ")}, _SETS[job.side]: [{"result": results}]}
+        results = [
+            result
+            for i, shape in enumerate(picture.shapes, 1)
+            for result in _results(picture, shape, i)
+        ]
+        yield {
+            "id": k,
+            "data": {"image": quote(files[picture.name], "/ ")},
+            _SETS[job.side]: [{"result": results}],
+        }
 
 
 def _results(picture: Picture, shape: Shape, i: int) -> Iterator[dict[str, Any]]:
@@ -40,7 +49,12 @@ def _results(picture: Picture, shape: Shape, i: int) -> Iterator[dict[str, Any]]
     value: dict[str, Any] = {"points": [[x * across, y * down] for x, y in shape.corners]}
     if shape.is_box:
         x0, y0, x1, y1 = shape.coordinates
-        value = {"x": x0 * across, "y": y0 * down, "width": (x1 - x0) * across, "height": (y1 - y0) * down}
+        value = {
+            "x": x0 * across,
+            "y": y0 * down,
+            "width": (x1 - x0) * across,
+            "height": (y1 - y0) * down,
+        }
         value["rotation"] = 0
     common = {
         "id": str(i),
@@ -54,7 +68,13 @@ def _results(picture: Picture, shape: Shape, i: int) -> Iterator[dict[str, Any]]
     yield {**common, **score, "type": f"{kind}labels", "from_name": "label", "value": value | label}
     if shape.text:
         text = {"text": [shape.text]}
-        yield {**common, **score, "type": "textarea", "from_name": "transcription", "value": value | text}
+        yield {
+            **common,
+            **score,
+            "type": "textarea",
+            "from_name": "transcription",
+            "value": value | text,
+        }
 
 
 WRITER = Writer("label-studio", "Label Studio: JSON of tasks", _write, ".json", _HOLDS)

@@ -1,4 +1,6 @@
-"""labelme: a JSON file for each image. Boxes are rectangles; don't care is the flag ``difficult``."""
+"""labelme: a JSON file for each image. Boxes are rectangles; don't care is
+the flag ``difficult``.
+"""
 
 from __future__ import annotations
 

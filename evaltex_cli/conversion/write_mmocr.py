@@ -11,7 +11,10 @@ from evaltex_cli.formats.base import DONT_CARE
 from evaltex_cli.runtime.atomic_output import written
 
 _HOLDS = Holds(dont_care=True, marks=(DONT_CARE,))
-_ABOUT = '"dataset_type": "TextSpottingDataset", "task_name": "textspotting", "category": [{"id": 0, "name": "text"}]'
+_ABOUT = (
+    '"dataset_type": "TextSpottingDataset", "task_name": "textspotting", "category": [{"id":'
+    ' 0, "name": "text"}]'
+)
 
 
 def _write(job: Job, blocks: Iterable[Block]) -> None:

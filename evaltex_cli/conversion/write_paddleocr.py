@@ -1,4 +1,6 @@
-"""PaddleOCR's label file: ``image TAB JSON``, one image in each line; ``difficult`` is don't care."""
+"""PaddleOCR's label file: ``image TAB JSON``, one image in each line;
+``difficult`` is don't care.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ _HOLDS = Holds(sizes=False, dont_care=True, marks=(DONT_CARE, "*"))
 def _write(job: Job, blocks: Iterable[Block]) -> None:
     for name in job.names:
         if name != name.strip() or name.startswith("["):
-            expected = "a name without outer blanks that does not begin with a bracket; rename the image"
+            expected = (
+                "a name without outer blanks that does not begin with a bracket; rename the image"
+            )
             job.faults.add(job.place, None, f"image name {quote(name)}", expected)
     job.faults.raise_if_any()
     files = picture_files(job)
@@ -36,4 +40,6 @@ def _object(job: Job, shape: Shape) -> dict[str, Any]:
     return made if shape.confidence is None else made | {"score": shape.confidence}
 
 
-WRITER = Writer("paddleocr", "PaddleOCR: lines of image, tab, JSON (Label.txt)", _write, ".txt", _HOLDS)
+WRITER = Writer(
+    "paddleocr", "PaddleOCR: lines of image, tab, JSON (Label.txt)", _write, ".txt", _HOLDS
+)

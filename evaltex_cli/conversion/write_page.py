@@ -1,4 +1,6 @@
-"""PAGE XML (2019): an XML file for each image. Regions are lines, of one text region; coordinates are whole numbers."""
+"""PAGE XML (2019): an XML file for each image. Regions are lines, of one text region;
+coordinates are whole numbers.
+"""
 
 from __future__ import annotations
 

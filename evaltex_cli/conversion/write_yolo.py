@@ -1,6 +1,8 @@
-"""YOLO: a text file for each image, ``class x y width height [confidence]`` in fractions of the picture.
+"""YOLO: a text file for each image, ``class x y width height [confidence]`` in fractions of the
+picture.
 
-If any object of the input is a polygon, all are ``class x1 y1 x2 y2 ... [confidence]``, boxes by their corners.
+If any object of the input is a polygon, all are ``class x1 y1 x2 y2 ... [confidence]``, boxes by
+their corners.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from evaltex_cli.conversion.base import Block, Holds, Job, Writer, number
 from evaltex_cli.conversion.holding import Picture, Shape, pictures
 
 OUTSIDE = (
-    "{count} object[s] [reaches|reach] out of the picture: read the target with the format yolo (--gt-format or"
+    "{count} object[s] [reaches|reach] out of the picture: read the target with the format yolo"
+    " (--gt-format or"
     " --det-format)"
 )
 _HOLDS = Holds(texts=False, sizes=False, needs_sizes=True, exact=False)
@@ -28,7 +31,10 @@ def _write(job: Job, blocks: Iterable[Block]) -> None:
 
 def _entries(job: Job, blocks: Iterable[Block], as_polygons: bool) -> Iterator[Entry]:
     for picture in pictures(job, blocks, _HOLDS):
-        yield Entry(picture.name, "".join(_line(job, picture, shape, as_polygons) for shape in picture.shapes))
+        yield Entry(
+            picture.name,
+            "".join(_line(job, picture, shape, as_polygons) for shape in picture.shapes),
+        )
 
 
 def _line(job: Job, picture: Picture, shape: Shape, as_polygons: bool) -> str:

@@ -31,7 +31,10 @@ def attributes(**values: str) -> str:
 
 
 def lines_of_words(
-    picture: Picture, line: Callable[[int, Sequence[Shape]], str], word: Callable[[int, Shape], str], end: str
+    picture: Picture,
+    line: Callable[[int, Sequence[Shape]], str],
+    word: Callable[[int, Shape], str],
+    end: str,
 ) -> Iterator[str]:
     """Yield the start of each line, its words, and its end; lines and words are numbered from 1."""
     words = 0

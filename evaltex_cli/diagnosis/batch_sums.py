@@ -1,4 +1,6 @@
-"""What a diagnosis sums over a data set, batch by batch: mistakes, scores after repairs, and objects in bins."""
+"""What a diagnosis sums over a data set, batch by batch: mistakes, scores
+after repairs, and objects in bins.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ ALL_TYPES = "all"
 class Sums:
     """What one protocol's diagnosis adds up.
 
-    Objects or detections of each kind, evidence after its repair, bins, and the texts of misread pairs.
+    Objects or detections of each kind, evidence after its repair, bins, and the texts of misread
+    pairs.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -40,7 +43,9 @@ class Sums:
         for kind, tally in other.repaired.items():
             self.repaired[kind] = self.repaired[kind] + tally if kind in self.repaired else tally
         for name, theirs in other.bins.items():
-            for ours, more in zip(self.bins.setdefault(name, [BinSums() for _ in theirs]), theirs, strict=True):
+            for ours, more in zip(
+                self.bins.setdefault(name, [BinSums() for _ in theirs]), theirs, strict=True
+            ):
                 ours.add(more)
         if other.misread is not None:
             self.misread = (self.misread or Counter()) + other.misread
@@ -50,8 +55,8 @@ class Sums:
 class _Prepared:
     """One batch's mistakes, and what of their repair is shared by protocols.
 
-    `repairs` contains, for polygons taken as boxes or as they are, the repair of each kind in the images that have it,
-    and of all kinds together in the images that have several.
+    `repairs` contains, for polygons taken as boxes or as they are, the repair of each kind in the
+    images that have it, and of all kinds together in the images that have several.
     """
 
     batch: ImageBatch
@@ -62,7 +67,9 @@ class _Prepared:
 
 @dataclass(slots=True)
 class BatchSums:
-    """A function that diagnoses a batch, fit to be sent to another process; `prepared` is of the batch before."""
+    """A function that diagnoses a batch, fit to be sent to another process;
+    `prepared` is of the batch before.
+    """
 
     thresholds: Thresholds
     edges: Edges
@@ -79,7 +86,9 @@ class BatchSums:
         as_boxes = convention.as_boxes or convention.inclusive
         if as_boxes not in prepared.repairs:
             prepared.repairs[as_boxes] = _repairs(batch, prepared.mistakes, as_boxes)
-        combined = evidence.tally  # in images with mistakes of one kind, the repair of all kinds is that of this kind
+        combined = (
+            evidence.tally
+        )  # in images with mistakes of one kind, the repair of all kinds is that of this kind
         for kind, repair in prepared.repairs[as_boxes].items():
             tally = combined if kind == ALL_TYPES else evidence.tally
             if repair.changed.any():
@@ -98,7 +107,9 @@ class BatchSums:
 
     def _prepare(self, batch: ImageBatch) -> _Prepared:
         if batch.has_masks:
-            raise InputError("diagnose works on boxes and polygons; leave out the folders of label pictures")
+            raise InputError(
+                "diagnose works on boxes and polygons; leave out the folders of label pictures"
+            )
         bins = {
             name: np.searchsorted(np.array(getattr(self.edges, name)), values, side="right")
             for name, values in properties(batch.gt).items()
@@ -107,7 +118,10 @@ class BatchSums:
 
 
 def _repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> dict[str, Repaired]:
-    repairs = {kind: repaired(batch, mistakes, (kind,), as_boxes).of_changed_images() for kind in ERROR_TYPES}
+    repairs = {
+        kind: repaired(batch, mistakes, (kind,), as_boxes).of_changed_images()
+        for kind in ERROR_TYPES
+    }
     has_several = np.sum([repair.changed for repair in repairs.values()], axis=0) > 1
     of_all = repaired(batch, mistakes, ERROR_TYPES, as_boxes)
     repairs[ALL_TYPES] = of_all._replace(changed=has_several).of_changed_images()

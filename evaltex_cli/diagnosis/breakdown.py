@@ -1,4 +1,6 @@
-"""Recall by what objects are like: sorted into bins of height, aspect ratio and length of the text."""
+"""Recall by what objects are like: sorted into bins of height, aspect ratio
+and length of the text.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from evaltex_cli.protocols.base import Evidence, ExactSum, Tally, joined
 from evaltex_cli.protocols.matches import FALSE_POSITIVE, IGNORED, MATCH_TYPES, MISSED
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects
 
-OF_GT = tuple(name for code, name in enumerate(MATCH_TYPES) if code not in (FALSE_POSITIVE, IGNORED))
+OF_GT = tuple(
+    name for code, name in enumerate(MATCH_TYPES) if code not in (FALSE_POSITIVE, IGNORED)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,9 @@ class Bin:
 
 @dataclass(slots=True)
 class BinSums:
-    """What one bin adds up: the protocol's evidence, match types, the sums of the protocol's values, and how many."""
+    """What one bin adds up: the protocol's evidence, match types, the sums of
+    the protocol's values, and how many.
+    """
 
     evidence: Tally | None = None
     matches: Ints = field(default_factory=lambda: np.zeros(len(MATCH_TYPES), np.int64))
@@ -87,7 +93,9 @@ class BinSums:
 
 
 def properties(objects: Objects) -> dict[str, Floats]:
-    """(n,) values that objects are sorted by, named as in `PROPERTIES`; a ratio over height 0 is infinite."""
+    """(n,) values that objects are sorted by, named as in `PROPERTIES`; a
+    ratio over height 0 is infinite.
+    """
     width, height = (objects.boxes[:, 2:] - objects.boxes[:, :2]).T
     ratio = np.full(objects.count, np.inf)
     np.divide(width, height, out=ratio, where=height > 0)
@@ -96,7 +104,8 @@ def properties(objects: Objects) -> dict[str, Floats]:
 
 
 def add_bin(sums: BinSums, run: Run, batch: ImageBatch, evidence: Evidence, inside: Bools) -> None:
-    """Add the objects of a batch that are in a bin, `inside` (G,) bool; the others are made don't-care.
+    """Add the objects of a batch that are in a bin, `inside` (G,) bool; the others are made
+    don't-care.
 
     If don't-care objects change matches, the images are evaluated again, with the batch's overlaps.
     """
@@ -114,7 +123,9 @@ def add_bin(sums: BinSums, run: Run, batch: ImageBatch, evidence: Evidence, insi
         images[batch.gt.image[inside]] = True
         only = replace(batch, gt=replace(batch.gt, dont_care=~inside))
         if run.protocol.recount is not None:
-            tally = run.protocol.recount(only, matches, run.parameters).each(lambda column: column[images])
+            tally = run.protocol.recount(only, matches, run.parameters).each(
+                lambda column: column[images]
+            )
         else:
             measured = overlaps.of(batch, run.protocol.convention(run.parameters))
             chosen = select_images(only, images), select_overlaps(measured, batch, images)
@@ -122,7 +133,9 @@ def add_bin(sums: BinSums, run: Run, batch: ImageBatch, evidence: Evidence, insi
         sums.evidence = joined(sums.evidence, tally.sum())
 
 
-def bins(sums_of_bins: Sequence[BinSums], edges: Sequence[float], evaluation: Evaluation) -> list[Bin]:
+def bins(
+    sums_of_bins: Sequence[BinSums], edges: Sequence[float], evaluation: Evaluation
+) -> list[Bin]:
     """Score the sums of all bins of a property, whose inner edges these are."""
     return [
         _bin(sums, low, high, evaluation)
@@ -133,7 +146,11 @@ def bins(sums_of_bins: Sequence[BinSums], edges: Sequence[float], evaluation: Ev
 def recall_of(sums: BinSums, evaluation: Evaluation) -> float | None:
     """Return the protocol's recall of the objects in a bin; None if no object counts."""
     is_empty = sums.matches.sum() == sums.matches[IGNORED]
-    return None if is_empty or sums.evidence is None else float(evaluation.score(sums.evidence)["recall"] or 0.0)
+    return (
+        None
+        if is_empty or sums.evidence is None
+        else float(evaluation.score(sums.evidence)["recall"] or 0.0)
+    )
 
 
 def _bin(sums: BinSums, low: float | None, high: float | None, evaluation: Evaluation) -> Bin:
@@ -146,5 +163,8 @@ def _bin(sums: BinSums, low: float | None, high: float | None, evaluation: Evalu
         found=objects - matches[MISSED],
         recall=recall_of(sums, evaluation),
         matches={name: matches[MATCH_TYPES.index(name)] for name in OF_GT},
-        means={name: total / n if (n := sums.numbers[name]) else None for name, total in sums.values.items()},
+        means={
+            name: total / n if (n := sums.numbers[name]) else None
+            for name, total in sums.values.items()
+        },
     )

@@ -33,7 +33,9 @@ SAME_AREA = 1e-9
 
 @dataclass(slots=True)
 class _NewDetections:
-    """Detections made by repairs, each in the place of another, with an outline that is a box or a ring of vertices."""
+    """Detections made by repairs, each in the place of another, with an
+    outline that is a box or a ring of vertices.
+    """
 
     image: list[int] = field(default_factory=list)
     place: list[int] = field(default_factory=list)
@@ -70,7 +72,9 @@ class _Outlines:
         return shapes.geometries(self.shapes, index)
 
 
-def repaired(batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], as_boxes: bool = False) -> Repaired:
+def repaired(
+    batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], as_boxes: bool = False
+) -> Repaired:
     """Repair some kinds of mistakes.
 
     Parameters
@@ -83,23 +87,22 @@ def repaired(batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], as_b
     as_boxes : bool
         Whether polygons are repaired as their bounding boxes, for a protocol that takes them so.
 
-    Notes
-    -----
-    =========  ====================================================================================================
-    missed     a detection with the object's outline and transcription is added
-    split      the pieces become one: boxes their bounding box; polygons their union and what of the object lies
-               in the union's convex hull. Pieces of several objects that hang together become one, still merged,
-               unless merged is repaired too
+    Notes ----- =========
+    ====================================================================================================
+    missed     a detection with the object's outline and transcription is added split      the
+    pieces become one: boxes their bounding box; polygons their union and what of the object lies
+               in the union's convex hull. Pieces of several objects that hang together become one,
+               still merged, unless merged is repaired too
     merged     the detection becomes one for each of its objects: its intersection with the object
-    loose      the detection is cut to its intersection with the object
-    tight      the detection is joined with the object: boxes the bounding box of both; polygons the union
-    false      the detection is removed
-    duplicate  the detection is removed
-    =========  ====================================================================================================
+    loose      the detection is cut to its intersection with the object tight      the detection is
+    joined with the object: boxes the bounding box of both; polygons the union false      the
+    detection is removed duplicate  the detection is removed =========
+    ====================================================================================================
 
-    Where loose and tight are both repaired, a detection that is both becomes its object. Pieces of a cut detection
-    have one word each, in reading order, where it has as many words; else its whole text. United pieces have their
-    texts in reading order, with blanks between where the object's own text has any.
+    Where loose and tight are both repaired, a detection that is both becomes its object. Pieces of
+    a cut detection have one word each, in reading order, where it has as many words; else its whole
+    text. United pieces have their texts in reading order, with blanks between where the object's
+    own text has any.
     """
     gt, det = _Outlines(batch.gt, as_boxes), _Outlines(batch.det, as_boxes)
     made = _NewDetections()
@@ -120,7 +123,12 @@ def repaired(batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], as_b
 
 
 def _repair_relations(
-    batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], gt: _Outlines, det: _Outlines, made: _NewDetections
+    batch: ImageBatch,
+    mistakes: Mistakes,
+    kinds: Collection[str],
+    gt: _Outlines,
+    det: _Outlines,
+    made: _NewDetections,
 ) -> Bools:
     """Repair split and merged; return which detections gave way."""
     none = np.zeros(len(mistakes.gt), dtype=bool)
@@ -151,7 +159,12 @@ def _repair_relations(
 
 
 def _repair_outlines(
-    batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], gt: _Outlines, det: _Outlines, made: _NewDetections
+    batch: ImageBatch,
+    mistakes: Mistakes,
+    kinds: Collection[str],
+    gt: _Outlines,
+    det: _Outlines,
+    made: _NewDetections,
 ) -> Bools:
     """Repair loose and tight; return which detections gave way."""
     none = np.zeros(len(mistakes.gt), dtype=bool)
@@ -174,13 +187,19 @@ def _confidences(det: Objects) -> Floats:
 
 def _cut(det: _Outlines, j: Ints, gt: _Outlines, i: Ints) -> list[Floats]:
     """Outlines of the intersections of detections and objects."""
-    low, high = np.maximum(det.boxes[j, :2], gt.boxes[i, :2]), np.minimum(det.boxes[j, 2:], gt.boxes[i, 2:])
+    low, high = (
+        np.maximum(det.boxes[j, :2], gt.boxes[i, :2]),
+        np.minimum(det.boxes[j, 2:], gt.boxes[i, 2:]),
+    )
     return _overlaid("intersection", np.concatenate([low, high], axis=1), det, j, gt, i)
 
 
 def _grown(det: _Outlines, j: Ints, gt: _Outlines, i: Ints) -> list[Floats]:
     """Outlines of detections joined with objects."""
-    low, high = np.minimum(det.boxes[j, :2], gt.boxes[i, :2]), np.maximum(det.boxes[j, 2:], gt.boxes[i, 2:])
+    low, high = (
+        np.minimum(det.boxes[j, :2], gt.boxes[i, :2]),
+        np.maximum(det.boxes[j, 2:], gt.boxes[i, 2:]),
+    )
     return _overlaid("union", np.concatenate([low, high], axis=1), det, j, gt, i)
 
 
@@ -189,7 +208,12 @@ def _replaced(det: _Outlines, j: Ints, gt: _Outlines, i: Ints) -> list[Floats]:
 
 
 def _overlaid(
-    how: Literal["intersection", "union"], boxes: Floats, det: _Outlines, j: Ints, gt: _Outlines, i: Ints
+    how: Literal["intersection", "union"],
+    boxes: Floats,
+    det: _Outlines,
+    j: Ints,
+    gt: _Outlines,
+    i: Ints,
 ) -> list[Floats]:
     """Boxes, and the outlines of overlays for them where a side is a polygon.
 
@@ -201,7 +225,9 @@ def _overlaid(
         return result
     detections, objects = det.geometries(j[which]), gt.geometries(i[which])
     overlay: Any = getattr(geometry.geos, how)(detections, objects)
-    area, det_area, gt_area = (geometry.shapely.area(side) for side in (overlay, detections, objects))
+    area, det_area, gt_area = (
+        geometry.shapely.area(side) for side in (overlay, detections, objects)
+    )
     for k, (at, shape) in enumerate(zip(which.tolist(), overlay, strict=True)):
         if abs(area[k] - gt_area[k]) <= SAME_AREA * gt_area[k]:
             result[at] = gt[int(i[at])]
@@ -253,7 +279,8 @@ def _components(mistakes: Mistakes, united: Bools) -> Ints:
     lowest = np.full(len(mistakes.merged), len(label), np.int64)
     while True:
         before = label.copy()
-        # The lowest label spreads along links, from objects to detections and back, until nothing changes.
+        # The lowest label spreads along links, from objects to detections and back, until nothing
+        # changes.
         np.minimum.at(lowest, det, label[gt])
         np.minimum.at(label, gt, lowest[det])
         if (label == before).all():
@@ -261,7 +288,9 @@ def _components(mistakes: Mistakes, united: Bools) -> Ints:
 
 
 def _words(batch: ImageBatch, gt: Ints, det: Ints) -> list[str]:
-    """The text of each piece of a cut detection: one word in reading order if there are as many, else all of it."""
+    """The text of each piece of a cut detection: one word in reading order if
+    there are as many, else all of it.
+    """
     result = [batch.det.texts[j] for j in det.tolist()]
     groups: dict[int, list[int]] = {}
     for k, j in enumerate(det.tolist()):
@@ -284,19 +313,27 @@ def _joined(parts: Sequence[Floats], texts: Sequence[str], gt: Objects, objects:
 
 
 def _bounds(outline: Floats) -> Floats:
-    return outline if outline.ndim == 1 else np.concatenate([outline.min(axis=0), outline.max(axis=0)])
+    return (
+        outline if outline.ndim == 1 else np.concatenate([outline.min(axis=0), outline.max(axis=0)])
+    )
 
 
 def _reading_order(boxes: Floats, around: Floats) -> list[int]:
-    """Order of boxes along the longer side of what is around them: from the left, or from the top."""
+    """Order of boxes along the longer side of what is around them: from the
+    left, or from the top.
+    """
     width, height = around[:, 2:].max(axis=0) - around[:, :2].min(axis=0)
     axis = 0 if width >= height else 1
-    order: list[int] = np.lexsort((boxes[:, 1 - axis], boxes[:, axis] + boxes[:, axis + 2])).tolist()
+    order: list[int] = np.lexsort(
+        (boxes[:, 1 - axis], boxes[:, axis] + boxes[:, axis + 2])
+    ).tolist()
     return order
 
 
 def _assembled(det: Objects, unchanged: Ints, made: _NewDetections) -> tuple[Objects, Ints]:
-    """Join detections that stay and those made, each in its place; return their rows too (`Repaired`)."""
+    """Join detections that stay and those made, each in its place; return
+    their rows too (`Repaired`).
+    """
     count = len(made.image)
     if not count and len(unchanged) == det.count:
         return det, unchanged
@@ -304,7 +341,9 @@ def _assembled(det: Objects, unchanged: Ints, made: _NewDetections) -> tuple[Obj
     place = np.concatenate([unchanged, np.array(made.place, np.int64)])
     numbers = np.concatenate([np.zeros(0), *(outline.ravel() for outline in made.outlines)])
     sizes = np.array([outline.size for outline in made.outlines], np.int64)
-    drawn, _ = outlines.from_numbers(numbers, sizes, np.array([outline.ndim == 1 for outline in made.outlines], bool))
+    drawn, _ = outlines.from_numbers(
+        numbers, sizes, np.array([outline.ndim == 1 for outline in made.outlines], bool)
+    )
     highest = int(det.ids.max(initial=0))
     ids = np.arange(highest + 1, highest + 1 + count)
     new = Objects(
@@ -314,9 +353,15 @@ def _assembled(det: Objects, unchanged: Ints, made: _NewDetections) -> tuple[Obj
         regions=ids,
         dont_care=np.zeros(count, dtype=bool),
         texts=concatenate_texts(made.texts),
-        confidences=np.array(made.confidences) if det.confidences is not None or not det.count else None,
+        confidences=np.array(made.confidences)
+        if det.confidences is not None or not det.count
+        else None,
     )
     # By image; in it, what was made takes the place of what it was made of.
     order = np.lexsort((place, image))
     rows = np.concatenate([unchanged, det.count + np.arange(count)])[order]
-    return take(concatenate([det, new]), rows, offsets_of(np.bincount(image, minlength=len(det.offsets) - 1))), rows
+    return take(
+        concatenate([det, new]),
+        rows,
+        offsets_of(np.bincount(image, minlength=len(det.offsets) - 1)),
+    ), rows

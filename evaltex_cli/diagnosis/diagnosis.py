@@ -1,7 +1,9 @@
-"""Where the score is lost: the share of every kind of mistake, and recall by the size and length of objects.
+"""Where the score is lost: the share of every kind of mistake, and recall by the size and length of
+objects.
 
-The idea is TIDE's (Bolya et al., ECCV 2020), for text and for any protocol: the share of a kind is the change of the
-score when that kind alone is repaired and everything is scored again by the same protocol.
+The idea is TIDE's (Bolya et al., ECCV 2020), for text and for any protocol: the share of a kind is
+the change of the score when that kind alone is repaired and everything is scored again by the same
+protocol.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ class KindShare(Record):
     counted : str
         ``objects`` or ``detections``.
     shares : dict
-        Score -> its change when this kind alone is repaired; below 0 where the correction costs more than it gains.
+        Score -> its change when this kind alone is repaired; below 0 where the correction costs
+        more than it gains.
     """
 
     kind: str
@@ -101,17 +104,25 @@ class Diagnosis(Record):
         """Return the headline score, and the kind of mistake that costs most of it."""
         name, value = list(self.scores.items())[-1]
         worst = max(self.kinds, key=lambda kind: kind.shares[name])
-        most = f"; {worst.kind} costs most ({number(worst.shares[name])})" if worst.shares[name] > 0 else ""
+        most = (
+            f"; {worst.kind} costs most ({number(worst.shares[name])})"
+            if worst.shares[name] > 0
+            else ""
+        )
         return f"{name} {number(value)}{most}"
 
     def shown(self) -> Table:
-        """Return one row per kind of mistake: how many, and what the scores gain when it alone is repaired."""
+        """Return one row per kind of mistake: how many, and what the scores
+        gain when it alone is repaired.
+        """
         rows = [["mistake", "count", "of", *self.scores]]
         for kind in self.kinds:
             shares = (number(kind.shares[name], "+") for name in self.scores)
             rows.append([kind.kind, str(kind.count), kind.counted, *shares])
         scores = ", ".join(f"{name} {number(value)}" for name, value in self.scores.items())
-        return Table(f"{self.protocol}: {scores}; gained if one kind of mistake were repaired:", rows)
+        return Table(
+            f"{self.protocol}: {scores}; gained if one kind of mistake were repaired:", rows
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members of the command's JSON for one protocol."""
@@ -123,8 +134,8 @@ class Diagnosis(Record):
         Parameters
         ----------
         table : {'mistakes', 'objects'}
-            One row per kind of mistake and score; or per bin of the ground truth's objects by height, aspect ratio and
-            length.
+            One row per kind of mistake and score; or per bin of the ground truth's objects by
+            height, aspect ratio and length.
 
         Raises
         ------
@@ -133,13 +144,21 @@ class Diagnosis(Record):
         """
         if table == "mistakes":
             kinds = ((one, name) for one in self.kinds for name in self.scores)
-            rows = ((self.protocol, one.kind, one.count, one.counted, name, one.shares[name]) for one, name in kinds)
+            rows = (
+                (self.protocol, one.kind, one.count, one.counted, name, one.shares[name])
+                for one, name in kinds
+            )
             return frame_of_rows(("protocol", "mistake", "count", "of", "score", "share"), rows)
         if table != "objects":
             raise unknown_table(table, ("mistakes", "objects"))
         bins_ = ((name, one) for name, bins in self.breakdowns.items() for one in bins)
-        of_bins = ((self.protocol, name, one.low, one.high, one.objects, one.found, one.recall) for name, one in bins_)
-        return frame_of_rows(("protocol", "property", "low", "high", "objects", "found", "recall"), of_bins)
+        of_bins = (
+            (self.protocol, name, one.low, one.high, one.objects, one.found, one.recall)
+            for name, one in bins_
+        )
+        return frame_of_rows(
+            ("protocol", "property", "low", "high", "objects", "found", "recall"), of_bins
+        )
 
 
 class Diagnostician:
@@ -170,7 +189,9 @@ class Diagnostician:
         sums = self._sums[evaluation.protocol.name]
         names = tuple(dict.fromkeys(("recall", "precision", evaluation.protocol.headline[-1])))
         scores = _chosen(evaluation.scores, names)
-        after = {kind: _chosen(evaluation.score(tally), names) for kind, tally in sums.repaired.items()}
+        after = {
+            kind: _chosen(evaluation.score(tally), names) for kind, tally in sums.repaired.items()
+        }
         kinds = [
             KindShare(
                 kind,
@@ -193,11 +214,16 @@ class Diagnostician:
             losses=losses,
             kinds=kinds,
             interaction={
-                name: math.fsum([losses[name], -unexplained[name], *(-kind.shares[name] for kind in kinds)])
+                name: math.fsum(
+                    [losses[name], -unexplained[name], *(-kind.shares[name] for kind in kinds)]
+                )
                 for name in names
             },
             unexplained=unexplained,
-            breakdowns={name: bins(sums.bins[name], getattr(self.edges, name), evaluation) for name in PROPERTIES},
+            breakdowns={
+                name: bins(sums.bins[name], getattr(self.edges, name), evaluation)
+                for name in PROPERTIES
+            },
             warnings=evaluation.warnings,
             misread=None if sums.misread is None else most_frequent(sums.misread),
         )
@@ -233,11 +259,14 @@ def diagnose(
     Raises
     ------
     InputError, ConfigError
-        As `evaluate.evaluate`; `ConfigError` also for thresholds out of range and edges that do not rise.
+        As `evaluate.evaluate`; `ConfigError` also for thresholds out of range and edges that do not
+        rise.
     """
     diagnostician = Diagnostician(thresholds, edges)
     records = {protocol: config.checked(protocol, parameters)}
-    return diagnosed(open_inputs(Path(gt), Path(det), options or InputOptions()), records, diagnostician)[0]
+    return diagnosed(
+        open_inputs(Path(gt), Path(det), options or InputOptions()), records, diagnostician
+    )[0]
 
 
 def diagnosed(
@@ -272,7 +301,9 @@ def _refuse_bad(thresholds: Thresholds, edges: Edges) -> None:
         values = getattr(edges, name)
         rises = all(low < high for low, high in pairwise(values))
         if not rises or not all(map(math.isfinite, values)):
-            raise ConfigError(f"edges of {name} are {', '.join(map(str, values))}; expected numbers that rise")
+            raise ConfigError(
+                f"edges of {name} are {', '.join(map(str, values))}; expected numbers that rise"
+            )
 
 
 def _chosen(scores: Mapping[str, Any], names: Sequence[str]) -> dict[str, float]:

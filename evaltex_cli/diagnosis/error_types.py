@@ -1,4 +1,6 @@
-"""What went wrong with every object and every detection, from shapes alone: the same for every protocol."""
+"""What went wrong with every object and every detection, from shapes alone:
+the same for every protocol.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ class Thresholds:
     overlap : float
         A detection is on an object from this share of either's area.
     tight, loose : float
-        Less than this share of the object is covered; less than this share of the detection is text.
+        Less than this share of the object is covered; less than this share of the detection is
+        text.
     surplus : float
         Duplicates together cover no more than this share of the object beyond what one does.
     """
@@ -47,8 +50,8 @@ class Mistakes:
     Attributes
     ----------
     gt, det : (p,) int64
-        Links of objects that count with the detections that are on them, sorted by (gt, det), without those of
-        duplicates.
+        Links of objects that count with the detections that are on them, sorted by (gt, det),
+        without those of duplicates.
     missed, split, tight : (G,) bool
     merged, loose, false, duplicate : (D,) bool
     """
@@ -77,13 +80,16 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     thresholds : Thresholds
 
     Notes
-    -----
-    A detection is *on* an object when their intersection is at least `overlap` of either's area. One on several
-    objects has a home, that of highest IoU (pairs of IoU above 0.5 are made one-to-one first, the best first), and is
-    on another only when it covers more than `overlap` of it beyond what the home covers of it (as EvaLTex's Eq. 5):
-    so objects that overlap are no mistake of a detection that equals one of them.
+    ----- A detection is *on* an object when their intersection is at least `overlap` of either's
+    area. One on several objects has a home, that of highest IoU (pairs of IoU above 0.5 are made
+    one-to-one first, the best first), and is on another only when it covers more than `overlap` of
+    it beyond what the home covers of it (as EvaLTex's Eq. 5): so objects that overlap are no
+    mistake of a detection that equals one of them.
     """
-    gt_shapes, det_shapes = shapes.from_objects(batch.gt, CONTINUOUS), shapes.from_objects(batch.det, CONTINUOUS)
+    gt_shapes, det_shapes = (
+        shapes.from_objects(batch.gt, CONTINUOUS),
+        shapes.from_objects(batch.det, CONTINUOUS),
+    )
     measured = overlaps.of(batch)
     gt, det, area = measured.gt, measured.det, measured.area
     gt_area, det_area = measured.gt_area, measured.det_area
@@ -119,7 +125,9 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     together = np.zeros(batch.gt.count)
     if crowded.any():
         together = shapes.union_area(
-            gt[crowded], shapes.Pairs(gt_shapes, gt[crowded], det_shapes, det[crowded]), batch.gt.count
+            gt[crowded],
+            shapes.Pairs(gt_shapes, gt[crowded], det_shapes, det[crowded]),
+            batch.gt.count,
         )
     enough = sound | (area >= together[gt] - (thresholds.surplus + SLACK) * gt_area[gt])
     best = np.full(batch.gt.count, len(order), np.int64)
@@ -160,14 +168,14 @@ def _homes(gt: Ints, det: Ints, iou: Floats, order: Ints, detections: int) -> In
     """(D,) the object that each detection is foremost on; -1 where none.
 
     Notes
-    -----
-    Every round settles all pairs that are the best left to both of their sides, so it ends as if pairs were taken one
-    by one, the best first.
+    ----- Every round settles all pairs that are the best left to both of their sides, so it ends as
+    if pairs were taken one by one, the best first.
     """
     home = np.full(detections, -1, np.int64)
     queue = order[iou[order] > SAME_IOU + SLACK]
     while len(queue):
-        # The queue is sorted, the best first: where each object, and each detection, comes first in it.
+        # The queue is sorted, the best first: where each object, and each detection, comes first in
+        # it.
         of_gt, of_det = (np.unique(side[queue], return_index=True)[1] for side in (gt, det))
         settled = queue[np.intersect1d(of_gt, of_det)]
         home[det[settled]] = gt[settled]

@@ -1,4 +1,6 @@
-"""Words and characters that are misread most often, of the pairs of a protocol that compares texts."""
+"""Words and characters that are misread most often, of the pairs of a
+protocol that compares texts.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ Pairs = Counter[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Misreading:
-    """A word or a character, what was read for it, and how often; one of both is empty if it is missing or too much."""
+    """A word or a character, what was read for it, and how often; one of both
+    is empty if it is missing or too much.
+    """
 
     expected: str
     read: str
@@ -44,7 +48,9 @@ class Misread(Record):
 
 
 def misread_pairs(batch: ImageBatch, evidence: Evidence) -> Pairs | None:
-    """Return the texts of the pairs of a batch that are wrong; None if the protocol does not compare texts."""
+    """Return the texts of the pairs of a batch that are wrong; None if the
+    protocol does not compare texts.
+    """
     matches = evidence.matches
     if matches is None or IS_RIGHT not in matches.gt.values:
         return None
@@ -53,7 +59,8 @@ def misread_pairs(batch: ImageBatch, evidence: Evidence) -> Pairs | None:
     wrong = np.flatnonzero(paired & (of_gt.values[IS_RIGHT] == 0))
     partners = of_gt.partners[of_gt.offsets[wrong]]
     return Counter(
-        (batch.gt.texts[i], batch.det.texts[j]) for i, j in zip(wrong.tolist(), partners.tolist(), strict=True)
+        (batch.gt.texts[i], batch.det.texts[j])
+        for i, j in zip(wrong.tolist(), partners.tolist(), strict=True)
     )
 
 
@@ -73,9 +80,11 @@ def _listed(counts: Pairs) -> list[Misreading]:
 
 
 def edits(expected: str, read: str) -> Iterator[tuple[str, str]]:
-    """Yield the characters that differ between two texts, the last first, as the fewest edits pair them.
+    """Yield the characters that differ between two texts, the last first, as the fewest edits pair
+    them.
 
-    A character is paired with another one if that is among the fewest edits; else it is missing, or too much.
+    A character is paired with another one if that is among the fewest edits; else it is missing, or
+    too much.
 
     >>> list(edits("HOTEL", "H0TELS"))
     [('', 'S'), ('O', '0')]

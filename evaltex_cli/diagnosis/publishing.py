@@ -14,20 +14,27 @@ def markdown(diagnoses: Sequence[Diagnosis]) -> str:
     blocks = ["<!-- evaltex diagnosis -->"]
     for diagnosis in diagnoses:
         blocks += [f"### {diagnosis.protocol}", "", markup.in_markdown(_shares(diagnosis))]
-        blocks += [markup.in_markdown(_bins(name, bins)) for name, bins in diagnosis.breakdowns.items()]
+        blocks += [
+            markup.in_markdown(_bins(name, bins)) for name, bins in diagnosis.breakdowns.items()
+        ]
     return "\n".join(blocks)
 
 
 def latex(diagnoses: Sequence[Diagnosis]) -> str:
     """Return the shares of the error types."""
-    return "\n".join(["% evaltex diagnosis", *(markup.in_latex(_shares(diagnosis)) for diagnosis in diagnoses)])
+    return "\n".join(
+        ["% evaltex diagnosis", *(markup.in_latex(_shares(diagnosis)) for diagnosis in diagnoses)]
+    )
 
 
 def _shares(diagnosis: Diagnosis) -> Iterator[Sequence[markup.Cell]]:
     yield [f"error type ({diagnosis.protocol})", "count", *diagnosis.scores]
     for kind in diagnosis.kinds:
         yield [kind.kind, kind.count, *kind.shares.values()]
-    for row, shares in (("interaction", diagnosis.interaction), ("unexplained", diagnosis.unexplained)):
+    for row, shares in (
+        ("interaction", diagnosis.interaction),
+        ("unexplained", diagnosis.unexplained),
+    ):
         yield [row, "", *shares.values()]
     yield ["loss", "", *diagnosis.losses.values()]
     yield ["score", "", *diagnosis.scores.values()]
@@ -36,4 +43,10 @@ def _shares(diagnosis: Diagnosis) -> Iterator[Sequence[markup.Cell]]:
 def _bins(name: str, bins: Sequence[Bin]) -> Iterator[Sequence[markup.Cell]]:
     yield [name, "objects", "found", "recall", *OF_GT]
     for one in bins:
-        yield [one.range, one.objects, one.found, one.recall, *(one.matches[match] for match in OF_GT)]
+        yield [
+            one.range,
+            one.objects,
+            one.found,
+            one.recall,
+            *(one.matches[match] for match in OF_GT),
+        ]

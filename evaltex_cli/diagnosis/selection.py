@@ -8,7 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from evaltex_cli.geometry import overlaps
-from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps, offsets_of
+from evaltex_cli.records import (
+    Bools,
+    Convention,
+    Floats,
+    ImageBatch,
+    Ints,
+    Objects,
+    Overlaps,
+    offsets_of,
+)
 from evaltex_cli.records.rows import take
 
 
@@ -23,7 +32,8 @@ class Repaired(NamedTuple):
     changed : (images,) bool
         Images whose detections changed.
     rows : (detections,) int64
-        Which detection of the batch before each was; of one that the repair made, a number beyond these.
+        Which detection of the batch before each was; of one that the repair made, a number beyond
+        these.
     """
 
     batch: ImageBatch
@@ -37,7 +47,8 @@ class Repaired(NamedTuple):
 
 
 def overlaps_after(before: ImageBatch, repair: Repaired, convention: Convention) -> Overlaps:
-    """Return the overlaps of repaired images; only those of detections that the repair made are measured.
+    """Return the overlaps of repaired images; only those of detections that the repair made are
+    measured.
 
     Parameters
     ----------

@@ -15,11 +15,15 @@ from evaltex_cli.results.slices import Slice, parse
 
 
 def inside(one: Slice, objects: Objects) -> Bools:
-    """(n,) whether an object is in a slice and counts; the same objects as in a bin with its bounds."""
+    """(n,) whether an object is in a slice and counts; the same objects as in
+    a bin with its bounds.
+    """
     values = properties(objects)[one.quantity]
     edges = [edge for edge in (one.low, one.high) if edge is not None]
     place = 0 if one.low is None else 1
-    found: Bools = (np.searchsorted(np.array(edges), values, side="right") == place) & ~objects.dont_care
+    found: Bools = (
+        np.searchsorted(np.array(edges), values, side="right") == place
+    ) & ~objects.dont_care
     return found
 
 
@@ -52,7 +56,9 @@ class SliceRecalls:
     """
 
     def __init__(self, wanted: Mapping[str, Iterable[str]]) -> None:
-        self._wanted = {name: tuple(dict.fromkeys(map(parse, texts))) for name, texts in wanted.items()}
+        self._wanted = {
+            name: tuple(dict.fromkeys(map(parse, texts))) for name, texts in wanted.items()
+        }
         self._sums = {name: [BinSums() for _ in slices] for name, slices in self._wanted.items()}
         self.sink = Sink(_OfBatch(self._wanted), self._take)
 
@@ -61,7 +67,9 @@ class SliceRecalls:
             ours.add(more)
 
     def of(self, evaluation: Evaluation) -> dict[str, float | None]:
-        """Name of a slice -> its recall, None without objects; of a protocol whose evaluation is done."""
+        """Name of a slice -> its recall, None without objects; of a protocol
+        whose evaluation is done.
+        """
         name = evaluation.protocol.name
         pairs = zip(self._wanted.get(name, ()), self._sums.get(name, []), strict=True)
         return {one.name: recall_of(sums, evaluation) for one, sums in pairs}

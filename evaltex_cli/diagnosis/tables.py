@@ -23,7 +23,9 @@ def csv_rows(diagnoses: Sequence[Diagnosis]) -> str:
     writer.writerow(["protocol", "part", "row", "quantity", "value"])
     for diagnosis in diagnoses:
         for part, row, quantity, value in _values(diagnosis):
-            writer.writerow([diagnosis.protocol, part, row, quantity, "" if value is None else value])
+            writer.writerow(
+                [diagnosis.protocol, part, row, quantity, "" if value is None else value]
+            )
     return file.getvalue()
 
 
@@ -41,7 +43,9 @@ FORMATS: dict[str, Callable[[Sequence[Diagnosis]], str]] = {
 
 
 def fields(diagnosis: Diagnosis) -> JsonObject:
-    """A diagnosis as JSON's kinds of values; without `misread` if the protocol does not compare texts."""
+    """A diagnosis as JSON's kinds of values; without `misread` if the
+    protocol does not compare texts.
+    """
     values = asdict(diagnosis) | {"remainder": diagnosis.remainder}
     return {name: value for name, value in values.items() if name != "misread" or value is not None}
 
@@ -59,7 +63,9 @@ def _values(diagnosis: Diagnosis) -> Iterator[tuple[str, str, str, float | None]
             yield "total", row, name, value
     for part, bins in diagnosis.breakdowns.items():
         for one in bins:
-            yield from ((part, one.range, quantity, value) for quantity, value in _bin_values(one).items())
+            yield from (
+                (part, one.range, quantity, value) for quantity, value in _bin_values(one).items()
+            )
     if diagnosis.misread is not None:
         yield from _misread_values(diagnosis.misread)
 
@@ -68,9 +74,17 @@ def _misread_values(misread: Misread) -> Iterator[tuple[str, str, str, float]]:
     yield "misread", "all", "pairs", misread.pairs
     for part in MISREAD:
         rows = getattr(misread, part)
-        yield from ((f"misread {part}", f"{one.expected} -> {one.read}", "count", one.count) for one in rows)
+        yield from (
+            (f"misread {part}", f"{one.expected} -> {one.read}", "count", one.count) for one in rows
+        )
 
 
 def _bin_values(one: Bin) -> dict[str, float | None]:
     means = {f"mean {name}": mean for name, mean in one.means.items()}
-    return {"objects": one.objects, "found": one.found, "recall": one.recall, **one.matches, **means}
+    return {
+        "objects": one.objects,
+        "found": one.found,
+        "recall": one.recall,
+        **one.matches,
+        **means,
+    }

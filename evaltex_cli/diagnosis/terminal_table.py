@@ -1,4 +1,6 @@
-"""A diagnosis for reading on a terminal: what each kind of mistake costs, recall by properties, the conclusion."""
+"""A diagnosis for reading on a terminal: what each kind of mistake costs,
+recall by properties, the conclusion.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,11 @@ from evaltex_cli.results.screen import Screen, aligned, fitted, joined, narrowed
 from evaltex_cli.results.slices import Slice
 from evaltex_cli.results.text_tables import printable
 
-HEADS = {"height": "height, pixels", "aspect_ratio": "width / height", "length": "characters of the text"}
+HEADS = {
+    "height": "height, pixels",
+    "aspect_ratio": "width / height",
+    "length": "characters of the text",
+}
 """What objects are sorted by, in a few words."""
 DECIMALS = 4
 _HALF = 0.5 / 10**DECIMALS
@@ -21,7 +27,8 @@ _HALF = 0.5 / 10**DECIMALS
 
 
 def table(diagnoses: Sequence[Diagnosis], screen: Screen, all_scores: bool) -> str:
-    """Return the table of all diagnoses; its shares are rounded such that they sum to the rounded loss.
+    """Return the table of all diagnoses; its shares are rounded such that they sum to the rounded
+    loss.
 
     Parameters
     ----------
@@ -38,16 +45,20 @@ def table(diagnoses: Sequence[Diagnosis], screen: Screen, all_scores: bool) -> s
         lines.append("")
     for diagnosis in diagnoses:
         lead = f"{diagnosis.protocol}: " if len(diagnoses) > 1 else ""
-        lines += (screen.paint(line, "bold") for line in screen.wrapped(lead + conclusion(diagnosis)))
+        lines += (
+            screen.paint(line, "bold") for line in screen.wrapped(lead + conclusion(diagnosis))
+        )
     return joined(lines)
 
 
-# Shares ---------------------------------------------------------------------------------------------------------------
+# Shares -------------------------------------------------------------------------------------------
 
 
 def _shares(diagnosis: Diagnosis, screen: Screen) -> Iterator[str]:
     names = list(diagnosis.scores)
-    title = f"{diagnosis.protocol}: change of the scores when one kind of mistake alone is corrected"
+    title = (
+        f"{diagnosis.protocol}: change of the scores when one kind of mistake alone is corrected"
+    )
     yield from (screen.paint(line, "bold") for line in screen.wrapped(title))
     rows = [["mistake", "count", "", *names]]
     remainders = [diagnosis.interaction, diagnosis.unexplained]
@@ -56,7 +67,14 @@ def _shares(diagnosis: Diagnosis, screen: Screen) -> Iterator[str]:
     losses = {name: 10**DECIMALS - score for name, score in scores.items()}
     shown = {name: _rounded([share[name] for share in shares], losses[name]) for name in names}
     for k, kind in enumerate(diagnosis.kinds):
-        rows.append([kind.kind, str(kind.count), kind.counted, *(_units(shown[name][k], "+") for name in names)])
+        rows.append(
+            [
+                kind.kind,
+                str(kind.count),
+                kind.counted,
+                *(_units(shown[name][k], "+") for name in names),
+            ]
+        )
     for k, rest in enumerate(("interaction", "unexplained"), start=len(diagnosis.kinds)):
         rows.append([rest, "", "", *(_units(shown[name][k], "+") for name in names)])
     rows.append(["= loss", "", "", *(_units(losses[name]) for name in names)])
@@ -65,11 +83,15 @@ def _shares(diagnosis: Diagnosis, screen: Screen) -> Iterator[str]:
     head, *lines = aligned(rows, texts=(0, 2))
     yield screen.paint(head, "bold")
     for line in lines:
-        yield screen.paint(line, "red") if worst is not None and line.startswith(worst.kind) else line
+        yield (
+            screen.paint(line, "red") if worst is not None and line.startswith(worst.kind) else line
+        )
 
 
 def _rounded(values: Sequence[float], total: int) -> list[int]:
-    """Round values to units of the last decimal shown, such that they sum to the total; exact zeros stay."""
+    """Round values to units of the last decimal shown, such that they sum to
+    the total; exact zeros stay.
+    """
     scaled = [value * 10**DECIMALS for value in values]
     whole = [math.floor(value) for value in scaled]
     by_fraction = sorted(range(len(values)), key=lambda k: whole[k] - scaled[k])
@@ -84,7 +106,9 @@ def _units(value: int, sign: str = "") -> str:
 
 
 def costliest(diagnosis: Diagnosis) -> KindShare | None:
-    """Return the kind of mistake with the greatest share of the headline score; None if no share is above 0."""
+    """Return the kind of mistake with the greatest share of the headline
+    score; None if no share is above 0.
+    """
     name = list(diagnosis.scores)[-1]
     worst = max(diagnosis.kinds, key=lambda kind: kind.shares[name])
     return worst if worst.shares[name] >= _HALF else None
@@ -100,25 +124,29 @@ def conclusion(diagnosis: Diagnosis) -> str:
         if loss < _HALF:
             return f"Nothing is lost: {name} is {shown_score(score)}."
         return (
-            f"No kind of mistake costs anything alone: the loss of {loss:.4f} {name} is interaction and unexplained"
+            f"No kind of mistake costs anything alone: the loss of {loss:.4f} {name} is interaction"
+            " and unexplained"
             " (docs/diagnose.md, section 2)."
         )
     which = "that one were" if worst.count == 1 else f"all {worst.count} were"
     share = worst.shares[name]
     return (
-        f"{worst.kind.capitalize()} {worst.counted} cost most: if {which} corrected, {name} would be"
+        f"{worst.kind.capitalize()} {worst.counted} cost most: if {which} corrected, {name} would"
+        " be"
         f" {score + share:.4f} instead of {score:.4f} ({share:+.4f})."
     )
 
 
-# Breakdowns -----------------------------------------------------------------------------------------------------------
+# Breakdowns ---------------------------------------------------------------------------------------
 
 
 def _breakdowns(diagnosis: Diagnosis, screen: Screen, all_scores: bool) -> Iterator[str]:
     """All breakdowns as one table, whose columns have one head; empty bins are left out."""
     rows = [["objects by", "objects", "found", "recall"]]
     bins = [one for of_property in diagnosis.breakdowns.values() for one in of_property]
-    matches = [name for name in OF_GT if any(one.matches[name] for one in bins)] if all_scores else []
+    matches = (
+        [name for name in OF_GT if any(one.matches[name] for one in bins)] if all_scores else []
+    )
     means = list(bins[0].means) if all_scores else []
     rows[0] += [*matches, *(f"mean {name}" for name in means)]
     for name, of_property in diagnosis.breakdowns.items():
@@ -139,7 +167,10 @@ def _misread(misread: Misread, screen: Screen) -> Iterator[str]:
     for part in MISREAD:
         listed = [(one.expected, one.read, one.count) for one in getattr(misread, part)]
         if listed:
-            cells = [[*(printable(text) or "(nothing)" for text in texts), str(count)] for *texts, count in listed]
+            cells = [
+                [*(printable(text) or "(nothing)" for text in texts), str(count)]
+                for *texts, count in listed
+            ]
             rows = [[f"misread {part}", "read as", "count"], *cells]
             head, *lines = aligned(narrowed(rows, screen.columns, (0, 1)), texts=(0, 1))
             yield from ("", screen.paint(head, "bold"), *lines)

@@ -10,7 +10,9 @@ from typing import NamedTuple, TypeAlias
 MOST_FAULTS = 10_000
 """Faults that a log records; the others are counted."""
 MOST_KINDS = 20
-"""Kinds of faults of which a log has the number, the files and the first places; the others are only counted."""
+"""Kinds of faults of which a log has the number, the files and the first
+places; the others are only counted.
+"""
 PLACES = 3
 """Places that are shown of faults of one kind."""
 GIVEN_UP = 100_000
@@ -35,7 +37,9 @@ class InputError(EvaltexError):
 
 
 class EvaltexWarning(UserWarning):
-    """What a user of the Python functions should know of a result: repaired polygons, images without detections."""
+    """What a user of the Python functions should know of a result: repaired
+    polygons, images without detections.
+    """
 
 
 class ChangedError(InputError):
@@ -49,7 +53,8 @@ class ChangedError(InputError):
 
     def __init__(self, place: str) -> None:
         super().__init__(
-            f"{place}: is not the file that was indexed (it changed, or a worker has another copy); run again when"
+            f"{place}: is not the file that was indexed (it changed, or a worker has another copy);"
+            " run again when"
             " nothing writes to it"
         )
         self.place = place
@@ -120,11 +125,17 @@ class Fault:
     @property
     def kind(self) -> tuple[str, ...]:
         """What equal faults have in common: all but places, names and numbers."""
-        return kind_of(self.found), kind_of(self.expected), *(step for step in self.where if isinstance(step, str))
+        return (
+            kind_of(self.found),
+            kind_of(self.expected),
+            *(step for step in self.where if isinstance(step, str)),
+        )
 
 
 def kind_of(sentence: str) -> str:
-    """Return a sentence without what is quoted in it, its numbers, and the name that it suggests."""
+    """Return a sentence without what is quoted in it, its numbers, and the
+    name that it suggests.
+    """
     return _SEVERAL.sub("#", _VARYING.sub("#", _SUGGESTED.sub("", sentence)))
 
 
@@ -151,7 +162,9 @@ class EqualFaults:
         self.files |= files
 
     def __str__(self) -> str:
-        """The first fault; in a second line how many there are, in how many files, and the next ones' places."""
+        """The first fault; in a second line how many there are, in how many
+        files, and the next ones' places.
+        """
         if self.count == 1:
             return str(self.first[0])
         files = f" in {len(self.files)} files" if len(self.files) > 1 else ""
@@ -159,7 +172,9 @@ class EqualFaults:
         return f"{self.first[0]}\n  {self.count} such faults{files}{also}"
 
     def _next(self) -> list[str]:
-        """The places of the next faults; or what is quoted in them, if they have the place of the first."""
+        """The places of the next faults; or what is quoted in them, if they
+        have the place of the first.
+        """
         first, *others = self.first
         places = [fault.place for fault in others if fault.place != first.place]
         if places:
@@ -195,7 +210,13 @@ class FaultLog:
         self._most = most
 
     def add(
-        self, file: str, line: int | None, found: str, expected: str, column: int | None = None, where: Steps = ()
+        self,
+        file: str,
+        line: int | None,
+        found: str,
+        expected: str,
+        column: int | None = None,
+        where: Steps = (),
     ) -> None:
         """Record one fault.
 
@@ -212,7 +233,9 @@ class FaultLog:
         if self.count == GIVEN_UP:
             self.raise_if_any()
 
-    def _add_kind(self, kind: tuple[str, ...], first: Sequence[Fault], count: int, files: set[str]) -> None:
+    def _add_kind(
+        self, kind: tuple[str, ...], first: Sequence[Fault], count: int, files: set[str]
+    ) -> None:
         if kind in self.kinds or len(self.kinds) < MOST_KINDS:
             self.kinds.setdefault(kind, EqualFaults()).add(first, count, files)
 
@@ -242,7 +265,9 @@ class FaultLog:
             raise FaultsError(self)
 
     def paragraphs(self) -> Iterator[str]:
-        """Yield each kind of faults, of one or two lines, and last how many there are of other kinds."""
+        """Yield each kind of faults, of one or two lines, and last how many
+        there are of other kinds.
+        """
         yield from map(str, self.kinds.values())
         others = self.count - sum(same.count for same in self.kinds.values())
         if others:
@@ -257,7 +282,9 @@ class FaultLog:
     @property
     def notes(self) -> list[str]:
         """What was probably meant, and whether the input was given up."""
-        given_up = f"after {GIVEN_UP} faults the input was not read any further; is it of another format?"
+        given_up = (
+            f"after {GIVEN_UP} faults the input was not read any further; is it of another format?"
+        )
         return [*self.hints, *([given_up] if self.count == GIVEN_UP else [])]
 
 
@@ -279,7 +306,8 @@ class FaultsError(InputError):
 
 
 class FormatError(Exception):
-    """Something in an input that does not follow its format; readers catch it and log it with its file.
+    """Something in an input that does not follow its format; readers catch it and log it with its
+    file.
 
     Attributes
     ----------
@@ -290,7 +318,9 @@ class FormatError(Exception):
         None if only the code that logs it knows the place, or nobody does.
     """
 
-    def __init__(self, found: str, expected: str, where: Steps = (), at: Position | None = None) -> None:
+    def __init__(
+        self, found: str, expected: str, where: Steps = (), at: Position | None = None
+    ) -> None:
         super().__init__(found, expected, where, at)
         self.found, self.expected, self.where, self.at = found, expected, where, at
 
@@ -311,13 +341,17 @@ class FormatError(Exception):
 
 
 def inside(where: Steps) -> str:
-    """Return a place in a JSON document as messages begin with it: ``annotations[3].bbox: ``; nothing for the whole."""
+    """Return a place in a JSON document as messages begin with it:
+    ``annotations[3].bbox: ``; nothing for the whole.
+    """
     steps = [f"[{step}]" if isinstance(step, int) else f".{quote(step)[1:-1]}" for step in where]
     return f"{''.join(steps).removeprefix('.')}: " if steps else ""
 
 
 def not_utf8(error: UnicodeDecodeError) -> tuple[int, str, str]:
-    """Return, of text that is not UTF-8, the line of the first such byte, what is there and what is expected."""
+    """Return, of text that is not UTF-8, the line of the first such byte,
+    what is there and what is expected.
+    """
     line = error.object.count(b"\n", 0, error.start) + 1
     found = f"byte 0x{error.object[error.start]:02x}, which is not UTF-8"
     return line, found, "text in UTF-8 (save the file in that encoding)"
@@ -330,7 +364,11 @@ def quote(text: str, limit: int = 80) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return (
+        text
+        if text.isprintable()
+        else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    )
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
@@ -340,7 +378,8 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 
 def counted(count: int, sentence: str) -> str:
-    """Return a sentence with its ``{count}``, and of its ``[one|many]``, or ``[many]``, the words that go with that.
+    """Return a sentence with its ``{count}``, and of its ``[one|many]``, or ``[many]``, the words
+    that go with that.
 
     >>> counted(1, "{count} object[s] [is|are] numbered again")
     '1 object is numbered again'

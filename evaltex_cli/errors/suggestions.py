@@ -11,12 +11,16 @@ from evaltex_cli.errors import quote
 LONGEST_HINTED = 255
 """Characters of the longest name that another is suggested for."""
 HINT_WORK = 1_000_000
-"""Pairs of characters that are compared for all suggestions of a run together, a twentieth of them for one."""
+"""Pairs of characters that are compared for all suggestions of a run
+together, a twentieth of them for one.
+"""
 _NEIGHBOURS = 10
 
 
 def unknown(what: str, name: str, known: Sequence[str]) -> str:
-    """Return the message that a name is none of those known: the one most like it, and all of them."""
+    """Return the message that a name is none of those known: the one most
+    like it, and all of them.
+    """
     return f"unknown {what} {quote(name)}{nearest(name, known)}; known: {', '.join(known)}"
 
 
@@ -28,8 +32,8 @@ def nearest(name: str, candidates: Sequence[str]) -> str:
 class Hints:
     """Which of some names is most like another, as far as that is found with bounded work.
 
-    Only names with the same beginning, or the same end, are compared as a whole: those next to it in alphabetical
-    order, read forwards and backwards.
+    Only names with the same beginning, or the same end, are compared as a whole: those next to it
+    in alphabetical order, read forwards and backwards.
 
     Parameters
     ----------
@@ -67,7 +71,10 @@ class Hints:
         if not self._forwards:
             self._forwards = sorted(self._candidates)
             self._backwards = sorted(candidate[::-1] for candidate in self._candidates)
-        before, after = _around(self._forwards, name), (one[::-1] for one in _around(self._backwards, name[::-1]))
+        before, after = (
+            _around(self._forwards, name),
+            (one[::-1] for one in _around(self._backwards, name[::-1])),
+        )
         return list(dict.fromkeys(one for pair in zip(before, after, strict=False) for one in pair))
 
 

@@ -1,4 +1,6 @@
-"""Evaluation of objects in memory, for training loops: no files, the same batches, the same scores."""
+"""Evaluation of objects in memory, for training loops: no files, the same
+batches, the same scores.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ FLUSH_OBJECTS = 20_000
 
 
 class _Image(NamedTuple):
-    """An image that is not scored yet; pictures are of masks, `unconfident` detections were left out."""
+    """An image that is not scored yet; pictures are of masks, `unconfident`
+    detections were left out.
+    """
 
     name: str
     size: Floats
@@ -53,7 +57,9 @@ class _Image(NamedTuple):
 
 @dataclass(slots=True)
 class _Scoring:
-    """One protocol by the parameters for data with, or without, polygons, and the results of the images."""
+    """One protocol by the parameters for data with, or without, polygons, and
+    the results of the images.
+    """
 
     run: tally.Run
     images: list[ImageResult] = field(default_factory=list)
@@ -152,9 +158,13 @@ class Accumulator(Generic[Result]):
         self._scoring: dict[bool, dict[str, _Scoring]] = {False: {}}
         for name, record in self._chosen.records.items():
             spec = load(name)
-            self._scoring[False][name] = _Scoring(tally.Run(spec, spec.resolve(record, lambda: False)))
+            self._scoring[False][name] = _Scoring(
+                tally.Run(spec, spec.resolve(record, lambda: False))
+            )
             among_polygons = spec.resolve(record, lambda: True)
-            if among_polygons != self._scoring[False][name].run.parameters:  # which one applies is known at the end
+            if (
+                among_polygons != self._scoring[False][name].run.parameters
+            ):  # which one applies is known at the end
                 self._scoring.setdefault(True, {})[name] = _Scoring(tally.Run(spec, among_polygons))
         self._has_polygons = False
         self._has_masks: bool | None = None
@@ -168,25 +178,32 @@ class Accumulator(Generic[Result]):
         return f"Accumulator({', '.join(self._chosen.records)}: {images})"
 
     def update(
-        self, gt: OneImage, det: OneImage, *, size: tuple[float, float] | None = None, name: str | None = None
+        self,
+        gt: OneImage,
+        det: OneImage,
+        *,
+        size: tuple[float, float] | None = None,
+        name: str | None = None,
     ) -> None:
         """Add one image.
 
         Parameters
         ----------
         gt, det : Objects or array
-            `image_objects`; (n, 4) boxes x0, y0, x1, y1; (n, 8) or (n, k, 2) vertices; a list of (k, 2) polygons; or
-            (n, height, width) masks of bool.
+            `image_objects`; (n, 4) boxes x0, y0, x1, y1; (n, 8) or (n, k, 2) vertices; a list of
+            (k, 2) polygons; or (n, height, width) masks of bool.
         size : (height, width), optional
-            Of the image in pixels, in the order of an array's shape; CLEval's `scale_bins` needs it.
+            Of the image in pixels, in the order of an array's shape; CLEval's `scale_bins` needs
+            it.
         name : str, optional
             Of the image, for results of images and messages. An image of the same name is refused.
 
         Raises
         ------
         InputError
-            As `image_objects`; for a size that is none; where the parameters need a size or confidences that are not
-            given; for an image that was added before. The image is then not added.
+            As `image_objects`; for a size that is none; where the parameters need a size or
+            confidences that are not given; for an image that was added before. The image is then
+            not added.
         """
         image = self._image(name or "", objects_of(gt), objects_of(det), image_size(size))
         if name is not None and name in self._names:
@@ -195,7 +212,9 @@ class Accumulator(Generic[Result]):
         batch = ImageBatch([image.name], image.size[None], image.gt, image.det)
         for scoring in self._scoring[False].values():
             if has_masks and not scoring.run.protocol.takes_masks:
-                raise InputError(f"protocol {scoring.run.protocol.name} does not work on masks; leave it out")
+                raise InputError(
+                    f"protocol {scoring.run.protocol.name} does not work on masks; leave it out"
+                )
             scoring.run.protocol.needs(batch, scoring.run.parameters)
         self._names |= {name} if name is not None else set()
         self._has_masks = has_masks if image.gt.count + image.det.count else self._has_masks
@@ -209,17 +228,22 @@ class Accumulator(Generic[Result]):
         pictures = refuse_other_masks(name, gt, det)
         has_masks = any(picture is not None for picture in pictures)
         if gt.count + det.count and self._has_masks not in (None, has_masks):
-            raise InputError("some images have masks, others boxes or polygons; give all of them in one way")
+            raise InputError(
+                "some images have masks, others boxes or polygons; give all of them in one way"
+            )
         minimum, detections = self._options.min_confidence, det.count
         if minimum is not None:
             det = at_least(det, minimum)
         repairs = (GeometryCounts() if one is None else one.repairs for one in made)
         for picture in pictures:
             size = np.array(picture.shape, np.float64) if picture is not None else size
-        return _Image(name, size, gt, det, pictures, (next(repairs), next(repairs)), detections - det.count)
+        return _Image(
+            name, size, gt, det, pictures, (next(repairs), next(repairs)), detections - det.count
+        )
 
     def merge(self, other: Accumulator[Result]) -> None:
-        """Add everything another accumulator has seen; it must score by the same protocols and parameters.
+        """Add everything another accumulator has seen; it must score by the same protocols and
+        parameters.
 
         Raises
         ------
@@ -227,12 +251,18 @@ class Accumulator(Generic[Result]):
             When it does not.
         """
         ours, theirs = (
-            (one._chosen.records, one._options, one._per_image, one._chosen.is_one) for one in (self, other)
+            (one._chosen.records, one._options, one._per_image, one._chosen.is_one)
+            for one in (self, other)
         )
         if ours != theirs:
-            raise ConfigError(f"accumulators differ: {ours[0]} and {theirs[0]}; expected the same options")
+            raise ConfigError(
+                f"accumulators differ: {ours[0]} and {theirs[0]}; expected the same options"
+            )
         if twice := sorted(self._names & other._names):
-            again = counted(len(twice), "{count} image[s] [was|were] added to both accumulators, and count[s|] twice")
+            again = counted(
+                len(twice),
+                "{count} image[s] [was|were] added to both accumulators, and count[s|] twice",
+            )
             warnings.warn(f"{again}: {listed(twice)}", EvaltexWarning, stacklevel=2)
         self._flush()
         other._flush()
@@ -242,10 +272,13 @@ class Accumulator(Generic[Result]):
         self._has_polygons |= other._has_polygons
         self._has_masks = other._has_masks if self._has_masks is None else self._has_masks
         self._names |= other._names
-        self._counts = [ours + theirs for ours, theirs in zip(self._counts, other._counts, strict=True)]
+        self._counts = [
+            ours + theirs for ours, theirs in zip(self._counts, other._counts, strict=True)
+        ]
 
     def gather(self, group: Any = None) -> Accumulator[Result]:
-        """Return an accumulator of the images of all ranks of ``torch.distributed``, the same on every rank.
+        """Return an accumulator of the images of all ranks of ``torch.distributed``, the same on
+        every rank.
 
         Parameters
         ----------
@@ -253,10 +286,9 @@ class Accumulator(Generic[Result]):
             All ranks by default.
 
         Notes
-        -----
-        Every rank must call it. This accumulator stays as it is. Without an initialised process group the result is a
-        copy. A sampler that repeats images, so that all ranks have as many, makes them count twice; a warning lists
-        those that have names.
+        ----- Every rank must call it. This accumulator stays as it is. Without an initialised
+        process group the result is a copy. A sampler that repeats images, so that all ranks have as
+        many, makes them count twice; a warning lists those that have names.
         """
         from torch import distributed
 
@@ -287,7 +319,10 @@ class Accumulator(Generic[Result]):
         found = {
             one.protocol.name: one
             for one in (
-                replace(evaluate.scored(scoring.run, gt, det, options, shared), images=Rows(scoring.images))
+                replace(
+                    evaluate.scored(scoring.run, gt, det, options, shared),
+                    images=Rows(scoring.images),
+                )
                 for scoring in self._final()
             )
         }
@@ -305,7 +340,9 @@ class Accumulator(Generic[Result]):
         if not self._waiting and not even_if_empty:
             return
         batch = _batch(self._waiting)
-        self._has_polygons |= True in self._scoring and (are_polygons(batch.gt) or are_polygons(batch.det))
+        self._has_polygons |= True in self._scoring and (
+            are_polygons(batch.gt) or are_polygons(batch.det)
+        )
         for has_polygons, by_name in self._scoring.items():
             for name, scoring in by_name.items():
                 if has_polygons or not (self._has_polygons and name in self._scoring[True]):
@@ -323,7 +360,9 @@ def _batch(images: Sequence[_Image]) -> ImageBatch:
     batch = ImageBatch([one.name for one in images], sizes, gt, det)
     if all(picture is None for one in images for picture in one.pictures):
         return batch
-    return with_pictures(batch, [one.pictures[0] for one in images], [one.pictures[1] for one in images])
+    return with_pictures(
+        batch, [one.pictures[0] for one in images], [one.pictures[1] for one in images]
+    )
 
 
 def _joined(sides: Iterable[Objects]) -> Objects:

@@ -18,15 +18,23 @@ from evaltex_cli.records import Bools, Floats, Ints, Objects, Texts, concatenate
 OneImage: TypeAlias = "Objects | ArrayLike | Iterable[ArrayLike]"
 """The objects of one image: what `objects_of` takes."""
 FORMS = (
-    "(n, 4) boxes x0, y0, x1, y1, (n, 8) or (n, k, 2) vertices, a list of (k, 2) polygons, (n, height, width) masks of"
+    "(n, 4) boxes x0, y0, x1, y1, (n, 8) or (n, k, 2) vertices, a list of (k, 2) polygons, (n,"
+    " height, width) masks of"
     " bool, or image_objects(...)"
 )
 _NO_ARRAY = (TypeError, ValueError, RuntimeError)
 """What numpy raises for what is no array; the last is of tensors that require a gradient."""
 _HINTS = {
     5: "; a confidence goes into image_objects(boxes[:, :4], confidences=boxes[:, 4])",
-    6: "; confidences go into image_objects(boxes[:, :4], confidences=...), triangles into an array (n, 3, 2)",
-    9: "; a confidence goes into image_objects(polygons=rows[:, :8].reshape(-1, 4, 2), confidences=rows[:, 8])",
+    6: (
+        "; confidences go into image_objects(boxes[:, :4], confidences=...), triangles into an"
+        " array"
+        " (n, 3, 2)"
+    ),
+    9: (
+        "; a confidence goes into image_objects(polygons=rows[:, :8].reshape(-1, 4, 2),"
+        " confidences=rows[:, 8])"
+    ),
 }
 
 
@@ -36,8 +44,8 @@ def objects_of(given: OneImage) -> Objects:
     Parameters
     ----------
     given : Objects or array
-        (n, 4) boxes x0, y0, x1, y1; (n, 8), (n, 10), ... or (n, k, 2) vertices of polygons; a list of polygons, each
-        (k, 2), and boxes; (n, height, width) masks of bool; or `image_objects`.
+        (n, 4) boxes x0, y0, x1, y1; (n, 8), (n, 10), ... or (n, k, 2) vertices of polygons; a list
+        of polygons, each (k, 2), and boxes; (n, height, width) masks of bool; or `image_objects`.
 
     Raises
     ------
@@ -83,8 +91,9 @@ def image_objects(
     polygons : sequence of (k, 2) arrays, optional
         Vertices of polygons; they follow the boxes.
     masks : (m, height, width) booleans or (height, width) integers, optional
-        Pixels of the objects, instead of boxes and polygons: one mask per object, which share no pixel, or a label
-        picture, whose values are the objects' IDs, 0 for none. Then both sides must be masks.
+        Pixels of the objects, instead of boxes and polygons: one mask per object, which share no
+        pixel, or a label picture, whose values are the objects' IDs, 0 for none. Then both sides
+        must be masks.
     ids, regions : (n,) integers, optional
         Default 1..n, and the object's own ID.
     dont_care : (n,) booleans, optional
@@ -99,8 +108,8 @@ def image_objects(
     Raises
     ------
     InputError
-        For arrays of the wrong shape or kind, numbers that are not finite or beyond 1e12, inverted boxes, IDs that
-        repeat, confidences outside [0, 1], masks that are empty or share pixels.
+        For arrays of the wrong shape or kind, numbers that are not finite or beyond 1e12, inverted
+        boxes, IDs that repeat, confidences outside [0, 1], masks that are empty or share pixels.
 
     Examples
     --------
@@ -109,29 +118,47 @@ def image_objects(
     ImageObjects(1 box, 1 polygon)
     """
     picture: PictureRuns | None = None
-    rings = [_array(ring, f"polygon {k}", 2) for k, ring in enumerate([] if polygons is None else polygons)]
+    rings = [
+        _array(ring, f"polygon {k}", 2)
+        for k, ring in enumerate([] if polygons is None else polygons)
+    ]
     if masks is not None:
         if boxes is not None or rings:
-            raise InputError("masks do not go with boxes and polygons; give all objects of an image in one way")
+            raise InputError(
+                "masks do not go with boxes and polygons; give all objects of an image in one way"
+            )
         labels, ids = _labels(masks, ids)
         picture = _runs(labels)
         boxes = _boxes_around(picture, np.asarray(ids))
     box_array = _array(boxes if boxes is not None else np.zeros((0, 4)), "boxes", 4)
     shapes = [*box_array, *rings]
     is_box = np.arange(len(shapes)) < len(box_array)
-    columns = {"ids": ids, "regions": regions, "dont_care": dont_care, "texts": texts, "confidences": confidences}
+    columns = {
+        "ids": ids,
+        "regions": regions,
+        "dont_care": dont_care,
+        "texts": texts,
+        "confidences": confidences,
+    }
     return _made(shapes, is_box, picture, **columns)
 
 
-def _made(shapes: Sequence[Floats], is_box: Bools, picture: PictureRuns | None = None, **given: Any) -> ImageObjects:
+def _made(
+    shapes: Sequence[Floats], is_box: Bools, picture: PictureRuns | None = None, **given: Any
+) -> ImageObjects:
     """Make objects of boxes, (4,) each, and polygons, (k, 2) each, in this order."""
-    count, (ids, dont_care, texts) = len(shapes), (given.get(name) for name in ("ids", "dont_care", "texts"))
+    count, (ids, dont_care, texts) = (
+        len(shapes),
+        (given.get(name) for name in ("ids", "dont_care", "texts")),
+    )
     own = np.arange(1, count + 1) if ids is None else _column(ids, "ids", count, np.int64, "iu")
     if len(np.unique(own)) != count:
         raise InputError("ids repeat; expected IDs used once in an image")
     _refuse_bad(shapes, is_box)
     numbers = np.concatenate([np.zeros(0), *(shape.ravel() for shape in shapes)])
-    drawn, repairs = outlines.from_numbers(numbers, np.array([shape.size for shape in shapes], np.int64), is_box)
+    drawn, repairs = outlines.from_numbers(
+        numbers, np.array([shape.size for shape in shapes], np.int64), is_box
+    )
     regions, confidences = given.get("regions"), given.get("confidences")
     return ImageObjects(
         offsets=np.array([0, count]),
@@ -153,7 +180,8 @@ def _refuse_bad(shapes: Sequence[Floats], is_box: Bools) -> None:
     for shape, box in zip(shapes, is_box.tolist(), strict=True):
         if box and (shape[2:] < shape[:2]).any():
             raise InputError(
-                f"box {places[box]} is {shape.tolist()}; expected x0, y0, x1, y1 with x0 <= x1 and y0 <= y1 (corners,"
+                f"box {places[box]} is {shape.tolist()}; expected x0, y0, x1, y1 with x0 <= x1 and"
+                " y0 <= y1 (corners,"
                 " not width and height)"
             )
         if not box and len(shape) < 3:
@@ -161,11 +189,13 @@ def _refuse_bad(shapes: Sequence[Floats], is_box: Bools) -> None:
         places[box] += 1
 
 
-# From arrays of other forms -------------------------------------------------------------------------------------------
+# From arrays of other forms -----------------------------------------------------------------------
 
 
 def _plain_array(given: Any) -> NDArray[Any] | None:
-    """Return it as an array of numbers or booleans; None for a list of polygons of different lengths."""
+    """Return it as an array of numbers or booleans; None for a list of
+    polygons of different lengths.
+    """
     if isinstance(given, str | bytes | dict):
         raise InputError(f"{type(given).__name__}; expected {FORMS}")
     try:
@@ -175,7 +205,9 @@ def _plain_array(given: Any) -> NDArray[Any] | None:
     if array.dtype.kind not in "biuf" and array.size:
         return None
     if array.ndim == 1 and array.size and array.dtype.kind in "biuf":
-        raise InputError(f"a list of {array.size} numbers; expected {FORMS}; of one object [object]")
+        raise InputError(
+            f"a list of {array.size} numbers; expected {FORMS}; of one object [object]"
+        )
     return array
 
 
@@ -189,7 +221,9 @@ def _of_shapes(given: Any) -> ImageObjects:
     for k, one in enumerate(items):
         flat = one.ndim == 1 and one.size % 2 == 0 and (one.size == 4 or one.size >= 8)
         if not flat and not (one.ndim == 2 and one.shape[1] == 2):
-            raise InputError(f"object {k} of shape {one.shape}; expected (4,) for a box, (k, 2) for a polygon")
+            raise InputError(
+                f"object {k} of shape {one.shape}; expected (4,) for a box, (k, 2) for a polygon"
+            )
         shape = one if one.shape == (4,) else one.reshape(-1, 2)
         shapes.append(_finite(shape, f"object {k}"))
     return _made(shapes, np.array([shape.ndim == 1 for shape in shapes], bool))
@@ -205,17 +239,24 @@ def _labels(masks: ArrayLike, ids: ArrayLike | None) -> tuple[Ints, ArrayLike]:
         return array.astype(np.int64), present if ids is None else ids
     if array.ndim != 3 or (array.dtype.kind != "b" and array.size):
         raise InputError(
-            f"masks: shape {array.shape}, type {array.dtype}; expected (n, height, width) booleans, one mask each,"
+            f"masks: shape {array.shape}, type {array.dtype}; expected (n, height, width) booleans,"
+            " one mask each,"
             " or (height, width) integers, 0 for no object"
         )
-    own = np.arange(1, len(array) + 1) if ids is None else _column(ids, "ids", len(array), np.int64, "iu")
+    own = (
+        np.arange(1, len(array) + 1)
+        if ids is None
+        else _column(ids, "ids", len(array), np.int64, "iu")
+    )
     labels = np.zeros(array.shape[1:], np.int64)
     for k, (mask, number) in enumerate(zip(array, own.tolist(), strict=True)):
         if not mask.any():
             raise InputError(f"mask {k} has no pixel; leave out objects that are not there")
         if labels[mask].any():
             other = int(np.flatnonzero(own == labels[mask].max())[0])
-            raise InputError(f"masks {other} and {k} share pixels; expected each pixel in one mask at most")
+            raise InputError(
+                f"masks {other} and {k} share pixels; expected each pixel in one mask at most"
+            )
         labels[mask] = number
     return labels, own
 
@@ -235,15 +276,19 @@ def _runs(labels: Ints) -> PictureRuns:
     try:
         return find_runs(labels)
     except TooManyRunsError as error:
-        raise InputError("masks: noise or a pattern of single pixels; expected objects drawn as areas") from error
+        raise InputError(
+            "masks: noise or a pattern of single pixels; expected objects drawn as areas"
+        ) from error
 
 
-# Columns --------------------------------------------------------------------------------------------------------------
+# Columns ------------------------------------------------------------------------------------------
 
 
 def _array(values: ArrayLike, what: str, width: int) -> Floats:
     try:
-        array = np.array(np.asarray(values), dtype=np.float64)  # a copy: training loops use their buffers again
+        array = np.array(
+            np.asarray(values), dtype=np.float64
+        )  # a copy: training loops use their buffers again
     except _NO_ARRAY as error:
         raise InputError(f"{what}: not an array of numbers ({error})") from error
     if array.size == 0:
@@ -266,7 +311,9 @@ def _column(values: ArrayLike, what: str, count: int, dtype: Any, kinds: str) ->
     if array.shape != (count,):
         raise InputError(f"{what}: shape {array.shape}; expected ({count},), one an object")
     if count and array.dtype.kind not in kinds:
-        raise InputError(f"{what}: of type {array.dtype}; expected {'booleans' if 'b' in kinds else 'integers'}")
+        raise InputError(
+            f"{what}: of type {array.dtype}; expected {'booleans' if 'b' in kinds else 'integers'}"
+        )
     return array.astype(dtype)
 
 
@@ -286,31 +333,44 @@ def _texts(texts: list[str], count: int) -> Texts:
     if len(texts) != count:
         raise InputError(f"texts: {len(texts)} of them; expected {count}, one an object")
     if not all(isinstance(text, str) for text in texts):
-        raise InputError("texts: holds something else than strings; expected '' where there is none")
+        raise InputError(
+            "texts: holds something else than strings; expected '' where there is none"
+        )
     return concatenate_texts(texts)
 
 
-def refuse_other_masks(name: str, gt: Objects, det: Objects) -> tuple[PictureRuns | None, PictureRuns | None]:
+def refuse_other_masks(
+    name: str, gt: Objects, det: Objects
+) -> tuple[PictureRuns | None, PictureRuns | None]:
     """Return the pictures of masks of an image, of each side that has objects.
 
     Raises
     ------
     InputError
-        When one side has masks, and the other boxes or polygons, or masks of another height and width.
+        When one side has masks, and the other boxes or polygons, or masks of another height and
+        width.
     """
     pictures = [side.picture if isinstance(side, ImageObjects) else None for side in (gt, det)]
     known = [picture for picture in pictures if picture is not None]
     of = f"image {quote(name)}: " if name else ""
-    if known and any(picture is None and side.count for picture, side in zip(pictures, (gt, det), strict=True)):
-        raise InputError(f"{of}one side has masks, the other boxes or polygons; give both in one way")
+    if known and any(
+        picture is None and side.count for picture, side in zip(pictures, (gt, det), strict=True)
+    ):
+        raise InputError(
+            f"{of}one side has masks, the other boxes or polygons; give both in one way"
+        )
     if len({picture.shape for picture in known}) > 1:
         shapes = " and ".join(str(picture.shape) for picture in known)
-        raise InputError(f"{of}masks of shapes {shapes}; expected the same height and width on both sides")
+        raise InputError(
+            f"{of}masks of shapes {shapes}; expected the same height and width on both sides"
+        )
     return pictures[0], pictures[1]
 
 
 def image_size(size: tuple[float, float] | None) -> Floats:
-    """Return height and width as an array, 0 if they are not known; raises `InputError` for anything else."""
+    """Return height and width as an array, 0 if they are not known; raises
+    `InputError` for anything else.
+    """
     if size is None:
         return np.zeros(2)
     try:
@@ -318,5 +378,7 @@ def image_size(size: tuple[float, float] | None) -> Floats:
     except (TypeError, ValueError):
         numbers = np.zeros(0)
     if numbers.shape != (2,) or not ((numbers > 0) & (numbers <= COORDINATE_LIMIT)).all():
-        raise InputError(f"size: {quote(repr(size))}; expected (height, width) in pixels, both above 0")
+        raise InputError(
+            f"size: {quote(repr(size))}; expected (height, width) in pixels, both above 0"
+        )
     return numbers

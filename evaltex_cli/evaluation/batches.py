@@ -35,10 +35,17 @@ Read: TypeAlias = Callable[[], ReadImages]
 
 
 def picture_stamps(masks: MaskFolders | None, names: Sequence[str]) -> Ints | None:
-    """(2, images, 2) size and time of the label pictures of both sides; None if there are no files of them."""
+    """(2, images, 2) size and time of the label pictures of both sides; None
+    if there are no files of them.
+    """
     if masks is None or masks.max_pixels == IN_MEMORY.max_pixels:
         return None
-    return np.stack([picture_folders.picture_stamps(masks.base / folder, names) for folder in (masks.gt, masks.det)])
+    return np.stack(
+        [
+            picture_folders.picture_stamps(masks.base / folder, names)
+            for folder in (masks.gt, masks.det)
+        ]
+    )
 
 
 class BatchTask(NamedTuple):
@@ -70,7 +77,9 @@ class BatchTask(NamedTuple):
 
 
 class Refused(typing.NamedTuple):
-    """Objects of one input, by row, with the reason; the places are looked for where the source is."""
+    """Objects of one input, by row, with the reason; the places are looked
+    for where the source is.
+    """
 
     of: Literal["gt", "det", "lines"]
     objects: Objects
@@ -106,7 +115,9 @@ class BatchResult:
     lines: InputCounts = field(default_factory=InputCounts)
 
 
-def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, task: BatchTask) -> BatchResult:
+def measure(
+    bare: Sequence[Run], options: InputOptions, make: Make | None, task: BatchTask
+) -> BatchResult:
     """Read a batch and gather its evidence: the work that processes share.
 
     Parameters
@@ -117,7 +128,9 @@ def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, task:
     refused: list[Refused] = []
     gt_read = _settled(task.gt(), "gt", options.invalid, refused)
     det_read = _settled(task.det(), "det", options.invalid, refused)
-    lines = None if task.lines is None else _settled(task.lines(), "lines", options.invalid, refused)
+    lines = (
+        None if task.lines is None else _settled(task.lines(), "lines", options.invalid, refused)
+    )
     faults = FaultLog()
     faults.extend(*(read.faults for read in (gt_read, det_read, lines) if read is not None))
     batch = ImageBatch(
@@ -129,7 +142,9 @@ def measure(bare: Sequence[Run], options: InputOptions, make: Make | None, task:
         gt_lines=None if lines is None else lines.objects,
     )
     if gt_read.pictures is not None or det_read.pictures is not None:
-        batch = with_pictures(batch, gt_read.pictures or [], _spread(det_read.pictures or [], task.present))
+        batch = with_pictures(
+            batch, gt_read.pictures or [], _spread(det_read.pictures or [], task.present)
+        )
     elif options.masks is not None:
         batch = _with_masks(batch, options.masks, task, faults)
     result = BatchResult([], [], _counts(gt_read), _counts(det_read), faults, refused)
@@ -149,8 +164,12 @@ def _counts(read: ReadImages) -> InputCounts:
     return InputCounts.of(read.objects, read.repairs, read.unconfident)
 
 
-def task_of(inputs: Inputs, stamps: Ints | None, cut: tuple[int, int], is_counted: bool) -> BatchTask:
-    """Return the images of a cut; `stamps` are of the label pictures of all images (`picture_stamps`)."""
+def task_of(
+    inputs: Inputs, stamps: Ints | None, cut: tuple[int, int], is_counted: bool
+) -> BatchTask:
+    """Return the images of a cut; `stamps` are of the label pictures of all
+    images (`picture_stamps`).
+    """
     start, stop = cut
     partners = inputs.paired[start:stop]
     present = partners != NO_DETECTIONS
@@ -161,7 +180,9 @@ def task_of(inputs: Inputs, stamps: Ints | None, cut: tuple[int, int], is_counte
         inputs.det.part(partners[present]).read,
         is_counted,
         None if stamps is None else stamps[:, start:stop],
-        None if inputs.lines is None or not is_counted else inputs.lines.part(inputs.paired_lines[start:stop]).read,
+        None
+        if inputs.lines is None or not is_counted
+        else inputs.lines.part(inputs.paired_lines[start:stop]).read,
     )
 
 
@@ -188,7 +209,9 @@ def are_polygons(objects: Objects) -> bool:
     return bool(((counts != 0) & (counts != 4)).any())
 
 
-def _settled(read: ReadImages, of: Literal["gt", "det", "lines"], invalid: str, refused: list[Refused]) -> ReadImages:
+def _settled(
+    read: ReadImages, of: Literal["gt", "det", "lines"], invalid: str, refused: list[Refused]
+) -> ReadImages:
     """Apply the policy for invalid polygons; lines are ground truth."""
     settled, reasons = treat_invalid(read, invalid, "det" if of == "det" else "gt")
     if reasons:
@@ -197,7 +220,9 @@ def _settled(read: ReadImages, of: Literal["gt", "det", "lines"], invalid: str, 
 
 
 def cut(inputs: Inputs) -> Iterator[tuple[int, int]]:
-    """Cut images into batches of bounded bytes and number, always the same; an image is never cut."""
+    """Cut images into batches of bounded bytes and number, always the same;
+    an image is never cut.
+    """
     gt, det = inputs.gt, inputs.det
     most_images = MASK_BATCH_IMAGES if inputs.options.masks else BATCH_IMAGES
     start = 0
@@ -220,8 +245,12 @@ def _with_empty_images(objects: Objects, present: Bools) -> Objects:
     return replace(objects, offsets=offsets_of(counts))
 
 
-def with_pictures(batch: ImageBatch, gt: Sequence[PictureRuns | None], det: Sequence[PictureRuns | None]) -> ImageBatch:
-    """Return a batch whose objects are the labelled pixels of pictures in memory, one per image that has objects."""
+def with_pictures(
+    batch: ImageBatch, gt: Sequence[PictureRuns | None], det: Sequence[PictureRuns | None]
+) -> ImageBatch:
+    """Return a batch whose objects are the labelled pixels of pictures in
+    memory, one per image that has objects.
+    """
     shapes = np.zeros((len(batch.names), 2), np.int64)
     for pictures in (gt, det):
         for k, picture in enumerate(pictures):
@@ -231,7 +260,9 @@ def with_pictures(batch: ImageBatch, gt: Sequence[PictureRuns | None], det: Sequ
     def joined(pictures: Sequence[PictureRuns | None], objects: Objects) -> LabelRuns:
         owned = [
             None if runs is None else (runs, object_of(runs.label, objects.ids[start:stop]) + start)
-            for runs, start, stop in zip(pictures, objects.offsets[:-1], objects.offsets[1:], strict=bool(pictures))
+            for runs, start, stop in zip(
+                pictures, objects.offsets[:-1], objects.offsets[1:], strict=bool(pictures)
+            )
         ]
         return join(owned or [None] * len(batch.names), shapes, objects.count)
 
@@ -244,13 +275,18 @@ def _spread(pictures: Sequence[PictureRuns | None], present: Bools) -> list[Pict
     return [next(of_present, None) if is_present else None for is_present in present.tolist()]
 
 
-def _with_masks(batch: ImageBatch, masks: MaskFolders, task: BatchTask, faults: FaultLog) -> ImageBatch:
+def _with_masks(
+    batch: ImageBatch, masks: MaskFolders, task: BatchTask, faults: FaultLog
+) -> ImageBatch:
     from evaltex_cli.formats.label_images import read_runs
 
     for k in np.flatnonzero((batch.sizes <= 0).any(axis=1)).tolist():
         found = f"image {batch.names[k]} without height and width in the ground truth"
         faults.add(
-            str(masks.gt), None, found, "a ground truth that states them, as EvaLTex files do, beside label pictures"
+            str(masks.gt),
+            None,
+            found,
+            "a ground truth that states them, as EvaLTex files do, beside label pictures",
         )
     everywhere = np.ones(len(batch.names), dtype=bool)
     folders = (
@@ -261,6 +297,7 @@ def _with_masks(batch: ImageBatch, masks: MaskFolders, task: BatchTask, faults: 
     )
     sides = zip(folders, (batch.gt, batch.det), (everywhere, task.present), strict=True)
     gt_runs, det_runs = (
-        read_runs(folder, batch.names, side, batch.sizes, has_picture, faults) for folder, side, has_picture in sides
+        read_runs(folder, batch.names, side, batch.sizes, has_picture, faults)
+        for folder, side, has_picture in sides
     )
     return replace(batch, gt_runs=gt_runs, det_runs=det_runs)

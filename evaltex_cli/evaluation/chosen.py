@@ -15,8 +15,27 @@ from evaltex_cli.protocols.base import load
 
 ALL = "all"
 OPTIONS = (
-    *("params", "preset", "per_image", "jobs", "progress", "sizes", "gt_format", "det_format", "images", "gt_images"),
-    *("det_images", "max_pixels", "min_confidence", "invalid_polygons", "coordinates", "columns", "gt_lines"),
+    *(
+        "params",
+        "preset",
+        "per_image",
+        "jobs",
+        "progress",
+        "sizes",
+        "gt_format",
+        "det_format",
+        "images",
+        "gt_images",
+    ),
+    *(
+        "det_images",
+        "max_pixels",
+        "min_confidence",
+        "invalid_polygons",
+        "coordinates",
+        "columns",
+        "gt_lines",
+    ),
     *("thresholds", "edges", "labels", "resamples", "seed", "level"),
 )
 """Keywords of the Python functions, which are suggested for others."""
@@ -44,11 +63,17 @@ class Chosen:
         self, evaluations: Mapping[str, Evaluation], left_out: Mapping[str, str] | None = None
     ) -> Evaluation | Evaluations:
         """Return the only evaluation, or all of them by protocol."""
-        return next(iter(evaluations.values())) if self.is_one else Evaluations(evaluations, left_out or {})
+        return (
+            next(iter(evaluations.values()))
+            if self.is_one
+            else Evaluations(evaluations, left_out or {})
+        )
 
 
 def chosen_parameters(
-    protocol: str | Iterable[str], params: Mapping[str, Any] | None = None, given: Mapping[str, Any] | None = None
+    protocol: str | Iterable[str],
+    params: Mapping[str, Any] | None = None,
+    given: Mapping[str, Any] | None = None,
 ) -> Chosen:
     """Return the parameters of the protocols that were named.
 
@@ -64,29 +89,39 @@ def chosen_parameters(
     Raises
     ------
     ConfigError
-        For an unknown protocol or parameter, a value out of range, and parameters of no protocol that was named.
+        For an unknown protocol or parameter, a value out of range, and parameters of no protocol
+        that was named.
     """
     is_one = isinstance(protocol, str) and protocol.lower() != ALL
     names = _names([protocol] if isinstance(protocol, str) else list(protocol))
     of_one = {key: value for key, value in (params or {}).items() if not isinstance(value, Mapping)}
     _refuse_unknown(names, given or {})
     of_one |= given or {}
-    by_protocol = {key.lower(): value for key, value in (params or {}).items() if isinstance(value, Mapping)}
+    by_protocol = {
+        key.lower(): value for key, value in (params or {}).items() if isinstance(value, Mapping)
+    }
     for name in by_protocol:
         if name not in names:
-            raise ConfigError(f"params of {quote(name)}, which is not among the protocols {', '.join(names)}")
+            raise ConfigError(
+                f"params of {quote(name)}, which is not among the protocols {', '.join(names)}"
+            )
     if of_one and len(names) > 1:
         key = next(iter(of_one))
         raise ConfigError(
-            f"{quote(key)}: several protocols have parameters; give params={{{names[0]!r}: {{{key!r}: ...}}}}"
+            f"{quote(key)}: several protocols have parameters; give params={{{names[0]!r}:"
+            f" {{{key!r}: ...}}}}"
         )
-    records = {name: config.checked(name, {**by_protocol.get(name, {}), **of_one}) for name in names}
+    records = {
+        name: config.checked(name, {**by_protocol.get(name, {}), **of_one}) for name in names
+    }
     return Chosen(records, is_one, isinstance(protocol, str) and not is_one)
 
 
 def _names(given: Sequence[str]) -> list[str]:
     if not all(isinstance(name, str) for name in given) or not given:
-        raise ConfigError(f"protocol {quote(str(given))}; expected a name, a list of names, or 'all'")
+        raise ConfigError(
+            f"protocol {quote(str(given))}; expected a name, a list of names, or 'all'"
+        )
     names = [name.strip().lower() for name in given]
     if ALL in names:
         return list(PROTOCOLS)
@@ -95,8 +130,12 @@ def _names(given: Sequence[str]) -> list[str]:
 
 def _refuse_unknown(names: Sequence[str], given: Iterable[str]) -> None:
     """Refuse keywords that are neither an option nor a parameter of any of the protocols."""
-    known = list(dict.fromkeys(field.name for name in names for field in fields(load(name).parameters)))
+    known = list(
+        dict.fromkeys(field.name for name in names for field in fields(load(name).parameters))
+    )
     for key in given:
         if key not in known:
             hint = nearest(key, [*OPTIONS, *known])
-            raise ConfigError(f"unknown option {quote(key)}{hint}; parameters of {names[0]}: {', '.join(known)}")
+            raise ConfigError(
+                f"unknown option {quote(key)}{hint}; parameters of {names[0]}: {', '.join(known)}"
+            )

@@ -1,6 +1,8 @@
-"""Why two sides do not agree: coordinates swapped, sizes read as corners, another scale, images shifted by one.
+"""Why two sides do not agree: coordinates swapped, sizes read as corners, another scale, images
+shifted by one.
 
-Each supposition is tried: the boxes of one side are read again, and the agreement of both sides is measured again.
+Each supposition is tried: the boxes of one side are read again, and the agreement of both sides is
+measured again.
 """
 
 from __future__ import annotations
@@ -75,7 +77,10 @@ def sample(gt: Source, det: Source, paired: Ints, most: int = SAMPLE_IMAGES) -> 
     ours, theirs = gt.read(positions), det.read(paired[positions])
     if ours.in_fractions is not None or theirs.in_fractions is not None:
         raise InputError(" instead of ".join(reversed(IN_FRACTIONS)))
-    objects, detections = _thinned(ours.objects, SAMPLE_OBJECTS), _thinned(theirs.objects, SAMPLE_DETECTIONS)
+    objects, detections = (
+        _thinned(ours.objects, SAMPLE_OBJECTS),
+        _thinned(theirs.objects, SAMPLE_DETECTIONS),
+    )
     pairs = np.cumsum(np.diff(objects.offsets) * np.diff(detections.offsets))
     images = max(int(np.searchsorted(pairs, SAMPLE_PAIRS, side="right")), 1)
     return ImageBatch(
@@ -93,17 +98,26 @@ def _thinned(objects: Objects, most: int) -> Objects:
         return objects
     rank = np.arange(objects.count) - np.repeat(objects.offsets[:-1], counts)
     most_of = np.repeat(np.minimum(counts, most), counts)
-    return take(objects, rank * most_of // counts[objects.image] != (rank - 1) * most_of // counts[objects.image])
+    return take(
+        objects,
+        rank * most_of // counts[objects.image] != (rank - 1) * most_of // counts[objects.image],
+    )
 
 
 def _first(objects: Objects, images: int) -> Objects:
     """The objects of the first images."""
     offsets = objects.offsets[: images + 1]
-    return objects if images == len(objects.offsets) - 1 else take(objects, np.arange(offsets[-1]), offsets)
+    return (
+        objects
+        if images == len(objects.offsets) - 1
+        else take(objects, np.arange(offsets[-1]), offsets)
+    )
 
 
 def agreement(batch: ImageBatch) -> float:
-    """Mean, over the objects of the ground truth, of the best IoU of its bounding box with a detection's."""
+    """Mean, over the objects of the ground truth, of the best IoU of its
+    bounding box with a detection's.
+    """
     return float(_best_iou(batch)[1].mean()) if batch.gt.count else 0.0
 
 
@@ -118,7 +132,9 @@ def best_misreading(batch: ImageBatch) -> Misreading | None:
     best: Misreading | None = None
     for reading, supposed in _suppositions(batch):
         after = agreement(supposed)
-        if after >= max(LEAST_AGREEMENT, before + LEAST_GAIN, best.after + _NOTICEABLE if best else 0.0):
+        if after >= max(
+            LEAST_AGREEMENT, before + LEAST_GAIN, best.after + _NOTICEABLE if best else 0.0
+        ):
             best = Misreading(reading, before, after)
     return best
 
@@ -140,15 +156,23 @@ def _suppositions(batch: ImageBatch) -> Iterator[tuple[str, ImageBatch]]:
     for step in (1, -1):
         which = "the image before" if step == 1 else "the image after"
         yield (
-            f"the detections named for one image are those of {which}: the numbers are shifted by one",
+            (
+                f"the detections named for one image are those of {which}: the numbers are shifted"
+                " by"
+                " one"
+            ),
             replace(batch, det=_shifted(batch.det, -step)),
         )
     yield from _scaled(batch)
 
 
 def _more_upright(batch: ImageBatch) -> str:
-    """On which side x and y are swapped, if on one: where boxes leave the pictures, or words are higher than wide."""
-    outside, upright = ([measure(side, batch.sizes) for side in (batch.gt, batch.det)] for measure in _TURNED)
+    """On which side x and y are swapped, if on one: where boxes leave the
+    pictures, or words are higher than wide.
+    """
+    outside, upright = (
+        [measure(side, batch.sizes) for side in (batch.gt, batch.det)] for measure in _TURNED
+    )
     (gt, det) = outside if abs(outside[0] - outside[1]) >= _CLEAR_DIFFERENCE else upright
     if abs(gt - det) < _CLEAR_DIFFERENCE:
         return "on one side"
@@ -214,7 +238,9 @@ def _shifted(objects: Objects, step: int) -> Objects:
 
 
 def _scaled(batch: ImageBatch) -> Iterator[tuple[str, ImageBatch]]:
-    """Suppose another scale of the detections: one for all images, that of resized pictures, one an image and axis."""
+    """Suppose another scale of the detections: one for all images, that of
+    resized pictures, one an image and axis.
+    """
     both = (np.diff(batch.gt.offsets) > 0) & (np.diff(batch.det.offsets) > 0)
     if not both.any():
         return
@@ -234,7 +260,10 @@ def _scaled(batch: ImageBatch) -> Iterator[tuple[str, ImageBatch]]:
             resized = f"the detections are of pictures resized to about {width:.0f} x {height:.0f}"
             yield resized, _times(batch, widths * factor)
     ratios = np.where(both[:, None], _centre_ratios(batch), 1.0)
-    yield "the detections are of another scale in each image (of resized pictures?)", _times(batch, ratios)
+    yield (
+        "the detections are of another scale in each image (of resized pictures?)",
+        _times(batch, ratios),
+    )
 
 
 def _xy(factor: Floats) -> str:
@@ -243,7 +272,9 @@ def _xy(factor: Floats) -> str:
 
 
 def _scale(batch: ImageBatch, both: Bools) -> Floats | None:
-    """(2,) factors of x and y that bring the detections to the objects, from the images in which there are both."""
+    """(2,) factors of x and y that bring the detections to the objects, from
+    the images in which there are both.
+    """
     factor = np.median(_centre_ratios(batch)[both], axis=0)
     rough = max((_times(batch, factor * stretch) for stretch in _STRETCHES), key=agreement)
     return _fitted(batch, rough)
@@ -258,7 +289,9 @@ def _mean_centres(objects: Objects) -> Floats:
     """(images, 2) mean of the boxes' centres; 0 without any."""
     centres = (objects.boxes[:, :2] + objects.boxes[:, 2:]) / 2
     images = len(objects.offsets) - 1
-    sums = np.column_stack([np.bincount(objects.image, centres[:, axis], images) for axis in (0, 1)])
+    sums = np.column_stack(
+        [np.bincount(objects.image, centres[:, axis], images) for axis in (0, 1)]
+    )
     means: Floats = sums / np.maximum(np.diff(objects.offsets), 1)[:, None]
     return means
 
@@ -270,7 +303,9 @@ def _times(batch: ImageBatch, factor: Floats) -> ImageBatch:
 
 
 def _fitted(batch: ImageBatch, rough: ImageBatch) -> Floats | None:
-    """(2,) scale by which the detections that best overlap objects, roughly scaled, come nearest to these."""
+    """(2,) scale by which the detections that best overlap objects, roughly
+    scaled, come nearest to these.
+    """
     det, best = _best_iou(rough)
     overlapping = np.flatnonzero(best > 0)
     theirs = batch.det.boxes[det[overlapping]].reshape(-1, 2, 2)
@@ -285,9 +320,13 @@ def _fitted(batch: ImageBatch, rough: ImageBatch) -> Floats | None:
 
 
 def _best_iou(batch: ImageBatch) -> tuple[Ints, Floats]:
-    """Best detection of each object of the ground truth, -1 for none, and the IoU of their bounding boxes."""
+    """Best detection of each object of the ground truth, -1 for none, and the
+    IoU of their bounding boxes.
+    """
     measured = overlaps.measure(replace(batch, gt_runs=None, det_runs=None), _BOXES)
-    iou = measured.area / (measured.gt_area[measured.gt] + measured.det_area[measured.det] - measured.area)
+    iou = measured.area / (
+        measured.gt_area[measured.gt] + measured.det_area[measured.det] - measured.area
+    )
     order = np.argsort(iou, kind="stable")
     det, best = np.full(batch.gt.count, -1), np.zeros(batch.gt.count)
     # Assigned by rising IoU: of several values for one object the last, the best, remains.

@@ -63,7 +63,8 @@ def evaluate_inputs(
     ordered_map: OrderedMap = map,
     journal: Journal | None = None,
 ) -> list[Evaluation]:
-    """Evaluate indexed inputs by every run, but those that need texts that are not there (`left_out`).
+    """Evaluate indexed inputs by every run, but those that need texts that are not there
+    (`left_out`).
 
     Parameters
     ----------
@@ -79,8 +80,9 @@ def evaluate_inputs(
     Raises
     ------
     InputError
-        After all input was read, when there was any fault; at once for label pictures and a protocol that takes none,
-        and where no image name is of both sides though other spellings of them are.
+        After all input was read, when there was any fault; at once for label pictures and a
+        protocol that takes none, and where no image name is of both sides though other spellings of
+        them are.
     """
     gt, det, faults, options = inputs.gt, inputs.det, inputs.faults, inputs.options
     if options.masks is not None:
@@ -94,8 +96,12 @@ def evaluate_inputs(
     gt_count = det_count = lines_count = InputCounts()
     cuts = list(cut(inputs))
     has_polygons = cache(lambda: _has_polygons(inputs, cuts, ordered_map))
-    runs = [replace(run, parameters=run.protocol.resolve(run.parameters, has_polygons)) for run in runs]
-    work = partial(batches.measure, [run.empty() for run in runs], options, None if sink is None else sink.make)
+    runs = [
+        replace(run, parameters=run.protocol.resolve(run.parameters, has_polygons)) for run in runs
+    ]
+    work = partial(
+        batches.measure, [run.empty() for run in runs], options, None if sink is None else sink.make
+    )
     stamps = batches.picture_stamps(options.masks, gt.names)
 
     def task(cut: tuple[int, int]) -> BatchTask:
@@ -110,7 +116,9 @@ def evaluate_inputs(
         gt_count += result.gt
         det_count += result.det
         lines_count += result.lines
-        for run, part, made in zip(runs, result.gathered, result.made, strict=bool(result.gathered)):
+        for run, part, made in zip(
+            runs, result.gathered, result.made, strict=bool(result.gathered)
+        ):
             run.gathered.add(part)
             if sink is not None:
                 sink.take(run, made)
@@ -124,33 +132,50 @@ def evaluate_inputs(
     warnings = [*gt.warnings, *det.warnings, *input_warnings(options, *summaries, lines_count)]
     lines = "" if inputs.lines is None else inputs.lines.sha256
     runs = _with_texts(runs, *summaries)
-    return likely_mistakes.explained([scored(run, *summaries, options, warnings, lines) for run in runs], inputs)
+    return likely_mistakes.explained(
+        [scored(run, *summaries, options, warnings, lines) for run in runs], inputs
+    )
 
 
 def _with_lines(runs: Sequence[Run], inputs: Inputs) -> Sequence[Run]:
-    """Let the protocols that can take lines from the ground truth of lines, if there is one, do so."""
+    """Let the protocols that can take lines from the ground truth of lines,
+    if there is one, do so.
+    """
     if inputs.lines is None:
         return runs
     able = [run.protocol.name for run in runs if hasattr(run.parameters, "lines")]
     if not able:
-        raise InputError(f"{inputs.lines.path}: a ground truth of lines is for tiou; add this protocol or leave it out")
+        raise InputError(
+            f"{inputs.lines.path}: a ground truth of lines is for tiou; add this protocol or leave"
+            " it out"
+        )
     for run in runs:
         if getattr(run.parameters, "lines", "none") not in ("none", LINES_OF_FILE):
             raise ConfigError(
-                f"{run.protocol.name}: lines={run.parameters.lines} does not go with {inputs.lines.path}; leave out one"
+                f"{run.protocol.name}: lines={run.parameters.lines} does not go with"
+                f" {inputs.lines.path}; leave out one"
             )
     return [
-        replace(run, parameters=replace(run.parameters, lines=LINES_OF_FILE)) if run.protocol.name in able else run
+        replace(run, parameters=replace(run.parameters, lines=LINES_OF_FILE))
+        if run.protocol.name in able
+        else run
         for run in runs
     ]
 
 
 def _summary(source: Source, counts: InputCounts) -> InputSummary:
-    return InputSummary.of_file(InputFile(Path(source.path).name, source.format, source.sha256), counts)
+    return InputSummary.of_file(
+        InputFile(Path(source.path).name, source.format, source.sha256), counts
+    )
 
 
 def scored(
-    run: Run, gt: InputSummary, det: InputSummary, options: InputOptions, warnings: list[str], lines_sha256: str = ""
+    run: Run,
+    gt: InputSummary,
+    det: InputSummary,
+    options: InputOptions,
+    warnings: list[str],
+    lines_sha256: str = "",
 ) -> Evaluation:
     """Score what a run has summed."""
     protocol = run.protocol
@@ -168,20 +193,31 @@ def scored(
 
 
 def _has_polygons(inputs: Inputs, cuts: Sequence[tuple[int, int]], ordered_map: OrderedMap) -> bool:
-    """Whether an object of either side has other than four vertices; images that may have one are read until it is."""
+    """Whether an object of either side has other than four vertices; images
+    that may have one are read until it is.
+    """
     of_gt = (np.arange(*cut) for cut in cuts)
-    of_det = (part[part != NO_DETECTIONS] for part in (inputs.paired[start:stop] for start, stop in cuts))
+    of_det = (
+        part[part != NO_DETECTIONS] for part in (inputs.paired[start:stop] for start, stop in cuts)
+    )
     for source, parts in ((inputs.gt, of_gt), (inputs.det, of_det)):
         if formats.load(source.format).four_corners:
             continue
         try:
-            possible = (part if source.polygons is None else part[source.polygons[part]] for part in parts)
+            possible = (
+                part if source.polygons is None else part[source.polygons[part]] for part in parts
+            )
             if any(
-                ordered_map(batches.holds_polygons, (batches.part_of(source, part) for part in possible if len(part)))
+                ordered_map(
+                    batches.holds_polygons,
+                    (batches.part_of(source, part) for part in possible if len(part)),
+                )
             ):
                 return True
         except FailedError as failed:
-            raise InputError(f"{source.path}: given up after three attempts ({failed.reason})") from failed
+            raise InputError(
+                f"{source.path}: given up after three attempts ({failed.reason})"
+            ) from failed
     return False
 
 
@@ -225,7 +261,8 @@ def _results(
             raise failed.__cause__ from failed
         shown = listed(failed.item.names, SHOWN_IMAGES)
         raise InputError(
-            f"images {shown}: given up after three attempts ({failed.reason}); evaluate them alone to see what is"
+            f"images {shown}: given up after three attempts ({failed.reason}); evaluate them alone"
+            " to see what is"
             " wrong, or with fewer jobs if memory is short"
         ) from failed
 
@@ -233,7 +270,10 @@ def _results(
 def _refuse_masks(runs: Sequence[Run]) -> None:
     for run in runs:
         if not run.protocol.takes_masks:
-            raise InputError(f"protocol {run.protocol.name} does not work on label pictures; leave out their folders")
+            raise InputError(
+                f"protocol {run.protocol.name} does not work on label pictures; leave out their"
+                " folders"
+            )
 
 
 def _log_refused(inputs: Inputs, cut: tuple[int, int], refused: Sequence[Refused]) -> None:
@@ -255,33 +295,52 @@ def _log_refused(inputs: Inputs, cut: tuple[int, int], refused: Sequence[Refused
 
 
 def input_warnings(
-    options: InputOptions, gt_summary: InputSummary, det_summary: InputSummary, lines: InputCounts | None = None
+    options: InputOptions,
+    gt_summary: InputSummary,
+    det_summary: InputSummary,
+    lines: InputCounts | None = None,
 ) -> list[str]:
-    """Return what a user should know of what was read: polygons that were repaired, images without detections."""
+    """Return what a user should know of what was read: polygons that were
+    repaired, images without detections.
+    """
     warnings = []
-    shapes = {"ground truth": gt_summary, "detections": det_summary, "lines": lines or InputCounts()}
+    shapes = {
+        "ground truth": gt_summary,
+        "detections": det_summary,
+        "lines": lines or InputCounts(),
+    }
     for side, summary in shapes.items():
         if summary.repaired:
             repaired = "{count} invalid polygon[s] repaired, every lobe kept"
             warnings.append(f"{side}: {counted(summary.repaired, repaired)}")
         if summary.dropped:
             is_counted = options.invalid == "skip" and summary is gt_summary
-            dropped = UNREACHABLE if is_counted else "left out, as if [it was|they were] not in the file"
-            warnings.append(f"{side}: {counted(summary.dropped, '{count} invalid polygon[s] ' + dropped)}")
+            dropped = (
+                UNREACHABLE if is_counted else "left out, as if [it was|they were] not in the file"
+            )
+            warnings.append(
+                f"{side}: {counted(summary.dropped, '{count} invalid polygon[s] ' + dropped)}"
+            )
         if summary.zero_area:
             without_area = "{count} object[s] without area; [it matches|they match] nothing"
             warnings.append(f"{side}: {counted(summary.zero_area, without_area)}")
     if options.min_confidence is not None:
         warnings.append(_confidence_warning(options.min_confidence, det_summary))
     if det_summary.missing and det_summary.images:
-        missing = f"{{count}} of {counted(gt_summary.images, '{count} image[s]')} [has|have] no detections in "
+        missing = (
+            f"{{count}} of {counted(gt_summary.images, '{count} image[s]')} [has|have] no"
+            " detections in "
+        )
         warnings.append(counted(det_summary.missing, missing) + det_summary.file)
     return warnings
 
 
 def _confidence_warning(minimum: float, det: InputSummary) -> str:
     if not det.confidences and not det.unconfident:
-        return f"no detection of {det.file} has a confidence, so all stay, whatever the least confidence"
+        return (
+            f"no detection of {det.file} has a confidence, so all stay, whatever the least"
+            " confidence"
+        )
     in_all = det.objects + det.unconfident
     return f"detections: {det.unconfident} of {in_all} left out, their confidence below {minimum}"
 
@@ -300,7 +359,9 @@ def _with_texts(runs: Sequence[Run], gt: InputSummary, det: InputSummary) -> Seq
         return runs
     if not others:
         needs = f"{' and '.join(run.protocol.name for run in runs)} [compares|compare] texts"
-        raise InputError(f"{without}, and {counted(len(runs), needs)}; choose another protocol, such as iou")
+        raise InputError(
+            f"{without}, and {counted(len(runs), needs)}; choose another protocol, such as iou"
+        )
     return others
 
 
@@ -312,8 +373,12 @@ def _without_texts(gt: InputSummary, det: InputSummary) -> str | None:
     return None
 
 
-def left_out(names: Iterable[str], done: Collection[str], gt: InputSummary, det: InputSummary) -> dict[str, str]:
-    """Return the protocols of these names that are not among those done for want of texts, each with the reason."""
+def left_out(
+    names: Iterable[str], done: Collection[str], gt: InputSummary, det: InputSummary
+) -> dict[str, str]:
+    """Return the protocols of these names that are not among those done for
+    want of texts, each with the reason.
+    """
     reason = _without_texts(gt, det)
     return {name: reason.partition(": ")[2] for name in names if name not in done} if reason else {}
 

@@ -50,7 +50,8 @@ class ByProtocol(Record, Mapping[str, Result_co]):
         return {name: one.to_dict() for name, one in self.items()}
 
     def to_pandas(self, table: str = "") -> pandas.DataFrame:
-        """Return a table of every result, one below the other, as a data frame; see the single result's method.
+        """Return a table of every result, one below the other, as a data frame; see the single
+        result's method.
 
         Raises
         ------
@@ -71,7 +72,9 @@ class ByProtocol(Record, Mapping[str, Result_co]):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Evaluations(ByProtocol[Evaluation]):
-    """The evaluations of several protocols on one data set, by the names of the protocols; see `ByProtocol`."""
+    """The evaluations of several protocols on one data set, by the names of
+    the protocols; see `ByProtocol`.
+    """
 
     @property
     def warnings(self) -> list[str]:
@@ -80,7 +83,10 @@ class Evaluations(ByProtocol[Evaluation]):
 
     def shown(self) -> Table:
         """Return the headline scores, one row per protocol; every F-score is in one column."""
-        shown = {name: {_head(score): value for score, value in one.headline.items()} for name, one in self.items()}
+        shown = {
+            name: {_head(score): value for score, value in one.headline.items()}
+            for name, one in self.items()
+        }
         heads = list(dict.fromkeys(score for scores in shown.values() for score in scores))
         rows = [["protocol", *heads]]
         rows += [

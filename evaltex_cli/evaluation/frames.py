@@ -32,7 +32,9 @@ def of_evaluation(evaluation: Evaluated, table: str) -> pandas.DataFrame:
     if table not in TABLES:
         raise unknown_table(table, list(TABLES))
     if table != "scores" and not evaluation.images and evaluation.gt.images:
-        raise ConfigError(f"to_pandas({table!r}): no images in this result; evaluate again with per_image=True")
+        raise ConfigError(
+            f"to_pandas({table!r}): no images in this result; evaluate again with per_image=True"
+        )
     return TABLES[table](evaluation)
 
 
@@ -61,7 +63,16 @@ def _objects(evaluation: Evaluated) -> pandas.DataFrame:
                 for one in objects:
                     values = (_number(one.values.get(name)) for name in names)
                     box = one.box or (math.nan,) * 4
-                    yield (image.name, side, one.id, one.match, one.partners, *values, one.text, *box)
+                    yield (
+                        image.name,
+                        side,
+                        one.id,
+                        one.match,
+                        one.partners,
+                        *values,
+                        one.text,
+                        *box,
+                    )
 
     heads = ("image", "side", "id", "match", "partners", *names, "text", "x0", "y0", "x1", "y1")
     return frame_of_rows(heads, rows())
@@ -71,4 +82,8 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else float(value)
 
 
-TABLES: dict[str, Callable[[Evaluated], pandas.DataFrame]] = {"scores": _scores, "images": _images, "objects": _objects}
+TABLES: dict[str, Callable[[Evaluated], pandas.DataFrame]] = {
+    "scores": _scores,
+    "images": _images,
+    "objects": _objects,
+}

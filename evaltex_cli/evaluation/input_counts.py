@@ -14,9 +14,9 @@ from evaltex_cli.records import GeometryCounts, Objects, count_texts
 class InputCounts(Record):
     """What was read of one side; counts of different images add up.
 
-    `transcriptions` counts objects whose transcription is not empty, `confidences` those that have one, `unconfident`
-    objects that were left out for theirs, `missing` ground-truth images the side does not have, `empty` its images
-    without objects.
+    `transcriptions` counts objects whose transcription is not empty, `confidences` those that have
+    one, `unconfident` objects that were left out for theirs, `missing` ground-truth images the side
+    does not have, `empty` its images without objects.
     """
 
     images: int = 0
@@ -39,7 +39,9 @@ class InputCounts(Record):
             objects=objects.count,
             dont_care=int(objects.dont_care.sum()),
             transcriptions=count_texts(objects.texts),
-            confidences=0 if objects.confidences is None else int((~np.isnan(objects.confidences)).sum()),
+            confidences=0
+            if objects.confidences is None
+            else int((~np.isnan(objects.confidences)).sum()),
             unconfident=unconfident,
             **asdict(repairs),
             empty=int((np.diff(objects.offsets) == 0).sum()),
@@ -61,7 +63,9 @@ class InputFile(Record):
 
 @dataclass(frozen=True, repr=False)
 class InputSummary(InputCounts, InputFile):
-    """One side's file (`InputFile`), then the counts of all of it (`InputCounts`), as in a result's .json."""
+    """One side's file (`InputFile`), then the counts of all of it
+    (`InputCounts`), as in a result's .json.
+    """
 
     @classmethod
     def of_file(cls, file: InputFile, counts: InputCounts) -> InputSummary:

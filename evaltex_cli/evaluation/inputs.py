@@ -1,4 +1,6 @@
-"""The two inputs of an evaluation: opened, indexed and paired; and the line that names what scores depend on."""
+"""The two inputs of an evaluation: opened, indexed and paired; and the line
+that names what scores depend on.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ LINES_OF_FILE = "file"
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """Ground truth and detections, indexed, with the options they are read by; faults found so far are in the log.
+    """Ground truth and detections, indexed, with the options they are read by; faults found so far
+    are in the log.
 
     `lines` is the ground truth of lines, if there is one.
     """
@@ -44,12 +47,16 @@ class Inputs:
 
     @cached_property
     def paired(self) -> Ints:
-        """(images,) where the detections of each image are; see `pair_images`. The first access logs its faults."""
+        """(images,) where the detections of each image are; see
+        `pair_images`. The first access logs its faults.
+        """
         return pair_images(self.gt, self.det, self.faults)
 
     @cached_property
     def paired_lines(self) -> Ints:
-        """(images,) where the lines of each image are, if there are lines; the first access logs images without."""
+        """(images,) where the lines of each image are, if there are lines;
+        the first access logs images without.
+        """
         if self.lines is None:
             return np.zeros(0, np.int64)
         paired = pair_images(self.gt, self.lines, self.faults)
@@ -59,7 +66,9 @@ class Inputs:
         return paired
 
 
-def open_inputs(gt: Path | Source, det: Path | Source, options: InputOptions, ordered_map: OrderedMap = map) -> Inputs:
+def open_inputs(
+    gt: Path | Source, det: Path | Source, options: InputOptions, ordered_map: OrderedMap = map
+) -> Inputs:
     """Index both sides.
 
     Parameters
@@ -74,11 +83,16 @@ def open_inputs(gt: Path | Source, det: Path | Source, options: InputOptions, or
     InputError
         When an input cannot be read at all.
     """
-    sides: list[tuple[Path | Source, Side, InputOptions]] = [(gt, "gt", options), (det, "det", options)]
+    sides: list[tuple[Path | Source, Side, InputOptions]] = [
+        (gt, "gt", options),
+        (det, "det", options),
+    ]
     files = [path for path in (gt, det) if isinstance(path, Path)]
     if len(files) < 2:
         ordered_map = map
-    elif ordered_map is not map and all(map(formats.is_text, files, (options.gt_format, options.det_format))):
+    elif ordered_map is not map and all(
+        map(formats.is_text, files, (options.gt_format, options.det_format))
+    ):
         from evaltex_cli.runtime.workers import in_threads
 
         ordered_map = in_threads
@@ -87,7 +101,9 @@ def open_inputs(gt: Path | Source, det: Path | Source, options: InputOptions, or
     try:
         (gt_source, faults), (det_source, more) = ordered_map(_opened, sides)
     except FailedError as failed:
-        raise InputError(f"{failed.item[0]}: given up after three attempts ({failed.reason})") from failed
+        raise InputError(
+            f"{failed.item[0]}: given up after three attempts ({failed.reason})"
+        ) from failed
     faults.extend(more)
     formats.refuse_unused(options, [gt_source, det_source])
     if gt_source.names == det_source.names:
@@ -105,7 +121,9 @@ def open_inputs(gt: Path | Source, det: Path | Source, options: InputOptions, or
 
 
 def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source, FaultLog]:
-    """Index a ground truth of lines, its images named as those of `gt`; what is wrong with it is in the log."""
+    """Index a ground truth of lines, its images named as those of `gt`; what
+    is wrong with it is in the log.
+    """
     lines, faults = _opened((path, "gt", options))
     if options.images is not None:
         lines = with_sizes(lines, options.images)
@@ -113,7 +131,8 @@ def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source,
 
 
 def in_pixels(gt: Source, det: Source, pictures: Path | None = None) -> tuple[Source, Source]:
-    """Return both sides with coordinates that are fractions of the page made pixels by the other side's image sizes.
+    """Return both sides with coordinates that are fractions of the page made pixels by the other
+    side's image sizes.
 
     Parameters
     ----------
@@ -129,10 +148,14 @@ def _opened(side_input: tuple[Path | Source, Side, InputOptions]) -> tuple[Sourc
     faults = FaultLog()
     path, side, options = side_input
     detected = formats.open_source(path, side, faults, options.format_of(side), options)
-    return opened_as_official(path, side, options, detected, faults) if isinstance(path, Path) else (detected, faults)
+    return (
+        opened_as_official(path, side, options, detected, faults)
+        if isinstance(path, Path)
+        else (detected, faults)
+    )
 
 
-# The signature --------------------------------------------------------------------------------------------------------
+# The signature ------------------------------------------------------------------------------------
 
 
 def parts_of(line: str) -> dict[str, str]:
@@ -161,9 +184,15 @@ def options_of(line: str) -> InputOptions:
 
 
 def signature(
-    protocol: Protocol, parameters: Any, options: InputOptions, images: int, gt_sha256: str, lines_sha256: str = ""
+    protocol: Protocol,
+    parameters: Any,
+    options: InputOptions,
+    images: int,
+    gt_sha256: str,
+    lines_sha256: str = "",
 ) -> str:
-    """Return protocol, every parameter that is not its default, options, data and version in one line.
+    """Return protocol, every parameter that is not its default, options, data and version in one
+    line.
 
     Parameters
     ----------
@@ -184,7 +213,11 @@ def signature(
     parts += [f"gt_lines:{lines_sha256[:8]}"] if takes_lines(parameters) and lines_sha256 else []
     parts += [f"preset:{options.preset}"] if options.preset is not None else []
     parts += ["masks:yes"] if options.masks is not None else []
-    parts += [f"min_confidence:{float(options.min_confidence)}"] if options.min_confidence is not None else []
+    parts += (
+        [f"min_confidence:{float(options.min_confidence)}"]
+        if options.min_confidence is not None
+        else []
+    )
     parts += [f"coordinates:{options.coordinates}"] if options.coordinates is not None else []
     parts += [f"columns:{options.columns}"] if options.columns is not None else []
     parts += [f"invalid:{options.invalid}", f"images:{images}", f"gt:{gt_sha256[:8] or 'memory'}"]

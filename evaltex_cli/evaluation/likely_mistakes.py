@@ -1,4 +1,5 @@
-"""What a run says of inputs that were probably not meant so: sides swapped, coordinates read in another way.
+"""What a run says of inputs that were probably not meant so: sides swapped, coordinates read in
+another way.
 
 A few images are looked at, which takes less than a fiftieth of the time of a run.
 """
@@ -32,7 +33,8 @@ _AGREE = 0.5
 
 
 def explained(evaluations: Sequence[Evaluation], inputs: Inputs) -> list[Evaluation]:
-    """Add to the warnings what is probably wrong with the inputs, and to those of low scores why they are low.
+    """Add to the warnings what is probably wrong with the inputs, and to those of low scores why
+    they are low.
 
     Parameters
     ----------
@@ -43,24 +45,37 @@ def explained(evaluations: Sequence[Evaluation], inputs: Inputs) -> list[Evaluat
     if inputs.options.masks is not None or not inputs.gt.names or not inputs.det.names:
         return list(evaluations)
     few = min(max(FEW_IMAGES, len(inputs.gt.names) // SHARE), MANY_IMAGES)
-    swapped = swapped_inputs.swapped(inputs.gt, inputs.det, few) and swapped_inputs.swapped(inputs.gt, inputs.det)
+    swapped = swapped_inputs.swapped(inputs.gt, inputs.det, few) and swapped_inputs.swapped(
+        inputs.gt, inputs.det
+    )
     always = [*([swapped] if swapped else []), *_angles(inputs, evaluations[0])]
     if 0 < evaluations[0].gt.objects == evaluations[0].gt.dont_care:
         always.append("every object of the ground truth is don't care, so its scores say nothing")
     reasons = _reasons(evaluations, inputs, few, bool(swapped))
-    fractions = [text for side in (inputs.gt, inputs.det) for text in fractions_as_pixels(side, few)]
-    if len(fractions) == 2 or not any(reasons):  # of one side, a reason says by which factors they fit
+    fractions = [
+        text for side in (inputs.gt, inputs.det) for text in fractions_as_pixels(side, few)
+    ]
+    if len(fractions) == 2 or not any(
+        reasons
+    ):  # of one side, a reason says by which factors they fit
         always += fractions
     return [
-        replace(one, warnings=[*one.warnings, *always, *why]) for one, why in zip(evaluations, reasons, strict=True)
+        replace(one, warnings=[*one.warnings, *always, *why])
+        for one, why in zip(evaluations, reasons, strict=True)
     ]
 
 
 def _angles(inputs: Inputs, evaluation: Evaluation) -> Iterator[str]:
-    """Warn of boxes with a fifth number in [0, 1], if the ground truth is of rectangles with angles."""
-    if (inputs.gt.format, inputs.det.format) == ("msra-td500", "ltrb") and evaluation.det.confidences:
+    """Warn of boxes with a fifth number in [0, 1], if the ground truth is of
+    rectangles with angles.
+    """
+    if (inputs.gt.format, inputs.det.format) == (
+        "msra-td500",
+        "ltrb",
+    ) and evaluation.det.confidences:
         yield (
-            "the fifth number of the detections' boxes is read as a confidence; if it is an angle, give"
+            "the fifth number of the detections' boxes is read as a confidence; if it is an angle,"
+            " give"
             " --det-format msra-td500"
         )
 
@@ -75,12 +90,15 @@ def fractions_as_pixels(source: Source, few: int) -> Iterator[str]:
         return
     if boxes.min() >= 0 and boxes.max() <= 1:
         yield (
-            f"{source.path}: all coordinates are in [0, 1], and are read as pixels; if they are fractions of the page,"
+            f"{source.path}: all coordinates are in [0, 1], and are read as pixels; if they are"
+            " fractions of the page,"
             " multiply them by its width and height"
         )
 
 
-def _reasons(evaluations: Sequence[Evaluation], inputs: Inputs, few: int, is_swapped: bool) -> list[list[str]]:
+def _reasons(
+    evaluations: Sequence[Evaluation], inputs: Inputs, few: int, is_swapped: bool
+) -> list[list[str]]:
     """Return for each evaluation why its score is low."""
     if not any(one.is_low(LOW) for one in evaluations):
         return [[] for _ in evaluations]
@@ -121,7 +139,10 @@ def _why(evaluation: Evaluation, boxes_agree: float | None) -> str:
     if boxes_agree is None:
         return "the images with detections have only don't-care objects"
     if boxes_agree < _AGREE:
-        return "no other reading of the coordinates makes both sides agree; see `evaltex validate GT DET`"
+        return (
+            "no other reading of the coordinates makes both sides agree; see `evaltex validate"
+            " GT DET`"
+        )
     what = "texts" if evaluation.protocol.needs_texts else "rest"
     command = f"`evaltex diagnose GT DET --protocol {evaluation.protocol.name}`"
     return f"the boxes agree (mean best IoU {boxes_agree:.2f}), but not the {what}; see {command}"

@@ -1,8 +1,9 @@
 """Which detections belong to which image of the ground truth: images pair by name.
 
-A name without folders, ending and prefix (`gt_`, `res_`) is the same image's if it is the only such name on its side;
-so is the name of the only image of a file, if the other side has one image too. Both are reported. If no image pairs,
-it is checked whether their names are spelled differently in another way: `img_01`, `1`.
+A name without folders, ending and prefix (`gt_`, `res_`) is the same image's if it is the only such
+name on its side; so is the name of the only image of a file, if the other side has one image too.
+Both are reported. If no image pairs, it is checked whether their names are spelled differently in
+another way: `img_01`, `1`.
 """
 
 from __future__ import annotations
@@ -31,11 +32,13 @@ _SIZE = re.compile(r"[0-9.]+,[0-9.]+")
 
 
 def with_names_of(gt: Source, det: Source) -> Source:
-    """Return the detections with the names that the ground truth has for the same images; a warning lists them.
+    """Return the detections with the names that the ground truth has for the same images; a warning
+    lists them.
 
-    Names are the same if they differ only in folders, of which one side has fewer, ending and prefix, and no other
-    image of either side has such a name. If both sides have one image, and one of them is named after its file, they
-    are the same unless their names differ only in their numbers.
+    Names are the same if they differ only in folders, of which one side has fewer, ending and
+    prefix, and no other image of either side has such a name. If both sides have one image, and one
+    of them is named after its file, they are the same unless their names differ only in their
+    numbers.
     """
     if gt.names == det.names:
         return det
@@ -44,7 +47,10 @@ def with_names_of(gt: Source, det: Source) -> Source:
     left[paired[paired != NO_DETECTIONS]] = False
     ours, theirs = (
         list(taken(one.names, positions))
-        for one, positions in ((gt, np.flatnonzero(paired == NO_DETECTIONS)), (det, np.flatnonzero(left)))
+        for one, positions in (
+            (gt, np.flatnonzero(paired == NO_DETECTIONS)),
+            (det, np.flatnonzero(left)),
+        )
     )
     if not ours or not theirs:
         return det
@@ -58,12 +64,21 @@ def with_names_of(gt: Source, det: Source) -> Source:
         if len(gt.names) + len(det.names) > 2
         else "as the only one of each side"
     )
-    warning = counted(len(same), f"{{count}} image[s] of other names than in the ground truth [is|are] paired {how}")
+    warning = counted(
+        len(same),
+        f"{{count}} image[s] of other names than in the ground truth [is|are] paired {how}",
+    )
     names = [same.get(name, name) for name in det.names]
-    return replace(det, names=names, warnings=(*det.warnings, f"{PurePath(det.path).name}: {warning}: {shown}{more}"))
+    return replace(
+        det,
+        names=names,
+        warnings=(*det.warnings, f"{PurePath(det.path).name}: {warning}: {shown}{more}"),
+    )
 
 
-def _same_images(gt: Source, det: Source, ours: Sequence[str], theirs: Sequence[str]) -> dict[str, str]:
+def _same_images(
+    gt: Source, det: Source, ours: Sequence[str], theirs: Sequence[str]
+) -> dict[str, str]:
     """Name of the detections -> the ground truth's name of the same image."""
     if len(gt.names) == len(det.names) == 1:
         named = any(_is_named_after_file(one) for one in (gt, det))
@@ -86,7 +101,9 @@ def _agree(name: str, other: str) -> bool:
 
 
 def _is_named_after_file(source: Source) -> bool:
-    return source.names[0] == without_prefix(PurePath(PurePath(source.path).name.removesuffix(".gz")).stem)
+    return source.names[0] == without_prefix(
+        PurePath(PurePath(source.path).name.removesuffix(".gz")).stem
+    )
 
 
 def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
@@ -96,7 +113,8 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
     ----------
     gt, det : Source
     faults : FaultLog
-        Gets a fault for every image that only the detections name: a typo would otherwise pass for a bad score.
+        Gets a fault for every image that only the detections name: a typo would otherwise pass for
+        a bad score.
 
     Returns
     -------
@@ -108,7 +126,9 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
     paired = _paired_by_hash(gt.names, det.names)
     if paired is None:
         position = {name: k for k, name in enumerate(det.names)}
-        paired = np.fromiter((position.pop(name, NO_DETECTIONS) for name in gt.names), np.int64, len(gt.names))
+        paired = np.fromiter(
+            (position.pop(name, NO_DETECTIONS) for name in gt.names), np.int64, len(gt.names)
+        )
         extra, extras = iter(position), len(position)
     else:
         is_extra = np.ones(len(det.names), dtype=bool)
@@ -121,21 +141,26 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
     for name in islice(extra, MOST_FAULTS):
         found = f"image {quote(name)}, which the ground truth lacks{hints.nearest(name)}"
         is_size = det.format == "evaltex" and _SIZE.fullmatch(name)
-        expected = "no line of height,width: an EvaLTex file of detections has none" if is_size else ""
+        expected = (
+            "no line of height,width: an EvaLTex file of detections has none" if is_size else ""
+        )
         faults.add(det.path, None, found, expected or f"only image names of {gt.path}")
     faults.add_equal(extras - MOST_FAULTS)
     return paired
 
 
 def _paired_by_hash(gt: Sequence[str], det: Sequence[str]) -> Ints | None:
-    """Pair names in the memory of their hashes, millions of them; None where two names have one hash."""
+    """Pair names in the memory of their hashes, millions of them; None where
+    two names have one hash.
+    """
     ours, theirs = hashes(gt, det)
     order = np.argsort(theirs)
     if (np.diff(theirs[order]) == 0).any() or (np.diff(np.sort(ours)) == 0).any():
         return None
     if not len(order):
         return np.full(len(ours), NO_DETECTIONS, np.int64)
-    # The place where each hash would be among the sorted ones of the other side; whether it is there follows.
+    # The place where each hash would be among the sorted ones of the other side; whether it is
+    # there follows.
     paired = order[np.minimum(np.searchsorted(theirs, ours, sorter=order), len(order) - 1)]
     paired[theirs[paired] != ours] = NO_DETECTIONS
     present = paired != NO_DETECTIONS
@@ -167,8 +192,8 @@ def would_pair(gt: Sequence[str], det: Sequence[str]) -> dict[str, tuple[str, st
     Returns
     -------
     dict
-        Ground-truth name -> detections' name, and what they share: ``stem`` or ``number``. Only where one name of each
-        side, and no more, is spelled so.
+        Ground-truth name -> detections' name, and what they share: ``stem`` or ``number``. Only
+        where one name of each side, and no more, is spelled so.
     """
     pairs: dict[str, tuple[str, str]] = {}
     left_gt, left_det = list(gt), list(det)
@@ -198,7 +223,8 @@ def refuse_other_spellings(gt: Source, det: Source, paired: Ints) -> None:
     Raises
     ------
     InputError
-        If there are several; says what to rename where half of them or more would pair by stem or number.
+        If there are several; says what to rename where half of them or more would pair by stem or
+        number.
     """
     if not det.names or (paired != NO_DETECTIONS).any():
         return
@@ -207,18 +233,26 @@ def refuse_other_spellings(gt: Source, det: Source, paired: Ints) -> None:
         if len(det.names) == 1:
             return
         raise InputError(
-            f"{det.path}: none of its {len(det.names)} image names ({quote(det.names[0])}, ...) is in {gt.path}"
-            f" ({quote(gt.names[0])}, ...); are they of one data set? `evaltex validate` lists all names"
+            f"{det.path}: none of its {len(det.names)} image names ({quote(det.names[0])}, ...) is"
+            f" in {gt.path}"
+            f" ({quote(gt.names[0])}, ...); are they of one data set? `evaltex validate` lists all"
+            " names"
         )
     raise InputError(
-        f"{det.path}: none of its {len(det.names)} image names is in {gt.path}, though {described_pairs(pairs)}"
+        f"{det.path}: none of its {len(det.names)} image names is in {gt.path}, though"
+        f" {described_pairs(pairs)}"
         " (`evaltex validate` lists all pairs)"
     )
 
 
 def described_pairs(pairs: Mapping[str, tuple[str, str]]) -> str:
     """Say how many names would pair (`would_pair`), by what, and what to rename."""
-    shown = [f"{quote(theirs)} to {quote(ours)}" for ours, (theirs, _) in list(pairs.items())[:_SHOWN]]
+    shown = [
+        f"{quote(theirs)} to {quote(ours)}" for ours, (theirs, _) in list(pairs.items())[:_SHOWN]
+    ]
     more = ", ..." if len(pairs) > _SHOWN else ""
     by = " or ".join(f"by {what}" for what in dict.fromkeys(what for _, what in pairs.values()))
-    return f"{len(pairs)} would pair {by}; spell the names alike on both sides: rename {', '.join(shown)}{more}"
+    return (
+        f"{len(pairs)} would pair {by}; spell the names alike on both sides: rename"
+        f" {', '.join(shown)}{more}"
+    )

@@ -1,7 +1,8 @@
-"""The results of a run so far, batch by batch, in a file next to the result folder, so that a killed run can go on.
+"""The results of a run so far, batch by batch, in a file next to the result folder, so that a
+killed run can go on.
 
-The first line says what the run depends on; every further line is one batch. A line is only counted once its newline is
-there, so it does not matter when a run is killed.
+The first line says what the run depends on; every further line is one batch. A line is only counted
+once its newline is there, so it does not matter when a run is killed.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def place(res_dir: Path) -> Path:
 
 
 def key(inputs: Inputs, runs: Sequence[Run], *wanted: bool) -> dict[str, Any]:
-    """Everything that two runs must agree in for one to go on from the other's journal; `wanted`: of each sink."""
+    """Everything that two runs must agree in for one to go on from the
+    other's journal; `wanted`: of each sink.
+    """
     gt, det, options = inputs.gt, inputs.det, inputs.options
     data = options, len(gt.names), gt.sha256
     masks, pictures = options.masks, options.images
@@ -49,7 +52,9 @@ def key(inputs: Inputs, runs: Sequence[Run], *wanted: bool) -> dict[str, Any]:
         "gt": [gt.format, gt.sha256],
         "det": [det.format, det.sha256],
         "lines": None if inputs.lines is None else [inputs.lines.format, inputs.lines.sha256],
-        "label pictures": None if masks is None else [_listing(masks.gt), _listing(masks.det), masks.max_pixels],
+        "label pictures": None
+        if masks is None
+        else [_listing(masks.gt), _listing(masks.det), masks.max_pixels],
         "pictures": None if pictures is None else _listing(pictures),
         "results": [*wanted, *(run.keep_rows for run in runs)],
     }
@@ -62,7 +67,9 @@ def _listing(folder: Path) -> str:
         folders.sort()
         for name in sorted(files):
             status = Path(root, name).stat()
-            digest.update(repr((root, name, status.st_size, status.st_mtime_ns)).encode("utf-8", "replace"))
+            digest.update(
+                repr((root, name, status.st_size, status.st_mtime_ns)).encode("utf-8", "replace")
+            )
     return digest.hexdigest()
 
 
@@ -73,10 +80,13 @@ def opened(path: Path, key: Mapping[str, Any], runs: Sequence[Run]) -> Iterator[
     Raises
     ------
     InputError
-        When it is of a run that differs from this one, cannot be read or written, or may be of another user.
+        When it is of a run that differs from this one, cannot be read or written, or may be of
+        another user.
     """
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(
+            path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600
+        )
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
     status = os.fstat(descriptor)
@@ -84,7 +94,8 @@ def opened(path: Path, key: Mapping[str, Any], runs: Sequence[Run]) -> Iterator[
     if not is_own or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         os.close(descriptor)
         raise InputError(
-            f"{path}: is no file of your own that only you can write to, so its results cannot be trusted; remove it to"
+            f"{path}: is no file of your own that only you can write to, so its results cannot be"
+            " trusted; remove it to"
             " begin again"
         )
     with os.fdopen(descriptor, "r+b") as file:
@@ -92,9 +103,13 @@ def opened(path: Path, key: Mapping[str, Any], runs: Sequence[Run]) -> Iterator[
 
 
 class JournalFile:
-    """A journal; see `evaluate.Journal`. Batches that are done stay in the file until they are asked for."""
+    """A journal; see `evaluate.Journal`. Batches that are done stay in the
+    file until they are asked for.
+    """
 
-    def __init__(self, path: Path, file: IO[bytes], key: Mapping[str, Any], tallies: Sequence[type[Tally]]) -> None:
+    def __init__(
+        self, path: Path, file: IO[bytes], key: Mapping[str, Any], tallies: Sequence[type[Tally]]
+    ) -> None:
         self.path, self._file, self._tallies = path, file, tallies
         self._done: dict[tuple[int, int], int] = {}
         head = file.readline()
@@ -107,12 +122,15 @@ class JournalFile:
     def _refuse_other(self, head: bytes, key: Mapping[str, Any]) -> None:
         try:
             theirs = json.loads(head)
-            differing = [name for name in key if theirs.get(name) != json.loads(json.dumps(key[name]))]
+            differing = [
+                name for name in key if theirs.get(name) != json.loads(json.dumps(key[name]))
+            ]
         except (ValueError, AttributeError):
             differing = ["what it is"]
         if differing:
             raise InputError(
-                f"{self.path}: the journal of a run that differs from this one in {', '.join(differing)}; give the"
+                f"{self.path}: the journal of a run that differs from this one in"
+                f" {', '.join(differing)}; give the"
                 " same input and options to go on with that run, or remove the file to begin again"
             )
 
@@ -144,12 +162,16 @@ class JournalFile:
         try:
             return _decoded(json.loads(self._file.readline()), self._tallies)
         except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{self.path}: is damaged ({error}); remove it to begin again") from error
+            raise InputError(
+                f"{self.path}: is damaged ({error}); remove it to begin again"
+            ) from error
 
     def add(self, start: int, stop: int, result: BatchResult) -> None:
         """Save their result, unless anything was wrong."""
         if result.gathered:
-            self._end = self._write(self._end, json.dumps({"chunk": [start, stop]} | _encoded(result)))
+            self._end = self._write(
+                self._end, json.dumps({"chunk": [start, stop]} | _encoded(result))
+            )
 
     def remove(self) -> None:
         """Remove the file."""
@@ -167,7 +189,8 @@ def _encoded(result: BatchResult) -> dict[str, Any]:
                 "sums": {name: _parts(value) for name, value in one.sums.as_dict().items()},
                 "warnings": [astuple(warning) for warning in one.warnings],
                 "columns": [
-                    {name: [c.dtype.str, c.tolist()] for name, c in part.as_dict().items()} for part in one.columns
+                    {name: [c.dtype.str, c.tolist()] for name, c in part.as_dict().items()}
+                    for part in one.columns
                 ],
                 "names": one.names,
             }
@@ -195,7 +218,10 @@ def _decoded(line: Mapping[str, Any], tallies: Sequence[type[Tally]]) -> BatchRe
     gathered = [
         Gathered(
             tally(**{name: _sums(value) for name, value in one["sums"].items()}),
-            [ObjectWarning(text, count, tuple(images), others) for text, count, images, others in one["warnings"]],
+            [
+                ObjectWarning(text, count, tuple(images), others)
+                for text, count, images, others in one["warnings"]
+            ],
             [
                 tally(**{name: np.array(values, dtype) for name, (dtype, values) in part.items()})
                 for part in one["columns"]

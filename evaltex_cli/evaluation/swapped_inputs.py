@@ -1,4 +1,6 @@
-"""Signs that ground truth and detections were given the wrong way round; most formats look alike on both sides."""
+"""Signs that ground truth and detections were given the wrong way round; most
+formats look alike on both sides.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ _DECIMAL = re.compile(r"(?:0?\.[0-9]+|1\.0*)", re.ASCII)
 def swapped(gt: Source, det: Source, most: int = SAMPLE_IMAGES) -> str | None:
     """Return the signs that the sides were swapped, in one sentence; None without any.
 
-    A sign is what belongs to one side, found on the other and not where it belongs, in the first images of each.
+    A sign is what belongs to one side, found on the other and not where it belongs, in the first
+    images of each.
 
     Parameters
     ----------
@@ -33,8 +36,14 @@ def swapped(gt: Source, det: Source, most: int = SAMPLE_IMAGES) -> str | None:
     most : int
         Images of each side that are looked at.
     """
-    signs = [*_of_names(gt, det, most), *_of_format(gt, det), *_of_objects(_sample(gt, most), _sample(det, most))]
-    return f"ground truth and detections may have been swapped: {'; '.join(signs)}" if signs else None
+    signs = [
+        *_of_names(gt, det, most),
+        *_of_format(gt, det),
+        *_of_objects(_sample(gt, most), _sample(det, most)),
+    ]
+    return (
+        f"ground truth and detections may have been swapped: {'; '.join(signs)}" if signs else None
+    )
 
 
 def _of_names(gt: Source, det: Source, most: int) -> Iterable[str]:
@@ -50,7 +59,10 @@ def _names(source: Source, most: int) -> list[str]:
     part = source.content.part(np.arange(min(len(source.names), most)))
     if source.format == "art":
         return [str(place.at[0]) for place in part.places()]
-    if any(place.file == source.path for place in source.content.part(np.arange(min(len(source.names), 1))).places()):
+    if any(
+        place.file == source.path
+        for place in source.content.part(np.arange(min(len(source.names), 1))).places()
+    ):
         return list(source.names[:most])
     return [PurePosixPath(place.file.replace("\\", "/")).name for place in part.places()]
 
@@ -71,8 +83,12 @@ def _sample(source: Source, most: int) -> Objects:
 
 
 def small_sample(weights: Ints) -> int:
-    """Return how many of these images, from the first on, have `SAMPLE_BYTES` together; one at least."""
-    return max(int(np.searchsorted(np.cumsum(weights, dtype=np.int64), SAMPLE_BYTES, side="right")), 1)
+    """Return how many of these images, from the first on, have `SAMPLE_BYTES`
+    together; one at least.
+    """
+    return max(
+        int(np.searchsorted(np.cumsum(weights, dtype=np.int64), SAMPLE_BYTES, side="right")), 1
+    )
 
 
 def _of_objects(gt: Objects, det: Objects) -> Iterable[str]:
@@ -80,11 +96,16 @@ def _of_objects(gt: Objects, det: Objects) -> Iterable[str]:
         yield "the ground truth has confidences, and the detections have none"
     ignored = sum(text == DONT_CARE for text in det.texts)
     if ignored and not gt.dont_care.any():
-        yield f"{ignored} detections are {quote(DONT_CARE)}, and no object of the ground truth is don't care"
+        yield (
+            f"{ignored} detections are {quote(DONT_CARE)}, and no object of the ground truth is"
+            " don't care"
+        )
 
 
 def _has_confidences(objects: Objects) -> bool:
-    """Whether objects have confidences, or what was read as ground truth has these for transcriptions."""
+    """Whether objects have confidences, or what was read as ground truth has
+    these for transcriptions.
+    """
     if objects.confidences is not None:
         return bool((~np.isnan(objects.confidences)).any())
     texts = [text for text in objects.texts if text]

@@ -13,7 +13,15 @@ from evaltex_cli.display import Record, Rows, Table, number, plain
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.input_counts import InputSummary
 from evaltex_cli.geometry import overlaps
-from evaltex_cli.protocols.base import Evidence, EvidenceRows, Protocol, Scores, Tally, Totals, joined
+from evaltex_cli.protocols.base import (
+    Evidence,
+    EvidenceRows,
+    Protocol,
+    Scores,
+    Tally,
+    Totals,
+    joined,
+)
 from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
 from evaltex_cli.protocols.object_warnings import ObjectWarning
 from evaltex_cli.records import Floats, ImageBatch, Ints, Objects
@@ -40,7 +48,8 @@ class ObjectResult(Record):
     values : mapping
         The protocol's own values; None where undefined.
     box : tuple of float or None
-        Bounding box x0, y0, x1, y1 in pixels, if `evaltex_cli.evaluate` or an `Accumulator` made the result.
+        Bounding box x0, y0, x1, y1 in pixels, if `evaltex_cli.evaluate` or an `Accumulator` made
+        the result.
     text : str or None
         The transcription, likewise.
     """
@@ -65,8 +74,13 @@ class ImageResult(Record):
 
     def shown(self) -> Table:
         """Return one line: recall, precision and the numbers of objects and detections."""
-        scores = ", ".join(f"{name} {number(self.scores[name])}" for name in SHOWN_SCORES if name in self.scores)
-        return Table(f"ImageResult {self.name!r}: {scores} ({_objects(len(self.objects), len(self.detections))})")
+        scores = ", ".join(
+            f"{name} {number(self.scores[name])}" for name in SHOWN_SCORES if name in self.scores
+        )
+        return Table(
+            f"ImageResult {self.name!r}: {scores}"
+            f" ({_objects(len(self.objects), len(self.detections))})"
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -105,15 +119,21 @@ class Evaluation(Record):
 
     @property
     def totals(self) -> Totals:
-        """The summed evidence in the form of JSON: name -> number, or a list of them for a histogram."""
+        """The summed evidence in the form of JSON: name -> number, or a list
+        of them for a histogram.
+        """
         return self.tally.as_dict()
 
     @property
     def best_score(self) -> float:
-        """Recall or precision, whichever is higher; 1 where there are not both, or a side has no images."""
+        """Recall or precision, whichever is higher; 1 where there are not
+        both, or a side has no images.
+        """
         scores = self.meaningful_scores
         scored = [scores[name] for name in ("recall", "precision") if scores.get(name) is not None]
-        return max(scored) if len(scored) == 2 and self.gt.images > 0 and self.det.images > 0 else 1.0
+        return (
+            max(scored) if len(scored) == 2 and self.gt.images > 0 and self.det.images > 0 else 1.0
+        )
 
     @property
     def is_nearly_zero(self) -> bool:
@@ -127,7 +147,9 @@ class Evaluation(Record):
 
     @property
     def meaningful_scores(self) -> Scores:
-        """The scores for reading: None where every object of the ground truth is don't care (`defined`)."""
+        """The scores for reading: None where every object of the ground truth
+        is don't care (`defined`).
+        """
         return defined(self.scores, self.totals)
 
     def score(self, tally: Tally) -> Scores:
@@ -147,14 +169,22 @@ class Evaluation(Record):
 
     def size(self) -> str:
         """Return the numbers of images, objects and detections in words."""
-        return f"{counted(self.gt.images, '{count} image[s]')}, {_objects(self.gt.objects, self.det.objects)}"
+        return (
+            f"{counted(self.gt.images, '{count} image[s]')},"
+            f" {_objects(self.gt.objects, self.det.objects)}"
+        )
 
     def _repr_html_(self) -> str:
-        rows = [["score", "value"], *([name, number(value)] for name, value in self.headline.items())]
+        rows = [
+            ["score", "value"],
+            *([name, number(value)] for name, value in self.headline.items()),
+        ]
         return Table(f"{self.protocol.title}: {self.size()}", rows, "; ".join(self.warnings)).html()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the members of a result's .json: dictionaries, lists, strings, numbers and None."""
+        """Return the members of a result's .json: dictionaries, lists,
+        strings, numbers and None.
+        """
         members = {
             "protocol": self.protocol.name,
             "signature": self.signature,
@@ -178,8 +208,8 @@ class Evaluation(Record):
         Raises
         ------
         ConfigError
-            When pandas is not installed (extra ``tables``), for another table, and for images and objects of an
-            evaluation without them (`per_image`).
+            When pandas is not installed (extra ``tables``), for another table, and for images and
+            objects of an evaluation without them (`per_image`).
         """
         from evaltex_cli.evaluation import frames
 
@@ -188,7 +218,9 @@ class Evaluation(Record):
 
 @dataclass(slots=True)
 class Gathered:
-    """Sums and warnings of one protocol over some images; and their evidence by image, if the run has `keep_rows`."""
+    """Sums and warnings of one protocol over some images; and their evidence
+    by image, if the run has `keep_rows`.
+    """
 
     sums: Tally | None = None
     warnings: list[ObjectWarning] = field(default_factory=list)
@@ -214,7 +246,9 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One protocol with its parameters, and what it has gathered so far; `keep_rows` keeps the evidence by image."""
+    """One protocol with its parameters, and what it has gathered so far;
+    `keep_rows` keeps the evidence by image.
+    """
 
     protocol: Protocol
     parameters: Any
@@ -234,7 +268,11 @@ class Run:
 
     def rows(self) -> EvidenceRows | None:
         """The evidence of each image, in the order of the ground truth."""
-        return EvidenceRows(self.gathered.names, Tally.concatenate(self.gathered.columns)) if self.keep_rows else None
+        return (
+            EvidenceRows(self.gathered.names, Tally.concatenate(self.gathered.columns))
+            if self.keep_rows
+            else None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,8 +282,8 @@ class Sink:
     Attributes
     ----------
     make : callable
-        ``make(run, batch, evidence)``, called where the batch is measured: with several processes in one of these, so
-        it and its result must be fit to be sent there and back.
+        ``make(run, batch, evidence)``, called where the batch is measured: with several processes
+        in one of these, so it and its result must be fit to be sent there and back.
     take : callable
         ``take(run, made)`` gets, in this process, what `make` returned, in the order of the images.
     """
@@ -263,7 +301,9 @@ class Sink:
         return Sink(partial(_make_both, self.make, other.make), take)
 
 
-def _make_both(one: Make, other: Make, run: Run, batch: ImageBatch, evidence: Evidence) -> tuple[Any, Any]:
+def _make_both(
+    one: Make, other: Make, run: Run, batch: ImageBatch, evidence: Evidence
+) -> tuple[Any, Any]:
     return one(run, batch, evidence), other(run, batch, evidence)
 
 
@@ -286,7 +326,8 @@ def add_batch(run: Run, batch: ImageBatch, make: Make | None) -> Any:
 
 
 def defined(scores: Scores, evidence: Totals) -> Scores:
-    """Return scores with None for those that are undefined, because every object of the ground truth is don't care.
+    """Return scores with None for those that are undefined, because every object of the ground
+    truth is don't care.
 
     Recall is undefined then; and all of them, unless a detection counts, which is false.
     """
@@ -294,7 +335,9 @@ def defined(scores: Scores, evidence: Totals) -> Scores:
         return scores
     has_false = evidence.get("counted_detections") or evidence.get("false_positives")
     return {
-        name: None if isinstance(value, float) and not (has_false and "recall" not in name) else value
+        name: None
+        if isinstance(value, float) and not (has_false and "recall" not in name)
+        else value
         for name, value in scores.items()
     }
 
@@ -304,8 +347,12 @@ def image_scores(run: Run, tally: Tally) -> Scores:
     return (run.protocol.image_scores or run.protocol.scores)(tally, run.parameters)
 
 
-def image_results(run: Run, batch: ImageBatch, evidence: Evidence, with_shapes: bool = False) -> Iterator[ImageResult]:
-    """Yield each image's results from a batch's evidence with matches; of objects with boxes and texts if wanted."""
+def image_results(
+    run: Run, batch: ImageBatch, evidence: Evidence, with_shapes: bool = False
+) -> Iterator[ImageResult]:
+    """Yield each image's results from a batch's evidence with matches; of
+    objects with boxes and texts if wanted.
+    """
     matches = evidence.matches
     if matches is None:
         raise ValueError("evidence was made without matches")
@@ -321,19 +368,26 @@ def image_results(run: Run, batch: ImageBatch, evidence: Evidence, with_shapes: 
         )
 
 
-def _object_results(side: SideMatches, own: Objects, partner_ids: Ints, with_shapes: bool) -> list[ObjectResult]:
+def _object_results(
+    side: SideMatches, own: Objects, partner_ids: Ints, with_shapes: bool
+) -> list[ObjectResult]:
     types = [MATCH_TYPES[code] for code in side.types.tolist()]
     bounds, linked = side.offsets.tolist(), partner_ids[side.partners].tolist()
     names, columns = list(side.values), [_or_none(values) for values in side.values.values()]
     rows = zip(*columns, strict=True) if columns else repeat(())
     results = [
         ObjectResult(own_id, match, linked[start:stop], dict(zip(names, row, strict=True)))
-        for own_id, match, (start, stop), row in zip(own.ids.tolist(), types, pairwise(bounds), rows, strict=False)
+        for own_id, match, (start, stop), row in zip(
+            own.ids.tolist(), types, pairwise(bounds), rows, strict=False
+        )
     ]
     if not with_shapes:
         return results
     boxes = map(tuple, own.boxes.tolist())
-    return [replace(one, box=box, text=text) for one, box, text in zip(results, boxes, own.texts, strict=True)]
+    return [
+        replace(one, box=box, text=text)
+        for one, box, text in zip(results, boxes, own.texts, strict=True)
+    ]
 
 
 def _objects(gt: int, det: int) -> str:

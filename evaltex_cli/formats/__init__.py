@@ -110,7 +110,10 @@ def load(name: str) -> Format:
         When the registry has none of that name.
     """
     if name not in FORMATS and name != MEMORY:
-        raise InputError(f"unknown format {quote(name)}{nearest(name, list(FORMATS))}; `evaltex formats` lists them")
+        raise InputError(
+            f"unknown format {quote(name)}{nearest(name, list(FORMATS))}; `evaltex formats` lists"
+            " them"
+        )
     module, attribute = FORMATS.get(name, ("evaltex_cli.formats.memory", "FORMAT"))
     found: Format = getattr(import_module(module), attribute)
     return found
@@ -143,7 +146,9 @@ def open_source(
         return _open(path, side, faults, format_name, options)
 
 
-def _open(path: Path, side: Side, faults: FaultLog, format_name: str | None, options: InputOptions | None) -> Source:
+def _open(
+    path: Path, side: Side, faults: FaultLog, format_name: str | None, options: InputOptions | None
+) -> Source:
     files = input_files.files_of(path)
     if files != [path]:
         return _open_shards(path, files, side, faults, format_name)
@@ -151,9 +156,13 @@ def _open(path: Path, side: Side, faults: FaultLog, format_name: str | None, opt
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"{path}: cannot be read ({reason}); give an existing file or folder") from error
+        raise InputError(
+            f"{path}: cannot be read ({reason}); give an existing file or folder"
+        ) from error
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise InputError(f"{path}: is a pipe or device, and input is read more than once; write it to a file")
+        raise InputError(
+            f"{path}: is a pipe or device, and input is read more than once; write it to a file"
+        )
     if format_name is None and options is not None and options.columns is not None:
         from evaltex_cli.formats.rows.table import has_columns
 
@@ -171,13 +180,16 @@ def _open(path: Path, side: Side, faults: FaultLog, format_name: str | None, opt
             return _indexer(name, options)(path, side, faults)
         _refuse_unread(path)
     raise InputError(
-        f"{path}: no known format; expected an EvaLTex .txt, a folder or .zip of ICDAR-style .txt files, or a data"
+        f"{path}: no known format; expected an EvaLTex .txt, a folder or .zip of ICDAR-style .txt"
+        " files, or a data"
         " set's JSON, XML or .mat (`evaltex formats` lists all formats)"
     )
 
 
 def _open_text(path: Path, side: Side, faults: FaultLog) -> Source:
-    """Index EvaLTex text; what is wrong with it says of which list it looks like, if that is known."""
+    """Index EvaLTex text; what is wrong with it says of which list it looks
+    like, if that is known.
+    """
     before = faults.count
     source = load("evaltex").index(path, side, faults)
     if faults.count > before:
@@ -206,9 +218,14 @@ def refuse_unused(options: InputOptions, sources: Sequence[Source]) -> None:
     taken = {load(source.format).option for source in sources}
     found = ", ".join(f"{source.path} ({source.format})" for source in sources)
     if options.coordinates is not None and "coordinates" not in taken:
-        raise ConfigError(f"coordinates {options.coordinates}: no input has boxes of format chat-boxes, but {found}")
+        raise ConfigError(
+            f"coordinates {options.coordinates}: no input has boxes of format chat-boxes, but"
+            f" {found}"
+        )
     if options.columns is not None and "columns" not in taken:
-        raise ConfigError(f"columns {options.columns}: no input is a table with these columns, but {found}")
+        raise ConfigError(
+            f"columns {options.columns}: no input is a table with these columns, but {found}"
+        )
 
 
 def is_packed(path: Path) -> bool:
@@ -217,10 +234,14 @@ def is_packed(path: Path) -> bool:
 
 
 def is_text(path: Path, format_name: str | None) -> bool:
-    """Whether an input is of EvaLTex files beyond doubt: by the format's name, by a pattern, packed, or plain text."""
+    """Whether an input is of EvaLTex files beyond doubt: by the format's
+    name, by a pattern, packed, or plain text.
+    """
     if format_name is not None:
         return format_name == "evaltex"
-    return input_files.files_of(path) != [path] or input_files.is_packed(path) or _is_plain_text(path)
+    return (
+        input_files.files_of(path) != [path] or input_files.is_packed(path) or _is_plain_text(path)
+    )
 
 
 def refuse_packed(paths: Sequence[Path]) -> None:
@@ -231,11 +252,15 @@ def refuse_packed(paths: Sequence[Path]) -> None:
     InputError
     """
     for path in filter(is_packed, paths):
-        raise InputError(f"{path}: packed by gzip, and workers of a cluster would not see it unpacked; unpack it")
+        raise InputError(
+            f"{path}: packed by gzip, and workers of a cluster would not see it unpacked; unpack it"
+        )
 
 
 def _open_named(path: Path, side: Side, faults: FaultLog, name: str, index: Indexer) -> Source:
-    """Index an input by the format that was named; what is wrong with it says which other one its content is of."""
+    """Index an input by the format that was named; what is wrong with it says
+    which other one its content is of.
+    """
     before = faults.count
     try:
         source = index(path, side, faults)
@@ -243,7 +268,9 @@ def _open_named(path: Path, side: Side, faults: FaultLog, name: str, index: Inde
         other = _other_format(path, name)
         if other is None:
             raise
-        raise InputError(f"{error}\n{path}: {_found(other)}; expected {name}, which was named") from error
+        raise InputError(
+            f"{error}\n{path}: {_found(other)}; expected {name}, which was named"
+        ) from error
     other = _other_format(path, name) if faults.count > before else None
     if other is not None:
         faults.add(str(path), None, _found(other), f"{name}, which was named")
@@ -255,30 +282,42 @@ def _found(other: str) -> str:
 
 
 def _other_format(path: Path, name: str) -> str | None:
-    """Return the format of documents that an input is of by its content, unless that is of the family that was named.
+    """Return the format of documents that an input is of by its content, unless that is of the
+    family that was named.
 
-    Lines of numbers fit several formats, and a document type may be before any XML: both say nothing here.
+    Lines of numbers fit several formats, and a document type may be before any XML: both say
+    nothing here.
     """
     try:
         found = _recognised(path)
     except InputError:
         return None
-    if found in (None, "icdar-xml") or not load(str(found)).ending or FORMATS[str(found)][0] == FORMATS[name][0]:
+    if (
+        found in (None, "icdar-xml")
+        or not load(str(found)).ending
+        or FORMATS[str(found)][0] == FORMATS[name][0]
+    ):
         return None
     return found
 
 
-def _open_shards(path: Path, files: Sequence[Path], side: Side, faults: FaultLog, format_name: str | None) -> Source:
+def _open_shards(
+    path: Path, files: Sequence[Path], side: Side, faults: FaultLog, format_name: str | None
+) -> Source:
     from evaltex_cli.formats.evaltex import format as evaltex_txt
 
     for file in files:
         if (format_name or _recognised(file)) != "evaltex":
-            raise InputError(f"{path}: {file} is no EvaLTex .txt; only files of that format may be given by a pattern")
+            raise InputError(
+                f"{path}: {file} is no EvaLTex .txt; only files of that format may be given by a"
+                " pattern"
+            )
     return evaltex_txt.index_files(path, files, side, faults)
 
 
 def _is_plain_text(path: Path) -> bool:
-    """Whether a file is no archive, document or text of one image by how it begins, so that one format can read it.
+    """Whether a file is no archive, document or text of one image by how it begins, so that one
+    format can read it.
 
     Only of a file without ending, or ending in .txt: of others any format may be.
     """
@@ -289,7 +328,8 @@ def _is_plain_text(path: Path) -> bool:
     return (
         beginning.isascii()
         and b"\0" not in beginning
-        and b"\t" not in beginning.partition(b"\n")[0]  # a name has no tab; tables and lists of labels do
+        and b"\t"
+        not in beginning.partition(b"\n")[0]  # a name has no tab; tables and lists of labels do
         and beginning[:1].isalnum()
         and not beginning.startswith((b"PK", b"MATLAB"))
         and not begins_with_rows(beginning)
@@ -331,7 +371,10 @@ def _refuse_no_archive(path: Path) -> None:
         beginning = input_files.beginning(path, 512)
         if beginning and b"\0" not in beginning and not beginning.startswith(b"PK"):
             shown = quote(beginning.decode("utf-8", "replace"), 20)
-            raise InputError(f"{path}: is no zip archive, it begins with {shown}; pack it again, or name it as it is")
+            raise InputError(
+                f"{path}: is no zip archive, it begins with {shown}; pack it again, or name it as"
+                " it is"
+            )
 
 
 def _refuse_unread(path: Path) -> None:
@@ -340,8 +383,8 @@ def _refuse_unread(path: Path) -> None:
     Raises
     ------
     InputError
-        When it is binary, or JSON or XML of a layout that no format recognised, or a folder or archive of such without
-        any .txt.
+        When it is binary, or JSON or XML of a layout that no format recognised, or a folder or
+        archive of such without any .txt.
     """
     from evaltex_cli.formats import unread
 

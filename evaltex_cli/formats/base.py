@@ -39,9 +39,11 @@ class ReadImages:
     faults : FaultLog
         What could not be read; the objects are then not complete.
     in_fractions : (images,) bool, or None
-        The images with coordinates that are fractions of the page's width and height; None if all are in pixels.
+        The images with coordinates that are fractions of the page's width and height; None if all
+        are in pixels.
     pictures : sequence of PictureRuns or None, or None
-        The pixels of the objects of each image, labelled by their IDs, of objects that are masks in memory.
+        The pixels of the objects of each image, labelled by their IDs, of objects that are masks in
+        memory.
     """
 
     sizes: Floats
@@ -92,7 +94,9 @@ class Place(NamedTuple):
 
 
 class Content(Protocol):
-    """The images of an indexed input, all that is needed to read them: it can be sent to another process."""
+    """The images of an indexed input, all that is needed to read them: it can
+    be sent to another process.
+    """
 
     def part(self, positions: Ints) -> Content:
         """Return the images at these positions, in this order."""
@@ -137,13 +141,15 @@ class Source:
     warnings : tuple of str
         What the user should know about the input.
     labels : callable or None
-        ``labels(position)`` returns the image's label picture, (height, width) int64 of object IDs and 0, where the
-        format has pictures of its own.
+        ``labels(position)`` returns the image's label picture, (height, width) int64 of object IDs
+        and 0, where the format has pictures of its own.
     min_confidence : float or None
-        The least confidence of the objects that it gives (`filters.only_confident`); None where it gives all.
+        The least confidence of the objects that it gives (`filters.only_confident`); None where it
+        gives all.
     filters : tuple of Filter
     polygons : (images,) bool or None
-        Which images may have objects of other than four vertices; None where the index does not say.
+        Which images may have objects of other than four vertices; None where the index does not
+        say.
     """
 
     path: str
@@ -159,7 +165,9 @@ class Source:
     polygons: Bools | None = None
 
     def part(self, positions: Ints) -> SourcePart:
-        """Return the images at these positions of `names`, to be read here or in another process."""
+        """Return the images at these positions of `names`, to be read here or
+        in another process.
+        """
         return SourcePart(self.content, self.filters).part(positions)
 
     def read(self, positions: Ints) -> ReadImages:
@@ -176,7 +184,9 @@ class SourcePart:
 
     def part(self, positions: Ints) -> SourcePart:
         """Return the images at these positions of this part."""
-        return SourcePart(self.content.part(positions), tuple(one.part(positions) for one in self.filters))
+        return SourcePart(
+            self.content.part(positions), tuple(one.part(positions) for one in self.filters)
+        )
 
     def read(self) -> ReadImages:
         """Read them; see `Source.read`. Coordinates that are not in pixels are a fault."""
@@ -209,12 +219,15 @@ Sample: TypeAlias = "str | bytes | Mapping[str, str | bytes]"
 
 
 Indexer: TypeAlias = Callable[[Path, Side, FaultLog], Source]
-"""``index(path, side, faults)`` finds the images of an input. Raises `InputError` when nothing can be read."""
+"""``index(path, side, faults)`` finds the images of an input. Raises
+`InputError` when nothing can be read.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A file format: all that is known of it, so that one file and one line of the registry add one.
+    """A file format: all that is known of it, so that one file and one line of the registry add
+    one.
 
     Attributes
     ----------
@@ -230,10 +243,12 @@ class Format:
     layout : str
         One object, or the elements around it, as the documentation shows them.
     sample : str, bytes, mapping of these by file name, or a function that returns one
-        A small ground truth of this format, with one object or more: of one file, or of the files of a folder.
+        A small ground truth of this format, with one object or more: of one file, or of the files
+        of a folder.
     ending : str
-        Of documents, with the dot: a folder or archive is of this format only if it has at least as many files of this
-        ending as of any other format's, and more than .txt. Empty where `recognises` decides alone.
+        Of documents, with the dot: a folder or archive is of this format only if it has at least as
+        many files of this ending as of any other format's, and more than .txt. Empty where
+        `recognises` decides alone.
     why : callable or None
         ``why(path)`` says what a recognised input has, where `recognised_by` does not say all.
     fractions : bool
@@ -241,9 +256,11 @@ class Format:
     more_endings : tuple of str
         Other endings that its documents may have.
     option : str
-        Name of an attribute of `InputOptions` that says how the format is read; empty if there is none.
+        Name of an attribute of `InputOptions` that says how the format is read; empty if there is
+        none.
     index_by : callable or None
-        ``index_by(value)`` returns the indexer by that option's value; `index` is used if it is None.
+        ``index_by(value)`` returns the indexer by that option's value; `index` is used if it is
+        None.
     """
 
     name: str
@@ -266,9 +283,15 @@ class Format:
         """All endings that its documents may have."""
         return (self.ending, *self.more_endings)
 
-    def variant(self, name: str, title: str, index: Indexer, why: Callable[[Path], str] | None = None) -> Format:
-        """Return another way to read the same files; nothing is recognised as of it, so users must name it."""
-        return replace(self, name=name, title=title, recognises=_never, index=index, recognised_by="", why=why)
+    def variant(
+        self, name: str, title: str, index: Indexer, why: Callable[[Path], str] | None = None
+    ) -> Format:
+        """Return another way to read the same files; nothing is recognised as
+        of it, so users must name it.
+        """
+        return replace(
+            self, name=name, title=title, recognises=_never, index=index, recognised_by="", why=why
+        )
 
     def reason(self, path: Path) -> str:
         """Return why an input was recognised, as a phrase."""
@@ -279,7 +302,9 @@ class Format:
         return self.sample() if callable(self.sample) else self.sample
 
     def write_sample(self, folder: Path) -> Path:
-        """Write the sample into a folder, and return the path to read: the folder, or the one file in it."""
+        """Write the sample into a folder, and return the path to read: the
+        folder, or the one file in it.
+        """
         sample = self.sample_content()
         files = sample if isinstance(sample, Mapping) else {f"img_1{self.ending}": sample}
         for name, content in files.items():

@@ -1,4 +1,6 @@
-"""The scale of confidences, decided over a whole input: in [0, 1], in percent, or of any other range."""
+"""The scale of confidences, decided over a whole input: in [0, 1], in
+percent, or of any other range.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,13 @@ class Scale(NamedTuple):
         if (self.lowest, self.highest) == (0, 1):
             return None
         if self.divisor != 1:
-            return f"its confidences are percent, up to {self.highest:g}; they were divided by {self.divisor:g}"
+            return (
+                f"its confidences are percent, up to {self.highest:g}; they were divided by"
+                f" {self.divisor:g}"
+            )
         return (
-            f"its confidences are from {self.lowest:g} to {self.highest:g}, not in [0, 1]; they are used as they are"
+            f"its confidences are from {self.lowest:g} to {self.highest:g}, not in [0, 1]; they are"
+            " used as they are"
             " (a least confidence is compared with them)"
         )
 
@@ -38,8 +44,8 @@ UNIT = Scale()
 def scale_of(lowest: float, highest: float) -> Scale:
     """Return the scale of an input with these lowest and highest confidences.
 
-    They are percent if none is negative and the highest is above 10 and at most 100; what is in neither range is of
-    an unknown scale, and remains as it is.
+    They are percent if none is negative and the highest is above 10 and at most 100; what is in
+    neither range is of an unknown scale, and remains as it is.
     """
     if lowest >= 0 and _LEAST_PERCENT < highest <= _PERCENT:
         return Scale(0.0, highest, _PERCENT)

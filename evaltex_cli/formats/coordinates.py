@@ -1,4 +1,6 @@
-"""Coordinates of an object from what documents have: polygons, boxes by width and height, boxes that are turned."""
+"""Coordinates of an object from what documents have: polygons, boxes by width
+and height, boxes that are turned.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from evaltex_cli.errors import FormatError, Steps
 
 
 def polygon(vertices: Sequence[float], dont_care: bool, where: Steps = ()) -> Sequence[float]:
-    """Return x1, y1, x2, y2, ... as an object's coordinates; fewer than three vertices are a don't care's only.
+    """Return x1, y1, x2, y2, ... as an object's coordinates; fewer than three vertices are a don't
+    care's only.
 
     `where` leads to the vertices in a JSON object.
 
@@ -27,7 +30,9 @@ def polygon(vertices: Sequence[float], dont_care: bool, where: Steps = ()) -> Se
     return [*vertices, *vertices[-2:], *vertices[-2:]][:6]
 
 
-def box(x: float, y: float, width: float, height: float, *, where: Steps = ()) -> tuple[float, float, float, float]:
+def box(
+    x: float, y: float, width: float, height: float, *, where: Steps = ()
+) -> tuple[float, float, float, float]:
     """Return x, y, width, height as an object's coordinates.
 
     Raises
@@ -40,7 +45,9 @@ def box(x: float, y: float, width: float, height: float, *, where: Steps = ()) -
     return x, y, x + width, y + height
 
 
-def turned(values: Sequence[float], angle: float, pivot: tuple[float, float] | None = None) -> list[float]:
+def turned(
+    values: Sequence[float], angle: float, pivot: tuple[float, float] | None = None
+) -> list[float]:
     """Return the corners of a box that is turned, from its own upper left one on.
 
     Parameters
@@ -58,5 +65,8 @@ def turned(values: Sequence[float], angle: float, pivot: tuple[float, float] | N
     corners = []
     for x, y in ((x0, y0), (x1, y0), (x1, y1), (x0, y1)):
         right, down = x - centre_x, y - centre_y
-        corners += [centre_x + right * cosine - down * sine, centre_y + right * sine + down * cosine]
+        corners += [
+            centre_x + right * cosine - down * sine,
+            centre_y + right * sine + down * cosine,
+        ]
     return corners

@@ -1,4 +1,6 @@
-"""Pillow and tifffile without their own limits and messages, which are settings of the whole process."""
+"""Pillow and tifffile without their own limits and messages, which are
+settings of the whole process.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,11 @@ _settings = ExitStack()
 
 @contextmanager
 def unlimited_and_silent() -> Iterator[None]:
-    """Let pictures be of any size, and ignore what decoders log and warn of; callers have limits and messages.
+    """Let pictures be of any size, and ignore what decoders log and warn of; callers have limits
+    and messages.
 
-    The settings hold while any thread is in such a block: the first one makes them, the last one resets them.
+    The settings hold while any thread is in such a block: the first one makes them, the last one
+    resets them.
     """
     user = object()
     with _lock:

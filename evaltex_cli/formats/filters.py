@@ -47,8 +47,9 @@ class _AtLeast:
 def at_least(objects: Objects, minimum: float) -> Objects:
     """Leave out the objects whose confidence is below a minimum.
 
-    Objects of exactly the minimum stay, as do those without a confidence (NaN, or no column at all). IDs, regions
-    and order stay as they are; so do the images, of which some may be left empty.
+    Objects of exactly the minimum stay, as do those without a confidence (NaN, or no column at
+    all). IDs, regions and order stay as they are; so do the images, of which some may be left
+    empty.
 
     Parameters
     ----------
@@ -74,19 +75,24 @@ def treat_invalid(read: ReadImages, policy: str, side: Side) -> tuple[ReadImages
     ----------
     read : ReadImages
     policy : {'repair', 'drop', 'skip', 'error'}
-        Keep the repaired polygons; leave these objects out; leave out detections, and let nothing match objects of the
-        ground truth, which count; or refuse them.
+        Keep the repaired polygons; leave these objects out; leave out detections, and let nothing
+        match objects of the ground truth, which count; or refuse them.
     side : {'gt', 'det'}
 
     Returns
     -------
     ReadImages
-        With `drop` and `skip` without these objects, or with them `NOWHERE`; `repairs` counts them as dropped.
+        With `drop` and `skip` without these objects, or with them `NOWHERE`; `repairs` counts them
+        as dropped.
     dict
         With `error` why, by object; otherwise empty.
     """
     objects, repairs = read.objects, read.repairs
-    if policy == "repair" or objects.outlines.all_boxes or not (repairs.repaired or repairs.zero_area):
+    if (
+        policy == "repair"
+        or objects.outlines.all_boxes
+        or not (repairs.repaired or repairs.zero_area)
+    ):
         return read, {}
     invalid = geometry.polygons.describe_invalid(objects.outlines)
     if policy == "error" or not invalid:
@@ -95,17 +101,23 @@ def treat_invalid(read: ReadImages, policy: str, side: Side) -> tuple[ReadImages
     gone[list(invalid)] = True
     flat = sum(not one.has_area for one in invalid.values())
     counts = GeometryCounts(0, repairs.dropped + len(invalid), repairs.zero_area - flat)
-    remaining = _unreachable(objects, gone) if (policy, side) == ("skip", "gt") else take(objects, ~gone)
+    remaining = (
+        _unreachable(objects, gone) if (policy, side) == ("skip", "gt") else take(objects, ~gone)
+    )
     return replace(read, objects=remaining, repairs=counts), {}
 
 
 def _unreachable(objects: Objects, gone: Bools) -> Objects:
-    """Return all objects, some of them (n,) bool as points `NOWHERE`, each in a region of its own."""
+    """Return all objects, some of them (n,) bool as points `NOWHERE`, each in
+    a region of its own.
+    """
     outlines = objects.outlines
     boxes, regions = outlines.boxes.copy(), objects.regions.copy()
     boxes[gone] = NOWHERE
     regions[gone] = np.setdiff1d(np.arange(len(gone) + gone.sum()), regions)[: gone.sum()]
     remain = ~np.repeat(gone, outlines.counts)
-    drawn = Outlines(boxes, outlines.vertices[remain], offsets_of(np.where(gone, 0, outlines.counts)))
+    drawn = Outlines(
+        boxes, outlines.vertices[remain], offsets_of(np.where(gone, 0, outlines.counts))
+    )
     pixels = None if objects.pixels is None else np.where(gone[:, None], NOWHERE, objects.pixels)
     return replace(objects, outlines=drawn, regions=regions, pixels=pixels)

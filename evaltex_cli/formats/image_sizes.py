@@ -1,4 +1,6 @@
-"""Sizes of the images' pictures, read from the pictures' headers alone; fractions of the page become pixels."""
+"""Sizes of the images' pictures, read from the pictures' headers alone;
+fractions of the page become pixels.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +20,36 @@ from evaltex_cli.geometry.outlines import from_numbers
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.runtime.progress import tracked
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".jpe", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".jp2", ".ppm", ".pgm")
+SUFFIXES = (
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".jpe",
+    ".webp",
+    ".gif",
+    ".bmp",
+    ".tif",
+    ".tiff",
+    ".avif",
+    ".jp2",
+    ".ppm",
+    ".pgm",
+)
 _ORIENTATION = 0x0112
 _LIES_ON_ITS_SIDE = (5, 6, 7, 8)
 _ORIENTATION_IN_HEADER = ("JPEG", "MPO", "TIFF", "WEBP")
 
 
-def find_pictures(folder: Path, names: Sequence[str], suffixes: Sequence[str] = SUFFIXES) -> list[Path | None]:
+def find_pictures(
+    folder: Path, names: Sequence[str], suffixes: Sequence[str] = SUFFIXES
+) -> list[Path | None]:
     """Find each image's picture in a folder or below it.
 
-    A picture is an image's whose path from the folder is the image's name, with or without extension; else whose file
-    name is; else whose stem is (`image_names.stem`: without ``gt_``, ``res_`` and the like). The one nearest to the
-    folder counts, then the one whose extension comes first in `suffixes`. Names are looked up in the folder's listing,
-    so none leads out of it. Pipes and devices are left out.
+    A picture is an image's whose path from the folder is the image's name, with or without
+    extension; else whose file name is; else whose stem is (`image_names.stem`: without ``gt_``,
+    ``res_`` and the like). The one nearest to the folder counts, then the one whose extension comes
+    first in `suffixes`. Names are looked up in the folder's listing, so none leads out of it. Pipes
+    and devices are left out.
 
     Raises
     ------
@@ -41,14 +60,22 @@ def find_pictures(folder: Path, names: Sequence[str], suffixes: Sequence[str] = 
         raise InputError(f"{folder}: no such folder; give the folder of the images' pictures")
     listed = (Path(root, file) for root, _, files in os.walk(folder) for file in files)
     known = (path for path in listed if path.suffix.lower() in suffixes)
-    readable = (path for path in known if path.is_file() or not path.exists())  # a broken link is reported
+    readable = (
+        path for path in known if path.is_file() or not path.exists()
+    )  # a broken link is reported
     by_name: dict[str, Path] = {}
     by_stem: dict[str, Path] = {}
     for path in sorted(
-        readable, key=lambda path: (len(path.parts), suffixes.index(path.suffix.lower()), path.as_posix())
+        readable,
+        key=lambda path: (len(path.parts), suffixes.index(path.suffix.lower()), path.as_posix()),
     ):
         relative = path.relative_to(folder)
-        for name in (relative.as_posix(), relative.with_suffix("").as_posix(), path.name, path.stem):
+        for name in (
+            relative.as_posix(),
+            relative.with_suffix("").as_posix(),
+            path.name,
+            path.stem,
+        ):
             by_name.setdefault(name, path)
         by_stem.setdefault(stem(path.name), path)
     return [by_name.get(name) or by_stem.get(stem(name)) for name in names]
@@ -57,14 +84,18 @@ def find_pictures(folder: Path, names: Sequence[str], suffixes: Sequence[str] = 
 def picture_size(picture: Path) -> tuple[int, int] | None:
     """Return height and width of a picture as it is shown; None where it cannot be read.
 
-    A photograph that lies on its side (Exif orientation 5 to 8) is turned, as viewers and OpenCV do.
+    A photograph that lies on its side (Exif orientation 5 to 8) is turned, as viewers and OpenCV
+    do.
     """
     from PIL import Image
 
     try:
         with unlimited_and_silent(), Image.open(picture) as image:
             width, height = image.size
-            turns = image.format in _ORIENTATION_IN_HEADER and image.getexif().get(_ORIENTATION) in _LIES_ON_ITS_SIDE
+            turns = (
+                image.format in _ORIENTATION_IN_HEADER
+                and image.getexif().get(_ORIENTATION) in _LIES_ON_ITS_SIDE
+            )
             return (width, height) if turns else (height, width)
     except Exception:  # decoders raise anything at all on broken files
         return None
@@ -90,7 +121,9 @@ def sizes_from_pictures(folder: Path, names: Sequence[str]) -> Floats:
     InputError
         When the folder cannot be read.
     """
-    pictures = tracked(find_pictures(folder, names), f"reading {folder.name}", "pictures", len(names))
+    pictures = tracked(
+        find_pictures(folder, names), f"reading {folder.name}", "pictures", len(names)
+    )
     sizes = [(picture_size(path) if path else None) or (0, 0) for path in pictures]
     return np.array(sizes, np.float64).reshape(-1, 2)
 
@@ -101,7 +134,8 @@ def with_sizes(source: Source, folder: Path) -> Source:
     Parameters
     ----------
     folder : Path
-        As for `sizes_from_pictures`; an image whose picture is missing or cannot be read keeps no size.
+        As for `sizes_from_pictures`; an image whose picture is missing or cannot be read keeps no
+        size.
 
     Raises
     ------
@@ -114,13 +148,16 @@ def with_sizes(source: Source, folder: Path) -> Source:
 def _pictures_of(source: Source, folder: Path) -> _Sizes:
     pictures = find_pictures(folder, source.names)
     counted = tracked(pictures, f"looking at {folder.name}", "pictures", len(pictures))
-    stamps = np.array([ABSENT if path is None else stamp_of(path) for path in counted], np.int64).reshape(-1, 2)
+    stamps = np.array(
+        [ABSENT if path is None else stamp_of(path) for path in counted], np.int64
+    ).reshape(-1, 2)
     return _Sizes(pictures, stamps, Path.cwd())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sizes:
-    """A `base.Filter` that gives images without a size that of their picture, and makes fractions pixels by it.
+    """A `base.Filter` that gives images without a size that of their picture, and makes fractions
+    pixels by it.
 
     Attributes
     ----------
@@ -136,7 +173,9 @@ class _Sizes:
     base: Path
 
     def part(self, positions: Ints) -> _Sizes:
-        return _Sizes([self.pictures[k] for k in positions.tolist()], self.stamps[positions], self.base)
+        return _Sizes(
+            [self.pictures[k] for k in positions.tolist()], self.stamps[positions], self.base
+        )
 
     def apply(self, images: ReadImages) -> ReadImages:
         sizes = images.sizes.copy()
@@ -145,7 +184,9 @@ class _Sizes:
         return replace(in_pixels(images, sizes), sizes=sizes)
 
     def size(self, k: int) -> tuple[int, int]:
-        """Return height and width of an image's picture; 0, 0 if it has none, or one that cannot be read."""
+        """Return height and width of an image's picture; 0, 0 if it has none,
+        or one that cannot be read.
+        """
         picture = self.pictures[k]
         if picture is None:
             return 0, 0
@@ -158,7 +199,8 @@ class _Sizes:
 def with_sizes_of_each_other(
     gt: Source, det: Source, paired: Ints, folder: Path | None = None
 ) -> tuple[Source, Source]:
-    """Return both sides with coordinates that are fractions of the page made pixels by the size on the other side.
+    """Return both sides with coordinates that are fractions of the page made pixels by the size on
+    the other side.
 
     The other side's images have the size that it states, or that of the picture (`with_sizes`).
 
@@ -167,8 +209,8 @@ def with_sizes_of_each_other(
     paired : (images,) int64
         Position in `det` of each image of `gt`; below 0 where it has none.
     folder : Path, optional
-        Of the pictures, if there are any. It is a fault if a detection's picture has another size than the ground truth
-        states, for it is not known which of them its fractions are of.
+        Of the pictures, if there are any. It is a fault if a detection's picture has another size
+        than the ground truth states, for it is not known which of them its fractions are of.
 
     Raises
     ------
@@ -187,7 +229,8 @@ def with_sizes_of_each_other(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SizesOfPartners:
-    """A `base.Filter` that makes fractions pixels by the sizes of the same images on the other side.
+    """A `base.Filter` that makes fractions pixels by the sizes of the same images on the other
+    side.
 
     Attributes
     ----------
@@ -221,10 +264,15 @@ class _SizesOfPartners:
 
     def _refuse_other_sizes(self, pictures: _Sizes, images: ReadImages, sizes: Floats) -> None:
         known = (sizes > 0).all(axis=1)
-        for k in np.flatnonzero(known if images.in_fractions is None else known & images.in_fractions).tolist():
+        for k in np.flatnonzero(
+            known if images.in_fractions is None else known & images.in_fractions
+        ).tolist():
             own, stated = pictures.size(k), tuple(sizes[k].tolist())
             if all(own) and own != stated:
-                found = f"a picture of height,width {own[0]},{own[1]}, while {stated[0]:g},{stated[1]:g} are stated"
+                found = (
+                    f"a picture of height,width {own[0]},{own[1]}, while"
+                    f" {stated[0]:g},{stated[1]:g} are stated"
+                )
                 expected = "one size of an image in which coordinates are fractions of the page"
                 images.faults.add(str(pictures.pictures[k]), None, found, expected)
 

@@ -10,8 +10,8 @@ RGB of 8 bits              R + 256 G + 65536 B
 grey or RGB with alpha     as without, where every pixel is opaque
 ========================== ======================================================================
 
-All else is refused rather than guessed at: 16-bit colour, white-is-zero grey, rotated TIFFs, several pages or frames.
-Pillow reads the pictures, tifffile the TIFFs that Pillow cannot.
+All else is refused rather than guessed at: 16-bit colour, white-is-zero grey, rotated TIFFs,
+several pages or frames. Pillow reads the pictures, tifffile the TIFFs that Pillow cannot.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def read_runs(
     ----------
     folder : PictureFolder
     names : sequence of str
-        Image names. A picture's file is the name with one of `SUFFIXES`, unless it ends in one already.
+        Image names. A picture's file is the name with one of `SUFFIXES`, unless it ends in one
+        already.
     objects : Objects
         Of these images; their IDs are the labels.
     sizes : (images, 2) float64
@@ -84,7 +85,10 @@ def read_runs(
         When there is no such folder; a `ChangedError` if a picture does not have its stamp.
     """
     if not (folder.base / folder.folder).is_dir():
-        raise InputError(f"{folder.folder}: no such folder; expected a folder of label pictures, {' '.join(SUFFIXES)}")
+        raise InputError(
+            f"{folder.folder}: no such folder; expected a folder of label pictures,"
+            f" {' '.join(SUFFIXES)}"
+        )
 
     def read(k: int) -> tuple[PictureRuns, Ints] | Fault | None:
         found: tuple[PictureRuns, Ints] | Fault
@@ -94,7 +98,9 @@ def read_runs(
             folder.refuse_changed(path, names[k], k)
             if path is None:
                 return _missing(folder.folder, names[k]) if has_picture[k] else None
-            found = _owned_runs(path, sizes[k], objects.ids, objects.offsets[k : k + 2], folder.max_pixels)
+            found = _owned_runs(
+                path, sizes[k], objects.ids, objects.offsets[k : k + 2], folder.max_pixels
+            )
         except FormatError as error:
             found = Fault(folder.shown(path), None, error.found, error.expected)
             if path is None:
@@ -159,17 +165,27 @@ def read_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> ND
         except UnidentifiedImageError as error:
             with path.open("rb") as file:
                 if file.read(4) not in _TIFF_MAGIC:
-                    raise FormatError("not a picture", f"a label picture in one of {', '.join(FORMATS)}") from error
+                    raise FormatError(
+                        "not a picture", f"a label picture in one of {', '.join(FORMATS)}"
+                    ) from error
         return _tifffile_labels(path, size, max_pixels)
     except (FormatError, MemoryError):
         raise
     except Exception as error:  # decoders raise anything at all on broken files
-        reason = str(getattr(error, "strerror", None) or error or type(error).__name__).splitlines()[0]
-        raise FormatError(f"cannot be read ({reason})", "a whole, readable picture; write it again") from error
+        reason = str(
+            getattr(error, "strerror", None) or error or type(error).__name__
+        ).splitlines()[0]
+        raise FormatError(
+            f"cannot be read ({reason})", "a whole, readable picture; write it again"
+        ) from error
 
 
-def _owned_runs(path: Path, size: Floats, ids: Ints, own: Ints, max_pixels: int) -> tuple[PictureRuns, Ints]:
-    """Runs of a picture and the batch's object of each; the image owns rows ``own[0]:own[1]`` of the batch."""
+def _owned_runs(
+    path: Path, size: Floats, ids: Ints, own: Ints, max_pixels: int
+) -> tuple[PictureRuns, Ints]:
+    """Runs of a picture and the batch's object of each; the image owns rows
+    ``own[0]:own[1]`` of the batch.
+    """
     ids = ids[own[0] : own[1]]
     height, width = (int(side) for side in size)
     labels = read_labels(path, (height, width) if height and width else None, max_pixels)
@@ -192,13 +208,15 @@ def _owned_runs(path: Path, size: Floats, ids: Ints, own: Ints, max_pixels: int)
             )
         raise FormatError(
             f"{_listed(labels_left, 'label')} without an object of this ID",
-            "0 and the IDs of the image's objects; set these pixels to 0 or add the objects' lines to the .txt",
+            "0 and the IDs of the image's objects; set these pixels to 0 or add the objects' lines"
+            " to the .txt",
         )
     hidden = np.bincount(owner, minlength=len(ids)) == 0
     if hidden.any():
         raise FormatError(
             f"no pixel of {_listed(np.sort(ids[hidden]), 'ID')}",
-            "some pixels of each of the image's objects; draw these or remove their lines from the .txt",
+            "some pixels of each of the image's objects; draw these or remove their lines from the"
+            " .txt",
         )
     return runs, owner + own[0]
 
@@ -211,7 +229,9 @@ def _listed(ids: Ints, what: str) -> str:
 
 
 def _whole(label: NDArray[Any]) -> Ints:
-    """Labels as integers; floating-point ones must be, below the limit where they begin to skip some."""
+    """Labels as integers; floating-point ones must be, below the limit where
+    they begin to skip some.
+    """
     if label.dtype.kind == "f":
         limit = 2.0 ** (np.finfo(label.dtype).nmant + 1)
         bad = label[~((label == np.rint(label)) & (np.abs(label) < limit))]
@@ -226,7 +246,9 @@ def _whole(label: NDArray[Any]) -> Ints:
 def _check_size(found: tuple[int, int], size: tuple[int, int] | None, max_pixels: int) -> None:
     height, width = found
     if size is not None and found != size:
-        raise FormatError(f"height,width {height},{width}", f"{size[0]},{size[1]}, as the ground truth says")
+        raise FormatError(
+            f"height,width {height},{width}", f"{size[0]},{size[1]}, as the ground truth says"
+        )
     if height * width > max_pixels:
         raise FormatError(
             f"{height * width} pixels ({height},{width})",
@@ -234,7 +256,7 @@ def _check_size(found: tuple[int, int], size: tuple[int, int] | None, max_pixels
         )
 
 
-# Pillow --------------------------------------------------------------------------------------------------------------
+# Pillow -------------------------------------------------------------------------------------------
 
 
 def _check_kind(image: Image.Image) -> None:
@@ -251,7 +273,9 @@ def _check_kind(image: Image.Image) -> None:
 def _pillow_labels(image: Image.Image) -> NDArray[Any]:
     raw_mode = _raw_mode(image)
     if image.mode in ("RGB", "RGBA"):
-        packed = np.frombuffer(image.convert("RGBA").tobytes(), dtype="<u4").reshape(image.height, image.width)
+        packed = np.frombuffer(image.convert("RGBA").tobytes(), dtype="<u4").reshape(
+            image.height, image.width
+        )
         if image.mode == "RGBA" and (packed < 0xFF000000).any():
             raise _unreadable("transparent pixels")
         return packed & np.uint32(0xFFFFFF)
@@ -263,7 +287,9 @@ def _pillow_labels(image: Image.Image) -> NDArray[Any]:
     labels = np.asarray(image)
     if raw_mode == "I;32N":
         return labels.view(np.uint32)
-    return labels // np.uint8(_STRETCHED_BY[raw_mode[:3]]) if raw_mode[:3] in _STRETCHED_BY else labels
+    return (
+        labels // np.uint8(_STRETCHED_BY[raw_mode[:3]]) if raw_mode[:3] in _STRETCHED_BY else labels
+    )
 
 
 def _raw_mode(image: Image.Image) -> str:
@@ -288,10 +314,16 @@ def _check_pages(pages: int) -> None:
 
 def _check_tiff(photometric: int | None, orientation: int, bits: Sequence[int]) -> None:
     if photometric not in _TIFF_GREY_RGB_PALETTE:
-        kind = "white-is-zero grey" if photometric == 0 else "other colours than grey, RGB or a palette"
+        kind = (
+            "white-is-zero grey"
+            if photometric == 0
+            else "other colours than grey, RGB or a palette"
+        )
         raise _unreadable(f"{kind} (photometric {photometric})")
     if orientation != 1:
-        raise FormatError(f"a TIFF turned by its orientation tag ({orientation})", "rows from top to bottom")
+        raise FormatError(
+            f"a TIFF turned by its orientation tag ({orientation})", "rows from top to bottom"
+        )
     if len(bits) > 1 and max(bits) > 8:
         raise _unreadable(f"colours of {max(bits)} bits")
 
@@ -300,7 +332,7 @@ def _unreadable(what: str) -> FormatError:
     return FormatError(what, f"{_KINDS}, whose pixel values are object IDs")
 
 
-# tifffile ------------------------------------------------------------------------------------------------------------
+# tifffile -----------------------------------------------------------------------------------------
 
 
 def _tifffile_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> NDArray[Any]:
@@ -310,7 +342,9 @@ def _tifffile_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) 
         _check_pages(len(tiff.pages))
         page: Any = tiff.pages[0]
         if page.samplesperpixel != 1:
-            raise _unreadable(f"{page.samplesperpixel} samples a pixel of {page.bitspersample} bits")
+            raise _unreadable(
+                f"{page.samplesperpixel} samples a pixel of {page.bitspersample} bits"
+            )
         if page.dtype is None or page.dtype.kind not in "buif":
             raise _unreadable(f"samples of a kind that is not read ({page.bitspersample} bits)")
         _check_tiff(int(page.photometric), int(page.tags.valueof(274, 1)), (page.bitspersample,))

@@ -1,4 +1,6 @@
-"""Reads formats of one object in each line: plain lines in bulk, all others by the format's exact parser."""
+"""Reads formats of one object in each line: plain lines in bulk, all others
+by the format's exact parser.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,16 @@ from evaltex_cli.formats.base import ImageText, ReadImages
 from evaltex_cli.formats.files.text_lines import line_ends, refuse_excess, without_blank_lines
 from evaltex_cli.formats.plain_lines import Bytes, stretches
 from evaltex_cli.geometry import outlines
-from evaltex_cli.records import Bools, Floats, GeometryCounts, Ints, Objects, Texts, expanded, offsets_of
+from evaltex_cli.records import (
+    Bools,
+    Floats,
+    GeometryCounts,
+    Ints,
+    Objects,
+    Texts,
+    expanded,
+    offsets_of,
+)
 from evaltex_cli.records import stretches as indices_of
 
 EXACT_LINES = 1 << 12
@@ -23,7 +34,9 @@ _LINE_END = re.compile(rb"(?<!\r)\r++\n")
 
 
 class ParsedLine(NamedTuple):
-    """One object's line; four coordinates are x0, y0, x1, y1 of a box where the format has boxes."""
+    """One object's line; four coordinates are x0, y0, x1, y1 of a box where
+    the format has boxes.
+    """
 
     coordinates: Sequence[float]
     text: str
@@ -69,7 +82,8 @@ class LineFormat:
     Attributes
     ----------
     plain : callable
-        ``plain(data)`` reads those lines of (b,) uint8, which end with a newline, that it knows for sure.
+        ``plain(data)`` reads those lines of (b,) uint8, which end with a newline, that it knows for
+        sure.
     exact : callable
         ``exact(line)`` parses any line, or raises `FormatError`.
     bare : callable
@@ -77,7 +91,8 @@ class LineFormat:
     has_boxes : bool
         Whether four coordinates are a box, and not two vertices.
     has_ids, has_confidences : bool
-        Whether lines state them; without IDs the objects of an image are numbered, and are their own regions.
+        Whether lines state them; without IDs the objects of an image are numbered, and are their
+        own regions.
     """
 
     plain: Callable[[Bytes], LineColumns]
@@ -104,7 +119,8 @@ class _Buffer:
     number : (l,) int64
         Number of each line in its file.
     faults : dict
-        Index of the last line of a text that cannot be read -> line in the file, what is there, what is expected.
+        Index of the last line of a text that cannot be read -> line in the file, what is there,
+        what is expected.
     """
 
     text: bytes
@@ -120,7 +136,8 @@ class _Buffer:
 
 
 def read_lines(images: Iterable[ImageText], form: LineFormat, sizes: Floats) -> ReadImages:
-    """Read the objects of some images of known sizes, (images, 2) heights and widths; 0 if not known.
+    """Read the objects of some images of known sizes, (images, 2) heights and widths; 0 if not
+    known.
 
     Raises
     ------
@@ -188,15 +205,23 @@ def _plain(data: Bytes, ends: Ints, form: LineFormat) -> LineColumns:
         begin = int(ends[first - 1]) + 1 if first else 0
         part = form.plain(data[begin : int(ends[last - 1]) + 1])
         parts.append(
-            part._replace(line=part.line + first, text_start=part.text_start + begin, text_stop=part.text_stop + begin)
+            part._replace(
+                line=part.line + first,
+                text_start=part.text_start + begin,
+                text_stop=part.text_stop + begin,
+            )
         )
-    return LineColumns(*map(np.concatenate, zip(*parts, strict=True))) if parts else form.plain(data)
+    return (
+        LineColumns(*map(np.concatenate, zip(*parts, strict=True))) if parts else form.plain(data)
+    )
 
 
 def _exact(
     buffer: _Buffer, plain: Ints, form: LineFormat, texts: list[bytes], faults: FaultLog
 ) -> Iterator[LineColumns]:
-    """Parse the lines that are neither plain nor blank; their transcriptions are added to `texts`."""
+    """Parse the lines that are neither plain nor blank; their transcriptions
+    are added to `texts`.
+    """
     is_left = np.diff(buffer.ends, prepend=-1) > 1
     is_left[plain] = False
     is_left[list(buffer.faults)] = True
@@ -244,10 +269,14 @@ def _merged(parts: Sequence[LineColumns]) -> LineColumns:
     starts = np.cumsum(counts) - counts
     # Objects have different numbers of coordinates, so these are moved stretch by stretch.
     coordinates = coordinates[indices_of(starts[order], counts[order])]
-    return LineColumns(line[order], coordinates, counts[order], *(column[order] for column in others))
+    return LineColumns(
+        line[order], coordinates, counts[order], *(column[order] for column in others)
+    )
 
 
-def _objects(columns: LineColumns, buffer: _Buffer, text: bytes, form: LineFormat) -> tuple[Objects, GeometryCounts]:
+def _objects(
+    columns: LineColumns, buffer: _Buffer, text: bytes, form: LineFormat
+) -> tuple[Objects, GeometryCounts]:
     offsets = np.concatenate([np.zeros(1, np.int64), np.searchsorted(columns.line, buffer.stops)])
     # Without IDs of their own, objects are numbered in each image from 1.
     ids = columns.ids if form.has_ids else expanded(np.diff(offsets))[1] + 1

@@ -52,7 +52,9 @@ def of_images(source: Source, positions: Sequence[int]) -> dict[int, ImagePlace]
 
 
 def log_names(source: Source, unfit: Mapping[str, tuple[str, str]], faults: FaultLog) -> None:
-    """Record the images with these names, each with its line; `unfit` has what is wrong and what is expected."""
+    """Record the images with these names, each with its line; `unfit` has
+    what is wrong and what is expected.
+    """
     positions = [k for k, name in enumerate(source.names) if name in unfit]
     for k, place in of_images(source, positions).items():
         wrong, expected = unfit[source.names[k]]
@@ -60,12 +62,18 @@ def log_names(source: Source, unfit: Mapping[str, tuple[str, str]], faults: Faul
         faults.add(place.file, line, f"image name {quote(source.names[k])} {wrong}", expected)
 
 
-def _position(file: str, at: Position | Steps, in_json: Mapping[tuple[str, Steps], Position]) -> Position | None:
+def _position(
+    file: str, at: Position | Steps, in_json: Mapping[tuple[str, Steps], Position]
+) -> Position | None:
     return at if isinstance(at, Position) else in_json.get((file, at))
 
 
-def _in_json(path: str, wanted: Iterable[tuple[str, Position | Steps]]) -> dict[tuple[str, Steps], Position]:
-    """Return where values of JSON documents begin, by file and the way there; nothing of other files."""
+def _in_json(
+    path: str, wanted: Iterable[tuple[str, Position | Steps]]
+) -> dict[tuple[str, Steps], Position]:
+    """Return where values of JSON documents begin, by file and the way there;
+    nothing of other files.
+    """
     by_file: dict[str, set[Steps]] = {}
     for file, at in wanted:
         if not isinstance(at, Position) and at:
@@ -88,10 +96,13 @@ def of_objects(
     positions : sequence of int
         Of the images that `objects` holds, in `source`.
     found : iterable of (int, int)
-        Row of `objects`, and which of its coordinates x0, y0, x1, y1 or x1, y1, x2, y2, ... is meant.
+        Row of `objects`, and which of its coordinates x0, y0, x1, y1 or x1, y1, x2, y2, ... is
+        meant.
     """
     wanted = list(found)
-    images = (np.searchsorted(objects.offsets, [row for row, _ in wanted], side="right") - 1).tolist()
+    images = (
+        np.searchsorted(objects.offsets, [row for row, _ in wanted], side="right") - 1
+    ).tolist()
     chosen = {k: position for position, k in enumerate(dict.fromkeys(images))}
     content = source.content.part(np.array([positions[k] for k in chosen], np.int64))
     places = list(content.places())
@@ -100,13 +111,17 @@ def of_objects(
         for (row, _), k in zip(wanted, images, strict=True)
     ]
     in_json = _in_json(source.path, where)
-    lines = _object_lines(content, [(chosen[k], at) for k, (_, at) in zip(images, where, strict=True)])
+    lines = _object_lines(
+        content, [(chosen[k], at) for k, (_, at) in zip(images, where, strict=True)]
+    )
     for (row, coordinate), k, (file, at) in zip(wanted, images, where, strict=True):
         position = _position(file, at, in_json)
         line = position and lines.get((chosen[k], position.line))
         if position and line:
             count = objects.outlines.ring(row).size or 4
-            position = Position(position.line, _coordinate_column(line, source.format, count, coordinate))
+            position = Position(
+                position.line, _coordinate_column(line, source.format, count, coordinate)
+            )
         yield ObjectPlace(file, position, source.names[positions[k]], int(objects.ids[row]))
 
 
@@ -118,7 +133,9 @@ def _object_at(place: Place, objects: Objects, image: int, row: int) -> Position
     return place.objects[row - start] if len(place.objects) == stop - start else ()
 
 
-def _object_lines(content: Content, wanted: Iterable[tuple[int, Position | Steps]]) -> dict[tuple[int, int], str]:
+def _object_lines(
+    content: Content, wanted: Iterable[tuple[int, Position | Steps]]
+) -> dict[tuple[int, int], str]:
     """Return some lines of the texts of images, by image and number."""
     numbers: dict[int, set[int]] = {}
     for image, at in wanted:
@@ -128,12 +145,16 @@ def _object_lines(content: Content, wanted: Iterable[tuple[int, Position | Steps
     for image, (_, first, text, _) in enumerate(content.texts()):
         for number, line in enumerate(BytesIO(text), first):
             if number in numbers.get(image, ()):
-                lines[image, number] = line.decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r\n")
+                lines[image, number] = (
+                    line.decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r\n")
+                )
     return lines
 
 
 def _coordinate_column(line: str, format_name: str, count: int, coordinate: int) -> int:
-    """Return the column of one of the `count` coordinates in an object's line: the last fields of EvaLTex's lines."""
+    """Return the column of one of the `count` coordinates in an object's
+    line: the last fields of EvaLTex's lines.
+    """
     if format_name == "evaltex":
         before, field, *_ = line.rsplit(",", count - coordinate)
         return len(before) + 2 + len(field) - len(field.lstrip())
@@ -141,7 +162,9 @@ def _coordinate_column(line: str, format_name: str, count: int, coordinate: int)
     return starts[min(_BEFORE_COORDINATES.get(format_name, 0) + coordinate, len(starts) - 1)] + 1
 
 
-def refused(source: Source, positions: Sequence[int], objects: Objects, found: Mapping[int, str]) -> Iterator[Fault]:
+def refused(
+    source: Source, positions: Sequence[int], objects: Objects, found: Mapping[int, str]
+) -> Iterator[Fault]:
     """Yield a fault for each object that is refused; `found` says why, by row."""
     places = of_objects(source, positions, objects, ((row, 0) for row in found))
     for place, what in zip(places, found.values(), strict=True):
@@ -152,7 +175,9 @@ def refused(source: Source, positions: Sequence[int], objects: Objects, found: M
 
 
 def of_faults(source: Source, faults: Sequence[Fault]) -> list[Position | None]:
-    """Return where each fault is: the value in JSON, the element in XML, the field in a line where it is plain."""
+    """Return where each fault is: the value in JSON, the element in XML, the
+    field in a line where it is plain.
+    """
     in_json = _in_json(source.path, ((fault.file, fault.where) for fault in faults if fault.where))
     unplaced: dict[str, set[int]] = {}
     for fault in faults:
@@ -161,7 +186,11 @@ def of_faults(source: Source, faults: Sequence[Fault]) -> list[Position | None]:
     lines = _lines(source, unplaced)
     places = []
     for fault in faults:
-        at = in_json.get((fault.file, fault.where)) if fault.line is None else Position(fault.line, fault.column)
+        at = (
+            in_json.get((fault.file, fault.where))
+            if fault.line is None
+            else Position(fault.line, fault.column)
+        )
         if at is not None and at.column is None:
             line = lines.get((fault.file, at.line))
             at = Position(at.line, None if line is None else _column(fault.found, line))
@@ -170,10 +199,14 @@ def of_faults(source: Source, faults: Sequence[Fault]) -> list[Position | None]:
 
 
 def of_format_error(path: str, file: str, cause: BaseException | None) -> Position | None:
-    """Return where the fault is that made a document impossible to read; None where it is of no place."""
+    """Return where the fault is that made a document impossible to read; None
+    where it is of no place.
+    """
     if not isinstance(cause, FormatError):
         return None
-    return cause.at or _in_json(path, [(file, cause.where)] if cause.where else []).get((file, cause.where))
+    return cause.at or _in_json(path, [(file, cause.where)] if cause.where else []).get(
+        (file, cause.where)
+    )
 
 
 def _lines(source: Source, wanted: Mapping[str, Collection[int]]) -> dict[tuple[str, int], str]:
@@ -184,7 +217,11 @@ def _lines(source: Source, wanted: Mapping[str, Collection[int]]) -> dict[tuple[
     found: dict[tuple[str, int], str] = {}
     for file, data in _texts(path, wanted):
         lines = enumerate(BytesIO(data), 1)
-        texts = ((k, line[:MAX_LINE_BYTES].decode("utf-8", "replace")) for k, line in lines if k in wanted[file])
+        texts = (
+            (k, line[:MAX_LINE_BYTES].decode("utf-8", "replace"))
+            for k, line in lines
+            if k in wanted[file]
+        )
         found |= {(file, k): text.lstrip("\ufeff").rstrip("\r\n") for k, text in texts}
     return found
 
@@ -201,7 +238,9 @@ def _texts(path: Path, files: Collection[str]) -> Iterator[tuple[str, bytes]]:
 
 
 def _column(found: str, line: str) -> int:
-    """Return the column of the field that a fault quotes, where there is one such field; else of the line's text."""
+    """Return the column of the field that a fault quotes, where there is one
+    such field; else of the line's text.
+    """
     start = len(line) - len(line.lstrip()) + 1
     if _NOT_UTF8 in line:
         return line.index(_NOT_UTF8) + 1

@@ -1,4 +1,6 @@
-"""Objects in memory as an input: what is evaluated from arrays is read, paired and measured as files are."""
+"""Objects in memory as an input: what is evaluated from arrays is read,
+paired and measured as files are.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ class _Content:
 
     def read(self) -> ReadImages:
         made = [image for image in self.images if isinstance(image, ImageObjects)]
-        pictures = [image.picture if isinstance(image, ImageObjects) else None for image in self.images]
+        pictures = [
+            image.picture if isinstance(image, ImageObjects) else None for image in self.images
+        ]
         return ReadImages(
             self.sizes,
             concatenate(self.images) if self.images else NOTHING,
@@ -104,4 +108,6 @@ NOTHING = ImageObjects(
     texts=concatenate_texts([]),
 )
 """No image at all."""
-FORMAT = Format("memory", "arrays in Python", lambda path: False, _index, why=lambda path: "arrays in memory")
+FORMAT = Format(
+    "memory", "arrays in Python", lambda path: False, _index, why=lambda path: "arrays in memory"
+)

@@ -1,4 +1,6 @@
-"""How a run reads its inputs: everything that its scores depend on besides files, protocols and their parameters."""
+"""How a run reads its inputs: everything that its scores depend on besides
+files, protocols and their parameters.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +16,35 @@ if TYPE_CHECKING:
     from evaltex_cli.formats.base import Side
 
 INVALID_POLYGONS = ("repair", "drop", "skip", "error")
-"""How invalid polygons can be treated (`formats.filters.treat_invalid`); the first is the default."""
+"""How invalid polygons can be treated (`formats.filters.treat_invalid`); the
+first is the default.
+"""
 MAX_PIXELS = 100_000_000
 ORDERS, PIXELS = ("xyxy", "yxyx", "xywh"), "pixels"
 LARGEST_SCALE = 1e6
 TABLE_COLUMNS = (
-    *("image", "x0", "y0", "x1", "y1", "width", "height", "polygon", "text", "confidence", "dont_care"),
+    *(
+        "image",
+        "x0",
+        "y0",
+        "x1",
+        "y1",
+        "width",
+        "height",
+        "polygon",
+        "text",
+        "confidence",
+        "dont_care",
+    ),
     *("image_width", "image_height"),
 )
 """What the columns of a table with a header can hold."""
 
 
 class MaskFolders(NamedTuple):
-    """Folders of label pictures, and the largest picture that is decoded; relative folders are in `base`."""
+    """Folders of label pictures, and the largest picture that is decoded;
+    relative folders are in `base`.
+    """
 
     gt: Path
     det: Path
@@ -61,7 +79,10 @@ class Coordinates(NamedTuple):
         with suppress(ValueError):
             if order in ORDERS and 0 < float(scale) <= LARGEST_SCALE:
                 return cls(order, float(scale))
-        expected = f"ORDER:SCALE, of the orders {', '.join(ORDERS)} and the scale {PIXELS}, 1, 999, 1000 or the like"
+        expected = (
+            f"ORDER:SCALE, of the orders {', '.join(ORDERS)} and the scale {PIXELS}, 1, 999,"
+            " 1000 or the like"
+        )
         raise ConfigError(f"coordinates {quote(text)}; expected {expected}")
 
     def __str__(self) -> str:
@@ -76,20 +97,30 @@ class Coordinates(NamedTuple):
             When the box ends left of or above where it begins.
         """
         a, b, c, d = (value / (self.scale or 1.0) for value in numbers)
-        x0, y0, x1, y1 = {"xyxy": (a, b, c, d), "yxyx": (b, a, d, c), "xywh": (a, b, a + c, b + d)}[self.order]
+        x0, y0, x1, y1 = {"xyxy": (a, b, c, d), "yxyx": (b, a, d, c), "xywh": (a, b, a + c, b + d)}[
+            self.order
+        ]
         if x1 < x0 or y1 < y0:
-            found = f"{', '.join(f'{value:g}' for value in numbers)}, of which a side is below 0 as {self}"
+            found = (
+                f"{', '.join(f'{value:g}' for value in numbers)}, of which a side is below 0 as"
+                f" {self}"
+            )
             raise FormatError(found, "the smaller coordinate first")
         return x0, y0, x1, y1
 
 
 def column_mapping(text: str) -> dict[str, str]:
-    """Return what columns hold -> their names in the header, of ``image=file,x0=left,...``; raises `ConfigError`."""
+    """Return what columns hold -> their names in the header, of
+    ``image=file,x0=left,...``; raises `ConfigError`.
+    """
     mapping: dict[str, str] = {}
     for part in text.split(","):
         what, equals, name = (piece.strip() for piece in part.partition("="))
         if not equals or not name or what not in TABLE_COLUMNS or what in mapping or "|" in name:
-            expected = f"HOLDS=NAME,... with each of {', '.join(TABLE_COLUMNS)} once at most, and names without | and ,"
+            expected = (
+                f"HOLDS=NAME,... with each of {', '.join(TABLE_COLUMNS)} once at most, and"
+                " names without | and ,"
+            )
             raise ConfigError(f"columns {quote(text)}: {quote(part)}; expected {expected}")
         mapping[what] = name
     return mapping
@@ -97,7 +128,8 @@ def column_mapping(text: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class InputOptions:
-    """The options of reading, made once from the command line or from the keywords of a public function.
+    """The options of reading, made once from the command line or from the keywords of a public
+    function.
 
     Attributes
     ----------
@@ -114,11 +146,13 @@ class InputOptions:
     lines : Path or None
         A ground truth of lines, for TIoU.
     preset : str or None
-        The preset that the policy, and the parameters of the protocol, are of; part of the signature.
+        The preset that the policy, and the parameters of the protocol, are of; part of the
+        signature.
     coordinates : str or None
         What the numbers of boxes are in a format that does not say so (`Coordinates.parse`).
     columns : str or None
-        What the columns of a table with a header hold, ``image=file,x0=left,...`` (`column_mapping`).
+        What the columns of a table with a header hold, ``image=file,x0=left,...``
+        (`column_mapping`).
 
     Raises
     ------
@@ -139,21 +173,28 @@ class InputOptions:
 
     def __post_init__(self) -> None:
         if self.min_confidence is not None and not 0 <= self.min_confidence <= 1:
-            raise ConfigError(f"least confidence {self.min_confidence}; expected a number from 0 to 1")
+            raise ConfigError(
+                f"least confidence {self.min_confidence}; expected a number from 0 to 1"
+            )
         if self.invalid not in INVALID_POLYGONS:
-            raise ConfigError(f"invalid polygons: {quote(self.invalid)}; expected one of {', '.join(INVALID_POLYGONS)}")
+            raise ConfigError(
+                f"invalid polygons: {quote(self.invalid)}; expected one of"
+                f" {', '.join(INVALID_POLYGONS)}"
+            )
         if self.coordinates is not None:
             Coordinates.parse(self.coordinates)
         if self.columns is not None:
             column_mapping(self.columns)
         if self.masks is not None and self.invalid != INVALID_POLYGONS[0]:
             raise ConfigError(
-                f"invalid polygons: {self.invalid} does not go with label pictures, whose pixels are the objects; leave"
+                f"invalid polygons: {self.invalid} does not go with label pictures, whose pixels"
+                " are the objects; leave"
                 " it out"
             )
         if self.masks is not None and self.min_confidence is not None:
             raise ConfigError(
-                "a least confidence does not go with label pictures, which hold all detections; leave it out"
+                "a least confidence does not go with label pictures, which hold all detections;"
+                " leave it out"
             )
 
     def format_of(self, side: Side) -> str | None:

@@ -1,7 +1,9 @@
-"""Objects collected one by one from documents that are parsed as a whole (XML, JSON, .mat), as an indexed source.
+"""Objects collected one by one from documents that are parsed as a whole (XML, JSON, .mat), as an
+indexed source.
 
-An image takes each object apart: it keeps numbers and text in buffers, not records, so that a document of many objects
-takes little more memory than its text. `columns` reads the buffers of many images in bulk.
+An image takes each object apart: it keeps numbers and text in buffers, not records, so that a
+document of many objects takes little more memory than its text. `columns` reads the buffers of many
+images in bulk.
 """
 
 from __future__ import annotations
@@ -53,10 +55,11 @@ ROW = np.dtype(
         ("has_pixels", "?"),
     ]
 )
-"""An object among the rows of its image: how many coordinates it has, and bytes of its text and of its steps in JSON.
+"""An object among the rows of its image: how many coordinates it has, and bytes of its text and of
+its steps in JSON.
 
-`line` is 0 without a position, `column` 0 where it is not known; `has_pixels` says that four pixels come after its
-coordinates.
+`line` is 0 without a position, `column` 0 where it is not known; `has_pixels` says that four pixels
+come after its coordinates.
 """
 _PACK = Struct("=qqdqiiiii????")
 assert _PACK.size == ROW.itemsize
@@ -66,8 +69,9 @@ assert _PACK.size == ROW.itemsize
 class CollectedObject:
     """One object; four coordinates are x0, y0, x1, y1, more are vertices.
 
-    `id` None stands for its number in the image, `region` None for its ID, `pixels` None for the coordinates of a box.
-    `at` is where it stands in its file: a position, or what leads to it in JSON; empty where the file is no text.
+    `id` None stands for its number in the image, `region` None for its ID, `pixels` None for the
+    coordinates of a box. `at` is where it stands in its file: a position, or what leads to it in
+    JSON; empty where the file is no text.
     """
 
     coordinates: Sequence[float]
@@ -86,14 +90,16 @@ _NO_BYTES, _NO_NUMBERS = bytearray(), array("d")
 
 @dataclass(slots=True)
 class CollectedImage:
-    """One image and its objects; `place` and `at` are where messages find it, height and width 0 where unknown.
+    """One image and its objects; `place` and `at` are where messages find it, height and width 0
+    where unknown.
 
     Attributes
     ----------
     in_fractions : bool
         Coordinates are fractions of the page's width and height, whose size in pixels is not known.
     variant : object
-        Which of several ways to read its document is wanted, for formats that have them, such as words or lines.
+        Which of several ways to read its document is wanted, for formats that have them, such as
+        words or lines.
     rows : bytearray
         A `ROW` for each object.
     numbers : array of float64
@@ -134,7 +140,9 @@ class CollectedImage:
             *(len(one.coordinates), len(text), len(steps), line, column),
             *(one.dont_care, one.id is not None, one.region is not None, one.pixels is not None),
         )
-        self.extend(row, array("d", (*one.coordinates, *(one.pixels or ()))).tobytes(), text + steps)
+        self.extend(
+            row, array("d", (*one.coordinates, *(one.pixels or ()))).tobytes(), text + steps
+        )
 
     def extend(self, rows: bytes, numbers: bytes, strings: bytes) -> None:
         """Add objects that are taken apart, as the attributes have them, numbers as their bytes."""
@@ -159,14 +167,21 @@ class CollectedImage:
 
 
 def refuse_bad_names(images: Sequence[CollectedImage], faults: FaultLog) -> None:
-    """Add a fault for each image name that repeats, is empty, too long or not Unicode, or leaves the result folder."""
+    """Add a fault for each image name that repeats, is empty, too long or not
+    Unicode, or leaves the result folder.
+    """
     first: dict[str, CollectedImage] = {}
     for image in images:
         if is_too_long(image.name):
             image.fault(faults, *NAME_TOO_LONG)
-        elif not image.name or leaves_result_folder(image.name) or any("\ud800" <= c <= "\udfff" for c in image.name):
+        elif (
+            not image.name
+            or leaves_result_folder(image.name)
+            or any("\ud800" <= c <= "\udfff" for c in image.name)
+        ):
             expected = (
-                "a name that stays in the result folder: no absolute path, drive letter, '..' or control character"
+                "a name that stays in the result folder: no absolute path, drive letter,"
+                " '..' or control character"
             )
             image.fault(faults, f"image name {quote(image.name)}", expected)
         if first.setdefault(image.name, image) is not image:
@@ -174,7 +189,9 @@ def refuse_bad_names(images: Sequence[CollectedImage], faults: FaultLog) -> None
 
 
 def settle_confidences(path: Path, images: Sequence[CollectedImage]) -> tuple[str, ...]:
-    """Divide confidences that are percent by 100, and say of which scale those are that are not in [0, 1]."""
+    """Divide confidences that are percent by 100, and say of which scale
+    those are that are not in [0, 1].
+    """
     columns = [np.frombuffer(image.rows, ROW)["confidence"] for image in images if image.rows]
     known = [column[~np.isnan(column)] for column in columns]
     limits = [(column.min(), column.max()) for column in known if len(column)]
@@ -189,7 +206,11 @@ def settle_confidences(path: Path, images: Sequence[CollectedImage]) -> tuple[st
 
 
 def source(
-    path: str, format_name: str, sha256: str, images: Sequence[CollectedImage], warnings: tuple[str, ...] = ()
+    path: str,
+    format_name: str,
+    sha256: str,
+    images: Sequence[CollectedImage],
+    warnings: tuple[str, ...] = (),
 ) -> Source:
     """Return the collected images as a source.
 
@@ -261,7 +282,9 @@ def columns(images: Sequence[CollectedImage]) -> ReadImages:
     counts = np.array([image.count for image in images], np.int64)
     numbers, pixels = _coordinates(images, rows)
     try:
-        drawn, repairs = outlines.from_numbers(numbers, rows["coordinates"].astype(np.int64), rows["coordinates"] == 4)
+        drawn, repairs = outlines.from_numbers(
+            numbers, rows["coordinates"].astype(np.int64), rows["coordinates"] == 4
+        )
     except TangledError as tangled:
         raise InputError(f"{_place(images, counts, tangled.ring)}: {tangled}") from tangled
     ids = np.where(rows["has_id"], rows["id"], expanded(counts)[1] + 1)
@@ -273,16 +296,24 @@ def columns(images: Sequence[CollectedImage]) -> ReadImages:
         dont_care=rows["dont_care"].copy(),
         texts=_texts(images, rows),
         confidences=None if np.isnan(rows["confidence"]).all() else rows["confidence"].copy(),
-        pixels=None if pixels is None else np.where(rows["has_pixels"][:, None], pixels, drawn.boxes),
+        pixels=None
+        if pixels is None
+        else np.where(rows["has_pixels"][:, None], pixels, drawn.boxes),
         types=None if (rows["type"] == ANY_TYPE).all() else rows["type"].copy(),
     )
     sizes = np.array([(image.height, image.width) for image in images], np.float64).reshape(-1, 2)
     in_fractions = np.array([image.in_fractions for image in images], dtype=bool)
-    return ReadImages(sizes, own, repairs, in_fractions=in_fractions if in_fractions.any() else None)
+    return ReadImages(
+        sizes, own, repairs, in_fractions=in_fractions if in_fractions.any() else None
+    )
 
 
-def _coordinates(images: Sequence[CollectedImage], rows: NDArray[np.void]) -> tuple[Floats, Floats | None]:
-    """Return the coordinates of all objects, and (n, 4) pixels of those that have them; None if no object has."""
+def _coordinates(
+    images: Sequence[CollectedImage], rows: NDArray[np.void]
+) -> tuple[Floats, Floats | None]:
+    """Return the coordinates of all objects, and (n, 4) pixels of those that
+    have them; None if no object has.
+    """
     numbers = np.frombuffer(bytearray().join([image.numbers for image in images]), np.float64)
     has_pixels: Bools = rows["has_pixels"]
     if not has_pixels.any():

@@ -1,4 +1,6 @@
-"""Objects of many images added at once, without a call for each; what is in the images then is as by `add`."""
+"""Objects of many images added at once, without a call for each; what is in
+the images then is as by `add`.
+"""
 
 from __future__ import annotations
 
@@ -50,16 +52,24 @@ def add_all(objects: ManyObjects) -> None:
         rows["id"], rows["has_id"] = objects.ids, True
     numbers = np.fromiter(chain.from_iterable(objects.coordinates), np.float64, int(counts.sum()))
     number_of: dict[int, int] = {}
-    # Images are numbered as they first come, and a stable sort keeps the objects of each in their order.
-    owner = np.array([number_of.setdefault(id(image), len(number_of)) for image in objects.images], np.int64)
+    # Images are numbered as they first come, and a stable sort keeps the objects of each in their
+    # order.
+    owner = np.array(
+        [number_of.setdefault(id(image), len(number_of)) for image in objects.images], np.int64
+    )
     order = np.argsort(owner, kind="stable")
     starts = np.flatnonzero(np.diff(owner[order], prepend=-1))
     # Most documents list the objects of an image together, so nothing has to move.
     if (np.diff(order) != 1).any():
-        rows, numbers = rows[order], numbers[stretches(offsets_of(counts)[:-1][order], counts[order])]
+        rows, numbers = (
+            rows[order],
+            numbers[stretches(offsets_of(counts)[:-1][order], counts[order])],
+        )
         strings = [strings[k] for k in order.tolist()]
     ends = offsets_of(rows["coordinates"].astype(np.int64))
     stops = [*starts.tolist()[1:], len(rows)]
     for k, start, stop in zip(order[starts].tolist(), starts.tolist(), stops, strict=True):
         own = numbers[ends[start] : ends[stop]]
-        objects.images[k].extend(rows[start:stop].tobytes(), own.tobytes(), b"".join(strings[start:stop]))
+        objects.images[k].extend(
+            rows[start:stop].tobytes(), own.tobytes(), b"".join(strings[start:stop])
+        )

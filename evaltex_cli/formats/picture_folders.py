@@ -45,7 +45,8 @@ class PictureFolder(NamedTuple):
     base : Path
         The folder that a relative `folder` is in.
     stamps : (images, 2) int64 or None
-        What `picture_stamps` has returned for the images that are read; None if any picture will do.
+        What `picture_stamps` has returned for the images that are read; None if any picture will
+        do.
     max_pixels : int
         Larger pictures are not decoded.
     """
@@ -57,14 +58,18 @@ class PictureFolder(NamedTuple):
 
     def shown(self, path: Path | None) -> str:
         """Return a picture, or the folder for None, as messages name it."""
-        return str(self.folder if path is None else self.folder / path.relative_to(self.base / self.folder))
+        return str(
+            self.folder if path is None else self.folder / path.relative_to(self.base / self.folder)
+        )
 
     def find(self, name: str) -> Path | None:
         """Return the picture of an image; raises as `find_picture`."""
         return find_picture(self.base / self.folder, name)
 
     def refuse_changed(self, path: Path | None, name: str, k: int) -> None:
-        """Raise a `ChangedError` if the picture of the image at this index is not the one that was indexed."""
+        """Raise a `ChangedError` if the picture of the image at this index is
+        not the one that was indexed.
+        """
         if self.stamps is None:
             return
         if (ABSENT if path is None else stamp_of(path)) != Stamp(*self.stamps[k].tolist()):
@@ -93,11 +98,16 @@ def picture_stamps(folder: Path, names: Sequence[str]) -> Ints:
 
 
 def _suffixes(name: str) -> list[str]:
-    return [""] if is_picture(name) else [case for suffix in SUFFIXES for case in (suffix, suffix.upper())]
+    return (
+        [""]
+        if is_picture(name)
+        else [case for suffix in SUFFIXES for case in (suffix, suffix.upper())]
+    )
 
 
 def find_picture(folder: Path, name: str) -> Path | None:
-    """Return the picture of an image, None where there is none; suffixes in upper case are taken too.
+    """Return the picture of an image, None where there is none; suffixes in upper case are taken
+    too.
 
     Raises
     ------
@@ -105,7 +115,9 @@ def find_picture(folder: Path, name: str) -> Path | None:
         When there are several, or the name leads out of the folder.
     """
     if leaves_result_folder(name):
-        raise FormatError(f"image name {quote(name)}", "a name that stays in the folder of label pictures")
+        raise FormatError(
+            f"image name {quote(name)}", "a name that stays in the folder of label pictures"
+        )
     stem = os.path.join(folder, name)
     pictures: dict[tuple[int, int], str] = {}
     for suffix in _suffixes(name):
@@ -120,7 +132,9 @@ def find_picture(folder: Path, name: str) -> Path | None:
         pictures.setdefault((status.st_dev, status.st_ino), name + suffix)
     if len(pictures) > 1:
         listed = ", ".join(pictures.values())
-        raise FormatError(f"{len(pictures)} pictures of image {quote(name)}: {listed}", "one; remove the others")
+        raise FormatError(
+            f"{len(pictures)} pictures of image {quote(name)}: {listed}", "one; remove the others"
+        )
     return folder / next(iter(pictures.values())) if pictures else None
 
 

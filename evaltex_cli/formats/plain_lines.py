@@ -1,8 +1,9 @@
-"""Plain lines of a text: numbers between commas, and a rest. They are found by array operations over all bytes.
+"""Plain lines of a text: numbers between commas, and a rest. They are found by array operations
+over all bytes.
 
-A plain line begins with numbers without plus sign or exponent between commas, at most blanks before each. All other
-lines are left to the exact parser of their format, which accepts the same language and more, and explains what is
-wrong.
+A plain line begins with numbers without plus sign or exponent between commas, at most blanks before
+each. All other lines are left to the exact parser of their format, which accepts the same language
+and more, and explains what is wrong.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ for _characters, _kind in (
     _KIND[np.frombuffer(_characters, np.uint8)] = _kind
 _KINDS = _KIND.tobytes()
 _NO_MARK, _FIELD_END, _NUMBERS_END, _COMMA_END, _LINE_END, _OTHER, _FOREIGN = range(7)
-"""What a byte marks: that a field ends, all being well; that the line ends after a number, after a comma, or after
-anything else; that something begins that is in no number; or that no plain line has it after what stands before it."""
+"""What a byte marks: that a field ends, all being well; that the line ends after a number, after a
+comma, or after anything else; that something begins that is in no number; or that no plain line has
+it after what stands before it."""
 
 
 def _marks_of_pairs() -> bytes:
@@ -57,7 +59,8 @@ _NAN, _INF = (int.from_bytes(word, "big") for word in (b"nan", b"inf"))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlainLines:
-    """The plain lines of a buffer, each some numbers between commas, then a comma and a rest, or nothing.
+    """The plain lines of a buffer, each some numbers between commas, then a comma and a rest, or
+    nothing.
 
     Attributes
     ----------
@@ -90,7 +93,8 @@ class PlainLines:
         """Where all numbers of some of these lines begin and end."""
         numbers = self.numbers[lines]
         first = np.cumsum(numbers) - numbers
-        # The marks of a line follow each other, so they are found by counting on from the first of each line.
+        # The marks of a line follow each other, so they are found by counting on from the first of
+        # each line.
         stop = self.marks[np.arange(numbers.sum()) + np.repeat(self.first[lines] - first, numbers)]
         start = np.empty_like(stop)
         start[1:] = stop[:-1] + 1
@@ -103,12 +107,19 @@ class PlainLines:
         return np.where(place > 0, self.marks[mark - 1] + 1, self.start[lines]), self.marks[mark]
 
     def values(self, data: Bytes, lines: Ints) -> tuple[Floats, Bools]:
-        """All numbers of some of these lines, and whether those of a line are all at most `COORDINATE_LIMIT`."""
+        """All numbers of some of these lines, and whether those of a line are
+        all at most `COORDINATE_LIMIT`.
+        """
         values = parse_numbers(data, *self.fields(lines))
         last = np.cumsum(self.numbers[lines])
         in_range = np.ones(len(lines), dtype=bool)
-        # Not <= rather than >, so that NaN is out of range; the search finds the line that a number belongs to.
-        in_range[np.searchsorted(last, np.flatnonzero(~(np.abs(values) <= COORDINATE_LIMIT)), side="right")] = False
+        # Not <= rather than >, so that NaN is out of range; the search finds the line that a number
+        # belongs to.
+        in_range[
+            np.searchsorted(
+                last, np.flatnonzero(~(np.abs(values) <= COORDINATE_LIMIT)), side="right"
+            )
+        ] = False
         return values, in_range
 
 
@@ -118,7 +129,9 @@ def are_blanks(characters: Bytes) -> Bools:
 
 
 def stretches(data: Bytes, ends: Ints) -> Iterator[tuple[int, int]]:
-    """Cut the lines of a buffer, whose newlines are at `ends`, into stretches: first line, and the one after."""
+    """Cut the lines of a buffer, whose newlines are at `ends`, into
+    stretches: first line, and the one after.
+    """
     cuts = np.searchsorted(ends, np.arange(STRETCH_BYTES, len(data), STRETCH_BYTES)) + 1
     bounds = distinct(np.concatenate([[0], np.minimum(cuts, len(ends)), [len(ends)]])).tolist()
     return pairwise(bounds)
@@ -135,7 +148,8 @@ def plain_lines(data: Bytes) -> PlainLines:
     starts, first = np.empty_like(ends), np.empty_like(ends)
     starts[:1], first[:1] = 0, 0
     starts[1:], first[1:] = ends[:-1] + 1, line_mark[:-1] + 1
-    # A line's numbers end at its first mark that does not end a field; the marks before that are one for each number.
+    # A line's numbers end at its first mark that does not end a field; the marks before that are
+    # one for each number.
     halts = np.flatnonzero(mark_of >= _NUMBERS_END)
     is_first = np.ones(len(halts), dtype=bool)
     is_first[1:] = is_end[halts[:-1]]
@@ -178,7 +192,9 @@ def _begins_number(data: Bytes, position: Ints) -> Bools:
     suspect = np.flatnonzero(begins)
     last = len(data) - 1
     # Bit 32 makes ASCII letters lower case, so that three bytes can be compared as one number.
-    first, second, third = (data[np.minimum(position[suspect] + k, last)].astype(np.int64) | 32 for k in range(3))
+    first, second, third = (
+        data[np.minimum(position[suspect] + k, last)].astype(np.int64) | 32 for k in range(3)
+    )
     word = (first << 16) | (second << 8) | third
     begins[suspect] = (word == _NAN) | (word == _INF) | (data[position[suspect]] == ord("+"))
     return begins

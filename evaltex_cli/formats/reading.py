@@ -37,7 +37,9 @@ def read_parts(
         read = zip(listed, ordered_map(_read, parts), strict=True)
         yield from counted_until(read, label, len(source.names))
     except FailedError as failed:
-        raise InputError(f"{source.path}: given up after three attempts ({failed.reason})") from failed
+        raise InputError(
+            f"{source.path}: given up after three attempts ({failed.reason})"
+        ) from failed
 
 
 def _read(part: SourcePart) -> ReadImages:

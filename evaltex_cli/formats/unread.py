@@ -1,4 +1,6 @@
-"""Files that no format reads: what they are, as far as it is known, the formats nearest to them, and what to do."""
+"""Files that no format reads: what they are, as far as it is known, the
+formats nearest to them, and what to do.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,23 @@ from evaltex_cli.runtime import input_files
 if TYPE_CHECKING:
     from evaltex_cli.formats.base import Format
 
-_PICTURE = ("a picture", "give label pictures as GT_IMG_DIR and DET_IMG_DIR, pictures for sizes by --images")
+_PICTURE = (
+    "a picture",
+    "give label pictures as GT_IMG_DIR and DET_IMG_DIR, pictures for sizes by --images",
+)
 _PACKED = ("an archive that is not .zip", "unpack it, and give the folder")
 _ARRAYS = ("an array of NumPy", "write its boxes as CSV with a header or as JSON of COCO")
-_PICKLED = ("a pickle", "loading one can run any code: write its boxes as CSV with a header or as JSON of COCO")
+_PICKLED = (
+    "a pickle",
+    "loading one can run any code: write its boxes as CSV with a header or as JSON of COCO",
+)
 _MATLAB = ("a MATLAB 7.3 file", "save it with -v7")
 _BEGINNINGS: tuple[tuple[bytes, tuple[str, str]], ...] = (
     *((sign, _PICTURE) for sign in (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*")),
-    *((sign, _PACKED) for sign in (b"Rar!", b"7z\xbc\xaf", b"\xfd7zXZ", b"BZh", b"\x28\xb5\x2f\xfd")),
+    *(
+        (sign, _PACKED)
+        for sign in (b"Rar!", b"7z\xbc\xaf", b"\xfd7zXZ", b"BZh", b"\x28\xb5\x2f\xfd")
+    ),
     *((sign, _MATLAB) for sign in (b"MATLAB 7.3", b"\x89HDF")),
     (b"\x93NUMPY", _ARRAYS),
     (b"PAR1", ("a Parquet table", "write it as CSV with a header")),
@@ -31,7 +42,10 @@ _BEGINNINGS: tuple[tuple[bytes, tuple[str, str]], ...] = (
     (b"%PDF", ("a PDF", "give what an OCR engine wrote of it, such as hOCR or ALTO")),
 )
 _BY_ENDING = {
-    ".box": ("a box file of Tesseract, whose y counts from the bottom", "give hOCR, ALTO or TSV of the same run"),
+    ".box": (
+        "a box file of Tesseract, whose y counts from the bottom",
+        "give hOCR, ALTO or TSV of the same run",
+    ),
     ".yaml": ("YAML", "write it as JSON of COCO"),
     ".yml": ("YAML", "write it as JSON of COCO"),
 }
@@ -62,23 +76,34 @@ _KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("image", "annotations"), "CreateML"),
     (("data_row",), "Labelbox"),
 )
-_CONVERT = "convert it to one of the formats that `evaltex formats` lists, such as CSV with a header or JSON of COCO"
+_CONVERT = (
+    "convert it to one of the formats that `evaltex formats` lists, such as CSV with a"
+    " header or JSON of COCO"
+)
 _NEAREST, _LEAST_SHARED = 3, 2
 _DEPTH, _FIRST, _MOST_NAMES = 4, 3, 300
-"""How deep, and how many items of each list and names in all, documents of no known layout are looked at."""
+"""How deep, and how many items of each list and names in all, documents of no
+known layout are looked at.
+"""
 _PICTURE_NAME = r"[^\s,]*\.(?:jpe?g|png|bmp|tiff?|gif|webp)"
 _NUMBER = r"[ \t]*-?[\d.]+[ \t]*"
 _LISTS = tuple(
     (re.compile(pattern.encode(), re.IGNORECASE), what)
     for pattern, what in (
-        (rf"{_PICTURE_NAME}[ \t]+{_NUMBER}(?:,{_NUMBER}){{3,}}(?:[ \t\r\n]|$)", "a list of pictures with their boxes"),
+        (
+            rf"{_PICTURE_NAME}[ \t]+{_NUMBER}(?:,{_NUMBER}){{3,}}(?:[ \t\r\n]|$)",
+            "a list of pictures with their boxes",
+        ),
         (
             rf"{_PICTURE_NAME}\s*\n[ \t]*\d+\s*\n(?:{_NUMBER}){{4}}",
             "a list of pictures, counts and boxes (FDDB, WIDER FACE)",
         ),
         (
             rf"{_PICTURE_NAME}(?:,[ \t]*{_NUMBER}){{4,}}",
-            "a table without a header (its first line should be such as image,x0,y0,x1,y1,confidence)",
+            (
+                "a table without a header (its first line should be such as"
+                " image,x0,y0,x1,y1,confidence)"
+            ),
         ),
         (
             rf"{_PICTURE_NAME}(?:,[ \t]*|[ \t]+)[^\r\n]*(?:\n{_PICTURE_NAME}(?:,|[ \t])|\s*$)",
@@ -122,7 +147,9 @@ def described(path: Path, formats: Sequence[Format]) -> str | None:
 
 
 def text_list(path: Path) -> str | None:
-    """Say what a text file is by its first lines, and what to do; None if they are of no list that is known."""
+    """Say what a text file is by its first lines, and what to do; None if
+    they are of no list that is known.
+    """
     head = recognition.head(path).lstrip()
     name = next((what for pattern, what in _LISTS if pattern.match(head)), None)
     return name and f"{name}, which is not read; {_CONVERT}"
@@ -132,14 +159,19 @@ def _by_entries(path: Path) -> tuple[str, str] | None:
     if "[Content_Types].xml" in archive.names(path):
         return "an Office document", "save its table as CSV with a header"
     there = recognition.endings(path)
-    return next((known for ending, known in ((".npy", _ARRAYS), (".pkl", _PICKLED)) if there[ending]), None)
+    return next(
+        (known for ending, known in ((".npy", _ARRAYS), (".pkl", _PICKLED)) if there[ending]), None
+    )
 
 
 def _by_beginning(head: bytes) -> tuple[str, str] | None:
     if _PICKLE.match(head):
         return _PICKLED
     if _HTML.match(head):
-        return "HTML without any class of hOCR", "give what an OCR engine wrote, such as hOCR or ALTO"
+        return (
+            "HTML without any class of hOCR",
+            "give what an OCR engine wrote, such as hOCR or ALTO",
+        )
     if head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
         return _PACKED
     return next((known for sign, known in _BEGINNINGS if head.startswith(sign)), None)
@@ -167,7 +199,11 @@ def _nearest(names: set[str], kind: str, formats: Sequence[Format]) -> str:
     shares: dict[str, float] = {}
     for one in formats:
         layout = set(_LAYOUT_NAME[kind].findall(one.layout))
-        if one.recognised_by and kind.lower() in one.ending and len(names & layout) >= _LEAST_SHARED:
+        if (
+            one.recognised_by
+            and kind.lower() in one.ending
+            and len(names & layout) >= _LEAST_SHARED
+        ):
             shares[one.name] = len(names & layout) / len(layout)
     near = sorted(shares, key=lambda name: (-shares[name], name))[:_NEAREST]
     known = f"nearest: {', '.join(near)}; " if near else ""

@@ -1,7 +1,9 @@
-"""Areas, margins and unions, vectorised over many objects. Pure functions over arrays; no protocol knowledge.
+"""Areas, margins and unions, vectorised over many objects. Pure functions over arrays; no protocol
+knowledge.
 
-Boxes never need shapely, and importing it takes as long as scoring a small data set. So `shapely`, and `geos` and
-`polygons`, which import it, are loaded when they are first used as attributes: ``geometry.polygons.area(...)``.
+Boxes never need shapely, and importing it takes as long as scoring a small data set. So `shapely`,
+and `geos` and `polygons`, which import it, are loaded when they are first used as attributes:
+``geometry.polygons.area(...)``.
 """
 
 from __future__ import annotations

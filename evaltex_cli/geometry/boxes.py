@@ -1,4 +1,6 @@
-"""Axis-parallel boxes ``x0, y0, x1, y1``, continuous coordinates, vectorised over any number of them."""
+"""Axis-parallel boxes ``x0, y0, x1, y1``, continuous coordinates, vectorised
+over any number of them.
+"""
 
 from __future__ import annotations
 
@@ -43,11 +45,15 @@ def around(low: Floats, high: Floats, starts: Ints) -> Floats:
     """
     if not len(starts):
         return np.zeros((0, 4))
-    return np.concatenate([np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)], axis=1)
+    return np.concatenate(
+        [np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)], axis=1
+    )
 
 
 def offset(boxes: Floats, margin: Floats) -> Floats:
-    """Grow (margin > 0) or shrink (margin < 0) each box by its margin on every side (EvaLTex Eq. 7, 8)."""
+    """Grow (margin > 0) or shrink (margin < 0) each box by its margin on
+    every side (EvaLTex Eq. 7, 8).
+    """
     moved: Floats = boxes + margin[:, None] * np.array([-1.0, -1.0, 1.0, 1.0])
     return moved
 
@@ -70,9 +76,8 @@ def union_area(group: Ints, pieces: Floats, groups: int) -> Floats:
         Exact for integer coordinates; independent of the order of the boxes.
 
     Notes
-    -----
-    The edges of a group's boxes cut the plane into vertical strips; a strip's share is its width times the length that
-    the boxes spanning it cover of a vertical line.
+    ----- The edges of a group's boxes cut the plane into vertical strips; a strip's share is its
+    width times the length that the boxes spanning it cover of a vertical line.
     """
     filled = (pieces[:, 2] > pieces[:, 0]) & (pieces[:, 3] > pieces[:, 1])
     group, pieces = group[filled], pieces[filled]
@@ -94,7 +99,8 @@ def _strip_areas(group: Ints, pieces: Floats, groups: int) -> Floats:
     strip_of_edge = np.empty(len(edge), np.int64)
     strip_of_edge[order] = np.cumsum(new) - 1
     first, last = strip_of_edge[: len(pieces)], strip_of_edge[len(pieces) :]
-    # As depth in brackets: a box opens at its first strip and closes at its last, which it does not span.
+    # As depth in brackets: a box opens at its first strip and closes at its last, which it does not
+    # span.
     width, strip_group = np.diff(edge[new], append=0.0), edge_group[new]
     strips = len(width)
     spanning = np.cumsum(np.bincount(first, minlength=strips) - np.bincount(last, minlength=strips))
@@ -105,7 +111,9 @@ def _strip_areas(group: Ints, pieces: Floats, groups: int) -> Floats:
         spanned = end - begin
         piece = np.repeat(meets, spanned)
         strip = stretches(begin - start, spanned)
-        height[start:stop] = _covered_length(strip, pieces[piece, 1], pieces[piece, 3], stop - start)
+        height[start:stop] = _covered_length(
+            strip, pieces[piece, 1], pieces[piece, 3], stop - start
+        )
     # The width after the last edge of a group leads to another group, or to 0; no box covers it.
     strip_area = np.where(height > 0, width * height, 0.0)
     return np.bincount(strip_group, weights=strip_area, minlength=groups).astype(np.float64)
@@ -134,7 +142,8 @@ def _covered_length(key: Ints, start: Floats | Ints, stop: Floats | Ints, keys: 
     group = np.concatenate([key, key])
     step = np.concatenate([np.ones(len(start), np.int64), np.full(len(stop), -1, np.int64)])
     order = np.lexsort((position, group))
-    # How many intervals are open after each end; 0 after the last of a key, as all of a key are closed there.
+    # How many intervals are open after each end; 0 after the last of a key, as all of a key are
+    # closed there.
     position, group, depth = position[order], group[order], np.cumsum(step[order])
     if not len(position):
         return np.zeros(keys)

@@ -1,7 +1,7 @@
 """shapely's functions that compute, without numpy's warnings; some of them do not fail either.
 
-GEOS divides by zero and takes NaN on its way to right answers, of which numpy would warn. It fails if the numbers of a
-shape are too far apart, for example 1 and 1e-308.
+GEOS divides by zero and takes NaN on its way to right answers, of which numpy would warn. It fails
+if the numbers of a shape are too far apart, for example 1 and 1e-308.
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ import numpy as np
 import shapely
 
 GRID = 2.0**-40
-"""Of the extent of shapes at which a function fails; their vertices are moved to points of a grid."""
+"""Of the extent of shapes at which a function fails; their vertices are moved
+to points of a grid.
+"""
 
 
 def _never_failing(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of some shapes that does not fail: where GEOS fails on a grid too, an empty polygon."""
+    """Return a function of some shapes that does not fail: where GEOS fails
+    on a grid too, an empty polygon.
+    """
 
     @np.errstate(all="ignore")
     def never_failing(*arguments: Any, **options: Any) -> Any:
@@ -34,14 +38,18 @@ def _never_failing(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _never_failing_each(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of arrays of shapes that does not fail; a shape that fails does not change the others."""
+    """Return a function of arrays of shapes that does not fail; a shape that
+    fails does not change the others.
+    """
 
     @np.errstate(all="ignore")
     def never_failing(*arguments: Any, **options: Any) -> Any:
         try:
             return function(*arguments, **options)
         except shapely.GEOSException:
-            return np.vectorize(_never_failing(function), otypes=[object], excluded=options)(*arguments, **options)[()]
+            return np.vectorize(_never_failing(function), otypes=[object], excluded=options)(
+                *arguments, **options
+            )[()]
 
     return never_failing
 
@@ -50,8 +58,12 @@ def _on_grid(arguments: Sequence[Any]) -> list[Any]:
     """The arguments, with the vertices of the shapes among them on one grid."""
     shapes = [argument for argument in arguments if isinstance(argument, shapely.Geometry)]
     step = GRID * float(np.abs(shapely.total_bounds(shapes)).max())
-    moved = iter(shapely.transform(np.array(shapes), lambda vertices: np.round(vertices / step) * step))
-    return [shapely.buffer(next(moved), 0) if isinstance(a, shapely.Geometry) else a for a in arguments]
+    moved = iter(
+        shapely.transform(np.array(shapes), lambda vertices: np.round(vertices / step) * step)
+    )
+    return [
+        shapely.buffer(next(moved), 0) if isinstance(a, shapely.Geometry) else a for a in arguments
+    ]
 
 
 _silent = np.errstate(all="ignore")

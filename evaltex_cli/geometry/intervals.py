@@ -1,4 +1,6 @@
-"""Intervals of whole numbers, from a start up to but without a stop: which meet, and their union."""
+"""Intervals of whole numbers, from a start up to but without a stop: which
+meet, and their union.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,11 @@ BEFORE = np.iinfo(np.int64).min
 
 
 def meetings(a_start: Ints, a_stop: Ints, b_start: Ints, b_stop: Ints) -> tuple[Ints, Ints]:
-    """Return indices of all intervals a and b that share something; those of b are disjoint and in order."""
-    # Intervals b in order: those that end after a begins, up to the one before the first that begins after a ends.
+    """Return indices of all intervals a and b that share something; those of
+    b are disjoint and in order.
+    """
+    # Intervals b in order: those that end after a begins, up to the one before the first that
+    # begins after a ends.
     first = np.searchsorted(b_stop, a_start, side="right")
     partners = np.searchsorted(b_start, a_stop, side="left") - first
     return np.repeat(np.arange(len(a_start)), partners), stretches(first, partners)

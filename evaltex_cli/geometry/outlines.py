@@ -1,4 +1,5 @@
-"""What is drawn around objects, made of the numbers in a file: boxes and polygons, and what is wrong with these.
+"""What is drawn around objects, made of the numbers in a file: boxes and polygons, and what is
+wrong with these.
 
 Boxes, and quadrilaterals that are convex beyond all doubt, need no shapely here.
 """
@@ -10,10 +11,20 @@ import numpy as np
 from evaltex_cli import geometry
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import rings
-from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, Outlines, offsets_of
+from evaltex_cli.records import (
+    Bools,
+    Floats,
+    Geometries,
+    GeometryCounts,
+    Ints,
+    Outlines,
+    offsets_of,
+)
 
 MOST_MADE_EARLY = 1 << 14
-"""Objects of one batch whose polygons are stored when they are read; of more they are made again on demand."""
+"""Objects of one batch whose polygons are stored when they are read; of more
+they are made again on demand.
+"""
 
 
 def from_numbers(numbers: Floats, counts: Ints, is_box: Bools) -> tuple[Outlines, GeometryCounts]:
@@ -62,7 +73,9 @@ def _flat(boxes: Floats) -> int:
 
 
 def polygons(outlines: Outlines) -> Geometries:
-    """(n,) valid shapely polygons, perhaps of several parts, None for a box; made at the first look, so read-only."""
+    """(n,) valid shapely polygons, perhaps of several parts, None for a box;
+    made at the first look, so read-only.
+    """
     if not outlines.made:
         _make_polygons(outlines, refuse_tangled=False)
     return outlines.made[0]
@@ -70,6 +83,8 @@ def polygons(outlines: Outlines) -> Geometries:
 
 def _make_polygons(outlines: Outlines, refuse_tangled: bool) -> GeometryCounts:
     keep = not refuse_tangled or len(outlines.boxes) <= MOST_MADE_EARLY
-    made, counts = geometry.polygons.from_vertices(outlines.vertices, outlines.offsets, refuse_tangled, keep)
+    made, counts = geometry.polygons.from_vertices(
+        outlines.vertices, outlines.offsets, refuse_tangled, keep
+    )
     outlines.made[:] = [made] if keep else []
     return counts

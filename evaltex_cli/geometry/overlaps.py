@@ -14,9 +14,13 @@ from evaltex_cli.records import Convention, Floats, ImageBatch, Ints, Overlaps, 
 
 CONTINUOUS = Convention()
 DENSE_PAIRS = 4096
-"""An image with more possible pairs than this goes through a tree; fewer are measured all at once."""
+"""An image with more possible pairs than this goes through a tree; fewer are
+measured all at once.
+"""
 MAX_PAIRS = 1_000_000
-"""Most overlapping pairs of an image, those of 1,000 boxes of either side in one place; a pair takes up to 1 KB."""
+"""Most overlapping pairs of an image, those of 1,000 boxes of either side in
+one place; a pair takes up to 1 KB.
+"""
 PAIRS_AT_ONCE = 1 << 17
 """Pairs of boxes that a tree is asked for at once; a pair takes 100 bytes on the way."""
 BOXES_OF_TREE = 1 << 16
@@ -24,7 +28,9 @@ BOXES_OF_TREE = 1 << 16
 
 
 def of(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
-    """Return all overlaps of a batch (`measure`), which are measured once; of masks for all conventions together."""
+    """Return all overlaps of a batch (`measure`), which are measured once; of
+    masks for all conventions together.
+    """
     convention = CONTINUOUS if batch.has_masks else convention
     if convention not in batch.measured:
         batch.measured[convention] = measure(batch, convention)
@@ -43,8 +49,8 @@ def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
     Returns
     -------
     Overlaps
-        Pairs with an intersection larger than rounding can make it, sorted by (gt, det). They do not depend on which
-        images share the batch.
+        Pairs with an intersection larger than rounding can make it, sorted by (gt, det). They do
+        not depend on which images share the batch.
 
     Raises
     ------
@@ -53,11 +59,19 @@ def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
     """
     if batch.gt_runs is not None and batch.det_runs is not None:
         gt, det, area = label_runs.overlaps(batch.gt_runs, batch.det_runs)
-        return Overlaps(gt, det, area, label_runs.area(batch.gt_runs), label_runs.area(batch.det_runs))
+        return Overlaps(
+            gt, det, area, label_runs.area(batch.gt_runs), label_runs.area(batch.det_runs)
+        )
     # First what may be refused, before polygons are made.
-    gt_boxes, det_boxes = shapes.boxes_of(batch.gt, convention), shapes.boxes_of(batch.det, convention)
+    gt_boxes, det_boxes = (
+        shapes.boxes_of(batch.gt, convention),
+        shapes.boxes_of(batch.det, convention),
+    )
     gt, det = touching_boxes(gt_boxes, batch.gt.offsets, det_boxes, batch.det.offsets, batch.names)
-    gt_shapes, det_shapes = shapes.from_objects(batch.gt, convention), shapes.from_objects(batch.det, convention)
+    gt_shapes, det_shapes = (
+        shapes.from_objects(batch.gt, convention),
+        shapes.from_objects(batch.det, convention),
+    )
     area = shapes.pair_area(gt_shapes, gt, det_shapes, det)
     overlap = area > 0
     areas = shapes.area(gt_shapes), shapes.area(det_shapes)
@@ -85,7 +99,8 @@ def touching_boxes(
     """
     a_count, b_count = np.diff(a_offsets), np.diff(b_offsets)
     crowded = a_count * b_count > DENSE_PAIRS
-    # Every box of a with every box of b of its image: how many partners each box of a has, then which.
+    # Every box of a with every box of b of its image: how many partners each box of a has, then
+    # which.
     partners = np.repeat(np.where(crowded, 0, b_count), a_count)
     i = np.repeat(np.arange(len(a)), partners)
     j = stretches(np.repeat(b_offsets[:-1], a_count), partners)
@@ -103,7 +118,8 @@ def touching_boxes(
             if count > MAX_PAIRS:
                 where = f"image {quote(names[k])}" if names else "an image"
                 raise InputError(
-                    f"{where}: {a_count[k]} and {b_count[k]} objects, of which more than {MAX_PAIRS} pairs overlap;"
+                    f"{where}: {a_count[k]} and {b_count[k]} objects, of which more than"
+                    f" {MAX_PAIRS} pairs overlap;"
                     " expected fewer: remove duplicates (non-maximum suppression)"
                 )
     i, j = (np.concatenate(side) for side in zip(*pairs, strict=True))
@@ -111,13 +127,16 @@ def touching_boxes(
     return i[order], j[order]
 
 
-def _by_tree(a: Floats, a_offsets: Ints, b: Floats, b_offsets: Ints, image: int) -> Iterator[tuple[Ints, Ints]]:
+def _by_tree(
+    a: Floats, a_offsets: Ints, b: Floats, b_offsets: Ints, image: int
+) -> Iterator[tuple[Ints, Ints]]:
     """Yield an image's pairs, of `PAIRS_AT_ONCE` that touch, or of one box of a, at a time."""
     a_start, a_stop = a_offsets[image : image + 2].tolist()
     b_start, b_stop = b_offsets[image : image + 2].tolist()
     for first in range(b_start, b_stop, BOXES_OF_TREE):
         others = b[first : min(first + BOXES_OF_TREE, b_stop)]
-        # A tree asks shapes only for their bounding boxes, and a diagonal takes less memory than a rectangle.
+        # A tree asks shapes only for their bounding boxes, and a diagonal takes less memory than a
+        # rectangle.
         diagonals: Any = geometry.shapely.linestrings(others.reshape(-1, 2, 2))
         tree = geometry.shapely.STRtree(diagonals)
         for start, stop in _cuts(_most_touching(a[a_start:a_stop], others)):
@@ -134,7 +153,8 @@ def _most_touching(a: Floats, b: Floats) -> Ints:
     """(n,) at least as many boxes of b as touch each of a: those that do along x, or along y."""
     most = np.full(len(a), len(b))
     for column in (0, 1):
-        # Of boxes that begin before a ends, take away those that end before a begins: the rest meet it.
+        # Of boxes that begin before a ends, take away those that end before a begins: the rest meet
+        # it.
         begun = np.searchsorted(np.sort(b[:, column]), a[:, column + 2], side="right")
         ended = np.searchsorted(np.sort(b[:, column + 2]), a[:, column], side="left")
         most = np.minimum(most, begun - ended)

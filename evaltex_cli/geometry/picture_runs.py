@@ -21,7 +21,8 @@ _TABULATED = 1 << 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PictureRuns:
-    """Runs of one picture in reading order: label (any numeric dtype), first pixel, the one after the last; its shape.
+    """Runs of one picture in reading order: label (any numeric dtype), first pixel, the one after
+    the last; its shape.
 
     Pixels are numbered row by row, from 0.
     """
@@ -33,16 +34,21 @@ class PictureRuns:
 
 
 class TooManyRunsError(Exception):
-    """A picture has more stretches of one label, background among them, than `most_stretches` allows."""
+    """A picture has more stretches of one label, background among them, than
+    `most_stretches` allows.
+    """
 
 
 def most_stretches(pixels: int) -> int:
-    """Return how many stretches a picture of so many pixels may have: noise has one each, text few."""
+    """Return how many stretches a picture of so many pixels may have: noise
+    has one each, text few.
+    """
     return FEW_STRETCHES + pixels // PIXELS_PER_STRETCH
 
 
 def find_runs(labels: NDArray[Any]) -> PictureRuns:
-    """Find the maximal stretches of one label in one row of a (height, width) picture; 0 is background.
+    """Find the maximal stretches of one label in one row of a (height, width) picture; 0 is
+    background.
 
     Raises
     ------
@@ -76,7 +82,9 @@ def object_of(label: NDArray[Any], ids: Ints) -> Ints:
     return np.where(ids[at] == label, at, NO_OBJECT)
 
 
-def join(pictures: Sequence[tuple[PictureRuns, Ints] | None], shapes: Ints, objects: int) -> LabelRuns:
+def join(
+    pictures: Sequence[tuple[PictureRuns, Ints] | None], shapes: Ints, objects: int
+) -> LabelRuns:
     """Join pictures to the runs of a batch.
 
     Parameters
@@ -97,7 +105,9 @@ def join(pictures: Sequence[tuple[PictureRuns, Ints] | None], shapes: Ints, obje
             continue
         runs, owner = picture
         width = runs.shape[1]
-        shift = before if width == columns else before + runs.start // max(width, 1) * (columns - width)
+        shift = (
+            before if width == columns else before + runs.start // max(width, 1) * (columns - width)
+        )
         parts.append((owner, (runs.start + shift).astype(dtype), (runs.stop + shift).astype(dtype)))
     owner, start, stop = (np.concatenate(column) for column in zip(*parts, strict=True))
     return LabelRuns(owner, start, stop, columns, objects)

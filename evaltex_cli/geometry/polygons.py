@@ -15,11 +15,15 @@ from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints,
 
 MITRE_LIMIT = 5.0
 MAX_CROSSINGS = 1000
-"""Most crossings of a polygon with itself, if it has no more vertices; one with 10 times both takes GEOS minutes."""
+"""Most crossings of a polygon with itself, if it has no more vertices; one
+with 10 times both takes GEOS minutes.
+"""
 FEW_CROSSINGS = 20
 """A polygon with no more of them costs little to repair."""
 MAX_CROSSINGS_OF_ALL = 10_000
-"""Most crossings of polygons with more than a few, together, of those read at once (1 MiB of text): a few seconds."""
+"""Most crossings of polygons with more than a few, together, of those read at
+once (1 MiB of text): a few seconds.
+"""
 _PAIRS = 1 << 20
 """Most pairs of sides that are compared at once."""
 BLOCK_RINGS = 1 << 12
@@ -54,8 +58,9 @@ def from_vertices(
     Raises
     ------
     TangledError
-        For a ring that crosses or touches itself more than `MAX_CROSSINGS` times, and more often than it has vertices;
-        and for the ring with which those of more than `FEW_CROSSINGS` have more than `MAX_CROSSINGS_OF_ALL` together.
+        For a ring that crosses or touches itself more than `MAX_CROSSINGS` times, and more often
+        than it has vertices; and for the ring with which those of more than `FEW_CROSSINGS` have
+        more than `MAX_CROSSINGS_OF_ALL` together.
     """
     parts: list[Geometries] = []
     counts = GeometryCounts()
@@ -79,7 +84,9 @@ def _blocks(offsets: Ints) -> Iterator[tuple[int, Ints]]:
 
 
 def _rings(vertices: Floats, offsets: Ints) -> tuple[Geometries, Bools]:
-    """Polygons as drawn, empty below three vertices and None without any; and which of them are not valid."""
+    """Polygons as drawn, empty below three vertices and None without any; and
+    which of them are not valid.
+    """
     vertices, offsets = vertices[offsets[0] : offsets[-1]], offsets - offsets[0]
     counts = np.diff(offsets)
     geometries: Geometries = np.full(len(counts), None, dtype=object)
@@ -107,7 +114,9 @@ def _of_quads(corners: Floats) -> Geometries:
     rings = np.concatenate([corners, corners[:, :1]], axis=1).reshape(-1, 2)
     # Five points per closed ring, one ring per polygon.
     offsets = (np.arange(0, 5 * count + 1, 5), np.arange(count + 1))
-    return np.asarray(shapely.from_ragged_array(shapely.GeometryType.POLYGON, rings, offsets), dtype=object)
+    return np.asarray(
+        shapely.from_ragged_array(shapely.GeometryType.POLYGON, rings, offsets), dtype=object
+    )
 
 
 def _crossing(geometries: Geometries, invalid: Bools) -> Ints:
@@ -115,7 +124,9 @@ def _crossing(geometries: Geometries, invalid: Bools) -> Ints:
 
 
 def self_crossing(outlines: Outlines) -> tuple[Ints, Geometries]:
-    """Return which polygons, as read, cross or touch themselves or have no area; and these as drawn."""
+    """Return which polygons, as read, cross or touch themselves or have no
+    area; and these as drawn.
+    """
     rows, drawn = [np.zeros(0, np.int64)], [np.zeros(0, dtype=object)]
     for start, offsets in _blocks(outlines.offsets):
         geometries, invalid = _rings(outlines.vertices, offsets)
@@ -126,7 +137,9 @@ def self_crossing(outlines: Outlines) -> tuple[Ints, Geometries]:
 
 
 def _refuse_tangled(vertices: Floats, offsets: Ints, crossing: Ints, of_all: int) -> int:
-    """Refuse rings that take GEOS too long; return `of_all`, the crossings of those before, and theirs."""
+    """Refuse rings that take GEOS too long; return `of_all`, the crossings of
+    those before, and theirs.
+    """
     for i in crossing.tolist():
         ring = vertices[offsets[i] : offsets[i + 1]]
         most = max(MAX_CROSSINGS, len(ring))
@@ -142,7 +155,8 @@ def _refuse_tangled(vertices: Floats, offsets: Ints, crossing: Ints, of_all: int
             )
         if of_all > max(MAX_CROSSINGS_OF_ALL, most):
             raise TangledError(
-                f"{polygon} and those before it cross or touch themselves more than {MAX_CROSSINGS_OF_ALL} times;"
+                f"{polygon} and those before it cross or touch themselves more than"
+                f" {MAX_CROSSINGS_OF_ALL} times;"
                 " expected outlines: put their vertices in order",
                 i,
             )
@@ -150,7 +164,9 @@ def _refuse_tangled(vertices: Floats, offsets: Ints, crossing: Ints, of_all: int
 
 
 def _crossings(ring: Floats, most: int) -> int:
-    """Count the crossings of a ring with itself; those of few sides are no more than a few, and not counted."""
+    """Count the crossings of a ring with itself; those of few sides are no
+    more than a few, and not counted.
+    """
     sides = _sides(ring)
     if len(sides) * (len(sides) - 1) // 2 <= FEW_CROSSINGS:
         return 0
@@ -163,13 +179,17 @@ def _crossings(ring: Floats, most: int) -> int:
 
 
 def _sides(ring: Floats) -> Floats:
-    """(n, 2, 2) sides of a ring, each from a vertex to the next, without those from a point to itself."""
+    """(n, 2, 2) sides of a ring, each from a vertex to the next, without
+    those from a point to itself.
+    """
     sides: Floats = np.stack([ring, np.roll(ring, -1, axis=0)], axis=1)
     return np.asarray(sides[(sides[:, 0] != sides[:, 1]).any(axis=1)])
 
 
 def _near(sides: Floats) -> Iterator[tuple[Ints, Ints]]:
-    """Yield the pairs i < j of sides with touching bounding boxes, sorted, a bounded number at a time."""
+    """Yield the pairs i < j of sides with touching bounding boxes, sorted, a
+    bounded number at a time.
+    """
     boxes = shapely.box(*sides.min(axis=1).T, *sides.max(axis=1).T)
     tree = shapely.STRtree(boxes)
     step = max(_PAIRS // max(len(sides), 1), 1)
@@ -182,7 +202,9 @@ def _near(sides: Floats) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _meet(a: Floats, b: Floats) -> Bools:
-    """Whether sides a[k] and b[k], (n, 2, 2), of touching bounding boxes have a point in common, but no end."""
+    """Whether sides a[k] and b[k], (n, 2, 2), of touching bounding boxes have
+    a point in common, but no end.
+    """
 
     def turns(side: Floats, point: Floats) -> Floats:
         (dx, dy), (x, y) = (side[:, 1] - side[:, 0]).T, (point - side[:, 0]).T
@@ -226,7 +248,8 @@ def _described(ring: Floats, drawn: Geometries) -> Invalid:
 
 
 def first_crossing(ring: Floats) -> tuple[float, float] | None:
-    """Return the point of the first side, in drawing order, that crosses or touches a later one; None for no such side.
+    """Return the point of the first side, in drawing order, that crosses or touches a later one;
+    None for no such side.
 
     Parameters
     ----------
@@ -251,7 +274,8 @@ def _cross(a: Floats, b: Floats) -> Floats:
 
 
 def _meeting(a: Floats, b: Floats, neighbours: Bools) -> tuple[Floats, Bools]:
-    """Return the first point of each side a that its side b has too, as a share of a; and whether there is any.
+    """Return the first point of each side a that its side b has too, as a share of a; and whether
+    there is any.
 
     Parameters
     ----------
@@ -260,14 +284,25 @@ def _meeting(a: Floats, b: Floats, neighbours: Bools) -> tuple[Floats, Bools]:
     neighbours : (n,) bool
         Sides with a vertex in common, which meet only if one leads back on the other.
     """
-    # a[0] + share_a * along_a = b[0] + share_b * along_b, by Cramer's rule; parallel sides divide by 0.
+    # a[0] + share_a * along_a = b[0] + share_b * along_b, by Cramer's rule; parallel sides divide
+    # by 0.
     along_a, along_b, apart = a[:, 1] - a[:, 0], b[:, 1] - b[:, 0], b[:, 0] - a[:, 0]
     turn = _cross(along_a, along_b)
     share_a, share_b = _cross(apart, along_b) / turn, _cross(apart, along_a) / turn
-    crosses = (turn != 0) & (share_a >= 0) & (share_a <= 1) & (share_b >= 0) & (share_b <= 1) & ~neighbours
+    crosses = (
+        (turn != 0)
+        & (share_a >= 0)
+        & (share_a <= 1)
+        & (share_b >= 0)
+        & (share_b <= 1)
+        & ~neighbours
+    )
     length = (along_a * along_a).sum(axis=1)
     # For sides on one line: the ends of b as shares of a.
-    ends = np.stack([(apart * along_a).sum(axis=1), ((b[:, 1] - a[:, 0]) * along_a).sum(axis=1)]) / length
+    ends = (
+        np.stack([(apart * along_a).sum(axis=1), ((b[:, 1] - a[:, 0]) * along_a).sum(axis=1)])
+        / length
+    )
     first, last = np.maximum(ends.min(axis=0), 0), np.minimum(ends.max(axis=0), 1)
     on_one_line = (turn == 0) & (_cross(apart, along_a) == 0)
     covers = on_one_line & np.where(neighbours, first < last, first <= last)
@@ -275,9 +310,13 @@ def _meeting(a: Floats, b: Floats, neighbours: Bools) -> tuple[Floats, Bools]:
 
 
 def repair(geometries: Geometries) -> Geometries:
-    """Make polygons valid, keeping the area of every lobe and dropping lines and points left over."""
+    """Make polygons valid, keeping the area of every lobe and dropping lines
+    and points left over.
+    """
     repaired: Geometries = geos.make_valid(geometries)
-    for i in np.flatnonzero(shapely.get_type_id(repaired) == shapely.GeometryType.GEOMETRYCOLLECTION):
+    for i in np.flatnonzero(
+        shapely.get_type_id(repaired) == shapely.GeometryType.GEOMETRYCOLLECTION
+    ):
         parts = shapely.get_parts(repaired[i])
         flat = shapely.get_parts(parts) if len(parts) else parts
         polygonal = shapely.get_type_id(flat) == shapely.GeometryType.POLYGON
@@ -306,7 +345,9 @@ def offset(geometries: Geometries, margin: Floats) -> Geometries:
 
 
 def convex_hulls(points: Floats, owner: Ints) -> Geometries:
-    """(n,) convex hulls of the (p, 2) points of each owner, which are in order and numbered from 0."""
+    """(n,) convex hulls of the (p, 2) points of each owner, which are in
+    order and numbered from 0.
+    """
     return np.asarray(geos.convex_hull(shapely.multipoints(points, indices=owner)), dtype=object)
 
 
@@ -317,7 +358,9 @@ def union_area(group: Ints, a: Geometries, b: Geometries, groups: int) -> Floats
     """
     pieces = geos.intersection(a, b)
     alone = np.bincount(group, minlength=groups)[group] == 1
-    result = np.bincount(group[alone], weights=shapely.area(pieces[alone]), minlength=groups).astype(np.float64)
+    result = np.bincount(
+        group[alone], weights=shapely.area(pieces[alone]), minlength=groups
+    ).astype(np.float64)
     crowded = np.flatnonzero(~alone)
     order = crowded[np.argsort(group[crowded], kind="stable")]
     # Sorted by group: a group begins where the number changes.

@@ -1,6 +1,7 @@
 """Rings of vertices in drawing order, and the two chains of a polygon between which its text runs.
 
-Chains take the usual drawing order for granted: along the top in reading direction, then back along the bottom.
+Chains take the usual drawing order for granted: along the top in reading direction, then back along
+the bottom.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from evaltex_cli.records import Bools, Floats, Ints, Outlines, offsets_of
 _BLOCK = 1 << 13
 _LEAST_SHARE = 1e-12
 _LEAST = 1e-280
-"""Twice the area of the triangle at a corner, as a share of the bounding box and as such, above which rounding can
-change neither the way the corner turns nor that the whole has an area."""
+"""Twice the area of the triangle at a corner, as a share of the bounding box and as such, above
+which rounding can change neither the way the corner turns nor that the whole has an area."""
 
 
 def of(outlines: Outlines, truncated: bool = False) -> tuple[Floats, Ints]:
-    """Return the vertices of all objects; those of a box are its corners, clockwise from the upper left one.
+    """Return the vertices of all objects; those of a box are its corners, clockwise from the upper
+    left one.
 
     Parameters
     ----------
@@ -47,7 +49,8 @@ def of(outlines: Outlines, truncated: bool = False) -> tuple[Floats, Ints]:
 
 
 def are_convex(corners: Floats) -> Bools:
-    """Whether quadrilaterals are valid polygons with an area beyond all doubt: each corner turns the same way.
+    """Whether quadrilaterals are valid polygons with an area beyond all doubt: each corner turns
+    the same way.
 
     Parameters
     ----------
@@ -67,12 +70,15 @@ def are_convex(corners: Floats) -> Bools:
             next_x, next_y = (np.concatenate([axis[1:], axis[:1]]) for axis in (along_x, along_y))
             turn = along_x * next_y - along_y * next_x
             least = np.maximum(_LEAST_SHARE * extent, _LEAST)
-            result[start : start + _BLOCK] = (turn.min(axis=0) > least) | (turn.max(axis=0) < -least)
+            result[start : start + _BLOCK] = (turn.min(axis=0) > least) | (
+                turn.max(axis=0) < -least
+            )
     return result
 
 
 def chains(ring: Floats) -> tuple[Floats, Floats]:
-    """Cut a ring of n >= 2 vertices in its top, the first n // 2, and its bottom, the rest from the last one on.
+    """Cut a ring of n >= 2 vertices in its top, the first n // 2, and its bottom, the rest from the
+    last one on.
 
     Parameters
     ----------
@@ -84,7 +90,8 @@ def chains(ring: Floats) -> tuple[Floats, Floats]:
 
 
 def between(chain: Floats, start: float, stop: float) -> Floats:
-    """Return the piece of a chain from one share of its length to another, its inner vertices included.
+    """Return the piece of a chain from one share of its length to another, its inner vertices
+    included.
 
     Parameters
     ----------
@@ -99,7 +106,9 @@ def between(chain: Floats, start: float, stop: float) -> Floats:
 
 
 def along(chain: Floats, shares: Floats) -> Floats:
-    """(m, 2) points at these shares of a chain's length; of a chain of two vertices exactly p + share * (q - p)."""
+    """(m, 2) points at these shares of a chain's length; of a chain of two
+    vertices exactly p + share * (q - p).
+    """
     return along_each(chain[None], np.zeros(len(shares), np.int64), shares)
 
 
@@ -131,7 +140,9 @@ def along_each(chain: Floats, which: Ints, shares: Floats) -> Floats:
 
 
 def _length_before(chain: Floats) -> Floats:
-    """(..., k) length of a chain, or of several of as many vertices, before each of its k vertices."""
+    """(..., k) length of a chain, or of several of as many vertices, before
+    each of its k vertices.
+    """
     steps = np.diff(chain, axis=-2)
     reached = np.zeros(chain.shape[:-1])
     np.cumsum(np.hypot(steps[..., 0], steps[..., 1]), axis=-1, out=reached[..., 1:])

@@ -1,7 +1,7 @@
 """How far rounding moves coordinates and areas: an intersection no larger than that is none.
 
-A coordinate is a decimal rounded to a double, or the rounded sum of two of them (x + width). `STEP` bounds the error of
-either, and leaves room for a user who has scaled the coordinates before.
+A coordinate is a decimal rounded to a double, or the rounded sum of two of them (x + width). `STEP`
+bounds the error of either, and leaves room for a user who has scaled the coordinates before.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import numpy as np
 from evaltex_cli.records import Bools, Floats
 
 STEP = 2.0**-48
-"""Bound of a coordinate's error, as a share of the largest magnitude that its object has on that axis: 16 units in the
-last place."""
+"""Bound of a coordinate's error, as a share of the largest magnitude that its object has on that
+axis: 16 units in the last place."""
 
 
 def truncated(coordinates: Floats) -> Floats:
@@ -43,8 +43,9 @@ def area_error(a: Floats, b: Floats, slanted: Bools | None = None) -> Floats:
     Returns
     -------
     (n,) float64
-        In square pixels: the sides of the intersection, or of its bounding box, each times the error of the edges
-        across it. A box's edge is as uncertain as its box; an edge of polygons, as both.
+        In square pixels: the sides of the intersection, or of its bounding box, each times the
+        error of the edges across it. A box's edge is as uncertain as its box; an edge of polygons,
+        as both.
     """
     reach_a, reach_b = (np.maximum(np.abs(side[:, :2]), np.abs(side[:, 2:])) for side in (a, b))
     reach = np.maximum(reach_a, reach_b)
@@ -62,7 +63,9 @@ def _reach_of_larger(a: Floats, reach_a: Floats, b: Floats, reach_b: Floats) -> 
 
 
 def without_errors(area: Floats, a: Floats, b: Floats, slanted: Bools | None = None) -> Floats:
-    """Replace areas of intersections that are no larger than their error by 0; arguments as of `area_error`."""
+    """Replace areas of intersections that are no larger than their error by
+    0; arguments as of `area_error`.
+    """
     if not len(area):
         return area
     # The largest magnitude of all bounds every error from above, and nearly all areas are larger.

@@ -19,7 +19,9 @@ from evaltex_cli.records import Bools, Convention, Floats, Geometries, Ints, Obj
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shapes:
-    """Shapes in columns: bounding boxes (n, 4), and (n,) polygons, None for a box; None as a whole for boxes only."""
+    """Shapes in columns: bounding boxes (n, 4), and (n,) polygons, None for a
+    box; None as a whole for boxes only.
+    """
 
     boxes: Floats
     polygons: Geometries | None = None
@@ -59,7 +61,9 @@ def has_geometry(polygons: Geometries) -> Bools:
 
 
 def from_objects(objects: Objects, convention: Convention) -> Shapes:
-    """Return the shapes of objects as a convention takes them; a box given by its four corners is a box."""
+    """Return the shapes of objects as a convention takes them; a box given by
+    its four corners is a box.
+    """
     boxes = boxes_of(objects, convention)
     outlines = _truncated(objects.outlines) if convention.truncated else objects.outlines
     if convention.as_boxes or convention.inclusive or outlines.all_boxes:
@@ -81,7 +85,9 @@ def boxes_of(objects: Objects, convention: Convention) -> Floats:
 
 
 def _are_boxes(outlines: Outlines) -> Bools:
-    """(n,) whether an object is a box, or its vertices are the four corners of one, one after the other."""
+    """(n,) whether an object is a box, or its vertices are the four corners
+    of one, one after the other.
+    """
     counts = outlines.counts
     which = np.flatnonzero(counts == 4)
     corners = outlines.vertices[outlines.offsets[which, None] + np.arange(4)]
@@ -109,19 +115,25 @@ def area(shapes: Shapes) -> Floats:
 
 
 def pair_area(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Floats:
-    """(p,) areas of the intersections of ``a[i[k]]`` and ``b[j[k]]``; 0 where rounding may have made them."""
+    """(p,) areas of the intersections of ``a[i[k]]`` and ``b[j[k]]``; 0 where
+    rounding may have made them.
+    """
     a_boxes, b_boxes = a.boxes[i], b.boxes[j]
     result = box_geometry.area(box_geometry.intersection(a_boxes, b_boxes))
     slanted = np.zeros(len(result), dtype=bool)
     if a.polygons is not None or b.polygons is not None:
         slanted = a.is_polygon[i] | b.is_polygon[j]
         which = np.flatnonzero(slanted & (result > 0))
-        result[which] = geometry.polygons.intersection_area(geometries(a, i[which]), geometries(b, j[which]))
+        result[which] = geometry.polygons.intersection_area(
+            geometries(a, i[which]), geometries(b, j[which])
+        )
     return rounding.without_errors(result, a_boxes, b_boxes, slanted)
 
 
 def offset(shapes: Shapes, margin: Floats) -> Shapes:
-    """Grow (margin > 0) or shrink (margin < 0) each shape; what shrinks to nothing is returned as it was."""
+    """Grow (margin > 0) or shrink (margin < 0) each shape; what shrinks to
+    nothing is returned as it was.
+    """
     if not margin.any():
         return shapes
     moved = Shapes(box_geometry.offset(shapes.boxes, margin))
@@ -137,7 +149,9 @@ def offset(shapes: Shapes, margin: Floats) -> Shapes:
 
 
 def union_area(group: Ints, pairs: Pairs[Shapes], groups: int) -> Floats:
-    """(groups,) areas of the union of the intersections of each group's pairs; `group` is in ``range(groups)``."""
+    """(groups,) areas of the union of the intersections of each group's
+    pairs; `group` is in ``range(groups)``.
+    """
     a, i, b, j, known = pairs
     pieces = box_geometry.intersection(a.boxes[i], b.boxes[j])
     if a.polygons is None and b.polygons is None:
@@ -145,7 +159,9 @@ def union_area(group: Ints, pairs: Pairs[Shapes], groups: int) -> Floats:
     has_polygon = np.zeros(groups, dtype=bool)
     # A group with one polygon is overlaid by GEOS as a whole; the others need only boxes.
     has_polygon[group[a.is_polygon[i] | b.is_polygon[j]]] = True
-    if known is not None:  # an overlay of polygons costs far more than to look for groups of one pair
+    if (
+        known is not None
+    ):  # an overlay of polygons costs far more than to look for groups of one pair
         alone = np.bincount(group, minlength=groups)[group] == 1
         rest = ~alone
         result = union_area(group[rest], Pairs(a, i[rest], b, j[rest]), groups)
@@ -154,7 +170,9 @@ def union_area(group: Ints, pairs: Pairs[Shapes], groups: int) -> Floats:
     overlay = has_polygon[group]
     result = box_geometry.union_area(group[~overlay], pieces[~overlay], groups)
     meets = overlay & (box_geometry.area(pieces) > 0)
-    overlaid = geometry.polygons.union_area(group[meets], geometries(a, i[meets]), geometries(b, j[meets]), groups)
+    overlaid = geometry.polygons.union_area(
+        group[meets], geometries(a, i[meets]), geometries(b, j[meets]), groups
+    )
     return np.where(has_polygon, overlaid, result)
 
 

@@ -1,1 +1,3 @@
-"""Adapters to training and tracking libraries, one file each; only that file imports the library."""
+"""Adapters to training and tracking libraries, one file each; only that file
+imports the library.
+"""

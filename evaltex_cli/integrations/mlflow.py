@@ -31,7 +31,9 @@ def log_result(
         Of the names: ``evaltex/iou/recall``; the artifacts' folder.
     """
     mlflow.log_metrics(defined_scores(result, prefix), step=step)
-    mlflow.set_tags({f"{prefix}.{name}": one.signature for name, one in by_protocol(result).items()})
+    mlflow.set_tags(
+        {f"{prefix}.{name}": one.signature for name, one in by_protocol(result).items()}
+    )
     with files(result, None if report is None else Path(report)) as paths:
         for path in paths:
             mlflow.log_artifact(str(path), prefix)

@@ -24,7 +24,11 @@ def named_scores(result: Evaluation | Evaluations) -> dict[str, float]:
 
 def defined_scores(result: Evaluation | Evaluations, prefix: str) -> dict[str, float]:
     """Return the headline scores that are defined, their names after a prefix."""
-    return {f"{prefix}/{name}": value for name, value in named_scores(result).items() if not math.isnan(value)}
+    return {
+        f"{prefix}/{name}": value
+        for name, value in named_scores(result).items()
+        if not math.isnan(value)
+    }
 
 
 @contextmanager

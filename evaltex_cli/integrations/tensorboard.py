@@ -25,7 +25,8 @@ def log_result(
     writer : torch.utils.tensorboard.SummaryWriter
         Or anything with its `add_scalar` and `add_text`.
     report : path, optional
-        An HTML report, as `evaltex_cli.write_report` and ``evaltex ... --report`` write it; its path is shown.
+        An HTML report, as `evaltex_cli.write_report` and ``evaltex ... --report`` write it; its
+        path is shown.
     step : int
         Of the training.
     prefix : str
@@ -33,7 +34,9 @@ def log_result(
     """
     for name, value in defined_scores(result, prefix).items():
         writer.add_scalar(name, value, step)
-    lines = [f"    {line}" for line in repr(result).splitlines()]  # indented lines are code in Markdown
+    lines = [
+        f"    {line}" for line in repr(result).splitlines()
+    ]  # indented lines are code in Markdown
     lines += ["", *(f"- `{one.signature}`" for one in by_protocol(result).values())]
     lines += [f"- report: `{report}`"] if report is not None else []
     writer.add_text(f"{prefix}/result", "\n".join(lines), step)

@@ -1,4 +1,6 @@
-"""A metric for torchmetrics and Lightning: updated by batch, synchronised over ranks by torchmetrics itself."""
+"""A metric for torchmetrics and Lightning: updated by batch, synchronised
+over ranks by torchmetrics itself.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +19,29 @@ from evaltex_cli.integrations.scores import named_scores
 
 
 class EvaltexMetric(Metric):  # type: ignore[misc]
-    """Headline scores, ``{"iou/recall": tensor}``, of protocols and parameters as `evaltex_cli.Accumulator` has."""
+    """Headline scores, ``{"iou/recall": tensor}``, of protocols and parameters as
+    `evaltex_cli.Accumulator` has.
+    """
 
     full_state_update, higher_is_better, is_differentiable = False, True, False
     stream: list[torch.Tensor]
 
     def __init__(
-        self, protocol: str | Sequence[str] = "evaltex", params: Mapping[str, Any] | None = None, **kwargs: Any
+        self,
+        protocol: str | Sequence[str] = "evaltex",
+        params: Mapping[str, Any] | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self._protocol, self._params = protocol, params
-        self.add_state("stream", default=[], dist_reduce_fx="cat")  # pickles, one after the other, as bytes
+        self.add_state(
+            "stream", default=[], dist_reduce_fx="cat"
+        )  # pickles, one after the other, as bytes
 
     def update(self, preds: Sequence[OneImage], target: Sequence[OneImage]) -> None:
-        """Add a batch: detections and ground truth of each image, as `evaltex_cli.Accumulator.update` takes them."""
+        """Add a batch: detections and ground truth of each image, as
+        `evaltex_cli.Accumulator.update` takes them.
+        """
         accumulator = self._accumulator()
         for det, gt in zip(preds, target, strict=True):
             accumulator.update(gt, det)
@@ -42,9 +53,13 @@ class EvaltexMetric(Metric):  # type: ignore[misc]
         return {name: torch.tensor(value) for name, value in named_scores(self.result()).items()}
 
     def result(self) -> Any:
-        """Return the evaluation of this rank's images, or of all ranks' while torchmetrics has them synchronised."""
+        """Return the evaluation of this rank's images, or of all ranks' while
+        torchmetrics has them synchronised.
+        """
         whole = self._accumulator()
-        data = io.BytesIO(dim_zero_cat(self.stream).cpu().numpy().tobytes() if len(self.stream) else b"")
+        data = io.BytesIO(
+            dim_zero_cat(self.stream).cpu().numpy().tobytes() if len(self.stream) else b""
+        )
         while data.tell() < len(data.getbuffer()):
             whole.merge(pickle.load(data))
         return whole.compute()

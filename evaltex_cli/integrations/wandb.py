@@ -1,4 +1,6 @@
-"""Results in Weights & Biases: scores as metrics and in the summary, documents and the report as an artifact."""
+"""Results in Weights & Biases: scores as metrics and in the summary,
+documents and the report as an artifact.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def log_result(
     """
     active = run or wandb.run
     if active is None:
-        raise RuntimeError("no run of Weights & Biases is active; call wandb.init() first, or give run=...")
+        raise RuntimeError(
+            "no run of Weights & Biases is active; call wandb.init() first, or give run=..."
+        )
     scores = defined_scores(result, prefix)
     active.log(scores, step=step)
     active.summary.update(scores)

@@ -1,4 +1,5 @@
-"""The registry of protocols: every list of them, in help, messages, configuration and tests, comes from here.
+"""The registry of protocols: every list of them, in help, messages, configuration and tests, comes
+from here.
 
 Modules are named, not imported: `evaltex --help` lists protocols without loading numpy.
 """
@@ -21,7 +22,8 @@ PROTOCOLS = {
 
 
 def plain(name: str) -> str:
-    """Return a name, of a protocol or of anything else that users choose by name, in the form that registries have.
+    """Return a name, of a protocol or of anything else that users choose by name, in the form that
+    registries have.
 
     >>> plain("IoU_CRW")
     'iou-crw'

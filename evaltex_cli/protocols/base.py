@@ -1,4 +1,6 @@
-"""What a protocol is: a parameters record, a function from images to evidence, and one from evidence to scores."""
+"""What a protocol is: a parameters record, a function from images to
+evidence, and one from evidence to scores.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,15 @@ from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Ove
 Count: TypeAlias = Any
 """A whole number that adds up.
 
-(images,) int64 in a batch, int for one image or a data set; of a histogram (images, bins), and a list of int.
+(images,) int64 in a batch, int for one image or a data set; of a histogram (images, bins), and a
+list of int.
 """
 Sum: TypeAlias = Any
 """Fractions that add up: as `Count`, of float64 and float."""
 Totals: TypeAlias = Mapping[str, Any]
-"""A `Tally` of one image or a data set in the form of JSON: name -> number, or a list of them for a histogram."""
+"""A `Tally` of one image or a data set in the form of JSON: name -> number,
+or a list of them for a histogram.
+"""
 Scores: TypeAlias = dict[str, Any]
 """Name -> float, or list of float, or None where undefined."""
 _SLACK = 1e-9
@@ -49,7 +54,8 @@ def at_most(part: Any, whole: Any) -> Any:
 
 
 class ExactSum(float):
-    """A sum of floats, rounded once; ``+`` of two is the rounded exact sum of all, whatever their order and grouping.
+    """A sum of floats, rounded once; ``+`` of two is the rounded exact sum of all, whatever their
+    order and grouping.
 
     Attributes
     ----------
@@ -77,10 +83,12 @@ class ExactSum(float):
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Evidence, which adds up: columns of a batch, one image's row of them, or the sums of a data set.
+    """Evidence, which adds up: columns of a batch, one image's row of them, or the sums of a data
+    set.
 
-    A protocol declares its own, one field per quantity, each a `Count` or a `Sum`. Names and order of the fields are
-    those of the results' JSON. An optional field is None where the parameters do not ask for it, and not in the JSON.
+    A protocol declares its own, one field per quantity, each a `Count` or a `Sum`. Names and order
+    of the fields are those of the results' JSON. An optional field is None where the parameters do
+    not ask for it, and not in the JSON.
     """
 
     def __post_init__(self) -> None:
@@ -96,10 +104,15 @@ class Tally:
         for name in _fields(type(self), "Count"):
             count = getattr(self, name)
             if count is not None:
-                require(min(count, default=0) >= 0 if isinstance(count, list) else count >= 0, f"{name} is below 0")
+                require(
+                    min(count, default=0) >= 0 if isinstance(count, list) else count >= 0,
+                    f"{name} is below 0",
+                )
 
     def as_dict(self) -> dict[str, Any]:
-        """Name -> column, number or list, in the order of the JSON; without the fields that are None."""
+        """Name -> column, number or list, in the order of the JSON; without
+        the fields that are None.
+        """
         values = ((name, getattr(self, name)) for name in _fields(type(self)))
         return {name: value for name, value in values if value is not None}
 
@@ -110,19 +123,24 @@ class Tally:
         Raises
         ------
         TypeError, ValueError
-            When they are not of these names, a count is no whole number, or the evidence contradicts itself.
+            When they are not of these names, a count is no whole number, or the evidence
+            contradicts itself.
         """
         arrays = {name: np.asarray(column) for name, column in columns.items()}
         for name in _fields(cls, "Count"):
             if name in arrays and arrays[name].dtype.kind != "i" and arrays[name].size:
                 raise ValueError(f"{name} is not a whole number")
-        sums = {name: arrays[name].astype(np.float64) for name in _fields(cls, "Sum") if name in arrays}
+        sums = {
+            name: arrays[name].astype(np.float64) for name in _fields(cls, "Sum") if name in arrays
+        }
         return cls(**(arrays | sums))
 
     def each(self, function: Callable[..., Any], *others: Self) -> Self:
         """Return the results of a function of each field, and of the same field of others."""
         values = self.as_dict().items()
-        return type(self)(**{name: function(value, *(getattr(o, name) for o in others)) for name, value in values})
+        return type(self)(
+            **{name: function(value, *(getattr(o, name) for o in others)) for name, value in values}
+        )
 
     def rows(self) -> Iterator[Self]:
         """Yield the evidence of each image."""
@@ -157,7 +175,9 @@ def _sum(column: NDArray[Any]) -> Any:
 
 
 def _added(one: Any, other: Any) -> Any:
-    return [a + b for a, b in zip(one, other, strict=True)] if isinstance(one, list) else one + other
+    return (
+        [a + b for a, b in zip(one, other, strict=True)] if isinstance(one, list) else one + other
+    )
 
 
 def _fields(kind: type[Tally], of: str = "") -> tuple[str, ...]:
@@ -167,7 +187,9 @@ def _fields(kind: type[Tally], of: str = "") -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class ObjectTally(Tally):
-    """Objects and detections, and those that count: what most protocols begin with (`object_counts`)."""
+    """Objects and detections, and those that count: what most protocols begin
+    with (`object_counts`).
+    """
 
     gt_objects: Count
     counted_gt_objects: Count
@@ -182,7 +204,9 @@ class ObjectTally(Tally):
 
 @dataclass(frozen=True, eq=False)
 class CreditTally(ObjectTally):
-    """Summed credits, at most 1 each, of objects towards recall and of detections towards precision."""
+    """Summed credits, at most 1 each, of objects towards recall and of
+    detections towards precision.
+    """
 
     recall_credit: Sum
     precision_credit: Sum
@@ -190,7 +214,10 @@ class CreditTally(ObjectTally):
     def check(self) -> None:
         super().check()
         require(at_most(self.recall_credit, self.counted_gt_objects), "more recall than objects")
-        require(at_most(self.precision_credit, self.counted_detections), "more precision than detections")
+        require(
+            at_most(self.precision_credit, self.counted_detections),
+            "more precision than detections",
+        )
 
 
 class Evidence(NamedTuple):
@@ -257,32 +284,36 @@ class Protocol:
     tally : type
         The protocol's `Tally`.
     scores : callable
-        ``scores(tally, parameters) -> Scores``, for the sums of a data set and an image's row alike.
+        ``scores(tally, parameters) -> Scores``, for the sums of a data set and an image's row
+        alike.
     headline, unbounded : tuple of str
         Names of the scores shown on stdout; and of those that are not in [0, 1], such as counts.
     convention : callable
         ``convention(parameters)``: how `Overlaps` are measured for it.
     image_scores : callable or None
-        As `scores`, for one image's row, where the official program scores an image without objects other than a
-        dataset; None where both are the same.
+        As `scores`, for one image's row, where the official program scores an image without objects
+        other than a dataset; None where both are the same.
     takes_masks : bool
         Whether it works on labelled masks.
     needs_texts : bool
         Whether it means something only if detections have transcriptions.
     needs : callable
-        ``needs(batch, parameters)`` raises an `InputError` where images do not have what the parameters ask for: sizes,
-        confidences.
+        ``needs(batch, parameters)`` raises an `InputError` where images do not have what the
+        parameters ask for: sizes, confidences.
     resolve : callable
-        ``resolve(parameters, has_polygons)``: the parameters with what they leave to the data set; ``has_polygons()``
-        looks whether any object of it, on either side, has other than four vertices (a box has four).
+        ``resolve(parameters, has_polygons)``: the parameters with what they leave to the data set;
+        ``has_polygons()`` looks whether any object of it, on either side, has other than four
+        vertices (a box has four).
     object_credit : callable
-        ``object_credit(types, values)``: how well each ground-truth object was found, in [0, 1], from its match type
-        and its own values (as in `SideMatches`); a comparison shows whether it got better or worse.
+        ``object_credit(types, values)``: how well each ground-truth object was found, in [0, 1],
+        from its match type and its own values (as in `SideMatches`); a comparison shows whether it
+        got better or worse.
     recount : callable or None
-        ``recount(batch, matches, parameters) -> Tally``: of matches that were made before some of their objects became
-        don't-care; None if that changes matches.
+        ``recount(batch, matches, parameters) -> Tally``: of matches that were made before some of
+        their objects became don't-care; None if that changes matches.
     plots, plot_names : callable or None, tuple of str
-        ``plots(scores)``: what `--plots` draws of a dataset's scores; and the names of all plots there may be.
+        ``plots(scores)``: what `--plots` draws of a dataset's scores; and the names of all plots
+        there may be.
     """
 
     name: str
@@ -326,14 +357,20 @@ def per_image(values: NDArray[Any], image: Ints, images: int) -> NDArray[Any]:
         Image index of each object.
     """
     if values.dtype.kind == "f":
-        return np.bincount(image, weights=values, minlength=images).astype(np.float64)  # int64 where empty
+        return np.bincount(image, weights=values, minlength=images).astype(
+            np.float64
+        )  # int64 where empty
     if values.dtype.kind == "b":
         return np.bincount(image[values], minlength=images)
     return np.bincount(image, weights=values, minlength=images).astype(np.int64)
 
 
-def object_counts(batch: ImageBatch, gt_counts: Bools, det_counts: Bools) -> tuple[Ints, Ints, Ints, Ints]:
-    """(images,) each, the first fields of an `ObjectTally`; gt_counts, det_counts are (G,), (D,) bool: which count."""
+def object_counts(
+    batch: ImageBatch, gt_counts: Bools, det_counts: Bools
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """(images,) each, the first fields of an `ObjectTally`; gt_counts,
+    det_counts are (G,), (D,) bool: which count.
+    """
     images = len(batch.names)
     return (
         np.diff(batch.gt.offsets),

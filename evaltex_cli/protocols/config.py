@@ -1,4 +1,6 @@
-"""Parameters of protocols from `evaltex.ini` and `--set`; defaults, types and ranges are in the protocols."""
+"""Parameters of protocols from `evaltex.ini` and `--set`; defaults, types and
+ranges are in the protocols.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,16 @@ from evaltex_cli.runtime.input_files import read_regular
 
 CONFIG_NAME = "evaltex.ini"
 DEFAULT_SECTION = "evaltex"
-_BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "on": True, "off": False, "1": True, "0": False}
+_BOOLEANS = {
+    "true": True,
+    "false": False,
+    "yes": True,
+    "no": False,
+    "on": True,
+    "off": False,
+    "1": True,
+    "0": False,
+}
 
 
 class Setting(NamedTuple):
@@ -35,7 +46,8 @@ def parameters_of(protocol: str, settings: Sequence[Setting]) -> Any:
     Raises
     ------
     ConfigError
-        For an unknown key or a value that is malformed or out of range: place, key, range and nearest known key.
+        For an unknown key or a value that is malformed or out of range: place, key, range and
+        nearest known key.
     """
     kind = load(protocol).parameters
     known = {field.name: field for field in fields(kind)}
@@ -44,7 +56,8 @@ def parameters_of(protocol: str, settings: Sequence[Setting]) -> Any:
         if setting.protocol == protocol:
             if setting.key not in known:
                 raise ConfigError(
-                    f"{setting.place}: unknown key {quote(setting.key)}{nearest(setting.key, list(known))};"
+                    f"{setting.place}: unknown key"
+                    f" {quote(setting.key)}{nearest(setting.key, list(known))};"
                     f" {protocol} knows {', '.join(known)}"
                 )
             values[setting.key] = _value(known[setting.key], setting)
@@ -81,7 +94,8 @@ def preset_named(name: str) -> Preset:
 
 
 def parameters_of_preset(name: str, settings: Sequence[Setting]) -> Any:
-    """Return the parameters record of a preset's protocol; settings of other protocols do not matter.
+    """Return the parameters record of a preset's protocol; settings of other protocols do not
+    matter.
 
     Raises
     ------
@@ -96,7 +110,8 @@ def parameters_of_preset(name: str, settings: Sequence[Setting]) -> Any:
             value = getattr(expected, setting.key)
             if given != value:
                 raise ConfigError(
-                    f"{setting.place}: the preset {name} has {setting.key}={_written(value)}; leave out one of them"
+                    f"{setting.place}: the preset {name} has {setting.key}={_written(value)}; leave"
+                    " out one of them"
                 )
     return expected
 
@@ -114,8 +129,8 @@ def read_config(path: Path) -> list[Setting]:
     Raises
     ------
     ConfigError
-        When it cannot be read, a line is neither ``key=value``, section, comment nor blank, a section is no protocol's,
-        or a key is given twice in a section.
+        When it cannot be read, a line is neither ``key=value``, section, comment nor blank, a
+        section is no protocol's, or a key is given twice in a section.
     """
     try:
         text = read_regular(path, "a parameter file").decode("utf-8-sig")
@@ -123,13 +138,17 @@ def read_config(path: Path) -> list[Setting]:
         raise ConfigError(f"{path}: cannot be read ({error.strerror or error})") from error
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise ConfigError(f"{path}:{line}: byte 0x{error.object[error.start]:02x} is not UTF-8") from error
+        raise ConfigError(
+            f"{path}:{line}: byte 0x{error.object[error.start]:02x} is not UTF-8"
+        ) from error
     settings = list(_settings(path, text))
     seen: dict[tuple[str, str], Setting] = {}
     for setting in settings:
         first = seen.setdefault((setting.protocol, setting.key), setting)
         if first is not setting:
-            raise ConfigError(f"{setting.place}: key {quote(setting.key)} again; it stands at {first.place} too")
+            raise ConfigError(
+                f"{setting.place}: key {quote(setting.key)} again; it stands at {first.place} too"
+            )
     return settings
 
 
@@ -145,14 +164,18 @@ def _settings(path: Path, text: str) -> Iterator[Setting]:
             continue
         key, equals, value = line.partition("=")
         if not equals or not key.strip():
-            raise ConfigError(f"{place}: {quote(line)}; expected key=value, [protocol], or a comment after # or ;")
+            raise ConfigError(
+                f"{place}: {quote(line)}; expected key=value, [protocol], or a comment after # or ;"
+            )
         yield Setting(place, section, key.strip(), _uncommented(value))
 
 
 def _section(name: str, place: str) -> str:
     if plain(name) not in PROTOCOLS:
         hint = nearest(plain(name), list(PROTOCOLS))
-        raise ConfigError(f"{place}: unknown section [{quote(name)[1:-1]}]{hint}; known: {', '.join(PROTOCOLS)}")
+        raise ConfigError(
+            f"{place}: unknown section [{quote(name)[1:-1]}]{hint}; known: {', '.join(PROTOCOLS)}"
+        )
     return plain(name)
 
 
@@ -168,7 +191,8 @@ def parse_set(argument: str, chosen: Sequence[str] = (DEFAULT_SECTION,)) -> Sett
     Parameters
     ----------
     chosen : sequence of str
-        The protocols of the run. A key without a protocol is of the only one, or of the only one that has that key.
+        The protocols of the run. A key without a protocol is of the only one, or of the only one
+        that has that key.
 
     Raises
     ------
@@ -180,17 +204,23 @@ def parse_set(argument: str, chosen: Sequence[str] = (DEFAULT_SECTION,)) -> Sett
     if not equals or not name.strip():
         raise ConfigError(f"{place}: expected [PROTOCOL.]KEY=VALUE, det_border=0.02 say")
     protocol, dot, key = name.strip().rpartition(".")
-    return Setting(place, _section(protocol, place) if dot else _owner(key, chosen, place), key, value.strip())
+    return Setting(
+        place, _section(protocol, place) if dot else _owner(key, chosen, place), key, value.strip()
+    )
 
 
 def _owner(key: str, chosen: Sequence[str], place: str) -> str:
     """Return which protocol a key is of; the first if none has it, whose message says so."""
     if len(chosen) == 1:
         return chosen[0]
-    owners = [name for name in chosen if key in {field.name for field in fields(load(name).parameters)}]
+    owners = [
+        name for name in chosen if key in {field.name for field in fields(load(name).parameters)}
+    ]
     if len(owners) > 1:
         named = ", ".join(f"{name}.{key}" for name in owners)
-        raise ConfigError(f"{place}: several protocols of this run have {quote(key)}; expected one of {named}")
+        raise ConfigError(
+            f"{place}: several protocols of this run have {quote(key)}; expected one of {named}"
+        )
     return owners[0] if owners else chosen[0]
 
 
@@ -209,7 +239,9 @@ def _value(field: Any, setting: Setting) -> Any:
         )
     )
     if not in_range:
-        raise ConfigError(f"{setting.place}: {setting.key} is {quote(setting.value)}; expected {allowed(field)}")
+        raise ConfigError(
+            f"{setting.place}: {setting.key} is {quote(setting.value)}; expected {allowed(field)}"
+        )
     return value
 
 
@@ -255,4 +287,6 @@ def allowed(field: Any) -> str:
 def _written(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return repr(float(value)) if isinstance(value, float) else str(value)  # numpy's have a repr of their own
+    return (
+        repr(float(value)) if isinstance(value, float) else str(value)
+    )  # numpy's have a repr of their own

@@ -1,8 +1,8 @@
 """The order in which an image's detections are matched: that of the file, or by falling confidence.
 
-The competition's scripts sort detections by confidence when their option ``CONFIDENCES`` is on, which changes what a
-first-fit pairing or an end-to-end reading finds. A protocol's evidence is then that of sorted detections; its results
-name them in the order of the file.
+The competition's scripts sort detections by confidence when their option ``CONFIDENCES`` is on,
+which changes what a first-fit pairing or an end-to-end reading finds. A protocol's evidence is then
+that of sorted detections; its results name them in the order of the file.
 """
 
 from __future__ import annotations
@@ -25,21 +25,30 @@ EvidenceOf: TypeAlias = Callable[[ImageBatch, Overlaps, Any, bool], Evidence]
 
 
 def order_field(default: str = "file") -> Any:
-    """Return the parameter `order`; ``CONFIDENCES`` is off by default in the competition's scripts."""
+    """Return the parameter `order`; ``CONFIDENCES`` is off by default in the
+    competition's scripts.
+    """
     return field(
         default=default,
         metadata={
-            "help": "detections are taken in the order of the file (file), or by falling confidence (confidence)",
+            "help": (
+                "detections are taken in the order of the file (file), or by falling confidence"
+                " (confidence)"
+            ),
             "choices": ("file", "confidence"),
         },
     )
 
 
 def in_order(evidence: EvidenceOf) -> EvidenceOf:
-    """Return a protocol's `evidence` that takes detections in the order that the parameter `order` names."""
+    """Return a protocol's `evidence` that takes detections in the order that
+    the parameter `order` names.
+    """
 
     @wraps(evidence)
-    def ordered(batch: ImageBatch, overlaps: Overlaps, parameters: Any, with_matches: bool) -> Evidence:
+    def ordered(
+        batch: ImageBatch, overlaps: Overlaps, parameters: Any, with_matches: bool
+    ) -> Evidence:
         if parameters.order == "file":
             return evidence(batch, overlaps, parameters, with_matches)
         needs_confidences(batch, parameters)
@@ -56,7 +65,9 @@ def in_order(evidence: EvidenceOf) -> EvidenceOf:
 
 
 def by_confidence(batch: ImageBatch) -> Ints:
-    """(D,) detections by image and falling confidence, equal ones in the order of the file; all have a confidence."""
+    """(D,) detections by image and falling confidence, equal ones in the
+    order of the file; all have a confidence.
+    """
     det = batch.det
     confidences = np.zeros(det.count) if det.confidences is None else det.confidences
     return np.lexsort((-confidences, det.image))
@@ -72,20 +83,31 @@ def needs_confidences(batch: ImageBatch, parameters: Any) -> None:
     det = batch.det
     if parameters.order == "file" or not det.count:
         return
-    without = np.ones(det.count, dtype=bool) if det.confidences is None else np.isnan(det.confidences)
+    without = (
+        np.ones(det.count, dtype=bool) if det.confidences is None else np.isnan(det.confidences)
+    )
     if without.any():
         first = int(np.argmax(without))
         where = image_named(batch.names[int(det.image[first])])
         raise InputError(
-            f"{where}: detection {det.ids[first]} has no confidence, which order=confidence needs of every detection;"
+            f"{where}: detection {det.ids[first]} has no confidence, which order=confidence needs"
+            " of every detection;"
             " give confidences, or set order=file"
         )
 
 
-def _sorted(batch: ImageBatch, overlaps: Overlaps, order: Ints, rank: Ints) -> tuple[ImageBatch, Overlaps]:
-    """Return a batch and its overlaps with the detections in another order; ``rank[order]`` is 0, 1, ..."""
+def _sorted(
+    batch: ImageBatch, overlaps: Overlaps, order: Ints, rank: Ints
+) -> tuple[ImageBatch, Overlaps]:
+    """Return a batch and its overlaps with the detections in another order;
+    ``rank[order]`` is 0, 1, ...
+    """
     det: Objects = take(batch.det, order, batch.det.offsets)
-    runs = None if batch.det_runs is None else batch.det_runs._replace(owner=rank[batch.det_runs.owner])
+    runs = (
+        None
+        if batch.det_runs is None
+        else batch.det_runs._replace(owner=rank[batch.det_runs.owner])
+    )
     place = rank[overlaps.det]
     pairs = np.lexsort((place, overlaps.gt))
     sorted_overlaps = overlaps._replace(
@@ -104,7 +126,9 @@ def _in_file_order(matches: Matches, order: Ints, rank: Ints) -> Matches:
     by_gt = group_by(_owners(gt), partners, len(gt.types))
     by_det = group_by(order[_owners(det)], det.partners, len(det.types))
     values = {name: column[rank] for name, column in det.values.items()}
-    return Matches(SideMatches(gt.types, *by_gt, gt.values), SideMatches(det.types[rank], *by_det, values))
+    return Matches(
+        SideMatches(gt.types, *by_gt, gt.values), SideMatches(det.types[rank], *by_det, values)
+    )
 
 
 def _owners(side: SideMatches) -> Ints:

@@ -1,4 +1,5 @@
-"""Edit distances (Levenshtein 1966): how many characters, or words, one text must lose, gain or change to be another.
+"""Edit distances (Levenshtein 1966): how many characters, or words, one text must lose, gain or
+change to be another.
 
 >>> edit_distances(["kitten", "abc"], ["sitting", ""]).tolist()
 [3, 3]
@@ -42,7 +43,10 @@ def edit_distances(one: Sequence[Sequence[Hashable]], other: Sequence[Sequence[H
     too_long = np.flatnonzero(lengths.prod(axis=1) > MOST_CELLS)
     if len(too_long):
         a, b = lengths[too_long[0]].tolist()
-        raise InputError(f"texts of {a} and {b} characters are too long to compare; give objects of a line or a word")
+        raise InputError(
+            f"texts of {a} and {b} characters are too long to compare; give objects of a line or a"
+            " word"
+        )
     result = np.zeros(len(pairs), np.int64)
     order = np.argsort(lengths[:, 1], kind="stable")
     while len(order):
@@ -53,8 +57,12 @@ def edit_distances(one: Sequence[Sequence[Hashable]], other: Sequence[Sequence[H
     return result
 
 
-def _distances(pairs: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]], lengths: Ints) -> Ints:
-    """The distances of some pairs, row by row of their tables of distances of beginnings, all tables together."""
+def _distances(
+    pairs: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]], lengths: Ints
+) -> Ints:
+    """The distances of some pairs, row by row of their tables of distances of
+    beginnings, all tables together.
+    """
     number: dict[Hashable, int] = {}
     shorter, longer = (_codes([pair[k] for pair in pairs], number, -1 - k) for k in (0, 1))
     columns = np.arange(longer.shape[1] + 1, dtype=np.int32)

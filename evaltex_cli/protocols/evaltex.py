@@ -1,21 +1,25 @@
-"""EvaLTex (Calarasanu, Fabrizio, Dubuisson, Image and Vision Computing 2016): coverage and accuracy of every object.
+"""EvaLTex (Calarasanu, Fabrizio, Dubuisson, Image and Vision Computing 2016): coverage and accuracy
+of every object.
 
-Task: text localisation by boxes, regions, polygons or labelled masks. Every ground-truth object gets a coverage (what
-of it was found) and an accuracy (what of its detections is text), by the kind of its match; scores pool them.
-Equation numbers are the paper's. Where the paper is silent or contradicts the published tool:
+Task: text localisation by boxes, regions, polygons or labelled masks. Every ground-truth object
+gets a coverage (what of it was found) and an accuracy (what of its detections is text), by the kind
+of its match; scores pool them. Equation numbers are the paper's. Where the paper is silent or
+contradicts the published tool:
 
 1. The filter (Eq. 5) takes a detection's candidates by decreasing IoU; the paper states no order.
-2. Accuracy of a merge is TextArea / Area(D) for each of its objects: Eq. 19 as printed leaves out the text's own share.
+2. Accuracy of a merge is TextArea / Area(D) for each of its objects: Eq. 19 as printed leaves out
+   the text's own share.
 3. The split penalty is the tool's, 0.6 / (1 + ln² s) + 0.4; `split_function=paper` takes Eq. 13.
-4. EMD scores use 100 bins while 10 are printed, as the tool's sample does, unless `hist_bin_nb` is set.
-5. Rejected objects match like others and count as text, but enter no mean; a detection on them alone is neither right
-   nor wrong.
+4. EMD scores use 100 bins while 10 are printed, as the tool's sample does, unless `hist_bin_nb` is
+   set.
+5. Rejected objects match like others and count as text, but enter no mean; a detection on them
+   alone is neither right nor wrong.
 
 Empty cases: a ratio 0/0 is 0, in the dataset and in an image without objects alike.
 
 Examples
---------
-A word is found in two halves. They cover it, and contain nothing else, but the split costs 0.6 - 0.6 / (1 + ln² 2):
+-------- A word is found in two halves. They cover it, and contain nothing else, but the split costs
+0.6 - 0.6 / (1 + ln² 2):
 
 >>> from evaltex_cli import Accumulator
 >>> accumulator = Accumulator("evaltex")
@@ -33,7 +37,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.protocols import base
-from evaltex_cli.protocols.base import Count, Evidence, Protocol, Scores, Sum, at_most, per_image, require
+from evaltex_cli.protocols.base import (
+    Count,
+    Evidence,
+    Protocol,
+    Scores,
+    Sum,
+    at_most,
+    per_image,
+    require,
+)
 from evaltex_cli.protocols.evaltex_matching import (
     Local,
     Parameters,
@@ -61,21 +74,31 @@ from evaltex_cli.records import Floats, ImageBatch, Ints, Overlaps
 
 PRINTED_BINS, EMD_BINS = 10, 100
 BIN_TOLERANCE = 1e-9
-"""A value this little below a bin's edge belongs to the bin above: it is the edge, but for rounding."""
+"""A value this little below a bin's edge belongs to the bin above: it is the
+edge, but for rounding.
+"""
 
 
-def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+def evidence(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
+) -> Evidence:
     """Match a batch and sum what its images contribute."""
     enough = settled(overlaps.area, parameters.min_area, overlaps) > parameters.min_area
-    candidates = overlaps._replace(gt=overlaps.gt[enough], det=overlaps.det[enough], area=overlaps.area[enough])
+    candidates = overlaps._replace(
+        gt=overlaps.gt[enough], det=overlaps.det[enough], area=overlaps.area[enough]
+    )
     scene = scene_of(batch, overlaps, parameters)
     selected = select_candidates(candidates, scene, parameters.overlap_filter)
     gt, det = candidates.gt[selected], candidates.det[selected]
-    splits, merges = np.bincount(gt, minlength=batch.gt.count), np.bincount(det, minlength=batch.det.count)
+    splits, merges = (
+        np.bincount(gt, minlength=batch.gt.count),
+        np.bincount(det, minlength=batch.det.count),
+    )
     pairs = SelectedPairs(gt, det, candidates.area[selected], splits, merges)
     local = local_scores(batch, scene, pairs, parameters)
     gt_counts = ~batch.gt.dont_care
-    # A detection without a match counts, as a false positive; one that matches only don't-care objects does not.
+    # A detection without a match counts, as a false positive; one that matches only don't-care
+    # objects does not.
     det_counts = merges == 0
     det_counts[det[gt_counts[gt]]] = True
     gt_type, _ = types(gt, det, gt_counts, det_counts)
@@ -86,7 +109,9 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
 
 
 def recount(batch: ImageBatch, matches: Matches, parameters: Parameters) -> Tally:
-    """Tally matches after some objects were made don't-care: these match like all others, and only do not count."""
+    """Tally matches after some objects were made don't-care: these match like
+    all others, and only do not count.
+    """
     splits, merges = np.diff(matches.gt.offsets), np.diff(matches.det.offsets)
     local = Local(*(matches.gt.values[name] for name in Local._fields))
     gt_type = np.where(batch.gt.dont_care, np.uint8(IGNORED), matches.gt.types)
@@ -95,7 +120,9 @@ def recount(batch: ImageBatch, matches: Matches, parameters: Parameters) -> Tall
 
 @dataclass(frozen=True, eq=False)
 class Tally(base.Tally):
-    """Evidence of EvaLTex: sums over objects that count, histograms of their values, and objects by match type."""
+    """Evidence of EvaLTex: sums over objects that count, histograms of their
+    values, and objects by match type.
+    """
 
     gt_objects: Count
     counted_gt_objects: Count
@@ -122,16 +149,30 @@ class Tally(base.Tally):
         super().check()
         matched = self.one_to_one + self.one_to_many + self.many_to_one + self.many_to_many
         require(matched == self.true_positives, "match types and true positives differ")
-        require(matched + self.missed == self.counted_gt_objects, "match types and objects that count differ")
-        require(matched + self.missed + self.ignored == self.gt_objects, "match types and objects differ")
+        require(
+            matched + self.missed == self.counted_gt_objects,
+            "match types and objects that count differ",
+        )
+        require(
+            matched + self.missed + self.ignored == self.gt_objects,
+            "match types and objects differ",
+        )
         require(self.false_positives <= self.detections, "more false positives than detections")
-        require(at_most(self.coverage_no_split, self.true_positives), "more coverage than true positives")
+        require(
+            at_most(self.coverage_no_split, self.true_positives),
+            "more coverage than true positives",
+        )
         require(at_most(self.coverage, self.coverage_no_split), "the split penalty raises coverage")
         require(at_most(self.accuracy, self.true_positives), "more accuracy than true positives")
 
 
 def _tally(
-    batch: ImageBatch, splits: Ints, merges: Ints, local: Local, gt_type: NDArray[np.uint8], parameters: Parameters
+    batch: ImageBatch,
+    splits: Ints,
+    merges: Ints,
+    local: Local,
+    gt_type: NDArray[np.uint8],
+    parameters: Parameters,
 ) -> Tally:
     images = len(batch.names)
     cared = ~batch.gt.dont_care
@@ -171,14 +212,18 @@ def bins(parameters: Parameters) -> tuple[int, int]:
 
 
 def bin_of(values: Floats, count: int) -> Ints:
-    """(n,) bin b of each value in [0, 1]: b/count <= value < (b+1)/count, the last bin including 1."""
+    """(n,) bin b of each value in [0, 1]: b/count <= value < (b+1)/count, the
+    last bin including 1.
+    """
     edges = np.arange(1, count) / count - BIN_TOLERANCE
     return np.searchsorted(edges, values, side="right")
 
 
 def _histogram(values: Floats, image: Ints, images: int, count: int) -> Ints:
     # Image and bin as one number: one bincount makes the histograms of all images.
-    return np.bincount(image * count + bin_of(values, count), minlength=images * count).reshape(images, count)
+    return np.bincount(image * count + bin_of(values, count), minlength=images * count).reshape(
+        images, count
+    )
 
 
 def _emd_steps(values: Floats, image: Ints, images: int, count: int) -> Ints:
@@ -190,7 +235,10 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
     """Global scores (Eq. 23-31), histograms and EMD scores; 0/0 is 0."""
     counted, tp = tally.counted_gt_objects, tally.true_positives
     answers = tp + tally.false_positives
-    recall, recall_no_split = ratio(tally.coverage, counted), ratio(tally.coverage_no_split, counted)
+    recall, recall_no_split = (
+        ratio(tally.coverage, counted),
+        ratio(tally.coverage_no_split, counted),
+    )
     precision = ratio(tally.accuracy, answers)
     emd_recall, emd_no_split = (
         _emd_score(steps, counted, parameters)

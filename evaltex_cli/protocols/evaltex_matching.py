@@ -1,4 +1,6 @@
-"""Parameters and matches of EvaLTex: the filter of candidates (Eq. 5), coverage and accuracy of objects (Eq. 6-20)."""
+"""Parameters and matches of EvaLTex: the filter of candidates (Eq. 5),
+coverage and accuracy of objects (Eq. 6-20).
+"""
 
 from __future__ import annotations
 
@@ -18,29 +20,51 @@ from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Ove
 class Parameters:
     """Parameters of EvaLTex, named as in the tool's evaltex.ini; the last three are ours."""
 
-    region: bool = field(default=True, metadata={"help": "text area of a merge: the regions of its objects (Eq. 20)"})
-    print_level: int = field(default=0, metadata={"help": "detail of the result .txt", "min": 0, "max": 2})
+    region: bool = field(
+        default=True, metadata={"help": "text area of a merge: the regions of its objects (Eq. 20)"}
+    )
+    print_level: int = field(
+        default=0, metadata={"help": "detail of the result .txt", "min": 0, "max": 2}
+    )
     min_area: float = field(
-        default=0.0, metadata={"help": "an overlap counts above this many square pixels (Eq. 3, 4)", "min": 0.0}
+        default=0.0,
+        metadata={"help": "an overlap counts above this many square pixels (Eq. 3, 4)", "min": 0.0},
     )
     hist_bin_nb: int = field(
         default=0,
-        metadata={"help": "histogram bins, for printing and EMD; 0 = 10 printed, 100 for EMD", "min": 0, "max": 10_000},
+        metadata={
+            "help": "histogram bins, for printing and EMD; 0 = 10 printed, 100 for EMD",
+            "min": 0,
+            "max": 10_000,
+        },
     )
-    split: bool = field(default=True, metadata={"help": "coverage is multiplied by the split penalty (Eq. 11)"})
+    split: bool = field(
+        default=True, metadata={"help": "coverage is multiplied by the split penalty (Eq. 11)"}
+    )
     det_border: float = field(
-        default=0.01, metadata={"help": "margin, as a share of an object's thickness (Eq. 6)", "min": 0.0, "below": 0.5}
+        default=0.01,
+        metadata={
+            "help": "margin, as a share of an object's thickness (Eq. 6)",
+            "min": 0.0,
+            "below": 0.5,
+        },
     )
     split_function: str = field(
         default="tool",
-        metadata={"help": "split penalty: tool 0.6/(1+ln²s)+0.4, paper 1/(1+ln s)", "choices": ("tool", "paper")},
+        metadata={
+            "help": "split penalty: tool 0.6/(1+ln²s)+0.4, paper 1/(1+ln s)",
+            "choices": ("tool", "paper"),
+        },
     )
     overlap_filter: float = field(
         default=0.1, metadata={"help": "t of the candidate filter (Eq. 5)", "min": 0.0, "max": 1.0}
     )
     shape: str = field(
         default="polygon",
-        metadata={"help": "polygons as they are, or as their bounding boxes", "choices": ("polygon", "box")},
+        metadata={
+            "help": "polygons as they are, or as their bounding boxes",
+            "choices": ("polygon", "box"),
+        },
     )
 
 
@@ -50,7 +74,9 @@ def convention(parameters: Parameters) -> Convention:
 
 
 class Scene(NamedTuple):
-    """The shapes of a batch, and the module that measures them: `shapes` (boxes, polygons) or `label_runs` (masks)."""
+    """The shapes of a batch, and the module that measures them: `shapes`
+    (boxes, polygons) or `label_runs` (masks).
+    """
 
     measure: ModuleType
     gt: Any
@@ -114,14 +140,17 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
     touched = np.bincount(overlaps.gt, minlength=batch.gt.count) > 0
     thickness = np.where(gt.is_polygon, quotient(gt_area, longer) * touched, shorter)
     margin = parameters.det_border * thickness
-    return Scene(shapes, gt, det, gt_area, det_area, shapes.offset(gt, margin), shapes.offset(gt, -margin))
+    return Scene(
+        shapes, gt, det, gt_area, det_area, shapes.offset(gt, margin), shapes.offset(gt, -margin)
+    )
 
 
 def select_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> Bools:
     """Filter the candidates of each detection (Eq. 5).
 
-    Candidates are taken by decreasing IoU, ties by the ground truth's order; G' is dropped when some G kept before
-    has ``Area(G' ∩ D) - Area(G ∩ G') <= threshold * Area(G')``. What rounding may make of a tie is one.
+    Candidates are taken by decreasing IoU, ties by the ground truth's order; G' is dropped when
+    some G kept before has ``Area(G' ∩ D) - Area(G ∩ G') <= threshold * Area(G')``. What rounding
+    may make of a tie is one.
 
     Parameters
     ----------
@@ -137,14 +166,15 @@ def select_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> B
         Which pairs stay. Every detection with a candidate keeps at least one.
 
     Notes
-    -----
-    One round settles, in every detection at once, its best undecided candidate: it is kept, and drops those it
-    disagrees with.
+    ----- One round settles, in every detection at once, its best undecided candidate: it is kept,
+    and drops those it disagrees with.
     """
     gt, det, area = candidates.gt, candidates.det, candidates.area
     is_selected = np.ones(len(det), dtype=bool)
     queue = _best_first(candidates, scene)
-    best = np.diff(det[queue], prepend=-1) != 0  # the queue is sorted by detection: its first candidate is its best
+    best = (
+        np.diff(det[queue], prepend=-1) != 0
+    )  # the queue is sorted by detection: its first candidate is its best
 
     def enough(which: Ints, shared: Floats) -> Bools:
         own_area = scene.gt_area[gt[which]]
@@ -159,29 +189,40 @@ def select_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> B
     queue = queue[is_selected[queue]]
     while True:
         best = np.diff(det[queue], prepend=-1) != 0
-        # cumsum numbers the detections in the queue: so every other candidate finds the best one of its detection.
+        # cumsum numbers the detections in the queue: so every other candidate finds the best one of
+        # its detection.
         leader = queue[best][np.cumsum(best) - 1][~best]
         queue = queue[~best]
         if not len(queue):
             return is_selected
-        is_selected[queue] = enough(queue, scene.measure.pair_area(scene.gt, gt[queue], scene.gt, gt[leader]))
+        is_selected[queue] = enough(
+            queue, scene.measure.pair_area(scene.gt, gt[queue], scene.gt, gt[leader])
+        )
         queue = queue[is_selected[queue]]
 
 
 def _best_first(candidates: Overlaps, scene: Scene) -> Ints:
-    """Candidates of detections that have several, by detection, decreasing IoU and the ground truth's order."""
+    """Candidates of detections that have several, by detection, decreasing
+    IoU and the ground truth's order.
+    """
     gt, det, area = candidates.gt, candidates.det, candidates.area
     # Only detections with several candidates have anything to decide.
     crowded = np.flatnonzero(np.bincount(det)[det] > 1) if len(det) else np.zeros(0, np.int64)
-    iou = area[crowded] / (scene.gt_area[gt[crowded]] + scene.det_area[det[crowded]] - area[crowded])
+    iou = area[crowded] / (
+        scene.gt_area[gt[crowded]] + scene.det_area[det[crowded]] - area[crowded]
+    )
     order = np.lexsort((-iou, det[crowded]))
     crowded, iou = crowded[order], iou[order]
-    # How far the IoU falls from the candidate before, and where the candidates of another detection begin.
+    # How far the IoU falls from the candidate before, and where the candidates of another detection
+    # begin.
     drop, other = -np.diff(iou, prepend=np.inf), np.diff(det[crowded], prepend=-1) != 0
     close = np.flatnonzero((drop <= 2 * MOST) & ~other)
     lower = np.ones(len(crowded), dtype=bool)
-    lower[close] = drop[close] > sum(ratio_error(iou[k], candidates, crowded[k]) for k in (close, close - 1))
-    # Candidates whose IoU only rounding separates are one tier, in which the ground truth's order decides.
+    lower[close] = drop[close] > sum(
+        ratio_error(iou[k], candidates, crowded[k]) for k in (close, close - 1)
+    )
+    # Candidates whose IoU only rounding separates are one tier, in which the ground truth's order
+    # decides.
     tier = np.cumsum(lower | other)
     return crowded[np.lexsort((gt[crowded], tier))]
 
@@ -193,22 +234,31 @@ def split_penalty(splits: Ints, function: str) -> Floats:
     return np.where(splits > 0, np.where(splits == 1, 1.0, penalty), 0.0)
 
 
-def local_scores(batch: ImageBatch, scene: Scene, pairs: SelectedPairs, parameters: Parameters) -> Local:
+def local_scores(
+    batch: ImageBatch, scene: Scene, pairs: SelectedPairs, parameters: Parameters
+) -> Local:
     """Coverage (Eq. 10, 12, 15) and accuracy (Eq. 9, 14, 16-20) of every ground-truth object.
 
-    The areas of the kept pairs' intersections are those of grown and shrunk objects too where there is no margin.
+    The areas of the kept pairs' intersections are those of grown and shrunk objects too where there
+    is no margin.
     """
     gt, det, area, splits, merges = pairs
     measure, objects = scene.measure, batch.gt.count
     in_shrunk = _known_areas(scene, scene.shrunk, gt, det, area)
-    covered = measure.union_area(gt, shapes.Pairs(scene.shrunk, gt, scene.det, det, in_shrunk), objects)
+    covered = measure.union_area(
+        gt, shapes.Pairs(scene.shrunk, gt, scene.det, det, in_shrunk), objects
+    )
     coverage = divide(covered, measure.area(scene.shrunk))
     own = (splits[gt] > 1) | (merges[det] == 1)
     own_gt, own_det = gt[own], det[own]
     in_grown = _known_areas(scene, scene.grown, own_gt, own_det, area[own])
-    text = measure.union_area(own_gt, shapes.Pairs(scene.grown, own_gt, scene.det, own_det, in_grown), objects)
+    text = measure.union_area(
+        own_gt, shapes.Pairs(scene.grown, own_gt, scene.det, own_det, in_grown), objects
+    )
     det_area = scene.det_area[own_det]
-    detected = measure.union_area(own_gt, shapes.Pairs(scene.det, own_det, scene.det, own_det, det_area), objects)
+    detected = measure.union_area(
+        own_gt, shapes.Pairs(scene.det, own_det, scene.det, own_det, det_area), objects
+    )
     accuracy = np.where(splits > 0, divide(text, detected), np.nan)
     shared = ~own
     merged_accuracy = divide(_text_area(batch, scene, gt, det, merges, parameters), scene.det_area)
@@ -218,7 +268,8 @@ def local_scores(batch: ImageBatch, scene: Scene, pairs: SelectedPairs, paramete
 
 
 def _known_areas(scene: Scene, objects: Any, gt: Ints, det: Ints, area: Floats) -> Floats | None:
-    """Areas of pairs whose ground truth has grown or shrunk to `objects`, from those before; None for moved shapes.
+    """Areas of pairs whose ground truth has grown or shrunk to `objects`, from those before; None
+    for moved shapes.
 
     Most masks are too thin to grow: only those that do are measured again.
     """
@@ -232,8 +283,12 @@ def _known_areas(scene: Scene, objects: Any, gt: Ints, det: Ints, area: Floats) 
     return area
 
 
-def _text_area(batch: ImageBatch, scene: Scene, gt: Ints, det: Ints, merges: Ints, parameters: Parameters) -> Floats:
-    """(D,) text area of the detections that keep several objects: their regions' (Eq. 20) or their own (Eq. 16)."""
+def _text_area(
+    batch: ImageBatch, scene: Scene, gt: Ints, det: Ints, merges: Ints, parameters: Parameters
+) -> Floats:
+    """(D,) text area of the detections that keep several objects: their
+    regions' (Eq. 20) or their own (Eq. 16).
+    """
     merged = merges[det] > 1
     gt, det = gt[merged], det[merged]
     if not len(gt):
@@ -246,14 +301,19 @@ def _text_area(batch: ImageBatch, scene: Scene, gt: Ints, det: Ints, merges: Int
     if by_region.any():
         region_of, regions = _regions(batch, scene.grown)
         count = len(regions.boxes)
-        # Pairs as single numbers, each once: a region counts once, however many of its objects a detection has.
+        # Pairs as single numbers, each once: a region counts once, however many of its objects a
+        # detection has.
         det, region = np.divmod(distinct(det[by_region] * count + region_of[gt[by_region]]), count)
-        result += scene.measure.union_area(det, shapes.Pairs(regions, region, scene.det, det), batch.det.count)
+        result += scene.measure.union_area(
+            det, shapes.Pairs(regions, region, scene.det, det), batch.det.count
+        )
     return result
 
 
 def _takes_regions(batch: ImageBatch, parameters: Parameters) -> Bools:
-    """(G,) whether an object's region is text: not for masks, and not in an image with a polygon object."""
+    """(G,) whether an object's region is text: not for masks, and not in an
+    image with a polygon object.
+    """
     if not parameters.region or batch.has_masks:
         return np.zeros(batch.gt.count, dtype=bool)
     is_polygon = shapes.from_objects(batch.gt, convention(parameters)).is_polygon
@@ -262,10 +322,14 @@ def _takes_regions(batch: ImageBatch, parameters: Parameters) -> Bools:
 
 
 def _regions(batch: ImageBatch, grown: shapes.Shapes) -> tuple[Ints, shapes.Shapes]:
-    """Return each object's region and the regions' boxes: each bounds the grown objects of one image and region ID."""
+    """Return each object's region and the regions' boxes: each bounds the
+    grown objects of one image and region ID.
+    """
     image, region = batch.gt.image, batch.gt.regions
     order = np.lexsort((region, image))
-    first = np.concatenate([np.ones(1, dtype=bool), (np.diff(region[order]) != 0) | (np.diff(image[order]) != 0)])
+    first = np.concatenate(
+        [np.ones(1, dtype=bool), (np.diff(region[order]) != 0) | (np.diff(image[order]) != 0)]
+    )
     region_of = np.empty(len(order), np.int64)
     # cumsum numbers the groups in sorted order; the assignment undoes the sorting.
     region_of[order] = np.cumsum(first) - 1

@@ -1,4 +1,6 @@
-"""Matches as results of objects and detections: partners, the kind of match, and the protocol's own values."""
+"""Matches as results of objects and detections: partners, the kind of match,
+and the protocol's own values.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ class SideMatches(NamedTuple):
     types : (n,) uint8
         Index into `MATCH_TYPES`.
     offsets, partners : (n + 1,), (k,) int64
-        Object i's partners are ``partners[offsets[i]:offsets[i + 1]]``, indices into the other side.
+        Object i's partners are ``partners[offsets[i]:offsets[i + 1]]``, indices into the other
+        side.
     values : dict of (n,) float64
         The protocol's own values; NaN where undefined.
     """
@@ -75,9 +78,16 @@ def matches(
     )
 
 
-def types(gt: Ints, det: Ints, gt_counts: Bools, det_counts: Bools) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """(G,), (D,) uint8, indices into `MATCH_TYPES`, of all objects and detections; arguments as of `matches`."""
-    splits, merges = np.bincount(gt, minlength=len(gt_counts)), np.bincount(det, minlength=len(det_counts))
+def types(
+    gt: Ints, det: Ints, gt_counts: Bools, det_counts: Bools
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """(G,), (D,) uint8, indices into `MATCH_TYPES`, of all objects and
+    detections; arguments as of `matches`.
+    """
+    splits, merges = (
+        np.bincount(gt, minlength=len(gt_counts)),
+        np.bincount(det, minlength=len(det_counts)),
+    )
     gt_merged, det_split = np.zeros(len(splits), dtype=bool), np.zeros(len(merges), dtype=bool)
     # An object is merged if any of its detections has several objects.
     gt_merged[gt[merges[det] > 1]] = True
@@ -92,12 +102,18 @@ def types(gt: Ints, det: Ints, gt_counts: Bools, det_counts: Bools) -> tuple[NDA
 
 def _relation(is_split: Bools, is_merged: Bools) -> Ints:
     return np.select(
-        [is_split & is_merged, is_split, is_merged], [MANY_TO_MANY, ONE_TO_MANY, MANY_TO_ONE], default=ONE_TO_ONE
+        [is_split & is_merged, is_split, is_merged],
+        [MANY_TO_MANY, ONE_TO_MANY, MANY_TO_ONE],
+        default=ONE_TO_ONE,
     )
 
 
 def side_matches(
-    kinds: NDArray[np.uint8], own: Ints, other: Ints, counts: Bools, values: Mapping[str, NDArray[Any]]
+    kinds: NDArray[np.uint8],
+    own: Ints,
+    other: Ints,
+    counts: Bools,
+    values: Mapping[str, NDArray[Any]],
 ) -> SideMatches:
     """One side's results, of n objects.
 
@@ -112,7 +128,9 @@ def side_matches(
     values : mapping of (n,)
         The protocol's own values.
     """
-    shown: dict[str, Floats] = {name: np.where(counts, value, np.nan) for name, value in values.items()}
+    shown: dict[str, Floats] = {
+        name: np.where(counts, value, np.nan) for name, value in values.items()
+    }
     return SideMatches(kinds, *group_by(own, other, len(kinds)), shown)
 
 
@@ -125,7 +143,9 @@ def group_by(key: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
 
 def mean_of(*names: str) -> Callable[[NDArray[np.uint8], Mapping[str, Floats]], Floats]:
     """Return a function from objects' values to the mean of some of them, undefined ones as 0."""
-    return lambda _, values: sum((defined(values[name]) for name in names), np.zeros(1)) / len(names)
+    return lambda _, values: (
+        sum((defined(values[name]) for name in names), np.zeros(1)) / len(names)
+    )
 
 
 def defined(values: Floats) -> Floats:

@@ -14,7 +14,8 @@ SHOWN_IMAGES = 3
 
 @dataclass(frozen=True, slots=True)
 class ObjectWarning:
-    """What the user should know about some objects; warnings with the same `text` add up over batches.
+    """What the user should know about some objects; warnings with the same `text` add up over
+    batches.
 
     Attributes
     ----------
@@ -40,16 +41,24 @@ class ObjectWarning:
 
     def __str__(self) -> str:
         more = f" and {self.others} more" if self.others else ""
-        images = ", ".join(map(quote, self.images)) + more if any(self.images) else "images in memory"
+        images = (
+            ", ".join(map(quote, self.images)) + more if any(self.images) else "images in memory"
+        )
         return counted(self.count, self.text).format(images=images)
 
 
 def object_warning(text: str, batch: ImageBatch, objects: Bools) -> tuple[ObjectWarning, ...]:
-    """ObjectWarning on these objects of the ground truth, (G,) bool; nothing where there are none."""
+    """ObjectWarning on these objects of the ground truth, (G,) bool; nothing
+    where there are none.
+    """
     if not objects.any():
         return ()
     names = [batch.names[k] for k in np.unique(batch.gt.image[objects]).tolist()]
-    return (ObjectWarning(text, int(objects.sum()), tuple(names[:SHOWN_IMAGES]), len(names[SHOWN_IMAGES:])),)
+    return (
+        ObjectWarning(
+            text, int(objects.sum()), tuple(names[:SHOWN_IMAGES]), len(names[SHOWN_IMAGES:])
+        ),
+    )
 
 
 def image_named(name: str) -> str:

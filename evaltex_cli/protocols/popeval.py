@@ -1,16 +1,19 @@
-"""PopEval (Lee, Yoon, Jang, Choi, ICDAR 2019): characters crossed out of ground truth and detections, pair by pair.
+"""PopEval (Lee, Yoon, Jang, Choi, ICDAR 2019): characters crossed out of ground truth and
+detections, pair by pair.
 
-Task: end to end; both sides with transcriptions. A detection whose outline meets an object's and that shares a
-character with it is a candidate of it. Objects with a single candidate come first, those nearest to the origin before
-others, then those with several; of these the candidate (or candidates, of equal ones) that covers most of the object is
-taken. The characters that the pair has in common are crossed out of both, and so on until no candidate is left. Recall
-and precision are the shares of characters crossed out.
+Task: end to end; both sides with transcriptions. A detection whose outline meets an object's and
+that shares a character with it is a candidate of it. Objects with a single candidate come first,
+those nearest to the origin before others, then those with several; of these the candidate (or
+candidates, of equal ones) that covers most of the object is taken. The characters that the pair has
+in common are crossed out of both, and so on until no candidate is left. Recall and precision are
+the shares of characters crossed out.
 
-Outlines are convex hulls of vertices cut to integers. Only images that both sides have are compared, as in the
-published program. Objects with an empty transcription have nothing to be found and are ignored.
+Outlines are convex hulls of vertices cut to integers. Only images that both sides have are
+compared, as in the published program. Objects with an empty transcription have nothing to be found
+and are ignored.
 
-Empty cases: a ratio 0/0 is 0 in the dataset; an image without characters in the ground truth has recall 1, and
-precision 0 if its detections have characters, else 1.
+Empty cases: a ratio 0/0 is 0 in the dataset; an image without characters in the ground truth has
+recall 1, and precision 0 if its detections have characters, else 1.
 
 Examples
 --------
@@ -37,11 +40,36 @@ from evaltex_cli import geometry
 from evaltex_cli.geometry import rings, rounding, shapes
 from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.protocols import base
-from evaltex_cli.protocols.base import Count, Evidence, Protocol, Scores, object_counts, per_image, require
+from evaltex_cli.protocols.base import (
+    Count,
+    Evidence,
+    Protocol,
+    Scores,
+    object_counts,
+    per_image,
+    require,
+)
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.popeval_crossing import Crossed, common_characters, cross_out
-from evaltex_cli.protocols.ratios import divide, harmonic_mean, quotient, ratio_error, recall_precision, settled
-from evaltex_cli.records import Bools, Convention, Floats, Geometries, ImageBatch, Ints, Objects, Overlaps, expanded
+from evaltex_cli.protocols.ratios import (
+    divide,
+    harmonic_mean,
+    quotient,
+    ratio_error,
+    recall_precision,
+    settled,
+)
+from evaltex_cli.records import (
+    Bools,
+    Convention,
+    Floats,
+    Geometries,
+    ImageBatch,
+    Ints,
+    Objects,
+    Overlaps,
+    expanded,
+)
 
 TRUNCATED = Convention(truncated=True)
 APART = 0.25
@@ -56,13 +84,19 @@ class Parameters:
 
     dont_care_overlap: float = field(
         default=0.5,
-        metadata={"help": "a detection with more than this share in don't care is ignored", "min": 0.0, "max": 1.0},
+        metadata={
+            "help": "a detection with more than this share in don't care is ignored",
+            "min": 0.0,
+            "max": 1.0,
+        },
     )
 
 
 @dataclass(frozen=True, eq=False)
 class Tally(base.Tally):
-    """Evidence of PopEval: characters of objects and detections, and those that were crossed out of both."""
+    """Evidence of PopEval: characters of objects and detections, and those
+    that were crossed out of both.
+    """
 
     compared_images: Count
     gt_objects: Count
@@ -75,8 +109,14 @@ class Tally(base.Tally):
 
     def check(self) -> None:
         super().check()
-        require(self.removed_characters <= self.gt_characters, "more characters crossed out than objects have")
-        require(self.removed_characters <= self.det_characters, "more characters crossed out than detections have")
+        require(
+            self.removed_characters <= self.gt_characters,
+            "more characters crossed out than objects have",
+        )
+        require(
+            self.removed_characters <= self.det_characters,
+            "more characters crossed out than detections have",
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +126,8 @@ class _Scene:
     Attributes
     ----------
     gt_counts, det_counts : (G,), (D,) bool
-        Objects with a transcription, and detections not in don't care, of images that both sides have.
+        Objects with a transcription, and detections not in don't care, of images that both sides
+        have.
     gt, det : (p,) int64
         Pairs of these that meet, be it in one point, sorted by (gt, det).
     share : (p,) float64
@@ -108,7 +149,9 @@ def convention(parameters: Parameters) -> Convention:
     return TRUNCATED
 
 
-def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+def evidence(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
+) -> Evidence:
     """Cross out the characters of a batch and sum what its images contribute.
 
     `overlaps` are not used: pairs are of convex hulls, and may touch without common area.
@@ -124,7 +167,9 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         batch.named_in_detections.astype(np.int64),
         *object_counts(batch, scene.gt_counts, scene.det_counts),
         gt_characters=per_image(np.where(scene.gt_counts, gt_lengths, 0), batch.gt.image, images),
-        det_characters=per_image(np.where(scene.det_counts, det_lengths, 0), batch.det.image, images),
+        det_characters=per_image(
+            np.where(scene.det_counts, det_lengths, 0), batch.det.image, images
+        ),
         removed_characters=per_image(crossed, batch.gt.image[gt], images),
     )
     if not with_matches:
@@ -143,12 +188,14 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
 
 
 def _removed(index: Ints, crossed: Ints, lengths: Ints) -> tuple[Floats, Floats]:
-    """(n,) characters crossed out of each object or detection, and their share of its characters."""
+    """(n,) characters crossed out of each object or detection, and their
+    share of its characters.
+    """
     removed = np.bincount(index, crossed, len(lengths)).astype(np.float64)
     return removed, divide(removed, lengths.astype(np.float64))
 
 
-# Candidates ----------------------------------------------------------------------------------------------------------
+# Candidates ---------------------------------------------------------------------------------------
 
 
 def _scene(batch: ImageBatch, parameters: Parameters, has_text: Bools) -> _Scene:
@@ -170,12 +217,15 @@ def _scene(batch: ImageBatch, parameters: Parameters, has_text: Bools) -> _Scene
 
 
 def _equalised(share: Floats, pairs: Overlaps) -> Floats:
-    """(p,) shares of objects; of one object's, those that only rounding makes different are the largest of them."""
+    """(p,) shares of objects; of one object's, those that only rounding makes
+    different are the largest of them.
+    """
     order = np.lexsort((-share, pairs.gt))
     gt, share = pairs.gt[order], share[order]
     error = ratio_error(share, pairs, order)
     is_less = np.ones(len(share), dtype=bool)
-    # By object and falling share: a new value begins with a new object, or where the fall is no rounding.
+    # By object and falling share: a new value begins with a new object, or where the fall is no
+    # rounding.
     is_less[1:] = (gt[1:] != gt[:-1]) | (share[:-1] - share[1:] > error[:-1] + error[1:])
     result = np.empty_like(share)
     # Each takes the share with which its run of equal ones begins.
@@ -184,7 +234,9 @@ def _equalised(share: Floats, pairs: Overlaps) -> Floats:
 
 
 def _hulls(objects: Objects) -> shapes.Shapes:
-    """Convex hulls of vertices cut to integers: boxes as boxes, where they are exact and have an area."""
+    """Convex hulls of vertices cut to integers: boxes as boxes, where they
+    are exact and have an area.
+    """
     points, offsets = rings.of(objects.outlines, truncated=True)
     boxes = rounding.truncated(objects.boxes)
     is_box = (boxes[:, 2:] > boxes[:, :2]).all(axis=1) & (np.abs(boxes) < EXACT).all(axis=1)
@@ -194,12 +246,16 @@ def _hulls(objects: Objects) -> shapes.Shapes:
         return shapes.Shapes(boxes)
     others = np.flatnonzero(~is_box)
     owner, _ = expanded(np.diff(offsets)[others])
-    hulls[others] = geometry.polygons.convex_hulls(points[np.repeat(~is_box, np.diff(offsets))], owner)
+    hulls[others] = geometry.polygons.convex_hulls(
+        points[np.repeat(~is_box, np.diff(offsets))], owner
+    )
     boxes[others] = geometry.shapely.bounds(hulls[others])
     return shapes.Shapes(boxes, hulls)
 
 
-def _meeting(a: shapes.Shapes, a_offsets: Ints, b: shapes.Shapes, b_offsets: Ints) -> tuple[Ints, Ints]:
+def _meeting(
+    a: shapes.Shapes, a_offsets: Ints, b: shapes.Shapes, b_offsets: Ints
+) -> tuple[Ints, Ints]:
     """Pairs of one image's hulls that have a point in common."""
     margin = np.array([-APART, -APART, APART, APART])
     i, j = touching_boxes(a.boxes + margin, a_offsets, b.boxes + margin, b_offsets)
@@ -207,7 +263,9 @@ def _meeting(a: shapes.Shapes, a_offsets: Ints, b: shapes.Shapes, b_offsets: Int
     if not len(overlay):
         return i, j
     meet = np.ones(len(i), dtype=bool)
-    meet[overlay] = geometry.geos.intersects(shapes.geometries(a, i[overlay]), shapes.geometries(b, j[overlay]))
+    meet[overlay] = geometry.geos.intersects(
+        shapes.geometries(a, i[overlay]), shapes.geometries(b, j[overlay])
+    )
     return i[meet], j[meet]
 
 
@@ -219,11 +277,13 @@ def _distance(hulls: shapes.Shapes) -> Floats:
     return np.asarray(geometry.geos.distance(geometry.shapely.Point(0, 0), points))
 
 
-# Crossing out --------------------------------------------------------------------------------------------------------
+# Crossing out -------------------------------------------------------------------------------------
 
 
 def _crossed_out(scene: _Scene, batch: ImageBatch) -> list[Crossed]:
-    """Cross out the characters of all images; where two meet nothing else, those that they have in common."""
+    """Cross out the characters of all images; where two meet nothing else,
+    those that they have in common.
+    """
     alone = (np.bincount(scene.gt)[scene.gt] == 1) & (np.bincount(scene.det)[scene.det] == 1)
     gt_texts, det_texts = batch.gt.texts, batch.det.texts
     result: list[Crossed] = []
@@ -241,23 +301,32 @@ def _crossed_out(scene: _Scene, batch: ImageBatch) -> list[Crossed]:
     return result
 
 
-# Scores --------------------------------------------------------------------------------------------------------------
+# Scores -------------------------------------------------------------------------------------------
 
 
 def scores(tally: Tally, parameters: Parameters) -> Scores:
-    """Shares of the characters that were crossed out, the harmonic mean, and how many they were; 0/0 is 0."""
+    """Shares of the characters that were crossed out, the harmonic mean, and
+    how many they were; 0/0 is 0.
+    """
     removed = tally.removed_characters
     result = recall_precision(removed, tally.gt_characters, removed, tally.det_characters)
     return {**result, "removed_characters": removed}
 
 
 def image_scores(tally: Tally, parameters: Parameters) -> Scores:
-    """As `scores`; a compared image without text has recall 1, and precision 0 if there are characters, else 1."""
+    """As `scores`; a compared image without text has recall 1, and precision
+    0 if there are characters, else 1.
+    """
     if tally.gt_characters or not tally.compared_images:
         return scores(tally, parameters)
     precision = 0.0 if tally.det_characters else 1.0
     hmean = harmonic_mean(1.0, precision)
-    return {"recall": 1.0, "precision": precision, "hmean": hmean, "removed_characters": tally.removed_characters}
+    return {
+        "recall": 1.0,
+        "precision": precision,
+        "hmean": hmean,
+        "removed_characters": tally.removed_characters,
+    }
 
 
 PROTOCOL = Protocol(

@@ -15,7 +15,11 @@ Crossed: TypeAlias = tuple[int, int, int]
 
 def common_characters(a: str, b: str) -> int:
     """How many characters two texts share, whatever their order."""
-    return len(a) if a == b else sum(min(a.count(character), b.count(character)) for character in set(a))
+    return (
+        len(a)
+        if a == b
+        else sum(min(a.count(character), b.count(character)) for character in set(a))
+    )
 
 
 def cross_out(
@@ -67,8 +71,9 @@ def cross_out(
 class _Candidates:
     """The candidates of each object of an image, kept up to date while characters are crossed out.
 
-    A pair counts the different characters it still has in common, and is visited again only when one of them is used
-    up on either side; so the work is proportional to the characters that all pairs have in common, each counted once.
+    A pair counts the different characters it still has in common, and is visited again only when
+    one of them is used up on either side; so the work is proportional to the characters that all
+    pairs have in common, each counted once.
 
     Attributes
     ----------

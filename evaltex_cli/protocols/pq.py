@@ -1,18 +1,21 @@
-"""PQ (Long et al., Towards End-to-End Unified Scene Text Detection and Layout Analysis, CVPR 2022; HierText).
+"""PQ (Long et al., Towards End-to-End Unified Scene Text Detection and Layout Analysis, CVPR 2022;
+HierText).
 
-Task: text localisation at the level of words, lines or paragraphs, by boxes, polygons or labelled masks; with
-``text=true`` end to end. Panoptic quality (Kirillov et al., CVPR 2019) is the mean IoU of the pairs (SQ) times their
-F-score (RQ). An object and a detection are a pair if each is the other's best by IoU, and this is above 0.5.
+Task: text localisation at the level of words, lines or paragraphs, by boxes, polygons or labelled
+masks; with ``text=true`` end to end. Panoptic quality (Kirillov et al., CVPR 2019) is the mean IoU
+of the pairs (SQ) times their F-score (RQ). An object and a detection are a pair if each is the
+other's best by IoU, and this is above 0.5.
 
-With ``objects=regions`` the objects of one region of an image are one: the union of their shapes. So words that say
-which line or paragraph they belong to are scored as HierText scores lines and paragraphs.
+With ``objects=regions`` the objects of one region of an image are one: the union of their shapes.
+So words that say which line or paragraph they belong to are scored as HierText scores lines and
+paragraphs.
 
-Empty cases: without objects recall is 1, without detections precision is 1, without pairs SQ is 1, in the data set and
-in an image, as in the program.
+Empty cases: without objects recall is 1, without detections precision is 1, without pairs SQ is 1,
+in the data set and in an image, as in the program.
 
 Examples
---------
-Of two words one is found with an IoU of 0.8, of the other the detection covers half, which is not above the threshold:
+-------- Of two words one is found with an IoU of 0.8, of the other the detection covers half, which
+is not above the threshold:
 
 >>> from evaltex_cli import Accumulator
 >>> accumulator = Accumulator("pq")
@@ -69,19 +72,29 @@ TIE_DECIMALS = 9
 class Parameters:
     """Parameters of PQ, with the defaults of HierText's program."""
 
-    iou: float = field(default=0.5, metadata={"help": "a pair has an IoU above this", "min": 0.0, "max": 1.0})
+    iou: float = field(
+        default=0.5, metadata={"help": "a pair has an IoU above this", "min": 0.0, "max": 1.0}
+    )
     dont_care_overlap: float = field(
         default=0.5,
-        metadata={"help": "a detection with more than this share in don't care is ignored", "min": 0.0, "max": 1.0},
+        metadata={
+            "help": "a detection with more than this share in don't care is ignored",
+            "min": 0.0,
+            "max": 1.0,
+        },
     )
     objects: str = field(
         default="each",
         metadata={
-            "help": "what is scored: each object, or the union of the objects of each region (regions)",
+            "help": (
+                "what is scored: each object, or the union of the objects of each region (regions)"
+            ),
             "choices": ("each", "regions"),
         },
     )
-    text: bool = field(default=False, metadata={"help": "a pair counts only if its texts are the same"})
+    text: bool = field(
+        default=False, metadata={"help": "a pair counts only if its texts are the same"}
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +111,16 @@ class Tally(ObjectTally):
         require(at_most(self.iou_sum, self.pairs), "a larger sum of IoUs than pairs")
 
 
-def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+def evidence(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
+) -> Evidence:
     """Pair a batch, and count the pairs of its images and sum their IoUs."""
     if parameters.objects == "each":
         return _evidence(batch, overlaps, parameters, with_matches)
     if batch.has_masks:
-        raise InputError("pq: objects=regions does not work on label pictures; leave out their folders")
+        raise InputError(
+            "pq: objects=regions does not work on label pictures; leave out their folders"
+        )
     gt, det = _regions(batch.gt, overlaps.gt_area), _regions(batch.det, overlaps.det_area)
     regions = replace(batch, gt=gt.objects, det=det.objects)
     found = _evidence(regions, _overlaps(batch, overlaps, gt, det), parameters, with_matches)
@@ -112,7 +129,9 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     return found._replace(matches=_of_members(found.matches, gt.of, det.of))
 
 
-def _evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+def _evidence(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
+) -> Evidence:
     gt_counts = ~batch.gt.dont_care
     det_counts = ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
     similarity = iou(overlaps)
@@ -129,21 +148,32 @@ def _evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, wit
     if not with_matches:
         return Evidence(tally)
     gt_values, det_values = (
-        scatter({"iou": of_pairs}, index, side.count) for index, side in ((gt, batch.gt), (det, batch.det))
+        scatter({"iou": of_pairs}, index, side.count)
+        for index, side in ((gt, batch.gt), (det, batch.det))
     )
     return Evidence(tally, matches(gt, det, gt_counts, det_counts, gt_values, det_values))
 
 
-def _pairs(overlaps: Overlaps, similarity: Floats, gt_counts: Bools, det_counts: Bools, threshold: float) -> Ints:
-    """Indices of the overlaps of which either side is the other's best, and that are above the threshold."""
+def _pairs(
+    overlaps: Overlaps, similarity: Floats, gt_counts: Bools, det_counts: Bools, threshold: float
+) -> Ints:
+    """Indices of the overlaps of which either side is the other's best, and
+    that are above the threshold.
+    """
     free = gt_counts[overlaps.gt] & det_counts[overlaps.det]
     candidates = np.flatnonzero(free & (settled(similarity, threshold, overlaps) > threshold))
-    gt, det, rounded = overlaps.gt[candidates], overlaps.det[candidates], np.round(similarity[candidates], TIE_DECIMALS)
+    gt, det, rounded = (
+        overlaps.gt[candidates],
+        overlaps.det[candidates],
+        np.round(similarity[candidates], TIE_DECIMALS),
+    )
     return candidates[_is_best(gt, det, rounded) & _is_best(det, gt, rounded)]
 
 
 def _is_best(own: Ints, other: Ints, similarity: Floats) -> Bools:
-    """(p,) whether a candidate is the best of its `own` side; of ties the first of the other side is."""
+    """(p,) whether a candidate is the best of its `own` side; of ties the
+    first of the other side is.
+    """
     order = np.lexsort((other, -similarity, own))
     result = np.zeros(len(own), dtype=bool)
     result[order[np.diff(own[order], prepend=-1) > 0]] = True
@@ -151,11 +181,14 @@ def _is_best(own: Ints, other: Ints, similarity: Floats) -> Bools:
 
 
 def _same_text(batch: ImageBatch, gt: Ints, det: Ints) -> Bools:
-    texts = ((batch.gt.texts[i], batch.det.texts[j]) for i, j in zip(gt.tolist(), det.tolist(), strict=True))
+    texts = (
+        (batch.gt.texts[i], batch.det.texts[j])
+        for i, j in zip(gt.tolist(), det.tolist(), strict=True)
+    )
     return np.fromiter((one == other for one, other in texts), np.bool_, len(gt))
 
 
-# Regions --------------------------------------------------------------------------------------------------------------
+# Regions ------------------------------------------------------------------------------------------
 
 
 class _Regions(NamedTuple):
@@ -180,7 +213,9 @@ def _regions(members: Objects, area: Floats) -> _Regions:
     """Unite the objects of each region of an image; `area` (n,) is that of each."""
     image = members.image
     order = np.lexsort((members.regions, image))
-    is_first = (np.diff(image[order], prepend=-1) > 0) | (np.diff(members.regions[order], prepend=-1) != 0)
+    is_first = (np.diff(image[order], prepend=-1) > 0) | (
+        np.diff(members.regions[order], prepend=-1) != 0
+    )
     of, first = np.empty(members.count, np.int64), order[is_first]
     of[order] = np.cumsum(is_first) - 1
     starts = np.flatnonzero(is_first)
@@ -191,7 +226,9 @@ def _regions(members: Objects, area: Floats) -> _Regions:
     words: list[list[str]] = [[] for _ in first]
     for k, text in zip(of.tolist(), members.texts, strict=True):
         words[k].append(text)
-    one_each = take(members, first, offsets_of(np.bincount(image[first], minlength=len(members.offsets) - 1)))
+    one_each = take(
+        members, first, offsets_of(np.bincount(image[first], minlength=len(members.offsets) - 1))
+    )
     regions = replace(
         one_each,
         outlines=Outlines.of_boxes(np.concatenate([low, high], axis=1)),
@@ -200,15 +237,22 @@ def _regions(members: Objects, area: Floats) -> _Regions:
     )
     outlines, every = shapes.from_objects(members, Convention()), np.arange(members.count)
     return _Regions(
-        regions, of, shapes.union_area(of, shapes.Pairs(outlines, every, outlines, every, area), len(first))
+        regions,
+        of,
+        shapes.union_area(of, shapes.Pairs(outlines, every, outlines, every, area), len(first)),
     )
 
 
 def _overlaps(batch: ImageBatch, overlaps: Overlaps, gt: _Regions, det: _Regions) -> Overlaps:
     """Return the overlaps of regions: the areas of the unions of their members' overlaps."""
     detections = max(det.objects.count, 1)
-    keys, of_pair = np.unique(gt.of[overlaps.gt] * detections + det.of[overlaps.det], return_inverse=True)
-    gt_shapes, det_shapes = shapes.from_objects(batch.gt, Convention()), shapes.from_objects(batch.det, Convention())
+    keys, of_pair = np.unique(
+        gt.of[overlaps.gt] * detections + det.of[overlaps.det], return_inverse=True
+    )
+    gt_shapes, det_shapes = (
+        shapes.from_objects(batch.gt, Convention()),
+        shapes.from_objects(batch.det, Convention()),
+    )
     pairs = shapes.Pairs(gt_shapes, overlaps.gt, det_shapes, overlaps.det, overlaps.area)
     return Overlaps(
         *np.divmod(keys, detections),
@@ -239,7 +283,7 @@ def _of_side(regions: SideMatches, own: Ints, other: Ints) -> SideMatches:
     )
 
 
-# Scores ---------------------------------------------------------------------------------------------------------------
+# Scores -------------------------------------------------------------------------------------------
 
 
 def scores(tally: Tally, parameters: Parameters) -> Scores:

@@ -1,6 +1,8 @@
-"""Presets: for each data set its official program's protocol, parameters and policy for invalid polygons, and formats.
+"""Presets: for each data set its official program's protocol, parameters and policy for invalid
+polygons, and formats.
 
-Only what is not the default of the protocol is listed, so the table shows what the data sets' programs differ in.
+Only what is not the default of the protocol is listed, so the table shows what the data sets'
+programs differ in.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ class Preset:
         The data sets and tasks.
     protocol : str
     gt_formats, det_formats : tuple of str
-        The formats of the official ground truth, and those that detections are submitted in. They decide where lines of
-        numbers can be read as several formats.
+        The formats of the official ground truth, and those that detections are submitted in. They
+        decide where lines of numbers can be read as several formats.
     source : str
         The program, or the paper, that the rules are those of.
     parameters : mapping
@@ -41,7 +43,10 @@ class Preset:
     @property
     def options(self) -> str:
         """What it is on the command line."""
-        parameters = [f"--set {self.protocol}.{key}={str(value).lower()}" for key, value in self.parameters.items()]
+        parameters = [
+            f"--set {self.protocol}.{key}={str(value).lower()}"
+            for key, value in self.parameters.items()
+        ]
         invalid = [] if self.invalid == "repair" else [f"--invalid {self.invalid}"]
         return " ".join([f"--protocol {self.protocol}", *parameters, *invalid])
 
@@ -55,7 +60,13 @@ _RRC = "script of the Robust Reading Competition"
 _CURVED = {"truncate": False}
 """The scripts for curved text take coordinates as they are."""
 
-_XML, _BOXES, _QUADS, _POLYGONS, _ART = ("icdar-xml",), ("ltrb",), ("quad",), ("polygon", "quad"), ("art",)
+_XML, _BOXES, _QUADS, _POLYGONS, _ART = (
+    ("icdar-xml",),
+    ("ltrb",),
+    ("quad",),
+    ("polygon", "quad"),
+    ("art",),
+)
 
 PRESETS: Mapping[str, Preset] = {
     "icdar2003": Preset(
@@ -66,11 +77,19 @@ PRESETS: Mapping[str, Preset] = {
         _XML,
         {"match": "minbox"},
     ),
-    "icdar2005": Preset("ICDAR 2005, text locating", "icdar2003", "S. M. Lucas, ICDAR 2005", _XML, _XML),
-    "icdar2013": Preset("ICDAR 2011 and 2013, focused and born-digital text", "icdar2013", _RRC, _BOXES, _BOXES),
+    "icdar2005": Preset(
+        "ICDAR 2005, text locating", "icdar2003", "S. M. Lucas, ICDAR 2005", _XML, _XML
+    ),
+    "icdar2013": Preset(
+        "ICDAR 2011 and 2013, focused and born-digital text", "icdar2013", _RRC, _BOXES, _BOXES
+    ),
     "icdar2015": Preset("ICDAR 2015, incidental text, localisation", "iou", _RRC, _QUADS, _QUADS),
     "icdar2015-e2e": Preset(
-        "ICDAR 2013 and 2015, end to end without a lexicon", "iou-crw", _RRC, ("quad", "ltrb"), ("quad", "ltrb")
+        "ICDAR 2013 and 2015, end to end without a lexicon",
+        "iou-crw",
+        _RRC,
+        ("quad", "ltrb"),
+        ("quad", "ltrb"),
     ),
     "icdar2015-spotting": Preset(
         "ICDAR 2013 and 2015, word spotting without a lexicon",
@@ -80,7 +99,9 @@ PRESETS: Mapping[str, Preset] = {
         ("quad", "ltrb"),
         {"word_spotting": True},
     ),
-    "coco-text": Preset("COCO-Text (ICDAR 2017), localisation", "iou", _RRC, ("coco-text", "ltrb"), _BOXES),
+    "coco-text": Preset(
+        "COCO-Text (ICDAR 2017), localisation", "iou", _RRC, ("coco-text", "ltrb"), _BOXES
+    ),
     "mlt": Preset("MLT 2017 and 2019, localisation", "iou", _RRC, ("mlt",), _QUADS),
     "rects": Preset("ReCTS (ICDAR 2019), line detection", "iou", _RRC, ("rects",), _QUADS),
     "art": Preset("ArT (ICDAR 2019), localisation", "iou", _RRC, _ART, _ART, _CURVED),
@@ -110,5 +131,7 @@ PRESETS: Mapping[str, Preset] = {
         ("msra-td500",),
         {"unrotated": True},
     ),
-    "hiertext": Preset("HierText, words", "pq", "S. Long et al., CVPR 2022", ("hiertext",), ("hiertext",)),
+    "hiertext": Preset(
+        "HierText, words", "pq", "S. Long et al., CVPR 2022", ("hiertext",), ("hiertext",)
+    ),
 }

@@ -1,8 +1,10 @@
-"""Ratios and what comes of them: recall, precision and their harmonic mean; ties with a threshold; empty images.
+"""Ratios and what comes of them: recall, precision and their harmonic mean; ties with a threshold;
+empty images.
 
-Ratios of areas that only rounding keeps from a threshold are moved onto it before they are compared (`settled`). So a
-ratio that is exactly at a threshold stays there when all coordinates are multiplied by 0.1 or 1000, which rounds every
-one of them. Whole coordinates give exact areas of boxes, and ratios that are compared as they are.
+Ratios of areas that only rounding keeps from a threshold are moved onto it before they are compared
+(`settled`). So a ratio that is exactly at a threshold stays there when all coordinates are
+multiplied by 0.1 or 1000, which rounds every one of them. Whole coordinates give exact areas of
+boxes, and ratios that are compared as they are.
 """
 
 from __future__ import annotations
@@ -19,14 +21,20 @@ from evaltex_cli.protocols.base import ObjectTally, Scores
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps
 
 LEAST, MOST = 1e-12, 1e-6
-"""Bounds of the error of a ratio: the first as a share of it, for the arithmetic; the second of whatever size."""
+"""Bounds of the error of a ratio: the first as a share of it, for the
+arithmetic; the second of whatever size.
+"""
 SLACK = 1e-9
-"""What rounding may change in a sum of ratios, or in a distance in diagonals, where no program says how to add."""
+"""What rounding may change in a sum of ratios, or in a distance in diagonals,
+where no program says how to add.
+"""
 
 
 def quotient(numerator: Floats, denominator: Floats) -> Floats:
     """Elementwise quotient; 0 where the denominator is 0."""
-    return np.divide(numerator, denominator, out=np.zeros(np.shape(numerator)), where=denominator > 0)
+    return np.divide(
+        numerator, denominator, out=np.zeros(np.shape(numerator)), where=denominator > 0
+    )
 
 
 def divide(numerator: Floats, denominator: Floats) -> Floats:
@@ -40,7 +48,9 @@ def ratio(numerator: float, denominator: float) -> float:
 
 
 def natural_log(counts: Ints) -> Floats:
-    """Natural logarithms of counts above 0, rounded correctly: numpy's last bit depends on its version."""
+    """Natural logarithms of counts above 0, rounded correctly: numpy's last
+    bit depends on its version.
+    """
     times = np.bincount(counts.ravel())  # each different count is computed once
     logarithms = np.zeros(len(times))
     for count in np.flatnonzero(times).tolist():
@@ -53,7 +63,7 @@ def harmonic_mean(a: float, b: float) -> float:
     return 2 * a * b / (a + b) if a + b > 0 else 0.0
 
 
-# Ties and don't care -------------------------------------------------------------------------------------------------
+# Ties and don't care ------------------------------------------------------------------------------
 
 
 def ratio_error(ratio: Floats, overlaps: Overlaps, pairs: Ints) -> Floats:
@@ -70,18 +80,23 @@ def ratio_error(ratio: Floats, overlaps: Overlaps, pairs: Ints) -> Floats:
     Returns
     -------
     (n,) float64
-        Four times the relative error of the overlap's area: no object is smaller, and three areas are in a union.
+        Four times the relative error of the overlap's area: no object is smaller, and three areas
+        are in a union.
     """
     if overlaps.gt_boxes is None or overlaps.det_boxes is None:
         return LEAST * ratio
-    error = area_error(overlaps.gt_boxes[overlaps.gt[pairs]], overlaps.det_boxes[overlaps.det[pairs]])
+    error = area_error(
+        overlaps.gt_boxes[overlaps.gt[pairs]], overlaps.det_boxes[overlaps.det[pairs]]
+    )
     area = overlaps.area[pairs]
     with np.errstate(over="ignore"):  # areas may be smaller than their error by any factor
         relative = np.divide(error, area, out=np.zeros(len(error)), where=area > 0)
         return np.asarray(np.minimum(ratio * np.clip(4 * relative, LEAST, 1 / LEAST), MOST))
 
 
-def settled(ratio: Floats, thresholds: ArrayLike, overlaps: Overlaps, pairs: Ints | None = None) -> Floats:
+def settled(
+    ratio: Floats, thresholds: ArrayLike, overlaps: Overlaps, pairs: Ints | None = None
+) -> Floats:
     """Put ratios that rounding may have moved off a threshold back on it.
 
     Parameters
@@ -101,12 +116,18 @@ def settled(ratio: Floats, thresholds: ArrayLike, overlaps: Overlaps, pairs: Int
     """
     marks = np.sort(np.atleast_1d(np.asarray(thresholds, dtype=np.float64)))
     between = (marks[1:] + marks[:-1]) / 2  # searching these gives the nearest threshold
-    nearest = marks[np.searchsorted(between, ratio)] if len(between) else np.broadcast_to(marks, ratio.shape)
+    nearest = (
+        marks[np.searchsorted(between, ratio)]
+        if len(between)
+        else np.broadcast_to(marks, ratio.shape)
+    )
     off = np.abs(ratio - nearest)
     close = np.flatnonzero((off <= MOST) & (off > 0))
     if not len(close):
         return ratio
-    close = close[off[close] <= ratio_error(ratio[close], overlaps, close if pairs is None else pairs[close])]
+    close = close[
+        off[close] <= ratio_error(ratio[close], overlaps, close if pairs is None else pairs[close])
+    ]
     result = ratio.copy()
     result[close] = nearest[close]
     return result
@@ -136,22 +157,29 @@ def ignored_detections(batch: ImageBatch, overlaps: Overlaps, threshold: float) 
     return ignored
 
 
-# Scores ---------------------------------------------------------------------------------------------------------------
+# Scores -------------------------------------------------------------------------------------------
 
 
-def recall_precision(recall_credit: float, gt: float, precision_credit: float, det: float) -> Scores:
+def recall_precision(
+    recall_credit: float, gt: float, precision_credit: float, det: float
+) -> Scores:
     """Credits over the numbers of objects that count, and the harmonic mean of both; 0/0 is 0."""
     recall, precision = ratio(recall_credit, gt), ratio(precision_credit, det)
     return {"recall": recall, "precision": precision, "hmean": harmonic_mean(recall, precision)}
 
 
 def scores_of(tally: ObjectTally, recall_credit: float, precision_credit: float) -> Scores:
-    """Recall, precision and their harmonic mean from summed credits, over the objects and detections that count."""
-    return recall_precision(recall_credit, tally.counted_gt_objects, precision_credit, tally.counted_detections)
+    """Recall, precision and their harmonic mean from summed credits, over the
+    objects and detections that count.
+    """
+    return recall_precision(
+        recall_credit, tally.counted_gt_objects, precision_credit, tally.counted_detections
+    )
 
 
 def image_scores_by(scores: Callable[[Any, Any], Scores]) -> Callable[[ObjectTally, Any], Scores]:
-    """Return a protocol's `image_scores`: as its `scores`, or what the scripts give for an image without objects.
+    """Return a protocol's `image_scores`: as its `scores`, or what the scripts give for an image
+    without objects.
 
     Without objects that count recall is 1, and precision 0 if detections count, else 1.
     """

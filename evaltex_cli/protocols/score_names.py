@@ -1,4 +1,6 @@
-"""Names of scores as users type them: every usual spelling of the F-score is the one that a protocol has."""
+"""Names of scores as users type them: every usual spelling of the F-score is
+the one that a protocol has.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from typing import Any
 from evaltex_cli.errors import ConfigError, quote
 from evaltex_cli.errors.suggestions import nearest
 
-_F_SCORE = re.compile(r"(?<![a-z0-9])(?:f_?1(?:_?score)?|f_?(?:score|measure)|h_?mean|rq)(?![a-z0-9])")
+_F_SCORE = re.compile(
+    r"(?<![a-z0-9])(?:f_?1(?:_?score)?|f_?(?:score|measure)|h_?mean|rq)(?![a-z0-9])"
+)
 """All are the harmonic mean of recall and precision; `pq` calls it RQ."""
 
 
@@ -34,10 +38,17 @@ def resolve(typed: str, names: Sequence[str]) -> str:
         return typed
     meant = [name for name in names if same(name) == same(typed)]
     if len(meant) != 1:
-        raise ConfigError(f"unknown score {quote(typed)}{nearest(typed, names)}; expected one of {', '.join(names)}")
+        raise ConfigError(
+            f"unknown score {quote(typed)}{nearest(typed, names)}; expected one of"
+            f" {', '.join(names)}"
+        )
     return meant[0]
 
 
 def scalars(scores: Mapping[str, Any]) -> list[str]:
-    """Return the names of a protocol's scores that are one number, defined or not: no histograms, curves or series."""
-    return [name for name, value in scores.items() if value is None or isinstance(value, int | float)]
+    """Return the names of a protocol's scores that are one number, defined or
+    not: no histograms, curves or series.
+    """
+    return [
+        name for name, value in scores.items() if value is None or isinstance(value, int | float)
+    ]

@@ -1,16 +1,19 @@
-"""TedEval (Lee, Baek, Lee, arXiv:1907.01227): matches by area, scored by the characters that detections contain.
+"""TedEval (Lee, Baek, Lee, arXiv:1907.01227): matches by area, scored by the characters that
+detections contain.
 
-Task: text localisation by boxes or quadrilaterals, ground truth with transcriptions. A word of n characters is given n
-pseudo character centres. One-to-one, one-to-many and many-to-one matches are all collected, none excluding
-another; a split or merge over several lines is dropped. A matched object is worth its share of characters that exactly
-one of its detections contains, a matched detection its share of characters contained.
+Task: text localisation by boxes or quadrilaterals, ground truth with transcriptions. A word of n
+characters is given n pseudo character centres. One-to-one, one-to-many and many-to-one matches are
+all collected, none excluding another; a split or merge over several lines is dropped. A matched
+object is worth its share of characters that exactly one of its detections contains, a matched
+detection its share of characters contained.
 
-Areas are those of coordinates cut to integers, without the + 1 of the DetEval scripts. An object without
-transcription has no characters: it counts, with a credit of 0. Polygons of more vertices, which the published script
-does not take, have their characters on the line midway between their upper and their lower side.
+Areas are those of coordinates cut to integers, without the + 1 of the DetEval scripts. An object
+without transcription has no characters: it counts, with a credit of 0. Polygons of more vertices,
+which the published script does not take, have their characters on the line midway between their
+upper and their lower side.
 
-Empty cases: a ratio 0/0 is 0 in the dataset; an image without objects that count has recall 1, and precision 0 if it
-has detections that count, else 1, as in the published script.
+Empty cases: a ratio 0/0 is 0 in the dataset; an image without objects that count has recall 1, and
+precision 0 if it has detections that count, else 1, as in the published script.
 
 Examples
 --------
@@ -29,13 +32,26 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaltex_cli.protocols.base import CreditTally, Evidence, Protocol, Scores, object_counts, per_image
+from evaltex_cli.protocols.base import (
+    CreditTally,
+    Evidence,
+    Protocol,
+    Scores,
+    object_counts,
+    per_image,
+)
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.object_warnings import object_warning
 from evaltex_cli.protocols.ratios import divide, image_scores_by, scores_of
 from evaltex_cli.protocols.tedeval_matching import TRUNCATED, match, scene_of
-from evaltex_cli.protocols.tedeval_outlines import contains, edges, members, outlines_of, pseudo_centres
+from evaltex_cli.protocols.tedeval_outlines import (
+    contains,
+    edges,
+    members,
+    outlines_of,
+    pseudo_centres,
+)
 from evaltex_cli.records import Convention, ImageBatch, Overlaps
 
 
@@ -44,14 +60,27 @@ class Parameters:
     """Parameters of TedEval; the defaults are the paper's."""
 
     t_r: float = field(
-        default=0.4, metadata={"help": "least area recall of a match; of a split, of the sum", "min": 0.0, "max": 1.0}
+        default=0.4,
+        metadata={
+            "help": "least area recall of a match; of a split, of the sum",
+            "min": 0.0,
+            "max": 1.0,
+        },
     )
     t_p: float = field(
         default=0.4,
-        metadata={"help": "least area precision of a match; of a merge, of the sum", "min": 0.0, "max": 1.0},
+        metadata={
+            "help": "least area precision of a match; of a merge, of the sum",
+            "min": 0.0,
+            "max": 1.0,
+        },
     )
     center: float = field(
-        default=1.0, metadata={"help": "one-to-one: centres nearer than this share of the mean diagonal", "min": 0.0}
+        default=1.0,
+        metadata={
+            "help": "one-to-one: centres nearer than this share of the mean diagonal",
+            "min": 0.0,
+        },
     )
     order: str = order_field()
 
@@ -62,7 +91,9 @@ def convention(parameters: Parameters) -> Convention:
 
 
 @in_order
-def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+def evidence(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
+) -> Evidence:
     """Match a batch and sum what its images contribute."""
     t_r, t_p, center = parameters.t_r, parameters.t_p, parameters.center
     scene = scene_of(batch, overlaps, t_r, t_p)
@@ -91,7 +122,10 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         recall_credit=per_image(recall, batch.gt.image, images),
         precision_credit=per_image(precision, batch.det.image, images),
     )
-    text = "tedeval: {count} object[s] without transcription [has|have] no characters, so no credit (in {images})"
+    text = (
+        "tedeval: {count} object[s] without transcription [has|have] no characters, so no credit"
+        " (in {images})"
+    )
     warnings = object_warning(text, batch, gt_counts & (lengths == 0))
     if not with_matches:
         return Evidence(tally, warnings=warnings)
@@ -107,7 +141,9 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
 
 
 def scores(tally: CreditTally, parameters: Parameters) -> Scores:
-    """Recall, precision and their harmonic mean: credits over the numbers of objects that count; 0/0 is 0."""
+    """Recall, precision and their harmonic mean: credits over the numbers of
+    objects that count; 0/0 is 0.
+    """
     return scores_of(tally, tally.recall_credit, tally.precision_credit)
 
 

@@ -15,10 +15,22 @@ from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.protocols.ratios import divide, settled, settled_sums
 from evaltex_cli.protocols.tedeval_outlines import Outlines, length
-from evaltex_cli.records import Bools, Convention, Floats, Geometries, ImageBatch, Ints, Objects, Overlaps, expanded
+from evaltex_cli.records import (
+    Bools,
+    Convention,
+    Floats,
+    Geometries,
+    ImageBatch,
+    Ints,
+    Objects,
+    Overlaps,
+    expanded,
+)
 
 SEVERAL_LINES = 45.0
-"""Angle in degrees between the direction of reading and that to a neighbour, from which both are on several lines."""
+"""Angle in degrees between the direction of reading and that to a neighbour,
+from which both are on several lines.
+"""
 ROUNDING = 1e-9
 BLOCK_PAIRS = 1 << 20
 MAX_NEIGHBOURS = 200_000_000
@@ -54,15 +66,15 @@ class Scene:
     cut: Geometries
 
 
-# Don't care ----------------------------------------------------------------------------------------------------------
+# Don't care ---------------------------------------------------------------------------------------
 
 
 def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> Scene:
     """Find the detections of don't care, and cut don't care off all detections.
 
-    A don't-care object first loses what it shares with any object that counts. A detection is of don't care when those
-    of which it covers more than t_r are t_p of its area or more, or a single one is more than t_p. Every detection
-    loses what it shares with don't care.
+    A don't-care object first loses what it shares with any object that counts. A detection is of
+    don't care when those of which it covers more than t_r are t_p of its area or more, or a single
+    one is more than t_p. Every detection loses what it shares with don't care.
     """
     gt, det, area, det_area = overlaps.gt, overlaps.det, overlaps.area, overlaps.det_area
     ignored = np.zeros(batch.det.count, dtype=bool)
@@ -70,12 +82,16 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
     gt_slanted, det_slanted = batch.gt.outlines.counts > 0, batch.det.outlines.counts > 0
     on_dont_care = batch.gt.dont_care[gt]
     if on_dont_care.any():
-        gt_shapes, det_shapes = (shapes.from_objects(side, TRUNCATED) for side in (batch.gt, batch.det))
+        gt_shapes, det_shapes = (
+            shapes.from_objects(side, TRUNCATED) for side in (batch.gt, batch.det)
+        )
         remains, own_area = _uncovered_dont_care(batch.gt, gt_shapes, np.unique(gt[on_dont_care]))
         # The row of each pair's object in `remains`, which has the don't-care objects in order.
         dc = np.searchsorted(np.unique(gt[on_dont_care]), gt[on_dont_care])
         dc_det = det[on_dont_care]
-        shared = geometry.polygons.intersection_area(remains[dc], shapes.geometries(det_shapes, dc_det))
+        shared = geometry.polygons.intersection_area(
+            remains[dc], shapes.geometries(det_shapes, dc_det)
+        )
         pairs = overlaps._replace(gt=gt[on_dont_care], det=dc_det, area=shared)
         recall = settled(divide(shared, own_area[dc]), t_r, pairs)
         precision = settled(divide(shared, det_area[dc_det]), t_p, pairs)
@@ -88,12 +104,16 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
 
         meets = shared > 0
         touched, target = np.unique(dc_det[meets], return_inverse=True)
-        cut[touched] = _subtracted(shapes.geometries(det_shapes, touched), target, remains[dc[meets]])
+        cut[touched] = _subtracted(
+            shapes.geometries(det_shapes, touched), target, remains[dc[meets]]
+        )
         det_area = det_area.copy()
         det_area[touched] = geometry.polygons.area(cut[touched])
         gt, det, area = gt[~on_dont_care], det[~on_dont_care], area[~on_dont_care]
         again = np.flatnonzero(shapes.has_geometry(cut)[det])
-        area[again] = geometry.polygons.intersection_area(shapes.geometries(gt_shapes, gt[again]), cut[det[again]])
+        area[again] = geometry.polygons.intersection_area(
+            shapes.geometries(gt_shapes, gt[again]), cut[det[again]]
+        )
         gt, det, area = gt[area > 0], det[area > 0], area[area > 0]
     pairs = overlaps._replace(gt=gt, det=det, area=area)
     recall = settled(divide(area, overlaps.gt_area[gt]), t_r, pairs)
@@ -101,11 +121,17 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
     return Scene(gt, det, recall, precision, gt_slanted[gt] | det_slanted[det], ignored, cut)
 
 
-def _uncovered_dont_care(objects: Objects, gt_shapes: shapes.Shapes, dont_care: Ints) -> tuple[Geometries, Floats]:
-    """Return what these don't-care objects have to themselves, objects that count being cut out of them; and areas."""
+def _uncovered_dont_care(
+    objects: Objects, gt_shapes: shapes.Shapes, dont_care: Ints
+) -> tuple[Geometries, Floats]:
+    """Return what these don't-care objects have to themselves, objects that
+    count being cut out of them; and areas.
+    """
     counting = np.flatnonzero(~objects.dont_care)
     offsets = [np.searchsorted(side, objects.offsets) for side in (dont_care, counting)]
-    target, other = touching_boxes(gt_shapes.boxes[dont_care], offsets[0], gt_shapes.boxes[counting], offsets[1])
+    target, other = touching_boxes(
+        gt_shapes.boxes[dont_care], offsets[0], gt_shapes.boxes[counting], offsets[1]
+    )
     remains = shapes.geometries(gt_shapes, dont_care)
     remains = _subtracted(remains, target, shapes.geometries(gt_shapes, counting[other]))
     return remains, geometry.polygons.area(remains)
@@ -115,7 +141,8 @@ def _subtracted(geometries: Geometries, target: Ints, others: Geometries) -> Geo
     """Subtract ``others[k]`` from ``geometries[target[k]]`` for all k, one after another."""
     result = geometries.copy()
     order = np.argsort(target, kind="stable")
-    # The position of each pair among those of its target: each turn subtracts one from every target.
+    # The position of each pair among those of its target: each turn subtracts one from every
+    # target.
     turn = expanded(np.bincount(target, minlength=len(result)))[1]
     for k in range(int(turn.max(initial=-1)) + 1):
         chosen = order[turn == k]
@@ -123,10 +150,17 @@ def _subtracted(geometries: Geometries, target: Ints, others: Geometries) -> Geo
     return result
 
 
-# Matches -------------------------------------------------------------------------------------------------------------
+# Matches ------------------------------------------------------------------------------------------
 
 
-def match(scene: Scene, gt_outlines: Outlines, det_outlines: Outlines, t_r: float, t_p: float, center: float) -> Bools:
+def match(
+    scene: Scene,
+    gt_outlines: Outlines,
+    det_outlines: Outlines,
+    t_r: float,
+    t_p: float,
+    center: float,
+) -> Bools:
     """(p,) whether a pair is of any match.
 
     Parameters
@@ -145,7 +179,9 @@ def match(scene: Scene, gt_outlines: Outlines, det_outlines: Outlines, t_r: floa
         np.bincount(det[both], minlength=len(det_outlines.centre))[det] == 1
     )
     one_to_one = both & alone & counts
-    one_to_one[one_to_one] = _near(gt[one_to_one], det[one_to_one], scene, gt_outlines, det_outlines, center)
+    one_to_one[one_to_one] = _near(
+        gt[one_to_one], det[one_to_one], scene, gt_outlines, det_outlines, center
+    )
     merges = _large_enough(enough_recall & counts, det, scene.precision, t_p, scene.slanted)
     splits = _large_enough(enough_precision & counts, gt, scene.recall, t_r, scene.slanted)
     merged = _on_one_line(merges, det, gt, gt_outlines)
@@ -153,7 +189,9 @@ def match(scene: Scene, gt_outlines: Outlines, det_outlines: Outlines, t_r: floa
     return np.asarray(one_to_one | merged | split)
 
 
-def _near(gt: Ints, det: Ints, scene: Scene, gt_outlines: Outlines, det_outlines: Outlines, center: float) -> Bools:
+def _near(
+    gt: Ints, det: Ints, scene: Scene, gt_outlines: Outlines, det_outlines: Outlines, center: float
+) -> Bools:
     centre = det_outlines.centre[det]
     cut = np.flatnonzero(shapes.has_geometry(scene.cut)[det])
     if len(cut):
@@ -165,13 +203,19 @@ def _near(gt: Ints, det: Ints, scene: Scene, gt_outlines: Outlines, det_outlines
 
 
 def _sums(one: Ints, share: Floats, slanted: Bools, objects: int, threshold: float) -> Floats:
-    """(objects,) sums of the shares of pairs; those with a polygon are at the threshold if only rounding is between."""
+    """(objects,) sums of the shares of pairs; those with a polygon are at the
+    threshold if only rounding is between.
+    """
     has_polygon = np.bincount(one[slanted], minlength=objects) > 0
     return settled_sums(np.bincount(one, weights=share, minlength=objects), threshold, has_polygon)
 
 
-def _large_enough(candidate: Bools, one: Ints, share: Floats, threshold: float, slanted: Bools) -> Bools:
-    """(p,) whether a pair is one of two or more candidates of one object or detection that reach the threshold."""
+def _large_enough(
+    candidate: Bools, one: Ints, share: Floats, threshold: float, slanted: Bools
+) -> Bools:
+    """(p,) whether a pair is one of two or more candidates of one object or
+    detection that reach the threshold.
+    """
     objects = int(one.max(initial=-1)) + 1
     total = _sums(one[candidate], share[candidate], slanted[candidate], objects, threshold)
     is_group = (np.bincount(one[candidate], minlength=objects) >= 2) & (total >= threshold)
@@ -179,10 +223,14 @@ def _large_enough(candidate: Bools, one: Ints, share: Floats, threshold: float, 
 
 
 def _on_one_line(chosen: Bools, one: Ints, many: Ints, outlines: Outlines) -> Bools:
-    """(p,) the chosen pairs of those groups whose members, of which these are the outlines, are on one line."""
+    """(p,) the chosen pairs of those groups whose members, of which these are
+    the outlines, are on one line.
+    """
     members = np.flatnonzero(chosen)
     group = np.unique(one[members], return_inverse=True)[1]
-    several = _on_several_lines(group, outlines.start_of_line[many[members]], outlines.centre[many[members]])
+    several = _on_several_lines(
+        group, outlines.start_of_line[many[members]], outlines.centre[many[members]]
+    )
     result = np.zeros(len(one), dtype=bool)
     result[members] = ~several[group]
     return result
@@ -193,8 +241,9 @@ def _on_several_lines(group: Ints, start: Floats, centre: Floats) -> Bools:
 
     Of members in the same place, two are enough.
 
-    For members x and y, x's direction of reading is that from the middle of its first side to its centre. Seen from y's
-    centre, both make an angle; folded to [0, 90] degrees it is below `SEVERAL_LINES` for all of one line.
+    For members x and y, x's direction of reading is that from the middle of its first side to its
+    centre. Seen from y's centre, both make an angle; folded to [0, 90] degrees it is below
+    `SEVERAL_LINES` for all of one line.
 
     Parameters
     ----------
@@ -207,12 +256,15 @@ def _on_several_lines(group: Ints, start: Floats, centre: Floats) -> Bools:
     order = np.lexsort(members.T[::-1])
     # Of equal members next to each other two stay: a pair of them is still compared.
     again = (members[order[1:]] == members[order[:-1]]).all(axis=1)
-    order = order[np.concatenate([np.ones(min(len(order), 2), dtype=bool), ~(again[1:] & again[:-1])])]
+    order = order[
+        np.concatenate([np.ones(min(len(order), 2), dtype=bool), ~(again[1:] & again[:-1])])
+    ]
     group, start, centre = group[order], start[order], centre[order]
     size = np.bincount(group)
     if int((size * size).sum()) > MAX_NEIGHBOURS:
         raise InputError(
-            f"tedeval: splits and merges of up to {size.max()} members; expected fewer in one place: remove duplicates"
+            f"tedeval: splits and merges of up to {size.max()} members; expected fewer in one"
+            " place: remove duplicates"
             " (non-maximum suppression)"
         )
     # Before the cumulative sum counts a group itself, it is where the group begins.
@@ -224,7 +276,10 @@ def _on_several_lines(group: Ints, start: Floats, centre: Floats) -> Bools:
         y = first[group[x]] + k
         x, y = x[x != y], y[x != y]
         to_centre, to_start = centre[x] - centre[y], start[x] - centre[y]
-        turn = np.degrees(np.arctan2(to_centre[:, 1], to_centre[:, 0]) - np.arctan2(to_start[:, 1], to_start[:, 0]))
+        turn = np.degrees(
+            np.arctan2(to_centre[:, 1], to_centre[:, 0])
+            - np.arctan2(to_start[:, 1], to_start[:, 0])
+        )
         angle = _folded(turn)
         for tie in np.flatnonzero(np.abs(angle - SEVERAL_LINES) < ROUNDING).tolist():
             (ax, ay), (bx, by) = to_centre[tie].tolist(), to_start[tie].tolist()

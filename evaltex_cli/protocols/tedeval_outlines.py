@@ -1,4 +1,6 @@
-"""Outlines of TedEval: corners in reading order, pseudo character centres, and points that a detection contains."""
+"""Outlines of TedEval: corners in reading order, pseudo character centres,
+and points that a detection contains.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from evaltex_cli.protocols.ratios import quotient
 from evaltex_cli.records import Bools, Floats, Geometries, Ints, Objects, expanded
 
 VERTICAL = 1.5
-"""A word whose bounding box is more than this many times as high as wide is read from top to bottom."""
+"""A word whose bounding box is more than this many times as high as wide is
+read from top to bottom.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +55,10 @@ def outlines_of(objects: Objects) -> Outlines:
     points, offsets = rings.of(objects.outlines, truncated=True)
     first, count = offsets[:-1], np.diff(offsets)
     top_end = np.maximum(count // 2, 1) - 1
-    at = np.stack([first, first + top_end, first + np.minimum(top_end + 1, count - 1), offsets[1:] - 1], axis=1)
+    at = np.stack(
+        [first, first + top_end, first + np.minimum(top_end + 1, count - 1), offsets[1:] - 1],
+        axis=1,
+    )
     following = points[_following(offsets)]
     cross = points[:, 0] * following[:, 1] - following[:, 0] * points[:, 1]
     moments = np.stack([cross, *((points + following) * cross[:, None]).T], axis=1)
@@ -69,7 +76,9 @@ def _following(offsets: Ints) -> Ints:
 
 
 def pseudo_centres(outlines: Outlines, characters: Ints, needed: Ints) -> Floats:
-    """(c, 2) pseudo character centres of all objects; those of polygons only where needed, else on a straight line."""
+    """(c, 2) pseudo character centres of all objects; those of polygons only
+    where needed, else on a straight line.
+    """
     corners, offsets = outlines.corners, outlines.offsets
     count = np.diff(offsets)
     x0, y0, x1, y1 = around(outlines.points, outlines.points, offsets[:-1]).T
@@ -94,7 +103,9 @@ def pseudo_centres(outlines: Outlines, characters: Ints, needed: Ints) -> Floats
 
 
 def edges(outlines: Outlines, cut: Geometries) -> tuple[Floats, Ints]:
-    """Return the edges (e, 4) of all detections, from x, y to x, y, and offsets (D + 1,); of what remains where cut."""
+    """Return the edges (e, 4) of all detections, from x, y to x, y, and
+    offsets (D + 1,); of what remains where cut.
+    """
     edges = np.concatenate([outlines.points, outlines.points[_following(outlines.offsets)]], axis=1)
     owner = np.repeat(np.arange(len(cut)), np.diff(outlines.offsets))
     is_cut = shapes.has_geometry(cut)
@@ -104,7 +115,9 @@ def edges(outlines: Outlines, cut: Geometries) -> tuple[Floats, Ints]:
         points, loop = geometry.shapely.get_coordinates(loops, return_index=True)
         same = loop[1:] == loop[:-1]
         whole = ~is_cut[owner]
-        edges = np.concatenate([edges[whole], np.concatenate([points[:-1], points[1:]], axis=1)[same]])
+        edges = np.concatenate(
+            [edges[whole], np.concatenate([points[:-1], points[1:]], axis=1)[same]]
+        )
         cut_owner = np.flatnonzero(is_cut)[part_owner[loop_owner[loop[1:][same]]]]
         owner = np.concatenate([owner[whole], cut_owner])
         order = np.argsort(owner, kind="stable")
@@ -113,7 +126,9 @@ def edges(outlines: Outlines, cut: Geometries) -> tuple[Floats, Ints]:
 
 
 def contains(edges: Floats, offsets: Ints, det: Ints, points: Floats) -> Bools:
-    """(n,) whether detection ``det[k]`` contains ``points[k]``, which it does on its left and top edges."""
+    """(n,) whether detection ``det[k]`` contains ``points[k]``, which it does
+    on its left and top edges.
+    """
     point, k = expanded(np.diff(offsets)[det])
     x0, y0, x1, y1 = edges[offsets[det[point]] + k].T
     x, y = points[point].T
@@ -124,7 +139,9 @@ def contains(edges: Floats, offsets: Ints, det: Ints, points: Floats) -> Bools:
 
 
 def members(objects: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """Expand each of `objects` to its members, of which all objects have `counts`: place in `objects`, and member."""
+    """Expand each of `objects` to its members, of which all objects have
+    `counts`: place in `objects`, and member.
+    """
     place, k = expanded(counts[objects])
     return place, (np.cumsum(counts) - counts)[objects[place]] + k
 

@@ -1,7 +1,8 @@
 """Columns of many images: the records that readers fill and protocols read.
 
-Everything here is frozen and contains flat arrays; image ``k`` of a batch owns rows ``offsets[k]:offsets[k + 1]``.
-Coordinates are continuous, in pixels, y down. Nothing here reads files or knows of scores.
+Everything here is frozen and contains flat arrays; image ``k`` of a batch owns rows
+``offsets[k]:offsets[k + 1]``. Coordinates are continuous, in pixels, y down. Nothing here reads
+files or knows of scores.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class Texts(Sequence[str]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice | np.ndarray):
             return Texts(self.buffer, self.start[index], self.stop[index])
-        return self.buffer[int(self.start[index]) : int(self.stop[index])].decode("utf-8", "replace")
+        return self.buffer[int(self.start[index]) : int(self.stop[index])].decode(
+            "utf-8", "replace"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,8 +109,8 @@ class Objects:
     confidences : (n,) float64 or None
         Detection confidences; NaN for a detection without.
     pixels : (n, 4) float64 or None
-        First and last column and row, x0, y0, x1, y1, for protocols that count pixels; x1 = x0 - 1 for no column. None
-        if they are those of `boxes`.
+        First and last column and row, x0, y0, x1, y1, for protocols that count pixels; x1 = x0 - 1
+        for no column. None if they are those of `boxes`.
     types : (n,) int64 or None
         Object types; `ANY_TYPE` for an object without. None if no object has one.
     line : (n,) int64 or None
@@ -150,7 +153,8 @@ class Convention:
     as_boxes : bool
         Polygons are taken for their bounding boxes.
     inclusive : bool
-        Corners are pixels, so a box reaches one pixel beyond x1 and y1; polygons are taken for their bounding boxes.
+        Corners are pixels, so a box reaches one pixel beyond x1 and y1; polygons are taken for
+        their bounding boxes.
     truncated : bool
         Coordinates are cut to integers, towards 0.
     """
@@ -168,8 +172,8 @@ class LabelRuns(NamedTuple):
     owner : (r,) int64
         Index of the run's object in the batch's `Objects`.
     start, stop : (r,) int64
-        First pixel, and the one after the last; runs are sorted by them. The rows of all pictures, one below the other,
-        are numbered through as one picture of so many columns as the widest.
+        First pixel, and the one after the last; runs are sorted by them. The rows of all pictures,
+        one below the other, are numbered through as one picture of so many columns as the widest.
     columns : int
     objects : int
         Objects in the batch.
@@ -196,11 +200,13 @@ class ImageBatch:
     gt_runs, det_runs : LabelRuns or None
         The labelled masks, if the run has them; areas are then pixel counts of these.
     in_detections : (images,) bool, or None
-        Whether the detections name the image at all, with objects or without. None if all are named.
+        Whether the detections name the image at all, with objects or without. None if all are
+        named.
     gt_lines : Objects or None
         A ground truth of lines besides that of words, of the same images, where the run has one.
     measured : dict
-        The overlaps by convention, as far as `geometry.overlaps.of` was asked for them; a copy starts without.
+        The overlaps by convention, as far as `geometry.overlaps.of` was asked for them; a copy
+        starts without.
     """
 
     names: Sequence[str]
@@ -221,11 +227,16 @@ class ImageBatch:
     @property
     def named_in_detections(self) -> Bools:
         """(images,) `in_detections`, also if all are named."""
-        return np.ones(len(self.names), dtype=bool) if self.in_detections is None else self.in_detections
+        return (
+            np.ones(len(self.names), dtype=bool)
+            if self.in_detections is None
+            else self.in_detections
+        )
 
 
 class Overlaps(NamedTuple):
-    """Pairs of one image's objects whose intersection has an area that rounding cannot make, sorted by (gt, det).
+    """Pairs of one image's objects whose intersection has an area that rounding cannot make, sorted
+    by (gt, det).
 
     Attributes
     ----------
@@ -258,12 +269,16 @@ class GeometryCounts:
 
     def __add__(self, other: GeometryCounts) -> GeometryCounts:
         return GeometryCounts(
-            self.repaired + other.repaired, self.dropped + other.dropped, self.zero_area + other.zero_area
+            self.repaired + other.repaired,
+            self.dropped + other.dropped,
+            self.zero_area + other.zero_area,
         )
 
 
 def distinct(values: Ints) -> Ints:
-    """Return the values sorted, each once, as `np.unique` does, which would import `numpy.ma` for it."""
+    """Return the values sorted, each once, as `np.unique` does, which would
+    import `numpy.ma` for it.
+    """
     ordered = np.sort(values)
     first: Bools = np.concatenate([np.ones(1, dtype=bool), np.diff(ordered) != 0])[: len(ordered)]
     return ordered[first]
@@ -271,7 +286,9 @@ def distinct(values: Ints) -> Ints:
 
 def count_texts(texts: Sequence[str]) -> int:
     """Number of transcriptions that are not empty."""
-    return int((texts.stop > texts.start).sum()) if isinstance(texts, Texts) else sum(map(bool, texts))
+    return (
+        int((texts.stop > texts.start).sum()) if isinstance(texts, Texts) else sum(map(bool, texts))
+    )
 
 
 def concatenate_texts(texts: list[str]) -> Texts:
@@ -282,12 +299,16 @@ def concatenate_texts(texts: list[str]) -> Texts:
 
 
 def offsets_of(counts: ArrayLike) -> Ints:
-    """(n + 1,) rows before which each of n groups begins, and the end of the last, from (n,) counts or booleans."""
+    """(n + 1,) rows before which each of n groups begins, and the end of the
+    last, from (n,) counts or booleans.
+    """
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
 
 
 def expanded(counts: Ints) -> tuple[Ints, Ints]:
-    """Repeat every index of (n,) counts as often as its count says, and number the repetitions from 0."""
+    """Repeat every index of (n,) counts as often as its count says, and
+    number the repetitions from 0.
+    """
     index = np.repeat(np.arange(len(counts)), counts)
     return index, np.arange(len(index)) - np.repeat(np.cumsum(counts) - counts, counts)
 
@@ -301,4 +322,6 @@ def stretches(starts: Ints, counts: Ints) -> Ints:
         Where each stretch begins, and how many values it has.
     """
     # Within a stretch, index and place in the result differ by the same number.
-    return np.asarray(np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts))
+    return np.asarray(
+        np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
+    )

@@ -29,7 +29,8 @@ def take(objects: Objects, rows: Ints | Bools, offsets: Ints | None = None) -> O
     objects : Objects
     rows : (m,) int64 or (n,) bool
     offsets : (images + 1,) int64, optional
-        Which image owns which of them; by default each stays in its image, and `rows` must be booleans.
+        Which image owns which of them; by default each stays in its image, and `rows` must be
+        booleans.
     """
     if offsets is None:
         # Counting the chosen rows up to each old offset gives the new one.
@@ -54,7 +55,9 @@ def _taken_outlines(outlines: Outlines, rows: Ints | Bools) -> Outlines:
         return Outlines.of_boxes(outlines.boxes[rows])
     counts = outlines.counts[rows]
     vertices = outlines.vertices[stretches(outlines.offsets[:-1][rows], counts)]
-    return Outlines(outlines.boxes[rows], vertices, offsets_of(counts), [made[rows] for made in outlines.made])
+    return Outlines(
+        outlines.boxes[rows], vertices, offsets_of(counts), [made[rows] for made in outlines.made]
+    )
 
 
 def concatenate(parts: Sequence[Objects]) -> Objects:
@@ -66,15 +69,25 @@ def concatenate(parts: Sequence[Objects]) -> Objects:
         regions=np.concatenate([part.regions for part in parts]),
         dont_care=np.concatenate([part.dont_care for part in parts]),
         texts=_joined([_packed(part.texts) for part in parts]),
-        confidences=_filled([part.confidences for part in parts], [np.full(part.count, np.nan) for part in parts]),
+        confidences=_filled(
+            [part.confidences for part in parts], [np.full(part.count, np.nan) for part in parts]
+        ),
         pixels=_filled([part.pixels for part in parts], [part.boxes for part in parts]),
-        types=_filled([part.types for part in parts], [np.full(part.count, ANY_TYPE) for part in parts]),
-        line=_filled([part.line for part in parts], [np.zeros(part.count, np.int64) for part in parts]),
+        types=_filled(
+            [part.types for part in parts], [np.full(part.count, ANY_TYPE) for part in parts]
+        ),
+        line=_filled(
+            [part.line for part in parts], [np.zeros(part.count, np.int64) for part in parts]
+        ),
     )
 
 
-def _filled(columns: Sequence[NDArray[Any] | None], defaults: Sequence[NDArray[Any]]) -> NDArray[Any] | None:
-    """Join a column of some batches, for a batch without it the default; None if no batch has it."""
+def _filled(
+    columns: Sequence[NDArray[Any] | None], defaults: Sequence[NDArray[Any]]
+) -> NDArray[Any] | None:
+    """Join a column of some batches, for a batch without it the default; None
+    if no batch has it.
+    """
     if all(column is None for column in columns):
         return None
     known = zip(columns, defaults, strict=True)
@@ -85,7 +98,11 @@ def _joined_outlines(parts: Sequence[Outlines]) -> Outlines:
     boxes = np.concatenate([part.boxes for part in parts])
     if all(part.all_boxes for part in parts):
         return Outlines.of_boxes(boxes)
-    made = [part.made or [np.full(len(part.boxes), None)] for part in parts if part.made or part.all_boxes]
+    made = [
+        part.made or [np.full(len(part.boxes), None)]
+        for part in parts
+        if part.made or part.all_boxes
+    ]
     return Outlines(
         boxes,
         np.concatenate([part.vertices for part in parts]),
@@ -100,6 +117,10 @@ def _packed(texts: Sequence[str]) -> Texts:
 
 def _joined(parts: Sequence[Texts]) -> Texts:
     # Buffers are joined, so the stretches of each part move by the bytes before it.
-    shift = np.repeat(offsets_of([len(part.buffer) for part in parts])[:-1], [len(part) for part in parts])
-    start, stop = (np.concatenate([getattr(part, end) for part in parts]) + shift for end in ("start", "stop"))
+    shift = np.repeat(
+        offsets_of([len(part.buffer) for part in parts])[:-1], [len(part) for part in parts]
+    )
+    start, stop = (
+        np.concatenate([getattr(part, end) for part in parts]) + shift for end in ("start", "stop")
+    )
     return Texts(b"".join(part.buffer for part in parts), start, stop)

@@ -1,4 +1,6 @@
-"""What a report reads in addition to results: shapes and transcriptions of objects, and pictures of images."""
+"""What a report reads in addition to results: shapes and transcriptions of
+objects, and pictures of images.
+"""
 
 from __future__ import annotations
 
@@ -60,14 +62,18 @@ def open_evaluated(
         of_det = with_names_of(of_gt, _same_source(path, "det", result, faults))
         has_fractions = any(formats.load(source.format).fractions for source in (of_gt, of_det))
         sized = with_sizes(of_gt, pictures) if pictures is not None and has_fractions else of_gt
-        inputs.append(Inputs(*in_pixels(sized, of_det, pictures), faults, replace(result.options, masks=None)))
+        inputs.append(
+            Inputs(*in_pixels(sized, of_det, pictures), faults, replace(result.options, masks=None))
+        )
     for of_detector in inputs:
         _ = of_detector.paired  # logs what does not pair
     faults.raise_if_any()
     return inputs
 
 
-def open_lines(path: Path, inputs: Inputs, results: Sequence[ResultDocument], pictures: Path | None) -> Source:
+def open_lines(
+    path: Path, inputs: Inputs, results: Sequence[ResultDocument], pictures: Path | None
+) -> Source:
     """Index the ground truth of lines of results again.
 
     Raises
@@ -76,12 +82,19 @@ def open_lines(path: Path, inputs: Inputs, results: Sequence[ResultDocument], pi
         When no result is of lines, or of others, by the SHA-256 in its signature.
     """
     signed = {result.signed["gt_lines"] for result in results if "gt_lines" in result.signed}
-    lines, faults = opened_lines(path, inputs.gt, replace(inputs.options, gt_format=None, images=pictures))
+    lines, faults = opened_lines(
+        path, inputs.gt, replace(inputs.options, gt_format=None, images=pictures)
+    )
     faults.raise_if_any()
     if signed != {lines.sha256[:8]}:
-        were = f"lines of SHA-256 {', '.join(sorted(signed))}" if signed else "no ground truth of lines"
+        were = (
+            f"lines of SHA-256 {', '.join(sorted(signed))}"
+            if signed
+            else "no ground truth of lines"
+        )
         raise InputError(
-            f"{path}: is not what was evaluated ({were}, here {lines.sha256[:8]}); give that file, or leave out --lines"
+            f"{path}: is not what was evaluated ({were}, here {lines.sha256[:8]}); give that file,"
+            " or leave out --lines"
         )
     return lines
 
@@ -91,7 +104,8 @@ def _same_source(path: Path, side: Side, result: ResultDocument, faults: FaultLo
     source = formats.open_source(path, side, faults, evaluated.format, result.options)
     if source.sha256 != evaluated.sha256:
         raise InputError(
-            f"{path}: is not what was evaluated ({evaluated.file}, SHA-256 {evaluated.sha256[:8]}, here"
+            f"{path}: is not what was evaluated ({evaluated.file}, SHA-256 {evaluated.sha256[:8]},"
+            " here"
             f" {source.sha256[:8]}); give that file, or evaluate again"
         )
     return source if side == "gt" or minimum is None else only_confident(source, minimum)
@@ -117,7 +131,9 @@ class DrawnSide:
 
 @dataclass(frozen=True, slots=True)
 class DrawnImage:
-    """An image's size, width and height, if it is known, and its objects; of detections, one side per detector."""
+    """An image's size, width and height, if it is known, and its objects; of
+    detections, one side per detector.
+    """
 
     size: tuple[float, float] | None
     gt: DrawnSide
@@ -148,18 +164,24 @@ def read_shapes(inputs: Sequence[Inputs], start: int, stop: int) -> list[DrawnIm
         det = _read(of_detector.det, positions[named], of_detector.options.invalid, "det")
         faults.extend(det.faults)
         drawn = iter(_sides(det.objects))
-        det_sides.append([next(drawn) if present else DrawnSide([], []) for present in named.tolist()])
+        det_sides.append(
+            [next(drawn) if present else DrawnSide([], []) for present in named.tolist()]
+        )
     faults.raise_if_any()
     return [
         DrawnImage(
-            (width, height) if width > 0 and height > 0 else None, gt_sides[k], [sides[k] for sides in det_sides]
+            (width, height) if width > 0 and height > 0 else None,
+            gt_sides[k],
+            [sides[k] for sides in det_sides],
         )
         for k, (height, width) in enumerate(_numbers(gt.sizes))
     ]
 
 
 def _read(source: Source, positions: Ints, invalid: str, side: Side) -> ReadImages:
-    """Read the objects that were evaluated; those that nothing could match are drawn where they are."""
+    """Read the objects that were evaluated; those that nothing could match
+    are drawn where they are.
+    """
     shown = "repair" if (invalid, side) == ("skip", "gt") else invalid
     return treat_invalid(source.read(positions), shown, side)[0]
 
@@ -171,7 +193,9 @@ def _sides(objects: Objects) -> list[DrawnSide]:
     for k in np.flatnonzero(objects.outlines.counts).tolist():
         shapes[k] = [number for corner in corners[bounds[k] : bounds[k + 1]] for number in corner]
     sides = []
-    for start, stop in zip(objects.offsets[:-1].tolist(), objects.offsets[1:].tolist(), strict=True):
+    for start, stop in zip(
+        objects.offsets[:-1].tolist(), objects.offsets[1:].tolist(), strict=True
+    ):
         confidence = None
         if objects.confidences is not None:
             known = objects.confidences[start:stop]
@@ -189,7 +213,8 @@ def _numbers(values: Floats) -> list[list[float]]:
 
 
 def pictures_of(folder: Path, names: Sequence[str]) -> list[Path | None]:
-    """Return each image's picture of `MEDIA_TYPES` in a folder or below it (`image_sizes.find_pictures`).
+    """Return each image's picture of `MEDIA_TYPES` in a folder or below it
+    (`image_sizes.find_pictures`).
 
     Raises
     ------
@@ -199,7 +224,8 @@ def pictures_of(folder: Path, names: Sequence[str]) -> list[Path | None]:
     pictures = find_pictures(folder, names, tuple(MEDIA_TYPES))
     if names and not any(pictures):
         raise InputError(
-            f"{folder}: holds no picture of any image; expected {quote(names[0])} with one of {', '.join(MEDIA_TYPES)}"
+            f"{folder}: holds no picture of any image; expected {quote(names[0])} with one of"
+            f" {', '.join(MEDIA_TYPES)}"
         )
     return pictures
 
@@ -214,7 +240,8 @@ def refuse_too_large(pictures: Sequence[Path | None]) -> None:
     size = sum(_size(path) for path in pictures if path is not None)
     if size > MOST_EMBEDDED_BYTES:
         raise InputError(
-            f"pictures of {size / 1e6:.0f} MB are too much for one file (at most {MOST_EMBEDDED_BYTES / 1e6:.0f} MB);"
+            f"pictures of {size / 1e6:.0f} MB are too much for one file (at most"
+            f" {MOST_EMBEDDED_BYTES / 1e6:.0f} MB);"
             " leave out --embed, then they are linked"
         )
 

@@ -1,4 +1,6 @@
-"""The HTML file: a skeleton, style and script, and all data as JSON that markup cannot break out of."""
+"""The HTML file: a skeleton, style and script, and all data as JSON that
+markup cannot break out of.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,14 @@ from evaltex_cli.diagnosis.error_types import Thresholds
 from evaltex_cli.errors import InputError, counted
 from evaltex_cli.evaluation.tally import ImageResult, ObjectResult
 from evaltex_cli.protocols.matches import MATCH_TYPES
-from evaltex_cli.report.inputs import DrawnSide, data_url, link, pictures_of, read_shapes, refuse_too_large
+from evaltex_cli.report.inputs import (
+    DrawnSide,
+    data_url,
+    link,
+    pictures_of,
+    read_shapes,
+    refuse_too_large,
+)
 from evaltex_cli.report.subject import Losses, Result, Subject, image_names
 from evaltex_cli.results import significance
 from evaltex_cli.results.result_document import Bootstrap, Intervals, ResultDocument
@@ -30,7 +39,9 @@ from evaltex_cli.version import __version__
 
 NAME, COMPARISON_NAME = "report.html", "comparison.html"
 CHUNK_IMAGES = 50
-"""Number of images with their details in one block, which the page parses when one of them is opened."""
+"""Number of images with their details in one block, which the page parses
+when one of them is opened.
+"""
 DECIMALS = 5
 """Of what is shown of images and objects; the results' .json has full precision."""
 _CODE = {name: code for code, name in enumerate(MATCH_TYPES)}
@@ -59,15 +70,20 @@ class Made:
     pictures: int
 
     def __str__(self) -> str:
-        images, pictures = counted(self.images, "{count} image[s]"), counted(self.pictures, "{count} picture[s]")
+        images, pictures = (
+            counted(self.images, "{count} image[s]"),
+            counted(self.pictures, "{count} picture[s]"),
+        )
         return f"{self.bytes / 1e6:.1f} MB, {images}, {pictures}"
 
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """The folder of the images' pictures, and whether they become part of the file, which else links to them.
+    """The folder of the images' pictures, and whether they become part of the file, which else
+    links to them.
 
-    `page_folder` is where the file will be in the end, which links are relative to; by default where it is written.
+    `page_folder` is where the file will be in the end, which links are relative to; by default
+    where it is written.
     """
 
     folder: Path | None = None
@@ -93,13 +109,16 @@ def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made
     if pictures.folder is not None:
         if not names:
             raise InputError(
-                f"{subject.results[0]}: holds no images' results to draw; run that evaluation again with -a"
+                f"{subject.results[0]}: holds no images' results to draw; run that evaluation again"
+                " with -a"
             )
         paths = pictures_of(pictures.folder, names)
     if pictures.embed:
         refuse_too_large(paths)
     folder = pictures.page_folder or file.parent
-    urls = [None if path is None else True if pictures.embed else link(path, folder) for path in paths]
+    urls = [
+        None if path is None else True if pictures.embed else link(path, folder) for path in paths
+    ]
     with written(file) as out:
         out.writelines(_head())
         out.writelines(_overview(subject, names))
@@ -118,10 +137,13 @@ def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made
 
 
 def _head() -> Iterator[str]:
-    """Everything before the data; its policy lets nothing run or load but what is in the file, and local pictures."""
+    """Everything before the data; its policy lets nothing run or load but
+    what is in the file, and local pictures.
+    """
     style, script = _resource("report.css"), _resource("report.js")
     policy = (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; img-src data: file: 'self'"
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}';"
+        " img-src data: file: 'self'"
     )
     skeleton = _resource("report.html")
     for mark, content in (("POLICY", policy), ("VERSION", __version__), ("STYLE", style)):
@@ -158,12 +180,15 @@ def _losses(losses: Losses) -> JsonObject:
         return {"note": losses}
     return {
         "systems": [
-            {name: shown[name] for name in _LOSS_PARTS if shown[name] is not None} for shown in map(asdict, losses)
+            {name: shown[name] for name in _LOSS_PARTS if shown[name] is not None}
+            for shown in map(asdict, losses)
         ]
     }
 
 
-def _images(subject: Subject, urls: Sequence[str | bool | None], start: int, stop: int) -> Iterator[JsonObject]:
+def _images(
+    subject: Subject, urls: Sequence[str | bool | None], start: int, stop: int
+) -> Iterator[JsonObject]:
     """Some images' objects, and what every protocol says of them."""
     drawn = read_shapes(subject.inputs, start, stop) if subject.inputs else []
     of_images = [[result.document.images[start:stop] for result in row] for row in subject.rows]
@@ -172,13 +197,17 @@ def _images(subject: Subject, urls: Sequence[str | bool | None], start: int, sto
         image: JsonObject = {
             "gt": {"id": [one.id for one in complete[0][k].objects]},
             "det": [{"id": [one.id for one in images[k].detections]} for images in complete],
-            "matches": [[_matches(images[k]) if images else None for images in row] for row in of_images],
+            "matches": [
+                [_matches(images[k]) if images else None for images in row] for row in of_images
+            ],
             "picture": urls[start + k],
         }
         if drawn:
             image["size"] = drawn[k].size
             image["gt"] |= _drawn(drawn[k].gt)
-            image["det"] = [side | _drawn(of) for side, of in zip(image["det"], drawn[k].det, strict=True)]
+            image["det"] = [
+                side | _drawn(of) for side, of in zip(image["det"], drawn[k].det, strict=True)
+            ]
         yield image
 
 
@@ -188,11 +217,14 @@ def _drawn(side: DrawnSide) -> JsonObject:
 
 
 def _island(name: str, value: Any) -> str:
-    """Data as a script element that is not run; with `<` escaped, nothing in it can end the element.
+    """Data as a script element that is not run; with `<` escaped, nothing in it can end the
+    element.
 
     Lone surrogates, of file names that are no UTF-8, become JSON's escapes.
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace(
+        "<", "\\u003c"
+    )
     text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     return f'<script type="application/json" id="{name}">{text}</script>\n'
 
@@ -206,9 +238,11 @@ def _resource(name: str) -> str:
 
 
 def _protocol(results: Sequence[Result]) -> JsonObject:
-    """Everything of one protocol but its images' objects: scores, intervals, histograms, plots, the table of images.
+    """Everything of one protocol but its images' objects: scores, intervals, histograms, plots, the
+    table of images.
 
-    Several results share the intervals of their comparison; a single one has its run's, or such as are made here.
+    Several results share the intervals of their comparison; a single one has its run's, or such as
+    are made here.
     """
     protocol = results[0].protocol
     content: JsonObject = {
@@ -226,7 +260,9 @@ def _protocol(results: Sequence[Result]) -> JsonObject:
         bounds = [_intervals(result) for result in results]
         for (intervals, _), system in zip(bounds, content["systems"], strict=True):
             system["intervals"] = intervals
-        content["footer"] = list(dict.fromkeys(warning for _, warnings in bounds for warning in warnings))
+        content["footer"] = list(
+            dict.fromkeys(warning for _, warnings in bounds for warning in warnings)
+        )
     return content
 
 
@@ -238,10 +274,15 @@ def _level(document: ResultDocument) -> float:
 def _comparison(comparison: comparison.Comparison) -> JsonObject:
     detectors = range(1, len(comparison.systems))
     scores = [
-        asdict(score) | {"p_shown": ["", *(" / ".join(p_cells(comparison, score, k)) for k in detectors)]}
+        asdict(score)
+        | {"p_shown": ["", *(" / ".join(p_cells(comparison, score, k)) for k in detectors)]}
         for score in comparison.scores
     ]
-    return {"level": significance.LEVEL, "comparison": scores, "footer": footer(comparison, significance.LEVEL)}
+    return {
+        "level": significance.LEVEL,
+        "comparison": scores,
+        "footer": footer(comparison, significance.LEVEL),
+    }
 
 
 def _system_content(result: Result) -> JsonObject:
@@ -252,9 +293,17 @@ def _system_content(result: Result) -> JsonObject:
         "parameters": document.parameters,
         "inputs": asdict(document.inputs),
         "warnings": document.warnings,
-        "scores": {name: value for name, value in scores.items() if value is None or isinstance(value, int | float)},
+        "scores": {
+            name: value
+            for name, value in scores.items()
+            if value is None or isinstance(value, int | float)
+        },
         "histograms": [
-            {"name": name, "shares": value, "counts": document.totals.get(name.replace("_histogram", "_bins"))}
+            {
+                "name": name,
+                "shares": value,
+                "counts": document.totals.get(name.replace("_histogram", "_bins")),
+            }
             for name, value in scores.items()
             if name.endswith("_histogram") and isinstance(value, list)
         ],
@@ -268,7 +317,9 @@ def _intervals(result: Result) -> tuple[Intervals, list[str]]:
     if stored is not None or result.system is None:
         return stored or {}, []
     system = result.system
-    return significance.intervals(system.rows, system.score, Bootstrap(significance.LEVEL, significance.RESAMPLES, 0))
+    return significance.intervals(
+        system.rows, system.score, Bootstrap(significance.LEVEL, significance.RESAMPLES, 0)
+    )
 
 
 def _index(results: Sequence[Result]) -> list[JsonObject] | None:
@@ -278,7 +329,10 @@ def _index(results: Sequence[Result]) -> list[JsonObject] | None:
     return [
         {
             "scores": {
-                name: [None if isnan(value) else _short(value) for value in result.document.table.scores[name].tolist()]
+                name: [
+                    None if isnan(value) else _short(value)
+                    for value in result.document.table.scores[name].tolist()
+                ]
                 for name in result.protocol.headline
             },
             "counts": result.document.table.counts.T.tolist(),

@@ -1,4 +1,6 @@
-"""What a report is of: results of earlier runs or of the run at hand, their inputs, and where the score is lost."""
+"""What a report is of: results of earlier runs or of the run at hand, their
+inputs, and where the score is lost.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +22,18 @@ from evaltex_cli.results.result_document import ResultDocument
 from evaltex_cli.runtime import OrderedMap
 
 OF_MASKS = (
-    "These results are of label pictures. Mistakes are found and repaired by outlines, so where their score is lost is"
+    "These results are of label pictures. Mistakes are found and repaired by outlines, so where"
+    " their score is lost is"
     " not shown."
 )
 OF_LINES = (
-    "These results are of a ground truth of lines. To see where their score is lost, make the report with --gt, --det"
+    "These results are of a ground truth of lines. To see where their score is lost, make the"
+    " report with --gt, --det"
     " and --lines."
 )
 SCORED_OTHERWISE = (
-    "These results were made by another version, and this one scores the same detections otherwise; evaluate again to"
+    "These results were made by another version, and this one scores the same detections otherwise;"
+    " evaluate again to"
     " see where the score is lost."
 )
 Losses: TypeAlias = list[Diagnosis] | str
@@ -78,17 +83,26 @@ class Subject:
     @property
     def without_images(self) -> list[Path]:
         """The results that have no images."""
-        return [path for k, path in enumerate(self.results) if not any(row[k].document.images for row in self.rows)]
+        return [
+            path
+            for k, path in enumerate(self.results)
+            if not any(row[k].document.images for row in self.rows)
+        ]
 
     def with_losses(self, ordered_map: OrderedMap = map) -> Subject:
-        """Evaluate all inputs again to see where the score is lost; without inputs this is not known.
+        """Evaluate all inputs again to see where the score is lost; without inputs this is not
+        known.
 
         Parameters
         ----------
         ordered_map : callable
             What does the work (`workers`); `map` does it here.
         """
-        return replace(self, losses=_losses_of_inputs(self.rows, self.inputs, ordered_map)) if self.inputs else self
+        return (
+            replace(self, losses=_losses_of_inputs(self.rows, self.inputs, ordered_map))
+            if self.inputs
+            else self
+        )
 
 
 def read(
@@ -108,7 +122,8 @@ def read(
     labels : sequence of str, optional
         The detectors' names; the folders' names by default.
     gt, det : Path, sequence of Path
-        The inputs of these runs, one of `det` per detector; without them objects are listed but not drawn.
+        The inputs of these runs, one of `det` per detector; without them objects are listed but not
+        drawn.
     pictures : Path, optional
         As for `open_evaluated`.
     lines : Path, optional
@@ -122,29 +137,42 @@ def read(
     rows = _read_results(results, labels or _labels(results))
     names = image_names(rows)
     if not names and gt is not None:
-        raise InputError(f"{results[0]}: holds no images' results to draw; run that evaluation again with -a")
+        raise InputError(
+            f"{results[0]}: holds no images' results to draw; run that evaluation again with -a"
+        )
     documents = [result.document for result in rows[0]]
     if len({document.inputs.gt.sha256 for document in documents}) > 1:
-        raise InputError("the results are of different ground truths; evaluate all detectors on one")
+        raise InputError(
+            "the results are of different ground truths; evaluate all detectors on one"
+        )
     if (gt is None) != (not det) or (det and len(det) != len(results)):
-        raise InputError(f"give --gt and one --det for each result folder ({len(results)}), or neither")
+        raise InputError(
+            f"give --gt and one --det for each result folder ({len(results)}), or neither"
+        )
     if gt is None:
         if lines is not None:
             raise InputError(
-                f"{lines}: a ground truth of lines goes with --gt and --det; give them too, or leave it out"
+                f"{lines}: a ground truth of lines goes with --gt and --det; give them too, or"
+                " leave it out"
             )
         return Subject(results, rows)
     inputs = open_evaluated(gt, det, documents, pictures)
     if lines is not None:
-        opened = open_lines(lines, inputs[0], [result.document for row in rows for result in row], pictures)
-        inputs = [replace(one, lines=opened, options=replace(one.options, lines=lines)) for one in inputs]
+        opened = open_lines(
+            lines, inputs[0], [result.document for row in rows for result in row], pictures
+        )
+        inputs = [
+            replace(one, lines=opened, options=replace(one.options, lines=lines)) for one in inputs
+        ]
     if inputs[0].gt.names != names:
         raise InputError(f"{gt}: has other images than {results[0]}; evaluate again")
     return Subject(results, rows, inputs)
 
 
 def of_run(folder: Path, label: str, inputs: Inputs, diagnoses: Sequence[Diagnosis]) -> Subject:
-    """Return what a report shows of a run that was just made into a folder; without diagnoses, not where it loses."""
+    """Return what a report shows of a run that was just made into a folder;
+    without diagnoses, not where it loses.
+    """
     rows = _read_results([folder], [label])
     by_protocol = {diagnosis.protocol: diagnosis for diagnosis in diagnoses}
     return Subject([folder], rows, [inputs], _losses(rows, [by_protocol]) if diagnoses else None)
@@ -161,17 +189,23 @@ def _read_results(paths: Sequence[Path], labels: Sequence[str]) -> list[list[Res
     Returns
     -------
     list of list of Result
-        One list per protocol that all folders have, in the registry's order; in each, one result per folder.
+        One list per protocol that all folders have, in the registry's order; in each, one result
+        per folder.
 
     Raises
     ------
     InputError
-        When a folder contains no result, they have no protocol in common, or they are of different inputs.
+        When a folder contains no result, they have no protocol in common, or they are of different
+        inputs.
     """
-    by_result = [_by_protocol(path, label, len(paths) > 1) for path, label in zip(paths, labels, strict=True)]
+    by_result = [
+        _by_protocol(path, label, len(paths) > 1) for path, label in zip(paths, labels, strict=True)
+    ]
     common = [name for name in PROTOCOLS if all(name in results for results in by_result)]
     if not common:
-        raise InputError(f"{', '.join(map(str, paths))}: have no protocol in common; evaluate both by the same")
+        raise InputError(
+            f"{', '.join(map(str, paths))}: have no protocol in common; evaluate both by the same"
+        )
     for path, results in zip(paths, by_result, strict=True):
         _refuse_mixed(path, [results[name] for name in common])
     return [[results[name] for results in by_result] for name in common]
@@ -188,7 +222,9 @@ def _by_protocol(path: Path, label: str, is_compared: bool) -> dict[str, Result]
         system = detector_results.of_document(file, document, label) if document.images else None
         results[document.protocol] = Result(label, load(document.protocol), document, system)
     if not results:
-        raise InputError(f"{path}: holds no results; expected PROTOCOL.json ({', '.join(PROTOCOLS)})")
+        raise InputError(
+            f"{path}: holds no results; expected PROTOCOL.json ({', '.join(PROTOCOLS)})"
+        )
     return results
 
 
@@ -200,16 +236,20 @@ def _refuse_mixed(path: Path, results: Sequence[Result]) -> None:
         names = f"{first.protocol} and {result.protocol}"
         if options.invalid != expected.invalid:
             raise InputError(
-                f"{path}: {names} are results of different policies for invalid polygons ({expected.invalid} and"
+                f"{path}: {names} are results of different policies for invalid polygons"
+                f" ({expected.invalid} and"
                 f" {options.invalid}); evaluate both in one run"
             )
         if options.min_confidence != expected.min_confidence:
             raise InputError(
-                f"{path}: {names} are results of different least confidences ({expected.min_confidence} and"
+                f"{path}: {names} are results of different least confidences"
+                f" ({expected.min_confidence} and"
                 f" {options.min_confidence}); evaluate both in one run"
             )
         if _hashes(result) != _hashes(first):
-            raise InputError(f"{path}: {names} are results of different inputs; evaluate both in one run")
+            raise InputError(
+                f"{path}: {names} are results of different inputs; evaluate both in one run"
+            )
 
 
 def _hashes(document: ResultDocument) -> tuple[str, str]:
@@ -224,7 +264,12 @@ def image_names(results: Sequence[Sequence[Result]]) -> list[str]:
     InputError
         When two results differ in them.
     """
-    lists = [result.document.table.rows.names for row in results for result in row if result.document.images]
+    lists = [
+        result.document.table.rows.names
+        for row in results
+        for result in row
+        if result.document.images
+    ]
     if any(names != lists[0] for names in lists):
         raise InputError("the results are of different images; evaluate all on one ground truth")
     return list(lists[0]) if lists else []
@@ -244,7 +289,9 @@ def _losses_of_inputs(
     ordered_map : callable
         What does the work.
     """
-    measured = [row for row in rows if not any(_is_of_more(result.document, inputs[0]) for result in row)]
+    measured = [
+        row for row in rows if not any(_is_of_more(result.document, inputs[0]) for result in row)
+    ]
     diagnoses = [
         {
             diagnosis.protocol: diagnosis
@@ -256,31 +303,50 @@ def _losses_of_inputs(
 
 
 def _is_of_more(document: ResultDocument, inputs: Inputs) -> bool:
-    """Whether a result is of more than these inputs: of label pictures, or of lines that are not among them."""
-    return document.options.masks is not None or ("gt_lines" in document.signed and inputs.lines is None)
+    """Whether a result is of more than these inputs: of label pictures, or of
+    lines that are not among them.
+    """
+    return document.options.masks is not None or (
+        "gt_lines" in document.signed and inputs.lines is None
+    )
 
 
-def _losses(rows: Sequence[Sequence[Result]], diagnoses: Sequence[Mapping[str, Diagnosis]]) -> list[Losses]:
-    """Take from the diagnoses of each detector, by protocol and without those of label pictures, what fits the rows."""
-    return [_losses_of_row(row, [by_protocol.get(row[0].protocol.name) for by_protocol in diagnoses]) for row in rows]
+def _losses(
+    rows: Sequence[Sequence[Result]], diagnoses: Sequence[Mapping[str, Diagnosis]]
+) -> list[Losses]:
+    """Take from the diagnoses of each detector, by protocol and without those
+    of label pictures, what fits the rows.
+    """
+    return [
+        _losses_of_row(row, [by_protocol.get(row[0].protocol.name) for by_protocol in diagnoses])
+        for row in rows
+    ]
 
 
 def _losses_of_row(row: Sequence[Result], diagnoses: Sequence[Diagnosis | None]) -> Losses:
     known = [diagnosis for diagnosis in diagnoses if diagnosis is not None]
     if len(known) < len(row):
         return OF_LINES if any("gt_lines" in result.document.signed for result in row) else OF_MASKS
-    fit = all(_is_of(one.scores, result.document.scores) for one, result in zip(known, row, strict=True))
+    fit = all(
+        _is_of(one.scores, result.document.scores) for one, result in zip(known, row, strict=True)
+    )
     return known if fit else SCORED_OTHERWISE
 
 
 def _is_of(computed: Mapping[str, float], stored: Mapping[str, Any]) -> bool:
-    return all(math.isclose(value, stored.get(name) or 0.0, abs_tol=1e-9) for name, value in computed.items())
+    return all(
+        math.isclose(value, stored.get(name) or 0.0, abs_tol=1e-9)
+        for name, value in computed.items()
+    )
 
 
-def _diagnosed(results: Sequence[Result], inputs: Inputs, ordered_map: OrderedMap) -> list[Diagnosis]:
+def _diagnosed(
+    results: Sequence[Result], inputs: Inputs, ordered_map: OrderedMap
+) -> list[Diagnosis]:
     if not results:
         return []
     parameters = {
-        result.protocol.name: config.checked(result.protocol.name, result.document.parameters) for result in results
+        result.protocol.name: config.checked(result.protocol.name, result.document.parameters)
+        for result in results
     }
     return diagnosed(inputs, parameters, Diagnostician(), ordered_map)

@@ -1,6 +1,7 @@
 """How the files that commands write begin, by which a command recognises what it may replace.
 
-Only patterns: what writes these files is not imported. `tests/runtime/test_outputs.py` compares them with the files.
+Only patterns: what writes these files is not imported. `tests/runtime/test_outputs.py` compares
+them with the files.
 """
 
 from __future__ import annotations
@@ -26,15 +27,23 @@ _TAIL_BYTES = 1 << 16
 KINDS = {
     "comparison": re.compile(
         rb"Differences to [^\n]{1,200}; [\d.]+% bootstrap |"
-        rb"protocol,score,detector,|<!-- evaltex comparison -->|% evaltex comparison\n|" + _DOCUMENT + b'comparison"'
+        rb"protocol,score,detector,|<!-- evaltex comparison -->|% evaltex comparison\n|"
+        + _DOCUMENT
+        + b'comparison"'
     ),
     "diagnosis": re.compile(
-        rb"[\w-]+: change of the scores when |protocol,part,row,|<!-- evaltex diagnosis -->|% evaltex diagnosis\n|"
+        (
+            rb"[\w-]+: change of the scores when |protocol,part,row,|<!-- evaltex diagnosis -->|%"
+            rb" evaltex diagnosis\n|"
+        )
         + _DOCUMENT
         + b'diagnosis"'
     ),
     "validation": re.compile(
-        rb"ground truth: .*\n  format |level,kind,side,|<!-- evaltex validation -->|% evaltex validation\n|"
+        (
+            rb"ground truth: .*\n  format |level,kind,side,|<!-- evaltex validation -->|% evaltex"
+            rb" validation\n|"
+        )
         + _DOCUMENT
         + b'validation"'
     ),
@@ -43,7 +52,9 @@ KINDS = {
     "junit": re.compile(rb'<\?xml [^>]*\?>\n<testsuites><testsuite name="evaltex"'),
     "data": re.compile(rb"(?!)"),
 }
-"""The files that other commands write. Data in the formats of other programs have no such mark: none is recognised."""
+"""The files that other commands write. Data in the formats of other programs
+have no such mark: none is recognised.
+"""
 
 
 def is_result(path: Path) -> bool:
@@ -53,11 +64,15 @@ def is_result(path: Path) -> bool:
 
 def is_of(kind: str) -> IsOwn:
     """Return what recognises a file of one of the `KINDS`."""
-    return lambda path: begins(path, KINDS[kind]) or (kind == "objects" and is_parquet_of_objects(path))
+    return lambda path: (
+        begins(path, KINDS[kind]) or (kind == "objects" and is_parquet_of_objects(path))
+    )
 
 
 def is_parquet_of_objects(path: Path) -> bool:
-    """Whether a file is Parquet with the mark of `--objects` in its metadata, which are at the end."""
+    """Whether a file is Parquet with the mark of `--objects` in its metadata,
+    which are at the end.
+    """
     if not path.is_file():
         return False
     with path.open("rb") as file:

@@ -1,7 +1,8 @@
-"""The images of a result as columns of numbers: some hundred bytes per image, however many objects it has.
+"""The images of a result as columns of numbers: some hundred bytes per image, however many objects
+it has.
 
-Comparisons and reports of large data sets work on these columns. The images' full results, with the partners of every
-object, are decoded one image at a time (`stored_images`) or not at all.
+Comparisons and reports of large data sets work on these columns. The images' full results, with the
+partners of every object, are decoded one image at a time (`stored_images`) or not at all.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class ObjectColumns(NamedTuple):
 
 
 class StoredRows(NamedTuple):
-    """The evidence of all images in the form of JSON: columns by the names there, of whatever version wrote it."""
+    """The evidence of all images in the form of JSON: columns by the names
+    there, of whatever version wrote it.
+    """
 
     names: Sequence[str]
     columns: Mapping[str, NDArray[Any]]
@@ -129,16 +132,22 @@ class ImageTableBuilder:
         self._pending, self._pending_objects = [], 0
 
 
-def _of_images(images: Sequence[ImageResult], headline: Sequence[str], with_objects: bool) -> ImageTable:
+def _of_images(
+    images: Sequence[ImageResult], headline: Sequence[str], with_objects: bool
+) -> ImageTable:
     entries = [entry for image in images for entry in image.objects]
     offsets = offsets_of(np.array([len(image.objects) for image in images], np.int64))
     types = np.array([_CODE[one.match] for one in entries], np.uint8)
-    false_positives = [sum(_CODE[one.match] == FALSE_POSITIVE for one in image.detections) for image in images]
+    false_positives = [
+        sum(_CODE[one.match] == FALSE_POSITIVE for one in image.detections) for image in images
+    ]
     objects = None
     if with_objects:
         names = entries[0].values if entries else ()
         ids = np.array([one.id for one in entries], np.int64)
-        objects = ObjectColumns(ids, types, {name: _floats([one.values[name] for one in entries]) for name in names})
+        objects = ObjectColumns(
+            ids, types, {name: _floats([one.values[name] for one in entries]) for name in names}
+        )
     totals = images[0].totals if images else {}
     scores = [defined(image.scores, image.totals) for image in images]
     return ImageTable(
@@ -159,7 +168,9 @@ def table_of(run: Run, batch: ImageBatch, evidence: Evidence) -> ImageTable:
         raise ValueError("evidence was made without matches")
     gt, det = evidence.matches
     scores = [defined(image_scores(run, tally), tally.as_dict()) for tally in evidence.tally.rows()]
-    false_positives = np.bincount(batch.det.image[det.types == FALSE_POSITIVE], minlength=len(batch.names))
+    false_positives = np.bincount(
+        batch.det.image[det.types == FALSE_POSITIVE], minlength=len(batch.names)
+    )
     return ImageTable(
         StoredRows(list(batch.names), evidence.tally.as_dict()),
         {name: _floats([score.get(name) for score in scores]) for name in run.protocol.headline},
@@ -180,7 +191,9 @@ def _counts(types: NDArray[np.uint8], offsets: Ints, false_positives: Ints) -> I
 
 
 def _floats(values: Sequence[Any]) -> Floats:
-    return np.array([value if isinstance(value, int | float) else np.nan for value in values], np.float64)
+    return np.array(
+        [value if isinstance(value, int | float) else np.nan for value in values], np.float64
+    )
 
 
 def _evidence(values: Sequence[Any]) -> NDArray[Any]:
@@ -190,14 +203,20 @@ def _evidence(values: Sequence[Any]) -> NDArray[Any]:
 
 def _joined(parts: Sequence[ImageTable]) -> ImageTable:
     """The table of the images of all parts, one after the other."""
-    rows, objects = [part.rows for part in parts], [part.objects for part in parts if part.objects is not None]
+    rows, objects = (
+        [part.rows for part in parts],
+        [part.objects for part in parts if part.objects is not None],
+    )
     joined = None
     if len(objects) == len(parts):
         filled = [part for part in objects if len(part.ids)] or objects[:1]
         joined = ObjectColumns(
             np.concatenate([part.ids for part in objects]),
             np.concatenate([part.types for part in objects]),
-            {name: np.concatenate([part.values[name] for part in filled]) for name in filled[0].values},
+            {
+                name: np.concatenate([part.values[name] for part in filled])
+                for name in filled[0].values
+            },
         )
     return ImageTable(
         StoredRows(
@@ -216,18 +235,27 @@ def _concatenated(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDAr
 
 
 def first_difference(one: ImageTable, other: ImageTable) -> int | None:
-    """Return the first image of which two tables have another name or other objects; None where there is none."""
+    """Return the first image of which two tables have another name or other
+    objects; None where there is none.
+    """
     if len(one.rows.names) != len(other.rows.names):
         return 0
     same: Callable[[Any, Any], bool] = np.array_equal
     ours, theirs = one.known_objects, other.known_objects
-    if one.rows.names == other.rows.names and same(one.offsets, other.offsets) and same(ours.ids, theirs.ids):
+    if (
+        one.rows.names == other.rows.names
+        and same(one.offsets, other.offsets)
+        and same(ours.ids, theirs.ids)
+    ):
         return None
     return next(
         k
         for k, names in enumerate(zip(one.rows.names, other.rows.names, strict=True))
         if names[0] != names[1]
-        or not same(ours.ids[one.offsets[k] : one.offsets[k + 1]], theirs.ids[other.offsets[k] : other.offsets[k + 1]])
+        or not same(
+            ours.ids[one.offsets[k] : one.offsets[k + 1]],
+            theirs.ids[other.offsets[k] : other.offsets[k + 1]],
+        )
     )
 
 

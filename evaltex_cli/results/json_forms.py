@@ -14,11 +14,15 @@ _BEYOND = 1e100
 MISSING = object()
 """In place of a value that a document does not have."""
 Decoder: TypeAlias = Callable[[Any], Any]
-"""Returns a value that has the right form, as a record if there is one for it; raises `Unfit` for any other."""
+"""Returns a value that has the right form, as a record if there is one for
+it; raises `Unfit` for any other.
+"""
 
 
 class Unfit(Exception):
-    """A value that does not have the right form: what was found, what was expected, and the steps that lead to it."""
+    """A value that does not have the right form: what was found, what was
+    expected, and the steps that lead to it.
+    """
 
     def __init__(self, found: Any, expected: str, where: Steps = ()) -> None:
         self.found, self.expected, self.where = found, expected, where
@@ -31,7 +35,11 @@ class Unfit(Exception):
         place = inside(self.where).removesuffix(": ")
         if self.found is MISSING:
             return f"{place} is missing"
-        kinds: dict[type, Callable[[Any], str]] = {list: lambda _: "a list", dict: lambda _: "an object", str: quote}
+        kinds: dict[type, Callable[[Any], str]] = {
+            list: lambda _: "a list",
+            dict: lambda _: "an object",
+            str: quote,
+        }
         shown = kinds.get(type(self.found), lambda value: json.dumps(value)[:80])(self.found)
         return f"{place} is {shown}, expected {self.expected}"
 
@@ -61,9 +69,15 @@ def number_or_null(value: Any) -> Any:
 
 TEXT = such(lambda value: isinstance(value, str), "a text")
 NUMBER = such(is_number, "a number")
-COUNT = such(lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0, "a number of things")
+COUNT = such(
+    lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
+    "a number of things",
+)
 BOOLEAN = such(lambda value: isinstance(value, bool), "true or false")
-PLAIN = such(lambda value: isinstance(value, str | bool) or is_number(value), "a text, a number, true or false")
+PLAIN = such(
+    lambda value: isinstance(value, str | bool) or is_number(value),
+    "a text, a number, true or false",
+)
 
 
 def list_of(value: Any, decode: Decoder) -> list[Any]:
@@ -104,7 +118,9 @@ def member(value: Any, name: str, decode: Decoder) -> Any:
 
 def record(of_type: Callable[..., Any], members: Mapping[str, Decoder]) -> Decoder:
     """Return a decoder of objects with these members, which become a record."""
-    return lambda value: of_type(**{name: member(value, name, decode) for name, decode in members.items()})
+    return lambda value: of_type(
+        **{name: member(value, name, decode) for name, decode in members.items()}
+    )
 
 
 def optional(decode: Decoder, default: Any = None) -> Decoder:

@@ -24,7 +24,8 @@ def svg(plot: Plot) -> str:
 def _lines(plot: Plot) -> Iterator[str]:
     low, high = _range(plot.x)
     yield (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}"'
+        f' height="{HEIGHT}"'
         ' font-family="sans-serif" font-size="13" role="img">'
     )
     yield f"<title>{escape(plot.title)}</title>"
@@ -33,9 +34,13 @@ def _lines(plot: Plot) -> Iterator[str]:
     yield from _axes(plot, low, high)
     for k, (label, values) in enumerate(plot.lines.items()):
         colour, dashes = STYLES[k % len(STYLES)]
-        stroke = f'fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dashes or "none"}"'
+        stroke = (
+            f'fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dashes or "none"}"'
+        )
         points = " ".join(
-            f"{_x(x, low, high):.2f},{_y(y):.2f}" for x, y in zip(plot.x, values, strict=True) if math.isfinite(y)
+            f"{_x(x, low, high):.2f},{_y(y):.2f}"
+            for x, y in zip(plot.x, values, strict=True)
+            if math.isfinite(y)
         )
         yield f'<polyline points="{points}" {stroke}/>'
         legend_x = LEFT + 150 * k
@@ -56,7 +61,10 @@ def _axes(plot: Plot, low: float, high: float) -> Iterator[str]:
         yield f'<text x="{x:.2f}" y="{bottom + 19}" text-anchor="middle">{tick:.6g}</text>'
     yield f'<path d="M{LEFT} {TOP}V{bottom}H{right}" fill="none" stroke="#333"/>'
     middle = (TOP + bottom) / 2
-    yield f'<text x="{(LEFT + right) / 2:g}" y="{HEIGHT - 16}" text-anchor="middle">{escape(plot.x_label)}</text>'
+    yield (
+        f'<text x="{(LEFT + right) / 2:g}" y="{HEIGHT - 16}"'
+        f' text-anchor="middle">{escape(plot.x_label)}</text>'
+    )
     yield (
         f'<text x="18" y="{middle:g}" text-anchor="middle" transform="rotate(-90 18 {middle:g})">'
         f"{escape(plot.y_label)}</text>"
@@ -71,7 +79,9 @@ def _range(x: Sequence[float]) -> tuple[float, float]:
 def _ticks(low: float, high: float) -> list[float]:
     """Round values within the range, at most ten steps."""
     step = 10 ** math.floor(math.log10((high - low) / MOST_X_TICKS))
-    step = next(step * factor for factor in (1, 2, 5, 10) if (high - low) / (step * factor) <= MOST_X_TICKS)
+    step = next(
+        step * factor for factor in (1, 2, 5, 10) if (high - low) / (step * factor) <= MOST_X_TICKS
+    )
     first = math.ceil(low / step - 1e-9)
     return [round(k * step, 12) for k in range(first, math.floor(high / step + 1e-9) + 1)]
 

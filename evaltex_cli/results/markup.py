@@ -11,7 +11,8 @@ Cell: TypeAlias = str | int | float | None
 Rows: TypeAlias = Iterable[Sequence[Cell]]
 """The first row is the head."""
 _LATEX = str.maketrans(
-    {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
+    {c: "\\" + c for c in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
 )
 _MARKDOWN = str.maketrans({c: "\\" + c for c in "\\`*_[]<>|#~"} | {"\n": " ", "\r": " "})
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
@@ -40,7 +41,11 @@ def in_latex(rows: Rows) -> str:
     return "\n".join([*lines, *map(_latex, body), r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-FORMS: Mapping[str, Callable[[Rows], str]] = {"csv": in_csv, "markdown": in_markdown, "latex": in_latex}
+FORMS: Mapping[str, Callable[[Rows], str]] = {
+    "csv": in_csv,
+    "markdown": in_markdown,
+    "latex": in_latex,
+}
 
 
 def markdown_rows(rows: Rows) -> Iterator[str]:
@@ -66,13 +71,17 @@ def latex_text(text: str) -> str:
 
 
 def shown(cell: Cell) -> str:
-    """Return a cell for reading: a number that is no count with four decimals, nothing as a dash."""
+    """Return a cell for reading: a number that is no count with four
+    decimals, nothing as a dash.
+    """
     return "-" if cell is None else f"{cell:.4f}" if isinstance(cell, float) else str(cell)
 
 
 def no_formula(text: str) -> str:
-    """Return a text with an apostrophe before it if a spreadsheet would take it for a formula, or it begins with one.
+    """Return a text with an apostrophe before it if a spreadsheet would take it for a formula, or
+    it begins with one.
 
-    So a reader gets every text again if it removes one apostrophe from the start of those that begin with one.
+    So a reader gets every text again if it removes one apostrophe from the start of those that
+    begin with one.
     """
     return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,8 +1,10 @@
-"""Results of runs over disjoint images, brought together: evidence adds up, and scores are functions of its sums.
+"""Results of runs over disjoint images, brought together: evidence adds up, and scores are
+functions of its sums.
 
-If all parts have their images' results (``-a``), totals are summed again from the images, exactly: they are those of
-one run over all images, to the last bit. Otherwise the parts' totals are summed. Counts are exact then too; a sum of
-floats was rounded once in each part, so it may differ from that of one run by half a unit in the last place per part.
+If all parts have their images' results (``-a``), totals are summed again from the images, exactly:
+they are those of one run over all images, to the last bit. Otherwise the parts' totals are summed.
+Counts are exact then too; a sum of floats was rounded once in each part, so it may differ from that
+of one run by half a unit in the last place per part.
 """
 
 from __future__ import annotations
@@ -74,7 +76,8 @@ def merge(paths: Sequence[Path], target: Path | None = None) -> list[Merged]:
     paths : sequence of Path
         Results' .json, or folders of them.
     target : Path, optional
-        The folder that the merged results are for. Results in it are no parts: they are of an earlier merge.
+        The folder that the merged results are for. Results in it are no parts: they are of an
+        earlier merge.
 
     Returns
     -------
@@ -84,9 +87,9 @@ def merge(paths: Sequence[Path], target: Path | None = None) -> list[Merged]:
     Raises
     ------
     InputError
-        When one cannot be read; when they differ in protocols, parameters, revision, version, masks, least confidence
-        or the policy for invalid polygons; when an image, or a whole ground truth, is in two of them; when what is in
-        the target would be lost.
+        When one cannot be read; when they differ in protocols, parameters, revision, version,
+        masks, least confidence or the policy for invalid polygons; when an image, or a whole ground
+        truth, is in two of them; when what is in the target would be lost.
     """
     files = [file for path in paths for file in reader.files(path)]
     earlier = results_in(paths, target) if target else []
@@ -100,11 +103,17 @@ def merge(paths: Sequence[Path], target: Path | None = None) -> list[Merged]:
     merged = []
     try:
         if target is not None:
-            _refuse_loss(target, earlier, [document for parts in documents.values() for _, document in parts])
-        hashes = {name: [one.inputs.gt.sha256 for _, one in parts] for name, parts in documents.items()}
+            _refuse_loss(
+                target, earlier, [document for parts in documents.values() for _, document in parts]
+            )
+        hashes = {
+            name: [one.inputs.gt.sha256 for _, one in parts] for name, parts in documents.items()
+        }
         if len({tuple(sorted(hashed)) for hashed in hashes.values()}) > 1:
             counts = ", ".join(f"{name} of {len(parts)}" for name, parts in documents.items())
-            raise InputError(f"the results are not all of the same protocols and ground truths: {counts} results")
+            raise InputError(
+                f"the results are not all of the same protocols and ground truths: {counts} results"
+            )
         for name in sorted(documents, key=list(PROTOCOLS).index):
             _refuse_unlike(documents[name])
             merged.append(_merged(documents[name]))
@@ -114,26 +123,33 @@ def merge(paths: Sequence[Path], target: Path | None = None) -> list[Merged]:
 
 
 def _refuse_loss(target: Path, earlier: Sequence[Path], parts: Sequence[ResultDocument]) -> None:
-    """Refuse to replace an evaluation, or a merged result that has more than the parts and is given as one."""
+    """Refuse to replace an evaluation, or a merged result that has more than
+    the parts and is given as one.
+    """
     present = {sha256 for part in parts for sha256 in part.ground_truths}
     given = {file.name for file in earlier}
     for file in reader.files(target) if target.is_dir() else ():
         document = reader.read(file)
         is_merged = document.extras.merged_from is not None
         if file.name in given and not is_merged:
-            raise InputError(f"{file}: is a part, and the merged result would replace it; give another result folder")
+            raise InputError(
+                f"{file}: is a part, and the merged result would replace it; give another result"
+                " folder"
+            )
         if outputs.is_forced():
             continue
         if not is_merged:
             raise InputError(
-                f"{file}: is an evaluation's result and would be replaced; give the folder of the merged result last,"
+                f"{file}: is an evaluation's result and would be replaced; give the folder of the"
+                " merged result last,"
                 " or --force to replace it"
             )
         lost = [sha256 for sha256 in document.ground_truths if sha256 not in present]
         if file.name in given and lost:
             more = counted(len(lost), "{count} ground truth[s]")
             raise InputError(
-                f"{file}: was merged from {more} that no other part has; give another result folder, or --force to"
+                f"{file}: was merged from {more} that no other part has; give another result"
+                " folder, or --force to"
                 " leave it out and replace it"
             )
 
@@ -147,14 +163,21 @@ def _refuse_unlike(parts: Sequence[tuple[Path, ResultDocument]]) -> None:
         for what, value in expected.items():
             if setting.get(what) != value:
                 raise InputError(
-                    f"{first_file} and {file} cannot be merged: {what} is {value} and {setting.get(what)};"
+                    f"{first_file} and {file} cannot be merged: {what} is {value} and"
+                    f" {setting.get(what)};"
                     " evaluate all parts in the same way"
                 )
     seen: dict[str, Path] = {}
     for file, part in parts:
-        for key in [*part.table.rows.names, *(f"ground truth {sha256}" for sha256 in part.ground_truths)]:
+        for key in [
+            *part.table.rows.names,
+            *(f"ground truth {sha256}" for sha256 in part.ground_truths),
+        ]:
             if key in seen:
-                raise InputError(f"{seen[key]} and {file}: {quote(key)} is in both; give parts without common images")
+                raise InputError(
+                    f"{seen[key]} and {file}: {quote(key)} is in both; give parts without common"
+                    " images"
+                )
             seen[key] = file
 
 
@@ -170,11 +193,15 @@ def _merged(parts: Sequence[tuple[Path, ResultDocument]]) -> Merged:
     protocol, setting = load(first.protocol), _setting(first)
     if setting["version"] != __version__ or setting["revision"] != str(protocol.version):
         raise InputError(
-            f"{parts[0][0]}: made by version {setting['version']}, revision {setting['revision']} of"
-            f" {protocol.name}; this is {__version__}, {protocol.version}: evaluate the parts again, or merge with that"
+            f"{parts[0][0]}: made by version {setting['version']}, revision {setting['revision']}"
+            " of"
+            f" {protocol.name}; this is {__version__}, {protocol.version}: evaluate the parts"
+            " again, or merge with that"
         )
     parameters = config.checked(protocol.name, first.parameters)
-    gt, det = (_summary([getattr(part.inputs, side) for _, part in parts]) for side in ("gt", "det"))
+    gt, det = (
+        _summary([getattr(part.inputs, side) for _, part in parts]) for side in ("gt", "det")
+    )
     complete = all(len(part.images) == part.inputs.gt.images for _, part in parts)
     images = [part.images for _, part in parts] if complete else []
     columns = [part.table.rows.columns for _, part in parts if complete and part.images]
@@ -183,7 +210,8 @@ def _merged(parts: Sequence[tuple[Path, ResultDocument]]) -> Merged:
     warnings = [warning for _, part in parts for warning in part.warnings]
     if not complete:
         warnings.append(
-            "not all parts hold their images' results (-a): sums of floats are of rounded totals, and images that two"
+            "not all parts hold their images' results (-a): sums of floats are of rounded totals,"
+            " and images that two"
             " parts have in common would not be noticed"
         )
     lines = _digest_of_lines([part for _, part in parts])
@@ -191,13 +219,21 @@ def _merged(parts: Sequence[tuple[Path, ResultDocument]]) -> Merged:
     scores = protocol.scores(tally, parameters)
     distinct = list(dict.fromkeys(warnings))
     evaluation = Evaluation(protocol, parameters, signed, gt, det, tally, scores, warnings=distinct)
-    return Merged(evaluation, images, [sha256 for _, part in parts for sha256 in part.ground_truths])
+    return Merged(
+        evaluation, images, [sha256 for _, part in parts for sha256 in part.ground_truths]
+    )
 
 
 def _digest_of_lines(parts: Sequence[ResultDocument]) -> str:
-    """Digits that stand for the ground truths of lines of all parts: those that all have, or a hash of all."""
+    """Digits that stand for the ground truths of lines of all parts: those
+    that all have, or a hash of all.
+    """
     digits = [part.signed.get("gt_lines", "") for part in parts]
-    return digits[0] if len(set(digits)) == 1 else hashlib.sha256("\n".join(digits).encode()).hexdigest()
+    return (
+        digits[0]
+        if len(set(digits)) == 1
+        else hashlib.sha256("\n".join(digits).encode()).hexdigest()
+    )
 
 
 def _row(part: ResultDocument) -> dict[str, NDArray[Any]]:
@@ -205,7 +241,9 @@ def _row(part: ResultDocument) -> dict[str, NDArray[Any]]:
 
 
 def _summary(parts: Sequence[InputSummary]) -> InputSummary:
-    """Counts add up; the hash is that of the lines ``<sha256>  <file>`` of the parts, in their order."""
+    """Counts add up; the hash is that of the lines ``<sha256>  <file>`` of
+    the parts, in their order.
+    """
     listing = "".join(f"{part.sha256}  {part.file}\n" for part in parts)
     formats = list(dict.fromkeys(part.format for part in parts))
     file = InputFile(
@@ -232,5 +270,6 @@ def files_of_images(merged: Merged) -> Iterator[ImageFiles]:
             yield of_images(merged.run, batch)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"a result of {merged.evaluation.protocol.name} is damaged (images: {quote(str(error))}); make it again"
+            f"a result of {merged.evaluation.protocol.name} is damaged (images:"
+            f" {quote(str(error))}); make it again"
         ) from error

@@ -1,7 +1,7 @@
 """One row for each object of either side and protocol, with its match: as CSV, or as Parquet.
 
-A batch's rows are made where the batch is measured. They wait in temporary files, one for each protocol, until the
-columns of all are known, so memory is bounded by a batch.
+A batch's rows are made where the batch is measured. They wait in temporary files, one for each
+protocol, until the columns of all are known, so memory is bounded by a batch.
 """
 
 from __future__ import annotations
@@ -30,19 +30,35 @@ from evaltex_cli.runtime.atomic_output import write_file, written
 from evaltex_cli.runtime.progress import phase
 
 Columns: TypeAlias = dict[str, list[Any]]
-"""Name -> one element for each object; of the protocol's own values None where they are undefined."""
+"""Name -> one element for each object; of the protocol's own values None
+where they are undefined.
+"""
 FIRST = ("protocol", "image", "side", "id", "match", "partners")
 BOX = ("x0", "y0", "x1", "y1")
 LAST = ("text", *BOX)
 """The columns after those of the protocols' own values; `FIRST` are those before them."""
 PARQUET = ".parquet"
 """The ending of a file that is not CSV."""
-_OTHERS = (".xlsx", ".xls", ".ods", ".json", ".jsonl", ".tsv", ".pq", ".feather", ".arrow", ".gz", ".zip")
+_OTHERS = (
+    ".xlsx",
+    ".xls",
+    ".ods",
+    ".json",
+    ".jsonl",
+    ".tsv",
+    ".pq",
+    ".feather",
+    ".arrow",
+    ".gz",
+    ".zip",
+)
 """Endings that promise something else."""
 
 
 def columns_of(_: Run, batch: ImageBatch, evidence: Evidence) -> Columns:
-    """Return the rows of a batch: the objects of each image, then its detections; all columns but `protocol`."""
+    """Return the rows of a batch: the objects of each image, then its
+    detections; all columns but `protocol`.
+    """
     matches = evidence.matches
     if matches is None:
         raise ValueError("evidence was made without matches")
@@ -57,7 +73,9 @@ def columns_of(_: Run, batch: ImageBatch, evidence: Evidence) -> Columns:
     return {name: [column[k] for k in order] for name, column in columns.items()}
 
 
-def _of_side(side: str, own: SideMatches, objects: Objects, partner_ids: Ints, names: Sequence[str]) -> Columns:
+def _of_side(
+    side: str, own: SideMatches, objects: Objects, partner_ids: Ints, names: Sequence[str]
+) -> Columns:
     linked, bounds = partner_ids[own.partners].tolist(), own.offsets.tolist()
     columns: Columns = {
         "side": [side] * objects.count,
@@ -82,14 +100,18 @@ class ObjectTable:
     Raises
     ------
     ConfigError
-        For a file whose ending promises another format; for ``.parquet`` when pyarrow is not installed.
+        For a file whose ending promises another format; for ``.parquet`` when pyarrow is not
+        installed.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._is_parquet = path.suffix.lower() == PARQUET
         if path.suffix.lower() in _OTHERS:
-            raise ConfigError(f"{path}: objects are written as .csv or .parquet; give a file with one of these endings")
+            raise ConfigError(
+                f"{path}: objects are written as .csv or .parquet; give a file with one of these"
+                " endings"
+            )
         if self._is_parquet:
             _pyarrow()
         self._open = ExitStack()
@@ -109,7 +131,9 @@ class ObjectTable:
         return Sink(columns_of, self.take)
 
     def take(self, run: Run, made: Columns) -> None:
-        """Keep the rows that `columns_of` has made of a batch; batches come in the order of the images."""
+        """Keep the rows that `columns_of` has made of a batch; batches come
+        in the order of the images.
+        """
         name = run.protocol.name
         if name not in self._rows:
             file = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")  # noqa: SIM115 (closed with the others)
@@ -126,13 +150,17 @@ class ObjectTable:
         InputError
             When the file cannot be written.
         """
-        known = dict.fromkeys(name for protocol in protocols for name in self._values.get(protocol, {}))
+        known = dict.fromkeys(
+            name for protocol in protocols for name in self._values.get(protocol, {})
+        )
         values = [name for name in known if name not in FIRST and name not in LAST]
         write = _write_parquet if self._is_parquet else _write_csv
         write(self.path, values, self._batches(protocols))
 
     def _batches(self, protocols: Sequence[str]) -> Iterator[Columns]:
-        with phase("writing the objects", "rows", sum(self._objects.get(name, 0) for name in protocols)) as writing:
+        with phase(
+            "writing the objects", "rows", sum(self._objects.get(name, 0) for name in protocols)
+        ) as writing:
             for name in protocols:
                 if name not in self._rows:
                     continue
@@ -175,7 +203,9 @@ def _write_parquet(path: Path, values: Sequence[str], batches: Iterable[Columns]
         "partners": arrow.list_(arrow.int64()),
     }
     heads = (*FIRST, *values, *LAST)
-    schema = arrow.schema([(name, kinds.get(name, number)) for name in heads], metadata={b"content": OBJECTS_MARK})
+    schema = arrow.schema(
+        [(name, kinds.get(name, number)) for name in heads], metadata={b"content": OBJECTS_MARK}
+    )
     with written(path) as file, parquet.ParquetWriter(file.buffer, schema) as writer:
         for columns in batches:
             nothing = [None] * len(columns["id"])
@@ -188,6 +218,7 @@ def _pyarrow() -> Any:
         import pyarrow
     except ImportError as error:
         raise ConfigError(
-            "pyarrow is not installed; --objects FILE.parquet needs it: pip install 'evaltex[tables]', or give a .csv"
+            "pyarrow is not installed; --objects FILE.parquet needs it: pip install"
+            " 'evaltex[tables]', or give a .csv"
         ) from error
     return pyarrow

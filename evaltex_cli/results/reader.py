@@ -60,7 +60,8 @@ _BEYOND_IDS = 1 << 63
 
 
 def files(path: Path) -> list[Path]:
-    """Return a result, or the results in a folder, after completing what a killed run has left there.
+    """Return a result, or the results in a folder, after completing what a killed run has left
+    there.
 
     Files that `compare`, `diagnose` and `validate` have written into the folder are left out.
 
@@ -102,7 +103,9 @@ def read(path: Path, with_objects: bool = False) -> ResultDocument:
         except ValueError:  # a line of an image is no JSON
             return _document(path, stored_images.read_whole(path, EXPECTED), with_objects)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error}); give {EXPECTED}") from error
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror or error}); give {EXPECTED}"
+        ) from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: is no JSON ({error}); expected {EXPECTED}") from error
 
@@ -113,10 +116,13 @@ def _document(path: Path, value: Any, with_objects: bool) -> ResultDocument:
     if "kind" in value:
         kind = quote(str(value["kind"]))
         raise InputError(
-            f"{path}: is an output of evaltex of the kind {kind}, and no result of one protocol; expected {EXPECTED}"
+            f"{path}: is an output of evaltex of the kind {kind}, and no result of one protocol;"
+            f" expected {EXPECTED}"
         )
     if value.get("schema") != SCHEMA:
-        raise InputError(f"{path}: has schema {quote(str(value.get('schema')))}; this version reads {SCHEMA}")
+        raise InputError(
+            f"{path}: has schema {quote(str(value.get('schema')))}; this version reads {SCHEMA}"
+        )
     decoded: JsonObject = {}
     faults = []
     for name, decode in _MEMBERS.items():
@@ -130,20 +136,27 @@ def _document(path: Path, value: Any, with_objects: bool) -> ResultDocument:
         checks = chain(_faults_of_scores(decoded), _faults_of_images(decoded, gathered))
         faults = list(islice(checks, _SHOWN_FAULTS))
     if faults:
-        raise InputError(f"{path}: is a damaged result ({'; '.join(faults[:_SHOWN_FAULTS])}); make it again")
+        raise InputError(
+            f"{path}: is a damaged result ({'; '.join(faults[:_SHOWN_FAULTS])}); make it again"
+        )
     extras = Extras(**{field.name: decoded.pop(field.name) for field in fields(Extras)})
     return ResultDocument(**decoded, extras=extras, table=gathered.table())
 
 
-# A result ------------------------------------------------------------------------------------------------------------
+# A result -----------------------------------------------------------------------------------------
 
 
 def _totals(value: Any) -> Totals:
-    return object_of(value, lambda one: list_of(one, NUMBER) if isinstance(one, list) else NUMBER(one))
+    return object_of(
+        value, lambda one: list_of(one, NUMBER) if isinstance(one, list) else NUMBER(one)
+    )
 
 
 def _scores(value: Any) -> Scores:
-    return object_of(value, lambda one: list_of(one, _bin_or_row) if isinstance(one, list) else number_or_null(one))
+    return object_of(
+        value,
+        lambda one: list_of(one, _bin_or_row) if isinstance(one, list) else number_or_null(one),
+    )
 
 
 def _bin_or_row(value: Any) -> Any:
@@ -169,7 +182,11 @@ def _texts(value: Any) -> list[str]:
 
 
 _INPUT = record(
-    InputSummary, {field.name: TEXT if isinstance(field.default, str) else COUNT for field in fields(InputSummary)}
+    InputSummary,
+    {
+        field.name: TEXT if isinstance(field.default, str) else COUNT
+        for field in fields(InputSummary)
+    },
 )
 _VERDICT = record(
     Verdict,
@@ -197,7 +214,9 @@ _match_type = such(lambda value: value in MATCH_TYPES, f"one of {', '.join(MATCH
 
 
 def _faults_of_scores(decoded: Mapping[str, Any]) -> Iterator[str]:
-    """Check names and kinds of the scores against those of the totals; not for unknown protocols and revisions."""
+    """Check names and kinds of the scores against those of the totals; not
+    for unknown protocols and revisions.
+    """
     if decoded["protocol"] not in PROTOCOLS:
         return
     protocol = load(decoded["protocol"])
@@ -205,7 +224,10 @@ def _faults_of_scores(decoded: Mapping[str, Any]) -> Iterator[str]:
         return
     try:
         parameters = config.checked(protocol.name, decoded["parameters"])
-        computed, stored = protocol.scores(protocol.tally(**decoded["totals"]), parameters), decoded["scores"]
+        computed, stored = (
+            protocol.scores(protocol.tally(**decoded["totals"]), parameters),
+            decoded["scores"],
+        )
         are_alike = computed.keys() == stored.keys() and _are_alike(computed, stored, _layout)
     except ConfigError:
         return  # reported where the parameters are used
@@ -219,7 +241,12 @@ def _faults_of_images(decoded: Mapping[str, Any], gathered: ImageTableBuilder) -
     """Check the images, which `gathered` gets, and their sums."""
     totals, scores = decoded["totals"], decoded["scores"]
     are_whole, kinds_of_scores, kinds_of_objects = True, set(), set()
-    values = tracked(decoded["images"].unchecked(), f"reading {decoded['protocol']}", "images", len(decoded["images"]))
+    values = tracked(
+        decoded["images"].unchecked(),
+        f"reading {decoded['protocol']}",
+        "images",
+        len(decoded["images"]),
+    )
     for k, value in enumerate(values):
         try:
             image = _image(value, totals, scores)
@@ -244,14 +271,16 @@ def _are_sums(totals: Totals, table: ImageTable) -> bool:
     with np.errstate(over="ignore"):
         sums = {name: np.sum(table.rows.columns[name], axis=0) for name in totals}
     return all(
-        np.allclose(sums[name], np.asarray(total, np.float64), rtol=1e-9, atol=1e-9) for name, total in totals.items()
+        np.allclose(sums[name], np.asarray(total, np.float64), rtol=1e-9, atol=1e-9)
+        for name, total in totals.items()
     )
 
 
 def _image(value: Any, totals: Totals, scores: Scores) -> ImageResult:
     """An image, whose totals and scores have the names and kinds of the data set's."""
     name, own_totals, own_scores = (
-        member(value, name, decode) for name, decode in (("name", TEXT), ("totals", _totals), ("scores", _scores))
+        member(value, name, decode)
+        for name, decode in (("name", TEXT), ("totals", _totals), ("scores", _scores))
     )
     if len(own_totals) != len(totals) or not _are_alike(own_totals, totals, _length):
         raise Unfit(own_totals, "one like the data set's", ("totals",))
@@ -295,8 +324,12 @@ def _object_ids(value: Any) -> list[int]:
     return list_of(value, _object_id)
 
 
-def _are_alike(one: Mapping[str, Any], other: Mapping[str, Any], kind: Callable[[Any], Any]) -> bool:
-    """Whether a record has names of another's only, and under each name a value of the same kind."""
+def _are_alike(
+    one: Mapping[str, Any], other: Mapping[str, Any], kind: Callable[[Any], Any]
+) -> bool:
+    """Whether a record has names of another's only, and under each name a
+    value of the same kind.
+    """
     return one.keys() <= other.keys() and all(kind(one[name]) == kind(other[name]) for name in one)
 
 
@@ -305,7 +338,9 @@ def _length(value: Any) -> int:
 
 
 def _layout(value: Any) -> Any:
-    """What all values of a score have in common: the length of a list, and the names in its rows."""
+    """What all values of a score have in common: the length of a list, and
+    the names in its rows.
+    """
     if not isinstance(value, list):
         return None
     return [tuple(one) if isinstance(one, dict) else None for one in value]

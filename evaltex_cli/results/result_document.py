@@ -1,4 +1,6 @@
-"""A run's result as a record: what its .json contains, described by `evaltex.schema.json` in this folder."""
+"""A run's result as a record: what its .json contains, described by
+`evaltex.schema.json` in this folder.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ Intervals: TypeAlias = Mapping[str, Interval | None]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The outcome of a gate; `limit` is the value beyond which it fails, `baseline` None for an absolute one."""
+    """The outcome of a gate; `limit` is the value beyond which it fails,
+    `baseline` None for an absolute one.
+    """
 
     expression: str
     protocol: str
@@ -42,13 +46,16 @@ class Verdict:
         value = "undefined" if self.value is None else f"{self.value:.6g}"
         against = "" if self.baseline is None else f", baseline {self.baseline:.6g}"
         return (
-            f"{self.state}  {self.expression}: {self.protocol} {self.score} is {value}, limit {self.limit:.6g}{against}"
+            f"{self.state}  {self.expression}: {self.protocol} {self.score} is {value}, limit"
+            f" {self.limit:.6g}{against}"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """How the intervals were made: their level, the number of random subsets of images, and the seed."""
+    """How the intervals were made: their level, the number of random subsets
+    of images, and the seed.
+    """
 
     level: float
     resamples: int
@@ -125,7 +132,9 @@ class ResultDocument:
 
     @property
     def options(self) -> InputOptions:
-        """How the inputs were read, but for the folders of pictures, which a result does not name."""
+        """How the inputs were read, but for the folders of pictures, which a
+        result does not name.
+        """
         gt, det = self.inputs.gt, self.inputs.det
         return replace(options_of(self.signature), gt_format=gt.format, det_format=det.format)
 
@@ -153,13 +162,17 @@ def of_evaluation(evaluation: Evaluation, table: ImageTable = NO_IMAGES) -> Resu
 
 
 def differences(one: ResultDocument, other: ResultDocument) -> list[tuple[str, Any, Any]]:
-    """Return in what two results' provenance differs, with both values; None if a result has none."""
+    """Return in what two results' provenance differs, with both values; None
+    if a result has none.
+    """
     a, b = _provenance(one), _provenance(other)
     return [(what, a.get(what), b.get(what)) for what in {**a, **b} if a.get(what) != b.get(what)]
 
 
 def _provenance(document: ResultDocument) -> dict[str, object]:
-    """Everything that two results must agree in for their scores to be comparable, by what messages call it."""
+    """Everything that two results must agree in for their scores to be
+    comparable, by what messages call it.
+    """
     signed, gt = document.signed, document.inputs.gt
     return {
         "ground truth (SHA-256)": gt.sha256,

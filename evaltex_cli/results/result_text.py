@@ -1,5 +1,5 @@
-"""The result .txt of a data set and of an image: EvaLTex's as the original tool writes it, those of the other
-protocols with a similar layout.
+"""The result .txt of a data set and of an image: EvaLTex's as the original tool writes it, those of
+the other protocols with a similar layout.
 
 EvaLTex's is that of the tool to the character (its page, "Output format").
 """
@@ -42,7 +42,9 @@ def image(result: ImageResult, run: Run) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _original_statistics(totals: Totals, scores: Scores, level: int, with_all_emd_scores: bool) -> Iterator[str]:
+def _original_statistics(
+    totals: Totals, scores: Scores, level: int, with_all_emd_scores: bool
+) -> Iterator[str]:
     yield from (
         "General",
         f"Number of GTs ={totals['gt_objects']}",
@@ -81,7 +83,9 @@ def _original_statistics(totals: Totals, scores: Scores, level: int, with_all_em
         yield from ("", f"FScore_noSplit={number(scores['emd_fscore_no_split'])}")
     if level >= 1:
         yield from ("", "Matching")
-        yield from (f"{name.replace('_', '-').capitalize()}={totals[name]}" for name in _MATCH_COUNTS)
+        yield from (
+            f"{name.replace('_', '-').capitalize()}={totals[name]}" for name in _MATCH_COUNTS
+        )
 
 
 def _original_objects(result: ImageResult, level: int) -> Iterator[str]:
@@ -139,7 +143,9 @@ def _local(what: str, entries: Sequence[ObjectResult], partners: str) -> Iterato
         yield f"{what} {entry.id}"
         yield f"Match = {entry.match} {partners} = {_shown(entry.partners)}"
         if entry.values:
-            yield " ".join(f"{_title(name)} = {_shown(value)}" for name, value in entry.values.items())
+            yield " ".join(
+                f"{_title(name)} = {_shown(value)}" for name, value in entry.values.items()
+            )
 
 
 def _title(name: str) -> str:

@@ -1,4 +1,6 @@
-"""The scores of a run, of all its protocols, as JSON, CSV, Markdown and LaTeX; the first two also as files."""
+"""The scores of a run, of all its protocols, as JSON, CSV, Markdown and
+LaTeX; the first two also as files.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ Scored: TypeAlias = Sequence[Evaluation]
 
 
 def in_json(evaluations: Scored, extras: Mapping[str, Extras]) -> str:
-    """Return what the .json of each protocol contains, but for the images; above them the headline scores.
+    """Return what the .json of each protocol contains, but for the images; above them the headline
+    scores.
 
     Parameters
     ----------
@@ -26,22 +29,32 @@ def in_json(evaluations: Scored, extras: Mapping[str, Extras]) -> str:
         Name of a protocol -> what only some results have.
     """
     headline = {one.protocol.name: one.headline for one in evaluations}
-    protocols = [members(one, extras[one.protocol.name]) | {"warnings": one.warnings} for one in evaluations]
+    protocols = [
+        members(one, extras[one.protocol.name]) | {"warnings": one.warnings} for one in evaluations
+    ]
     text = json_document("scores", {"headline": headline, "protocols": protocols})
     return text.encode("utf-8", "replace").decode("utf-8")  # names of files need not be Unicode
 
 
 def in_csv(evaluations: Scored, extras: Mapping[str, Extras]) -> str:
-    """Return one row for each protocol: its scores that are numbers, headline scores first, bounds, and signature."""
+    """Return one row for each protocol: its scores that are numbers, headline
+    scores first, bounds, and signature.
+    """
     headlines = [name for one in evaluations for name in one.protocol.headline]
-    names = list(dict.fromkeys([*headlines, *(name for one in evaluations for name in _numbers(one))]))
-    with_bounds = list(dict.fromkeys(name for one in extras.values() for name in one.intervals or {}))
+    names = list(
+        dict.fromkeys([*headlines, *(name for one in evaluations for name in _numbers(one))])
+    )
+    with_bounds = list(
+        dict.fromkeys(name for one in extras.values() for name in one.intervals or {})
+    )
     ends = [f"{name}_{end}" for name in with_bounds for end in ("low", "high")]
     rows: list[Sequence[markup.Cell]] = [["protocol", *names, *ends, "signature"]]
     for one in evaluations:
         scores, intervals = _numbers(one), extras[one.protocol.name].intervals or {}
         bounds = [bound for name in with_bounds for bound in intervals.get(name) or (None, None)]
-        rows.append([one.protocol.name, *(scores.get(name) for name in names), *bounds, one.signature])
+        rows.append(
+            [one.protocol.name, *(scores.get(name) for name in names), *bounds, one.signature]
+        )
     return markup.in_csv(rows)
 
 
@@ -72,17 +85,26 @@ def write(folder: Path, evaluations: Scored, extras: Mapping[str, Extras]) -> No
 
 
 def _numbers(evaluation: Evaluation) -> dict[str, float | None]:
-    return {name: value for name, value in evaluation.scores.items() if value is None or isinstance(value, int | float)}
+    return {
+        name: value
+        for name, value in evaluation.scores.items()
+        if value is None or isinstance(value, int | float)
+    }
 
 
 def _rows(evaluations: Scored, extras: Mapping[str, Extras]) -> Iterator[Sequence[markup.Cell]]:
-    """One row for each protocol; where protocols call their third score differently, each has its own column."""
+    """One row for each protocol; where protocols call their third score
+    differently, each has its own column.
+    """
     names = list(dict.fromkeys(name for one in evaluations for name in one.protocol.headline))
     yield ["protocol", *names]
     for one in evaluations:
         scores, bounds = _numbers(one), extras[one.protocol.name].intervals or {}
         headline = one.protocol.headline
-        yield [one.protocol.name, *(_cell(scores[n], bounds.get(n)) if n in headline else "" for n in names)]
+        yield [
+            one.protocol.name,
+            *(_cell(scores[n], bounds.get(n)) if n in headline else "" for n in names),
+        ]
 
 
 def _cell(value: float | None, bounds: tuple[float, float] | None) -> markup.Cell:

@@ -1,4 +1,6 @@
-"""The scores of a run as a table on a terminal: headline scores, one row for each protocol, or all scores."""
+"""The scores of a run as a table on a terminal: headline scores, one row for
+each protocol, or all scores.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from evaltex_cli.evaluation.tally import Evaluation
 from evaltex_cli.protocols import score_names
 from evaltex_cli.results.result_document import Bootstrap, Intervals
-from evaltex_cli.results.screen import Screen, aligned, fitted, per_cent, short_interval, shown_interval, shown_score
+from evaltex_cli.results.screen import (
+    Screen,
+    aligned,
+    fitted,
+    per_cent,
+    short_interval,
+    shown_interval,
+    shown_score,
+)
 
 F_SCORE = "fscore"
 """Head of the column of F-scores if the protocols call it differently."""
@@ -30,7 +40,9 @@ def score_table(
         Also those that are not headline scores, one below the other.
     """
     if bootstrap is not None:
-        yield screen.paint(f"{per_cent(bootstrap.level)} bootstrap confidence intervals over images", "dim")
+        yield screen.paint(
+            f"{per_cent(bootstrap.level)} bootstrap confidence intervals over images", "dim"
+        )
     bounds = intervals or {}
     if all_scores:
         for evaluation in evaluations:
@@ -50,17 +62,26 @@ def _all_scores(evaluation: Evaluation, bounds: Intervals, screen: Screen) -> It
     yield from aligned(rows, texts=(0, 2))
 
 
-def _headline_rows(evaluations: Sequence[Evaluation], intervals: Mapping[str, Intervals]) -> Iterator[list[str]]:
-    """The head, and a row for each protocol; columns are in the order of the protocols, F-scores in one."""
+def _headline_rows(
+    evaluations: Sequence[Evaluation], intervals: Mapping[str, Intervals]
+) -> Iterator[list[str]]:
+    """The head, and a row for each protocol; columns are in the order of the
+    protocols, F-scores in one.
+    """
     columns: dict[str, list[str]] = {}
     for evaluation in evaluations:
         for name in evaluation.protocol.headline:
             columns.setdefault(score_names.same(name), []).append(name)
-    yield ["protocol", *(names[0] if len(set(names)) == 1 else F_SCORE for names in columns.values())]
+    yield [
+        "protocol",
+        *(names[0] if len(set(names)) == 1 else F_SCORE for names in columns.values()),
+    ]
     for evaluation in evaluations:
         own = {score_names.same(name): name for name in evaluation.protocol.headline}
         bounds = intervals.get(evaluation.protocol.name, {})
-        cells = (_cell(evaluation, own[column], bounds) if column in own else "" for column in columns)
+        cells = (
+            _cell(evaluation, own[column], bounds) if column in own else "" for column in columns
+        )
         yield [evaluation.protocol.name, *cells]
 
 

@@ -17,7 +17,9 @@ _STYLE = re.compile(r"\x1b\[\d*m")
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """How many columns a terminal has, and whether colours are wanted; without a terminal, 80 and none."""
+    """How many columns a terminal has, and whether colours are wanted;
+    without a terminal, 80 and none.
+    """
 
     columns: int = COLUMNS
     has_color: bool = False
@@ -27,7 +29,9 @@ class Screen:
         return f"\x1b[{_COLORS[color]}m{text}\x1b[0m" if self.has_color and text.strip() else text
 
     def wrapped(self, text: str, indent: str = "") -> Iterator[str]:
-        """Yield a sentence as lines that fit; all but the first begin with the indent. Blanks before it stay."""
+        """Yield a sentence as lines that fit; all but the first begin with
+        the indent. Blanks before it stay.
+        """
         first, *words = text.lstrip(" ").split(" ")
         line = text[: len(text) - len(text.lstrip(" "))] + first
         for word in words:
@@ -40,7 +44,9 @@ class Screen:
 
 
 def width(text: str) -> int:
-    """Return how many columns a text has on a terminal: two for a wide character, none for one that joins another."""
+    """Return how many columns a text has on a terminal: two for a wide
+    character, none for one that joins another.
+    """
     if text.isascii() and "\x1b" not in text:
         return len(text)
     return sum(map(_width_of_character, _STYLE.sub("", text)))
@@ -53,7 +59,9 @@ def _width_of_character(character: str) -> int:
 
 
 def cut(text: str, columns: int) -> str:
-    """Return a text without its middle if it has more than so many columns; names often differ at the end."""
+    """Return a text without its middle if it has more than so many columns;
+    names often differ at the end.
+    """
     if width(text) <= columns:
         return text
     head = _beginning(text, (columns - 1) // 2)
@@ -71,7 +79,9 @@ def _beginning(text: str, columns: int) -> str:
 
 
 def short_names(names: Sequence[str], columns: int) -> tuple[list[str], list[str]]:
-    """Return names of at most so many columns, and lines that explain them: numbers, if a name is longer."""
+    """Return names of at most so many columns, and lines that explain them:
+    numbers, if a name is longer.
+    """
     if all(width(name) <= columns for name in names):
         return list(names), []
     digits = len(str(len(names)))
@@ -104,11 +114,13 @@ def aligned(rows: Sequence[Sequence[str]], texts: Collection[int] | None = None)
         yield GAP.join(cells).rstrip()
 
 
-def fitted(rows: Sequence[Sequence[str]], columns: int, texts: Collection[int] = (0,)) -> Iterator[str]:
+def fitted(
+    rows: Sequence[Sequence[str]], columns: int, texts: Collection[int] = (0,)
+) -> Iterator[str]:
     """Yield rows as `aligned`; columns beyond the screen come below, after the first column again.
 
-    The first row is the head. A row that has nothing but its first cell in such a block is left out of it, unless all
-    columns fit.
+    The first row is the head. A row that has nothing but its first cell in such a block is left out
+    of it, unless all columns fit.
     """
     blocks = list(_blocks(rows, columns))
     for k, block in enumerate(blocks):
@@ -120,7 +132,9 @@ def fitted(rows: Sequence[Sequence[str]], columns: int, texts: Collection[int] =
         yield from aligned(shown, [at for at, column in enumerate(block) if column in texts])
 
 
-def narrowed(rows: Sequence[Sequence[str]], columns: int, texts: Collection[int], least: int = 8) -> list[list[str]]:
+def narrowed(
+    rows: Sequence[Sequence[str]], columns: int, texts: Collection[int], least: int = 8
+) -> list[list[str]]:
     """Return rows whose widest columns of text are cut until all columns fit."""
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     while sum(widths) + len(GAP) * (len(widths) - 1) > columns:
@@ -128,7 +142,9 @@ def narrowed(rows: Sequence[Sequence[str]], columns: int, texts: Collection[int]
         if widths[widest] <= least:
             break
         widths[widest] -= 1
-    return [[cut(cell, widths[k]) if k in texts else cell for k, cell in enumerate(row)] for row in rows]
+    return [
+        [cut(cell, widths[k]) if k in texts else cell for k, cell in enumerate(row)] for row in rows
+    ]
 
 
 def _blocks(rows: Sequence[Sequence[str]], columns: int) -> Iterator[list[int]]:
@@ -147,7 +163,13 @@ def shown_score(value: float | None) -> str:
     """Return a score for reading: four decimals, or a count as it is."""
     if value is None:
         return UNDEFINED
-    return str(value) if isinstance(value, int) else f"{value:.4f}" if abs(value) < 1000 else f"{value:g}"
+    return (
+        str(value)
+        if isinstance(value, int)
+        else f"{value:.4f}"
+        if abs(value) < 1000
+        else f"{value:g}"
+    )
 
 
 def shown_interval(interval: tuple[float, float] | None, sign: str = "") -> str:

@@ -1,16 +1,18 @@
 """Intervals and p-values: the sign-flip (permutation) test over images, and its inversion.
 
-The test asks how often a score's difference would be as far from 0 if the sign of each image's part in it were a matter
-of chance. The hypotheses that it does not reject are the interval, so p < 1 - level exactly if the interval excludes 0.
-Both are read from the scores of subsets of the images (`replicates`): a subset in which the difference is 0 or has the
-other sign is an assignment of signs under which it is as far from 0 as the observed one. docs/statistics.md explains
-it and shows its calibration.
+The test asks how often a score's difference would be as far from 0 if the sign of each image's part
+in it were a matter of chance. The hypotheses that it does not reject are the interval, so p < 1 -
+level exactly if the interval excludes 0. Both are read from the scores of subsets of the images
+(`replicates`): a subset in which the difference is 0 or has the other sign is an assignment of
+signs under which it is as far from 0 as the observed one. docs/statistics.md explains it and shows
+its calibration.
 
-Scores of subsets are made from stored evidence; no image is evaluated again. Each subset contains every image with
-probability 1/2 (the double-or-nothing bootstrap; Owen and Eckles 2012); their scores are the limits of the sign-flip
-test (Hartigan 1969). If there are no more than `resamples` subsets that are not empty, each is taken once and the test
-is exact. Images are drawn in the order of their names, and replicates are rounded to 12 decimals, so that neither the
-order of the images nor the order in which a machine adds floats changes a result.
+Scores of subsets are made from stored evidence; no image is evaluated again. Each subset contains
+every image with probability 1/2 (the double-or-nothing bootstrap; Owen and Eckles 2012); their
+scores are the limits of the sign-flip test (Hartigan 1969). If there are no more than `resamples`
+subsets that are not empty, each is taken once and the test is exact. Images are drawn in the order
+of their names, and replicates are rounded to 12 decimals, so that neither the order of the images
+nor the order in which a machine adds floats changes a result.
 """
 
 from __future__ import annotations
@@ -52,8 +54,8 @@ class Replicates:
     Attributes
     ----------
     values : dict of (subsets,) float64
-        Each scalar score; NaN where it is undefined. Replicates of two detectors are paired: for the same seed and the
-        same images, the subsets are the same.
+        Each scalar score; NaN where it is undefined. Replicates of two detectors are paired: for
+        the same seed and the same images, the subsets are the same.
     of_all, of_none : dict of float or None
         The same scores of all images, and of no image; the latter None for a count too.
     has_evidence : (images,) bool
@@ -74,7 +76,8 @@ def replicates(
 ) -> Replicates:
     """Score subsets of the images.
 
-    A score that doubles with the evidence is a count: that of a subset is scaled to the number of images.
+    A score that doubles with the evidence is a count: that of a subset is scaled to the number of
+    images.
 
     Parameters
     ----------
@@ -89,14 +92,17 @@ def replicates(
     tally = rows.tally.each(lambda column: column[order])
     everything = np.ones((1, images))
     (of_all,), (of_doubled,), (of_none,) = (
-        [_scalars(scores(sums)) for sums in _sums(tally, weight * everything)] for weight in (1, 2, 0)
+        [_scalars(scores(sums)) for sums in _sums(tally, weight * everything)]
+        for weight in (1, 2, 0)
     )
     counts = {name for name, value in of_all.items() if value and of_doubled[name] == 2 * value}
     drawn: dict[str, list[float]] = {name: [] for name in of_all}
     subsets = _drawn(tally, images, resamples, seed)
     for sums, factor in tracked(subsets, "resampling", "resamples", _count(images, resamples)):
         for name, value in _scalars(scores(sums)).items():
-            drawn[name].append(np.nan if value is None else value * factor if name in counts else value)
+            drawn[name].append(
+                np.nan if value is None else value * factor if name in counts else value
+            )
     return Replicates(
         {name: np.round(values, DECIMALS) for name, values in drawn.items()},
         of_all,
@@ -136,8 +142,11 @@ def _subsets(images: int, resamples: int, seed: int) -> Iterator[Floats]:
             if exact
             else generator.integers(0, 2**_WORD, size=(stop - start, words), dtype=np.uint64)
         )
-        # Bit k of a random number decides on image k; little-endian, so that every machine draws the same.
-        bits = np.unpackbits(drawn.astype("<u8").view(np.uint8), axis=1, count=images, bitorder="little")
+        # Bit k of a random number decides on image k; little-endian, so that every machine draws
+        # the same.
+        bits = np.unpackbits(
+            drawn.astype("<u8").view(np.uint8), axis=1, count=images, bitorder="little"
+        )
         yield bits.astype(np.float64)
 
 
@@ -174,7 +183,8 @@ class Outcome(NamedTuple):
 def of_score(name: str, replicates: Replicates, images: int, level: float) -> Outcome:
     """Return the interval of one detector's score, from so many images with any evidence.
 
-    A subset that scores like no image at all, though all images together do not, counts as undefined: 0/0 may be 0.
+    A subset that scores like no image at all, though all images together do not, counts as
+    undefined: 0/0 may be 0.
     """
     whole, nothing = replicates.of_all[name], replicates.of_none[name]
     if whole is None:
@@ -188,7 +198,9 @@ def of_score(name: str, replicates: Replicates, images: int, level: float) -> Ou
     return Outcome(outcome.interval, None, outcome.reason)
 
 
-def of_difference(name: str, first: Replicates, second: Replicates, images: int, level: float) -> Outcome:
+def of_difference(
+    name: str, first: Replicates, second: Replicates, images: int, level: float
+) -> Outcome:
     """Return interval and p-value of the second detector's score minus the first's."""
     if first.of_all[name] is None or second.of_all[name] is None:
         return Outcome(reason=UNDEFINED)
@@ -197,14 +209,17 @@ def of_difference(name: str, first: Replicates, second: Replicates, images: int,
 
 
 def _tested(values: Floats, images: int, level: float) -> Outcome:
-    """Test whether what was replicated is 0; undefined replicates and the empty subset count for both sides."""
+    """Test whether what was replicated is 0; undefined replicates and the
+    empty subset count for both sides.
+    """
     subsets = len(values)
     reason = _unresolved(images, subsets, level)
     if reason is not None:
         return Outcome(reason=reason)
     rejected = _rejected(subsets, level)
     undefined = np.isnan(values)
-    # An undefined replicate may be anything, so it counts as the lowest for the low end, as the highest for the other.
+    # An undefined replicate may be anything, so it counts as the lowest for the low end, as the
+    # highest for the other.
     low = float(np.sort(np.where(undefined, -np.inf, values))[rejected])
     high = float(np.sort(np.where(undefined, np.inf, values))[subsets - 1 - rejected])
     if not (math.isfinite(low) and math.isfinite(high)):
@@ -228,7 +243,9 @@ def _alpha(level: float) -> float:
 
 
 def _rejected(subsets: int, level: float) -> int:
-    """Return the most subsets at 0 or beyond it with which a difference is significant; -1 if none is few enough."""
+    """Return the most subsets at 0 or beyond it with which a difference is
+    significant; -1 if none is few enough.
+    """
     as_far = math.ceil(_alpha(level) * (1 + subsets) / 2)
     while as_far >= 0 and _p_value(as_far, subsets) >= _alpha(level):
         as_far -= 1
@@ -244,7 +261,10 @@ def _unresolved(images: int, subsets: int, level: float) -> str | None:
         return f"{have} cannot show a difference with p < {alpha:g}; at least {least} are needed"
     if _rejected(subsets, level) < 0:
         resamples = math.floor(2 / alpha - 1) + 1
-        return f"{subsets} resamples cannot show a difference with p < {alpha:g}; at least {resamples} are needed"
+        return (
+            f"{subsets} resamples cannot show a difference with p < {alpha:g}; at least"
+            f" {resamples} are needed"
+        )
     return None
 
 
@@ -253,11 +273,14 @@ def few_images(images: int) -> str | None:
     if images >= ENOUGH_IMAGES:
         return None
     return (
-        f"only {counted(images, '{count} image[s]')}: intervals and p-values are rough with fewer than {ENOUGH_IMAGES}"
+        f"only {counted(images, '{count} image[s]')}: intervals and p-values are rough with"
+        f" fewer than {ENOUGH_IMAGES}"
     )
 
 
-def intervals(rows: EvidenceRows, scores: Callable[[Any], Scores], bootstrap: Bootstrap) -> tuple[Intervals, list[str]]:
+def intervals(
+    rows: EvidenceRows, scores: Callable[[Any], Scores], bootstrap: Bootstrap
+) -> tuple[Intervals, list[str]]:
     """Return each scalar score's interval, and what the user should know about them."""
     drawn = replicates(rows, scores, bootstrap.resamples, bootstrap.seed)
     images = int(drawn.has_evidence.sum())
@@ -265,24 +288,36 @@ def intervals(rows: EvidenceRows, scores: Callable[[Any], Scores], bootstrap: Bo
     warning = few_images(images)
     return (
         {name: outcome.interval for name, outcome in outcomes.items()},
-        [*([warning] if warning else []), *missing({name: outcome.reason for name, outcome in outcomes.items()})],
+        [
+            *([warning] if warning else []),
+            *missing({name: outcome.reason for name, outcome in outcomes.items()}),
+        ],
     )
 
 
 def with_intervals(
     evaluations: Sequence[Evaluation], bootstrap: Bootstrap
 ) -> tuple[list[Evaluation], dict[str, Intervals]]:
-    """Return the evaluations, which have rows, with warnings of missing intervals; and by protocol `intervals`."""
-    replicated = [({}, []) if one.rows is None else intervals(one.rows, one.score, bootstrap) for one in evaluations]
+    """Return the evaluations, which have rows, with warnings of missing
+    intervals; and by protocol `intervals`.
+    """
+    replicated = [
+        ({}, []) if one.rows is None else intervals(one.rows, one.score, bootstrap)
+        for one in evaluations
+    ]
     warned = [
         replace(one, warnings=[*one.warnings, *warnings])
         for one, (_, warnings) in zip(evaluations, replicated, strict=True)
     ]
-    return warned, {one.protocol.name: made for one, (made, _) in zip(evaluations, replicated, strict=True)}
+    return warned, {
+        one.protocol.name: made for one, (made, _) in zip(evaluations, replicated, strict=True)
+    }
 
 
 def missing(reasons: Mapping[str, str | None]) -> list[str]:
-    """Return a sentence for each reason why scores that are defined have no interval, with these scores' names."""
+    """Return a sentence for each reason why scores that are defined have no
+    interval, with these scores' names.
+    """
     scores: dict[str | None, list[str]] = {}
     for name, reason in reasons.items():
         scores.setdefault(reason, []).append(name)

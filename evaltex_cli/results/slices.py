@@ -24,10 +24,16 @@ class Slice:
 
     @property
     def name(self) -> str:
-        """As gates take it and tables show it: ``8<=height<16``, or the quantity alone for all objects."""
+        """As gates take it and tables show it: ``8<=height<16``, or the
+        quantity alone for all objects.
+        """
         if self.low is None:
             return self.quantity if self.high is None else f"{self.quantity}<{self.high:g}"
-        return f"{self.quantity}>={self.low:g}" if self.high is None else f"{self.low:g}<={self.quantity}<{self.high:g}"
+        return (
+            f"{self.quantity}>={self.low:g}"
+            if self.high is None
+            else f"{self.low:g}<={self.quantity}<{self.high:g}"
+        )
 
 
 def parse(text: str) -> Slice:
@@ -42,7 +48,9 @@ def parse(text: str) -> Slice:
     low, typed, operator, bound = parts.groups() if parts else (None, "", None, None)
     quantity = typed.replace("-", "_")
     if quantity not in QUANTITIES:
-        raise ConfigError(f"unknown slice {quote(text)}{nearest(quantity, QUANTITIES)}; expected {_EXPECTED}")
+        raise ConfigError(
+            f"unknown slice {quote(text)}{nearest(quantity, QUANTITIES)}; expected {_EXPECTED}"
+        )
     bounds = [float(one) for one in (low, bound) if one is not None]
     if operator == ">=" and low is None:
         return Slice(quantity, bounds[0], None)

@@ -1,8 +1,9 @@
-"""Reads a result's .json without keeping its images in memory: each is decoded when it is asked for.
+"""Reads a result's .json without keeping its images in memory: each is decoded when it is asked
+for.
 
-`writer.document` writes every image in a line of its own. Then only the positions of the lines are in memory, eight
-bytes per image. Of a document in another layout, written again by another tool, the whole text is in memory, but still
-only one image at a time as objects.
+`writer.document` writes every image in a line of its own. Then only the positions of the lines are
+in memory, eight bytes per image. Of a document in another layout, written again by another tool,
+the whole text is in memory, but still only one image at a time as objects.
 """
 
 from __future__ import annotations
@@ -75,7 +76,9 @@ def _image(value: Any) -> ImageResult:
 
 
 def entry_of(result: ObjectResult, partners: str) -> JsonObject:
-    """Return what a result's .json says of an object or a detection; `partners` is the name of its partners there."""
+    """Return what a result's .json says of an object or a detection;
+    `partners` is the name of its partners there.
+    """
     return {"id": result.id, "match": result.match, partners: result.partners, **result.values}
 
 
@@ -86,7 +89,8 @@ def object_result(entry: Mapping[str, Any], partners: str) -> ObjectResult:
 
 
 def read(path: Path, expected: str) -> Any:
-    """Read a JSON document; if it is an object with a list of images, this list is a `StoredImages`.
+    """Read a JSON document; if it is an object with a list of images, this list is a
+    `StoredImages`.
 
     Parameters
     ----------
@@ -130,7 +134,9 @@ def _members(text: str, at: int) -> tuple[JsonObject, int]:
         return document, at + 1
     while True:
         if not text.startswith('"', at):
-            raise json.JSONDecodeError("Expecting property name enclosed in double quotes", text, at)
+            raise json.JSONDecodeError(
+                "Expecting property name enclosed in double quotes", text, at
+            )
         key, at = _DECODER.raw_decode(text, at)
         at = _past_blanks(text, _past(text, at, ":"))
         is_list = key == IMAGES and text.startswith("[", at)
@@ -201,7 +207,9 @@ def _member(line: bytes) -> JsonObject | None:
 
 
 def _places(file: IO[bytes]) -> Ints | None:
-    """The positions of the lines up to the one that ends the list; the next line read is the one after it."""
+    """The positions of the lines up to the one that ends the list; the next
+    line read is the one after it.
+    """
     places, at = array("q"), file.tell()
     for line in iter(file.readline, b""):
         places.append(at)

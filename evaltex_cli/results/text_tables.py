@@ -1,4 +1,6 @@
-"""What the outputs of commands share: printable names, p-values, the head of the JSON and its pieces."""
+"""What the outputs of commands share: printable names, p-values, the head of
+the JSON and its pieces.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def printable(text: str) -> str:
 
 
 def shown_p(p: float | None, is_bound: bool = False) -> str:
-    """Return a p-value for reading; one that is a bound, the smallest that can be resolved, with a less-than sign."""
+    """Return a p-value for reading; one that is a bound, the smallest that
+    can be resolved, with a less-than sign.
+    """
     if p is None:
         return "-"
     if is_bound or p < 0.001:
@@ -38,7 +42,9 @@ def json_document(kind: str, content: JsonObject) -> str:
 
 
 def json_pieces(kind: str, content: JsonObject) -> Iterator[str]:
-    """Yield a JSON document of a kind in pieces; generators in it are lists whose elements are made one by one."""
+    """Yield a JSON document of a kind in pieces; generators in it are lists
+    whose elements are made one by one.
+    """
     head = {"schema": SCHEMA, "tool": "evaltex", "version": __version__, "kind": kind}
     block, size = [], 0
     for piece in _pieces(head | content, "\n"):
@@ -70,13 +76,17 @@ def _pieces(value: Any, line: str) -> Iterator[str]:
 
 
 def _encoded(value: Any, line: str) -> str:
-    """As `_pieces`; with an indent, the encoder of the standard library takes three times as long."""
+    """As `_pieces`; with an indent, the encoder of the standard library takes
+    three times as long.
+    """
     encode = _SCALARS.get(type(value))
     if encode is not None:
         return encode(value)
     inner = line + " "
     if isinstance(value, dict) and value:
-        members = (f"{inner}{encode_basestring(key)}: {_encoded(one, inner)}" for key, one in value.items())
+        members = (
+            f"{inner}{encode_basestring(key)}: {_encoded(one, inner)}" for key, one in value.items()
+        )
         return f"{{{','.join(members)}{line}}}"
     if isinstance(value, list | tuple) and value:
         return f"[{','.join([inner + _encoded(one, inner) for one in value])}{line}]"

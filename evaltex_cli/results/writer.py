@@ -34,7 +34,12 @@ IMAGE_SUFFIX = ".txt"
 def result_names(protocol: Protocol) -> list[str]:
     """What a protocol's results are called in the result folder."""
     name = protocol.name
-    return [f"{name}.txt", f"{name}.json", name, *(f"{name}-{plot}.svg" for plot in protocol.plot_names)]
+    return [
+        f"{name}.txt",
+        f"{name}.json",
+        name,
+        *(f"{name}-{plot}.svg" for plot in protocol.plot_names),
+    ]
 
 
 def image_files(folder: Path | None, run: Run, batch: ImageBatch, evidence: Evidence) -> ImageFiles:
@@ -114,14 +119,18 @@ def members(evaluation: Evaluation, extras: Extras) -> dict[str, Any]:
 
 
 def log_unfit_names(folder: Path, runs: Sequence[Run], gt: Source, faults: FaultLog) -> None:
-    """Record the images, with their lines, of which `image_files` could not write the files of all runs."""
+    """Record the images, with their lines, of which `image_files` could not
+    write the files of all runs.
+    """
     longest = max((run.protocol.name for run in runs), key=len)
     unfit = unfit_for_files(gt.names, folder, longest, IMAGE_SUFFIX)
     if not unfit:
         return
     from evaltex_cli.formats import locations
 
-    advice = {name: (made, f"{expected}, or leave out -a") for name, (made, expected) in unfit.items()}
+    advice = {
+        name: (made, f"{expected}, or leave out -a") for name, (made, expected) in unfit.items()
+    }
     locations.log_names(gt, advice, faults)
 
 
@@ -164,7 +173,9 @@ class ResultWriter:
         """Write the data set's files of one protocol."""
         name = evaluation.protocol.name
         _write(self.folder / f"{name}.txt", result_text.dataset(evaluation))
-        lines = tracked(self._image_lines(name), f"writing {name}.json", "images", evaluation.gt.images)
+        lines = tracked(
+            self._image_lines(name), f"writing {name}.json", "images", evaluation.gt.images
+        )
         with (self.folder / f"{name}.json").open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(document(evaluation, lines, extras or Extras()))
 

@@ -1,7 +1,7 @@
 """Signals, processes and files. Nothing here knows what text detection is.
 
-Code that has work to do calls ``ordered_map(function, items)``, which returns what `map` does: that is the only
-difference between one process, several (`workers`) and a cluster (`dask_cluster`).
+Code that has work to do calls ``ordered_map(function, items)``, which returns what `map` does: that
+is the only difference between one process, several (`workers`) and a cluster (`dask_cluster`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ Result = TypeVar("Result")
 class OrderedMap(Protocol):
     """What `map` is: results of a function, in the order of the items."""
 
-    def __call__(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]: ...
+    def __call__(
+        self, function: Callable[[Item], Result], items: Iterable[Item], /
+    ) -> Iterator[Result]: ...
 
 
 class FailedError(Exception):

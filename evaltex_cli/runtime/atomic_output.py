@@ -1,10 +1,12 @@
-"""Results are written next to their place and moved into it at the end: earlier results or new ones, never half.
+"""Results are written next to their place and moved into it at the end: earlier results or new
+ones, never half.
 
-Every target has one staging folder, `.evaltex-staging` in a result folder and `.evaltex-` with a digest next to what is
-not there yet. Its file `lock` is locked as long as its run lives, so a second run into the same place is refused, and
-what a killed run has left is distinguished from what a run is writing. An existing result folder takes several renames,
-which are listed in the file `moves` before the first of them is made: if a run was killed between two, the next one
-that writes to the folder or reads results from it (`finish_interrupted_moves`) makes the rest.
+Every target has one staging folder, `.evaltex-staging` in a result folder and `.evaltex-` with a
+digest next to what is not there yet. Its file `lock` is locked as long as its run lives, so a
+second run into the same place is refused, and what a killed run has left is distinguished from what
+a run is writing. An existing result folder takes several renames, which are listed in the file
+`moves` before the first of them is made: if a run was killed between two, the next one that writes
+to the folder or reads results from it (`finish_interrupted_moves`) makes the rest.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ _locked_here: set[Path] = set()
 
 
 @contextlib.contextmanager
-def staged(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] | None = None) -> Iterator[Path]:
+def staged(
+    res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] | None = None
+) -> Iterator[Path]:
     """Give a folder to write into, and put its content in place when the block ends well.
 
     Parameters
@@ -37,16 +41,16 @@ def staged(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] |
     res_dir : Path
         The result folder; made if missing.
     names : sequence of str
-        Everything the run owns in `res_dir`. What has one of these names is replaced, or removed if the run has
-        made nothing of that name; nothing else in `res_dir` is touched.
+        Everything the run owns in `res_dir`. What has one of these names is replaced, or removed if
+        the run has made nothing of that name; nothing else in `res_dir` is touched.
     is_own : callable, optional
         Whether a file is of an earlier run, and not the user's.
 
     Raises
     ------
     InputError
-        When the folder cannot be made or written, contains something of these names that is not the run's own, or when
-        another run is writing to it.
+        When the folder cannot be made or written, contains something of these names that is not the
+        run's own, or when another run is writing to it.
     """
     made: list[Path] = []
     is_placed = False
@@ -74,12 +78,14 @@ def staged(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] |
 def written(path: Path) -> Iterator[TextIO]:
     """Give a UTF-8 text file to write into, and put it in place of `path` when the block ends well.
 
-    A pipe, a device or an open file (``/dev/stdout``) is written to as it is; a symbolic link is followed.
+    A pipe, a device or an open file (``/dev/stdout``) is written to as it is; a symbolic link is
+    followed.
 
     Raises
     ------
     InputError
-        When it cannot be written, which leaves what is there as it was; or when another run is writing it.
+        When it cannot be written, which leaves what is there as it was; or when another run is
+        writing it.
     """
     try:
         outputs.refuse_input(path)
@@ -102,21 +108,28 @@ def written(path: Path) -> Iterator[TextIO]:
 
 
 def _is_about(path: Path, error: OSError) -> bool:
-    """Whether an error is of a file to be written: of none that has a name, or of one with another name."""
+    """Whether an error is of a file to be written: of none that has a name,
+    or of one with another name.
+    """
     place = Path(os.path.realpath(path))
     named = [Path(name) for name in (error.filename, error.filename2) if isinstance(name, str)]
-    return not named or any(name.is_relative_to(own) for name in named for own in (path, place, _next_to(place)))
+    return not named or any(
+        name.is_relative_to(own) for name in named for own in (path, place, _next_to(place))
+    )
 
 
 def write_file(path: Path, text: str | Iterable[str]) -> None:
-    """Write a whole text file, or its pieces, what is no Unicode in names of files escaped; raises as `written`."""
+    """Write a whole text file, or its pieces, what is no Unicode in names of
+    files escaped; raises as `written`.
+    """
     with written(path) as file:
         for piece in [text] if isinstance(text, str) else text:
             file.write(piece.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 def finish_interrupted_moves(res_dir: Path) -> None:
-    """Finish what a run that was killed while it replaced results has left; to be called before results are read.
+    """Finish what a run that was killed while it replaced results has left; to be called before
+    results are read.
 
     Raises
     ------
@@ -132,8 +145,11 @@ def finish_interrupted_moves(res_dir: Path) -> None:
             raise _unwritable(res_dir, error) from error
 
 
-def refuse_foreign(res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] | None = None) -> None:
-    """Refuse to replace what no run of this tool has made: a file in a folder's place, or files that are not its own.
+def refuse_foreign(
+    res_dir: Path, names: Sequence[str], is_own: Callable[[Path], bool] | None = None
+) -> None:
+    """Refuse to replace what no run of this tool has made: a file in a folder's place, or files
+    that are not its own.
 
     Raises
     ------
@@ -148,13 +164,19 @@ def refuse_foreign(res_dir: Path, names: Sequence[str], is_own: Callable[[Path],
         with contextlib.suppress(FileNotFoundError):
             mode = place.lstat().st_mode
             if stat.S_ISLNK(mode) or stat.S_ISDIR(mode) != is_result_folder:
-                raise InputError(f"{place}: stands where a result belongs; remove it or give another result folder")
+                raise InputError(
+                    f"{place}: stands where a result belongs; remove it or give another result"
+                    " folder"
+                )
         for file in _files(place):
             with contextlib.suppress(FileNotFoundError):  # another run has just replaced it
                 outputs.refuse_input(file)
-                if not outputs.may_replace(file, is_own) and file.lstat():  # it may have gone in the meantime
+                if (
+                    not outputs.may_replace(file, is_own) and file.lstat()
+                ):  # it may have gone in the meantime
                     raise InputError(
-                        f"{file}: is no result of an earlier run and would be replaced; give another result folder, or"
+                        f"{file}: is no result of an earlier run and would be replaced; give"
+                        " another result folder, or"
                         " --force to replace it"
                     )
 
@@ -167,7 +189,7 @@ def _files(place: Path) -> Iterator[Path]:
         yield from (Path(root, file) for file in files)
 
 
-# The staging folder --------------------------------------------------------------------------------------------------
+# The staging folder -------------------------------------------------------------------------------
 
 
 def _next_to(target: Path) -> Path:
@@ -190,7 +212,9 @@ def _staging_folder(res_dir: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _lock_folder(folder: Path, target: Path) -> Iterator[Path]:
-    """Hold a staging folder, made if missing, against other runs; give it empty and remove it in the end."""
+    """Hold a staging folder, made if missing, against other runs; give it
+    empty and remove it in the end.
+    """
     if folder in _locked_here:
         raise _busy(folder, target)
     lock = None
@@ -237,7 +261,9 @@ def _locked(folder: Path, target: Path) -> int:
             if error.errno in (errno.EACCES, errno.EAGAIN) or not is_new:
                 os.close(lock)
                 raise _busy(folder, target) from error
-            return lock  # a file system without locks: the process that makes the folder has the lock
+            return (
+                lock  # a file system without locks: the process that makes the folder has the lock
+            )
         os.close(lock)
 
 
@@ -265,15 +291,18 @@ def _remove(folder: Path) -> None:
 
 def _busy(folder: Path, target: Path) -> InputError:
     return InputError(
-        f"{target}: another run is writing to it; wait until it has ended, or remove {folder} if there is none"
+        f"{target}: another run is writing to it; wait until it has ended, or remove {folder} if"
+        " there is none"
     )
 
 
-# Folders around it ---------------------------------------------------------------------------------------------------
+# Folders around it --------------------------------------------------------------------------------
 
 
 def _make_missing(folder: Path, made: list[Path]) -> None:
-    """Make a folder and its missing parents; `made` gets them as they are there, outermost first."""
+    """Make a folder and its missing parents; `made` gets them as they are
+    there, outermost first.
+    """
     missing = []
     while not folder.exists():
         missing.append(folder)

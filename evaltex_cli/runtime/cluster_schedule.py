@@ -1,7 +1,8 @@
 """Which worker of a Dask cluster does what.
 
-Each piece of work is submitted to one worker, chosen here. So it is known which worker has what, work goes to workers
-of the same versions only, and what a lost worker had is done again elsewhere, at most three times.
+Each piece of work is submitted to one worker, chosen here. So it is known which worker has what,
+work goes to workers of the same versions only, and what a lost worker had is done again elsewhere,
+at most three times.
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ from typing import Any
 
 from evaltex_cli.errors import InputError, listed
 from evaltex_cli.runtime import AHEAD, ATTEMPTS, FailedError, Item, Result, cluster_worker
-from evaltex_cli.runtime.cluster_versions import CONNECT_SECONDS, refuse_other_scheduler, worker_problems
+from evaltex_cli.runtime.cluster_versions import (
+    CONNECT_SECONDS,
+    refuse_other_scheduler,
+    worker_problems,
+)
 from evaltex_cli.runtime.cluster_worker import State
 
 LOOK_SECONDS = 1.0
@@ -64,7 +69,9 @@ class _Task:
 class Cluster:
     """The workers of a scheduler, as this process knows them."""
 
-    def __init__(self, client: Any, address: str, paths: list[str], timeout: float, warn: Warn) -> None:
+    def __init__(
+        self, client: Any, address: str, paths: list[str], timeout: float, warn: Warn
+    ) -> None:
         self._client, self._place, self._paths = client, f"cluster {address}", paths
         self._timeout = timeout
         self._warn: Warn = lambda line: warn(f"{self._place}: {line}")
@@ -77,7 +84,9 @@ class Cluster:
         refuse_other_scheduler(client, self._place, self._versions)
         self._refuse_other_workers()
 
-    def ordered_map(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
+    def ordered_map(
+        self, function: Callable[[Item], Result], items: Iterable[Item], /
+    ) -> Iterator[Result]:
         """Yield the function of each item; see `OrderedMap`.
 
         Raises
@@ -91,7 +100,9 @@ class Cluster:
         left = iter(items)
         try:
             while True:
-                most = AHEAD * max(sum(worker.threads for worker in self._workers.values() if worker.is_fit), 1)
+                most = AHEAD * max(
+                    sum(worker.threads for worker in self._workers.values() if worker.is_fit), 1
+                )
                 for item in left if len(waiting) < most else ():
                     waiting.append(_Task(item))
                     if len(waiting) == most:
@@ -107,7 +118,7 @@ class Cluster:
             for task in waiting:
                 self._withdraw(task)
 
-    # Who has what ----------------------------------------------------------------------------------------------------
+    # Who has what ---------------------------------------------------------------------------------
 
     def _assign(self, function: Callable[[Any], Any], waiting: Iterable[_Task]) -> None:
         if self._client.status != "running":
@@ -126,14 +137,17 @@ class Cluster:
         self._ended.put((task, running))
 
     def _worker_for(self, task: _Task) -> _Worker | None:
-        """Return the least busy worker; for a task that has failed before, one that has nothing else, another first."""
+        """Return the least busy worker; for a task that has failed before,
+        one that has nothing else, another first.
+        """
         if task.attempts:
             free = [worker for worker in self._usable() if not worker.tasks]
             return min(free, key=lambda worker: worker.name in task.avoided, default=None)
         open_ones = [
             worker
             for worker in self._usable()
-            if len(worker.tasks) < AHEAD * worker.threads and not any(other.attempts for other in worker.tasks)
+            if len(worker.tasks) < AHEAD * worker.threads
+            and not any(other.attempts for other in worker.tasks)
         ]
         return min(open_ones, key=lambda worker: len(worker.tasks) / worker.threads, default=None)
 
@@ -150,7 +164,9 @@ class Cluster:
         return ANSWER_SECONDS + len(self._workers) / 50
 
     async def _work(self, address: str, payload: bytes) -> tuple[str, Any]:
-        future = self._client.submit(cluster_worker.work, self._versions, payload, workers=[address], pure=False)
+        future = self._client.submit(
+            cluster_worker.work, self._versions, payload, workers=[address], pure=False
+        )
         try:
             result: tuple[str, Any] = await future
             return result
@@ -160,7 +176,7 @@ class Cluster:
     def _soon(self, coroutine: Any) -> Future[Any]:
         return asyncio.run_coroutine_threadsafe(coroutine, self._client.loop.asyncio_loop)
 
-    # What comes of it ------------------------------------------------------------------------------------------------
+    # What comes of it -----------------------------------------------------------------------------
 
     def _wait(self, waiting: Sequence[_Task]) -> None:
         """Wait for a task to end, and look after the workers now and then."""
@@ -175,9 +191,13 @@ class Cluster:
         worker = self._withdraw(task)
         try:
             kind, value = running.result()
-        except BaseException as error:  # of the cluster: a client that fetches from a dying worker may raise anything
+        except (
+            BaseException
+        ) as error:  # of the cluster: a client that fetches from a dying worker may raise anything
             if self._client.status == "running":
-                self._fail(task, worker, f"worker {worker.address}: {str(error) or type(error).__name__}")
+                self._fail(
+                    task, worker, f"worker {worker.address}: {str(error) or type(error).__name__}"
+                )
             return
         if kind == "unfit":
             self._exclude(worker, value)
@@ -214,18 +234,25 @@ class Cluster:
             self._fail(task, worker, reason)
         worker.is_lost = True
         if self._losses[worker.name] == ATTEMPTS:
-            self._warn(f"worker {worker.name} was lost {ATTEMPTS} times without a result; it gets no more work")
+            self._warn(
+                f"worker {worker.name} was lost {ATTEMPTS} times without a result; it gets no more"
+                " work"
+            )
 
     def _exclude(self, worker: _Worker, why: Sequence[str]) -> None:
         worker.is_fit = False
         self._warn(f"worker {worker.address} gets no work: {'; '.join(why)}")
 
-    # Workers come and go ---------------------------------------------------------------------------------------------
+    # Workers come and go --------------------------------------------------------------------------
 
     def _look(self, waiting: Sequence[_Task] = ()) -> None:
-        """Ask the scheduler for its workers; raise when it, or all of them, were away for too long."""
+        """Ask the scheduler for its workers; raise when it, or all of them,
+        were away for too long.
+        """
         try:
-            states = self._client.run_on_scheduler(cluster_worker.states, callback_timeout=ANSWER_SECONDS)
+            states = self._client.run_on_scheduler(
+                cluster_worker.states, callback_timeout=ANSWER_SECONDS
+            )
         except Exception as error:  # it raises anything at all
             self._refuse_lost_scheduler(str(error) or type(error).__name__)
             return
@@ -243,7 +270,9 @@ class Cluster:
     def _update(self, address: str, state: State, now: float) -> None:
         worker = self._workers.get(address)
         if worker is None:
-            worker = self._workers[address] = _Worker(address, state.id, state.name, state.threads, now - state.silent)
+            worker = self._workers[address] = _Worker(
+                address, state.id, state.name, state.threads, now - state.silent
+            )
         if state.is_able:
             worker.well = max(worker.well, now - state.silent)
         silent = now - worker.well
@@ -255,12 +284,17 @@ class Cluster:
         elif worker.tasks and not worker.is_reported:
             worker.is_reported = True
             what = "; ".join(_what(task.item) for task in worker.tasks)
-            self._warn(f"worker {address} does not answer; waiting up to {self._timeout:g} s for it, which has {what}")
+            self._warn(
+                f"worker {address} does not answer; waiting up to {self._timeout:g} s for it, which"
+                f" has {what}"
+            )
 
     def _admit(self, worker: _Worker) -> None:
         """Compare versions and files of a worker that is new; until then it gets no work."""
         if worker.look is None:
-            worker.look = self._soon(worker_problems(self._client, worker.address, self._paths, self._versions))
+            worker.look = self._soon(
+                worker_problems(self._client, worker.address, self._paths, self._versions)
+            )
         elif worker.look.done() and not worker.is_judged:
             if worker.look.exception() is not None:
                 worker.look = None  # and it is asked again
@@ -275,11 +309,18 @@ class Cluster:
             self._able, self._is_reported = now, False
             return
         if now - self._able > self._timeout:
-            undone = next((f"; {_what(task.item)} and what follows are not done" for task in waiting), "")
-            raise InputError(f"{self._place}: no worker for {self._timeout:g} s; start some, and run again{undone}")
+            undone = next(
+                (f"; {_what(task.item)} and what follows are not done" for task in waiting), ""
+            )
+            raise InputError(
+                f"{self._place}: no worker for {self._timeout:g} s; start some, and run"
+                f" again{undone}"
+            )
         if waiting and now - self._able > LOOK_SECONDS and not self._is_reported:
             self._is_reported = True
-            self._warn(f"no worker is left; waiting up to {self._timeout:g} s for one (--cluster-timeout)")
+            self._warn(
+                f"no worker is left; waiting up to {self._timeout:g} s for one (--cluster-timeout)"
+            )
 
     def _refuse_lost_scheduler(self, reason: str) -> None:
         if self._client.status not in ("running", "connecting"):
@@ -290,9 +331,12 @@ class Cluster:
             raise InputError(f"{self._place}: {what}; start it, and run again")
         if silent > ANSWER_SECONDS and not self._is_reported:
             self._is_reported = True
-            self._warn(f"its scheduler does not answer; waiting up to {self._timeout:g} s (--cluster-timeout)")
+            self._warn(
+                f"its scheduler does not answer; waiting up to {self._timeout:g} s"
+                " (--cluster-timeout)"
+            )
 
-    # At the start ----------------------------------------------------------------------------------------------------
+    # At the start ---------------------------------------------------------------------------------
 
     def _refuse_other_workers(self) -> None:
         warnings: list[str] = []
@@ -300,7 +344,11 @@ class Cluster:
         deadline = time.monotonic() + CONNECT_SECONDS
         while True:
             self._look()
-            looks = [worker.look for worker in self._workers.values() if worker.look and not worker.is_judged]
+            looks = [
+                worker.look
+                for worker in self._workers.values()
+                if worker.look and not worker.is_judged
+            ]
             is_any_judged = any(worker.is_judged for worker in self._workers.values())
             if not self._workers or (is_any_judged and not looks) or time.monotonic() > deadline:
                 break

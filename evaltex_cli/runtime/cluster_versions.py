@@ -1,4 +1,6 @@
-"""Whether the scheduler and the workers of a Dask cluster have the versions and the files that a run needs."""
+"""Whether the scheduler and the workers of a Dask cluster have the versions
+and the files that a run needs.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,12 @@ CONNECT_SECONDS = 10
 _ADVICE = "; install the same version there, and restart it"
 
 
-async def worker_problems(client: Any, address: str, paths: Sequence[str], versions: Versions) -> list[str]:
-    """Return why the worker at an address cannot take part: other versions, and paths that it does not find."""
+async def worker_problems(
+    client: Any, address: str, paths: Sequence[str], versions: Versions
+) -> list[str]:
+    """Return why the worker at an address cannot take part: other versions,
+    and paths that it does not find.
+    """
     answers = await client.run(
         cluster_worker.look, paths, workers=[address], on_error="return",
         asynchronous=True, callback_timeout=CONNECT_SECONDS,
@@ -31,7 +37,8 @@ async def worker_problems(client: Any, address: str, paths: Sequence[str], versi
 
 
 def refuse_other_scheduler(client: Any, place: str, versions: Versions) -> None:
-    """Refuse a scheduler of another Python or evaltex; it need not have the libraries, for it calculates nothing.
+    """Refuse a scheduler of another Python or evaltex; it need not have the libraries, for it
+    calculates nothing.
 
     Raises
     ------
@@ -41,7 +48,8 @@ def refuse_other_scheduler(client: Any, place: str, versions: Versions) -> None:
         there = client.run_on_scheduler(cluster_worker.versions, callback_timeout=CONNECT_SECONDS)
     except Exception as error:  # it raises anything at all
         raise InputError(
-            f"{place}: a look at the versions of its scheduler failed ({str(error) or type(error).__name__});"
+            f"{place}: a look at the versions of its scheduler failed"
+            f" ({str(error) or type(error).__name__});"
             " install the same Python and evaltex on it"
         ) from error
     differing = cluster_worker.differences(there, versions, ("python", "evaltex"))

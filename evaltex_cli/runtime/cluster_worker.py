@@ -1,4 +1,6 @@
-"""What runs on the workers and the scheduler of a Dask cluster; it compares versions before it unpickles anything."""
+"""What runs on the workers and the scheduler of a Dask cluster; it compares
+versions before it unpickles anything.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +99,12 @@ def _versions_at(second: int) -> Versions:
 def _digest() -> str:
     """Return a digest of the package's Python files as they are now."""
     folder, digest = Path(__file__).parents[1], sha256()
-    files = [os.path.join(root, name) for root, _, names in os.walk(folder) for name in names if name.endswith(".py")]
+    files = [
+        os.path.join(root, name)
+        for root, _, names in os.walk(folder)
+        for name in names
+        if name.endswith(".py")
+    ]
     for path in sorted(files):
         content = sha256(Path(path).read_bytes()).hexdigest()
         digest.update(f"{os.path.relpath(path, folder)}\0{content}\n".encode())
@@ -123,8 +130,8 @@ def work(expected: Versions, payload: bytes) -> tuple[str, Any]:
     Returns
     -------
     kind : {'done', 'failed', 'failed here', 'again', 'unfit'}
-        The function has returned, or raised; raised for a file that it read here; failed as only machines fail; or was
-        not called.
+        The function has returned, or raised; raised for a file that it read here; failed as only
+        machines fail; or was not called.
     value : bytes or str or list of str
         What it has returned or raised, pickled; the reason; what differs.
     """

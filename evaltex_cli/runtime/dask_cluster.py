@@ -19,7 +19,9 @@ from evaltex_cli.runtime.cluster_schedule import ANSWER_SECONDS, TIMEOUT, Cluste
 from evaltex_cli.runtime.cluster_versions import CONNECT_SECONDS
 
 PROBE_SECONDS = 7
-"""For a scheduler to say that it is one; together with what it takes to import Dask, well below 15."""
+"""For a scheduler to say that it is one; together with what it takes to
+import Dask, well below 15.
+"""
 
 
 @contextmanager
@@ -42,13 +44,15 @@ def workers_of(
     Raises
     ------
     InputError
-        When there is no scheduler or no worker, when versions differ, when a worker does not find a path; later, when
-        all workers or the scheduler were away for `timeout`.
+        When there is no scheduler or no worker, when versions differ, when a worker does not find a
+        path; later, when all workers or the scheduler were away for `timeout`.
     """
     try:
         import distributed
     except ImportError as error:
-        raise InputError("--cluster needs the package distributed: pip install 'evaltex[cluster]'") from error
+        raise InputError(
+            "--cluster needs the package distributed: pip install 'evaltex[cluster]'"
+        ) from error
     disabled = logging.root.manager.disable
     logging.disable(logging.CRITICAL)  # the messages about lost connections are ours
     try:
@@ -60,10 +64,13 @@ def workers_of(
             except Exception as error:  # it raises anything at all
                 reason = str(error) or type(error).__name__
                 raise InputError(
-                    f"cluster {address}: cannot be reached ({reason}); give a scheduler's address, tcp://HOST:8786"
+                    f"cluster {address}: cannot be reached ({reason}); give a scheduler's address,"
+                    " tcp://HOST:8786"
                 ) from error
             try:
-                yield Cluster(client, address, [str(path.absolute()) for path in paths], timeout, warn).ordered_map
+                yield Cluster(
+                    client, address, [str(path.absolute()) for path in paths], timeout, warn
+                ).ordered_map
             finally:
                 with suppress(Exception):  # a scheduler that is gone need not know
                     client.close(timeout=ANSWER_SECONDS)
@@ -72,7 +79,9 @@ def workers_of(
 
 
 def _refuse_no_scheduler(address: str) -> None:
-    """Raise something unless a Dask scheduler answers at an address; a thread waits, for some resolvers take long."""
+    """Raise something unless a Dask scheduler answers at an address; a thread
+    waits, for some resolvers take long.
+    """
     answer: Future[dict[str, Any]] = Future()
 
     def ask() -> None:
@@ -87,7 +96,9 @@ def _refuse_no_scheduler(address: str) -> None:
     except TimeoutError as error:
         raise TimeoutError(f"no Dask scheduler answers within {PROBE_SECONDS} s") from error
     if "workers" not in identity:
-        raise ValueError(f"a Dask {str(identity.get('type', 'server')).lower()}, not a scheduler, is there")
+        raise ValueError(
+            f"a Dask {str(identity.get('type', 'server')).lower()}, not a scheduler, is there"
+        )
 
 
 def _identity(address: str) -> dict[str, Any]:
@@ -99,7 +110,9 @@ def _identity(address: str) -> dict[str, Any]:
         raise ValueError("no certificates are configured for it, see Dask's distributed.comm.tls")
 
     async def ask() -> dict[str, Any]:
-        async with distributed.rpc(address, timeout=PROBE_SECONDS, connection_args=arguments) as there:
+        async with distributed.rpc(
+            address, timeout=PROBE_SECONDS, connection_args=arguments
+        ) as there:
             identity: dict[str, Any] = await there.identity()
             return identity
 

@@ -1,4 +1,5 @@
-"""How input files are opened: several in the place of one, gzip unpacked to temporary files, and regular files only.
+"""How input files are opened: several in the place of one, gzip unpacked to temporary files, and
+regular files only.
 
 Parameter files and results are regular files, so that no pipe blocks and no device is endless.
 """
@@ -22,13 +23,16 @@ from evaltex_cli.errors import InputError
 
 GZIP_MAGIC = b"\x1f\x8b"
 MOST_UNPACKED = 200
-"""Annotations pack to a fifth or a tenth; what unpacks to more than this many times its size is made to fill disks."""
+"""Annotations pack to a fifth or a tenth; what unpacks to more than this many
+times its size is made to fill disks.
+"""
 _BLOCK_BYTES = 1 << 20
 _DIGITS = re.compile(r"([0-9]+)")
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return the path itself, or the files that match where it is a pattern (``gt-*.txt``), numbers by their value.
+    """Return the path itself, or the files that match where it is a pattern (``gt-*.txt``), numbers
+    by their value.
 
     Raises
     ------
@@ -39,7 +43,9 @@ def files_of(path: Path) -> list[Path]:
         return [path]
     names = sorted(filter(os.path.isfile, glob.glob(str(path), recursive=True)), key=natural_key)  # noqa: PTH207
     if not names:
-        raise InputError(f"{path}: matches no file; give an existing file or folder, or a pattern in quotes")
+        raise InputError(
+            f"{path}: matches no file; give an existing file or folder, or a pattern in quotes"
+        )
     return [Path(name) for name in names]
 
 
@@ -52,7 +58,9 @@ def is_packed(path: Path) -> bool:
 
 
 def beginning(path: Path, size: int) -> bytes:
-    """Return the first bytes of a file, of its content where gzip packed it; fewer where it is damaged."""
+    """Return the first bytes of a file, of its content where gzip packed it;
+    fewer where it is damaged.
+    """
     with path.open("rb") as file:
         data = file.read(size)
     if data.startswith(GZIP_MAGIC):
@@ -90,7 +98,8 @@ def _damaged(path: str | Path, error: Exception) -> InputError:
 def unpacked(path: Path) -> Path:
     """Return a file to read at random: the path itself, or a temporary file with its content.
 
-    The temporary file is removed when nothing refers to the returned path any more, at the latest with this process.
+    The temporary file is removed when nothing refers to the returned path any more, at the latest
+    with this process.
 
     Raises
     ------
@@ -111,7 +120,10 @@ def unpacked(path: Path) -> Path:
                 target.write(block)
                 left -= len(block)
                 if left < 0:
-                    raise InputError(f"{path}: unpacks to more than {MOST_UNPACKED} times its size; unpack it yourself")
+                    raise InputError(
+                        f"{path}: unpacks to more than {MOST_UNPACKED} times its size; unpack it"
+                        " yourself"
+                    )
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise _damaged(path, error) from error
     return temporary
@@ -128,7 +140,9 @@ def _remove(name: str, process: int) -> None:
 
 
 def natural_key(name: str) -> list[str | tuple[int, str]]:
-    """Return what sorts a name by its text and numbers in turn; numbers compare by value, however long."""
+    """Return what sorts a name by its text and numbers in turn; numbers
+    compare by value, however long.
+    """
     parts: list[str | tuple[int, str]] = list(_DIGITS.split(name))
     for k in range(1, len(parts), 2):
         digits = str(parts[k]).lstrip("0")
@@ -160,7 +174,8 @@ def open_regular(path: Path, expected: str) -> Iterator[IO[bytes]]:
 
 
 def read_regular(path: Path, expected: str, size: int = -1) -> bytes:
-    """Return the content of a regular file, or its first bytes; `size` is how many at most, -1 for all.
+    """Return the content of a regular file, or its first bytes; `size` is how many at most, -1 for
+    all.
 
     Raises
     ------
@@ -172,7 +187,9 @@ def read_regular(path: Path, expected: str, size: int = -1) -> bytes:
 
 
 def stamps(paths: Iterable[Path]) -> dict[Path, tuple[int, int, int]]:
-    """Return what distinguishes a file from a later one in its place; folders and what is not there are left out."""
+    """Return what distinguishes a file from a later one in its place; folders
+    and what is not there are left out.
+    """
     return {
         path: (status.st_size, status.st_mtime_ns, status.st_ino)
         for path in paths
@@ -189,4 +206,6 @@ def refuse_changed(before: Mapping[Path, tuple[int, int, int]]) -> None:
     """
     for path, stamp in stamps(before).items():
         if stamp != before[path]:
-            raise InputError(f"{path}: changed while it was read; run again when nothing writes to it")
+            raise InputError(
+                f"{path}: changed while it was read; run again when nothing writes to it"
+            )

@@ -1,4 +1,6 @@
-"""Old results replaced by new ones: moved by renames, which the next run finishes if one is killed, and removed."""
+"""Old results replaced by new ones: moved by renames, which the next run
+finishes if one is killed, and removed.
+"""
 
 from __future__ import annotations
 
@@ -36,13 +38,17 @@ def remove_tree(folder: Path) -> None:
 
 def replace_results(folder: Path, res_dir: Path, names: Sequence[str]) -> None:
     """Swap old for new by renames, all on one file system; undo them if one fails."""
-    leaving, coming = ([name for name in names if (place / name).exists()] for place in (res_dir, folder / NEW))
+    leaving, coming = (
+        [name for name in names if (place / name).exists()] for place in (res_dir, folder / NEW)
+    )
     (folder / _OLD).mkdir()
     part = folder / f"{MOVES}.part"
     with part.open("w", encoding="utf-8", errors="surrogateescape") as file:
         json.dump([leaving, coming], file)
         file.flush()
-        os.fsync(file.fileno())  # else it may be empty after a power failure that the moves have outlived
+        os.fsync(
+            file.fileno()
+        )  # else it may be empty after a power failure that the moves have outlived
     done: list[tuple[Path, Path]] = []
     try:
         os.replace(part, folder / MOVES)  # noqa: PTH105 (not one of the moves)
@@ -58,9 +64,14 @@ def replace_results(folder: Path, res_dir: Path, names: Sequence[str]) -> None:
     (folder / MOVES).unlink()
 
 
-def _moves(folder: Path, res_dir: Path, leaving: Sequence[str], coming: Sequence[str]) -> list[tuple[Path, Path]]:
+def _moves(
+    folder: Path, res_dir: Path, leaving: Sequence[str], coming: Sequence[str]
+) -> list[tuple[Path, Path]]:
     old, new = folder / _OLD, folder / NEW
-    return [*((res_dir / name, old / name) for name in leaving), *((new / name, res_dir / name) for name in coming)]
+    return [
+        *((res_dir / name, old / name) for name in leaving),
+        *((new / name, res_dir / name) for name in coming),
+    ]
 
 
 def finish(folder: Path, res_dir: Path) -> None:
@@ -80,9 +91,19 @@ def finish(folder: Path, res_dir: Path) -> None:
 def _read_moves(folder: Path) -> tuple[list[str], list[str]] | None:
     """Return the names of what leaves and what comes; None where the list is damaged."""
     try:
-        leaving, coming = json.loads(read_regular(folder / MOVES, "a file").decode("utf-8", "surrogateescape"))
-        are_names = isinstance(leaving, list) and isinstance(coming, list) and all(map(_is_name, [*leaving, *coming]))
-        return (leaving, coming) if are_names and {*leaving}.issuperset(_names_in(folder / _OLD)) else None
+        leaving, coming = json.loads(
+            read_regular(folder / MOVES, "a file").decode("utf-8", "surrogateescape")
+        )
+        are_names = (
+            isinstance(leaving, list)
+            and isinstance(coming, list)
+            and all(map(_is_name, [*leaving, *coming]))
+        )
+        return (
+            (leaving, coming)
+            if are_names and {*leaving}.issuperset(_names_in(folder / _OLD))
+            else None
+        )
     except (ValueError, TypeError, RecursionError, InputError, OSError):
         return None
 
@@ -98,8 +119,8 @@ def _names_in(folder: Path) -> list[str]:
 def _guessed_moves(folder: Path, res_dir: Path) -> tuple[list[str], list[str]]:
     """Complete the moves without a list of them, or undo them, so that the results are of one run.
 
-    All that leaves is moved before anything comes. So where something has come in the place of what left, all has left,
-    and the rest is to come. Else all that has left goes back.
+    All that leaves is moved before anything comes. So where something has come in the place of what
+    left, all has left, and the rest is to come. Else all that has left goes back.
     """
     left, new = _names_in(folder / _OLD), _names_in(folder / NEW)
     if any(os.path.lexists(res_dir / name) for name in left):

@@ -1,7 +1,9 @@
-"""Where a command may write: never to an input of its own, and over a file it did not write only with ``--force``.
+"""Where a command may write: never to an input of its own, and over a file it did not write only
+with ``--force``.
 
-The command line states what a command reads and writes (`guarded`), which is checked before any work. `atomic_output`,
-by which everything is written, asks again (`refuse_input`, `may_replace`) for every file that it is to replace.
+The command line states what a command reads and writes (`guarded`), which is checked before any
+work. `atomic_output`, by which everything is written, asks again (`refuse_input`, `may_replace`)
+for every file that it is to replace.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ class Rules:
     Attributes
     ----------
     inputs : sequence of Path
-        Files, patterns, and folders that are read as a whole; of a folder with results, these are read.
+        Files, patterns, and folders that are read as a whole; of a folder with results, these are
+        read.
     pictures : sequence of Path
         Folders of which some files are read: an existing file in them counts as an input.
     files : mapping
@@ -74,7 +77,9 @@ class Rules:
         return {_identity(status): path for path in paths if (status := _status(path))}
 
     def _files_of(self, path: Path) -> Sequence[Path]:
-        """The files of a pattern, the results of a folder that contains some, or the path itself."""
+        """The files of a pattern, the results of a folder that contains some,
+        or the path itself.
+        """
         try:
             files = input_files.files_of(path)
         except InputError:
@@ -97,7 +102,9 @@ class Rules:
             status, parent = _status(Path(folder)), os.path.dirname(folder)  # noqa: PTH120 (for every file)
             above = None
             if status is not None and stat.S_ISDIR(status.st_mode):
-                above = self._read.get(_identity(status)) or self._partly_read.get(_identity(status))
+                above = self._read.get(_identity(status)) or self._partly_read.get(
+                    _identity(status)
+                )
             self._above[folder] = above or (self._input_above(parent) if parent != folder else None)
         return self._above[folder]
 
@@ -105,16 +112,27 @@ class Rules:
     def _linked(self) -> dict[_Identity, Path]:
         """Files outside the input folders to which symbolic links in them point."""
         links = (entry for entry in self._entries() if entry.is_symlink())
-        return {_identity(status): Path(entry.path) for entry in links if (status := _status(Path(entry.path)))}
+        return {
+            _identity(status): Path(entry.path)
+            for entry in links
+            if (status := _status(Path(entry.path)))
+        }
 
     @cached_property
     def _inodes(self) -> dict[int, str]:
         return {entry.inode(): entry.path for entry in self._entries()}
 
     def _entries(self) -> Iterator[os.DirEntry[str]]:
-        folders = [str(path) for path in (*self._read.values(), *self._partly_read.values()) if path.is_dir()]
+        folders = [
+            str(path)
+            for path in (*self._read.values(), *self._partly_read.values())
+            if path.is_dir()
+        ]
         while folders:
-            with suppress(OSError), os.scandir(folders.pop()) as entries:  # what reads it reports it
+            with (
+                suppress(OSError),
+                os.scandir(folders.pop()) as entries,
+            ):  # what reads it reports it
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
@@ -122,7 +140,9 @@ class Rules:
                         yield entry
 
     def input_at(self, path: Path) -> Path | None:
-        """The input that would change if a path were written to: the file, or the folder or pattern that it is of."""
+        """The input that would change if a path were written to: the file, or
+        the folder or pattern that it is of.
+        """
         status = _status(path)
         is_folder = status is not None and stat.S_ISDIR(status.st_mode)
         above = self._input_above(os.path.realpath(path if is_folder else path.parent))
@@ -185,7 +205,8 @@ def without(inputs: Sequence[Path]) -> Iterator[None]:
 
 
 def refuse_input(path: Path) -> None:
-    """Refuse to write to a path that is an input of the command, is linked to one, or is in an input folder.
+    """Refuse to write to a path that is an input of the command, is linked to one, or is in an
+    input folder.
 
     Raises
     ------
@@ -230,7 +251,9 @@ def refuse_shared(place: Path) -> None:
     rules, place = _rules.get(), Path(os.path.realpath(place))
     for file in rules.files if rules else ():
         if Path(os.path.realpath(file)).is_relative_to(place):
-            raise InputError(f"{file}: is the place of a result of the same command; write to another place")
+            raise InputError(
+                f"{file}: is the place of a result of the same command; write to another place"
+            )
 
 
 def refuse_file(path: Path, is_own: IsOwn) -> None:
@@ -248,21 +271,28 @@ def refuse_file(path: Path, is_own: IsOwn) -> None:
         raise InputError(f"{path}: cannot be written (Is a directory); give a file")
     place = Path(os.path.realpath(path))
     if place.is_symlink():
-        raise InputError(f"{path}: cannot be written (Too many levels of symbolic links); give a file")
+        raise InputError(
+            f"{path}: cannot be written (Too many levels of symbolic links); give a file"
+        )
     _refuse_unwritable(path, place.parent)
     if status is not None and not may_replace(path, is_own):
         raise InputError(
-            f"{path}: already exists and does not begin like an output of this command; give another path, or --force"
+            f"{path}: already exists and does not begin like an output of this command; give"
+            " another path, or --force"
             " to replace it"
         )
 
 
 def is_special(path: Path) -> bool:
-    """Whether a path is of a device or pipe, or names an open file (``/dev/stdout``), to be written as it is."""
+    """Whether a path is of a device or pipe, or names an open file
+    (``/dev/stdout``), to be written as it is.
+    """
     status = _status(path)
     if status is None or stat.S_ISDIR(status.st_mode):
         return False
-    names_open_file = path.is_symlink() and os.path.realpath(path.parent).startswith(("/dev", "/proc/"))
+    names_open_file = path.is_symlink() and os.path.realpath(path.parent).startswith(
+        ("/dev", "/proc/")
+    )
     return names_open_file or not stat.S_ISREG(status.st_mode)
 
 
@@ -282,14 +312,20 @@ def _refuse_around(folder: Path, inputs: Sequence[Path]) -> None:
     place = os.path.realpath(folder)
     for path in inputs:
         if path.exists() and Path(os.path.realpath(path)).is_relative_to(place):
-            raise InputError(f"{folder}: contains {path}, an input of this command; give another folder")
+            raise InputError(
+                f"{folder}: contains {path}, an input of this command; give another folder"
+            )
 
 
 def _refuse_unwritable(path: Path, folder: Path) -> None:
     """Refuse a path for which nothing can be made in a folder."""
     reason = None
     if not folder.is_dir():
-        reason = f"Not a directory at {folder}" if folder.exists() else f"No such file or directory at {folder}"
+        reason = (
+            f"Not a directory at {folder}"
+            if folder.exists()
+            else f"No such file or directory at {folder}"
+        )
     elif not os.access(folder, os.W_OK | os.X_OK):
         reason = f"Permission denied at {folder}"
     if reason:
@@ -303,7 +339,9 @@ def _refuse_twice(paths: Sequence[Path]) -> None:
             continue
         first = seen.setdefault(os.path.realpath(path), path)
         if first is not path:
-            raise InputError(f"{first} and {path}: are the same place, to be written twice; give two places")
+            raise InputError(
+                f"{first} and {path}: are the same place, to be written twice; give two places"
+            )
 
 
 def _matches(path: Path, pattern: Path) -> bool:

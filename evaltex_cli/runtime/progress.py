@@ -1,4 +1,5 @@
-"""How far long work has come, for whoever shows it. Work counts; only a command line looks at the count.
+"""How far long work has come, for whoever shows it. Work counts; only a command line looks at the
+count.
 
 for file in tracked(files, "reading", "files", len(files)):
     ...
@@ -40,7 +41,9 @@ class Phase:
 
 
 _phases: list[Phase] = []
-"""Those under way, in the order in which they began; one is within another, or in another thread."""
+"""Those under way, in the order in which they began; one is within another,
+or in another thread.
+"""
 
 
 @contextmanager
@@ -65,7 +68,9 @@ def tracked(items: Iterable[Item], label: str, unit: str, total: int) -> Iterato
 def counted_until(
     results: Iterable[tuple[tuple[int, int], Item]], label: str, images: int
 ) -> Iterator[tuple[tuple[int, int], Item]]:
-    """Yield ranges of images with their results; images are done up to the stop of the last range that was used."""
+    """Yield ranges of images with their results; images are done up to the
+    stop of the last range that was used.
+    """
     with phase(label, "images", images) as one:
         for (start, stop), result in results:
             yield (start, stop), result
@@ -73,6 +78,8 @@ def counted_until(
 
 
 def current() -> Phase | None:
-    """Return the outermost phase with a known total; without any, the one that began last of those under way."""
+    """Return the outermost phase with a known total; without any, the one
+    that began last of those under way.
+    """
     phases = tuple(_phases)
     return next((one for one in phases if one.total), phases[-1] if phases else None)

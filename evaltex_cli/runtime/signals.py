@@ -1,4 +1,6 @@
-"""The signals that end a run, and how they are made to wait where something must not be left half done."""
+"""The signals that end a run, and how they are made to wait where something
+must not be left half done.
+"""
 
 from __future__ import annotations
 

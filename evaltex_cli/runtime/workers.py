@@ -1,11 +1,12 @@
 """Work cut into pieces, done in this process or in several, with results in order.
 
-Only so many pieces are under way at once, and results come in the order of the items, so that sums do not depend on
-which process does the work.
+Only so many pieces are under way at once, and results come in the order of the items, so that sums
+do not depend on which process does the work.
 
-Every worker process has a pipe of its own to a thread of this process. If it dies, that pipe ends, so it is known which
-item it had, and no other worker is disturbed. (The workers of a `ProcessPoolExecutor` share their pipes: one that dies
-breaks the pool, nobody knows at which item, and before Python 3.14 none can be ended while it works.)
+Every worker process has a pipe of its own to a thread of this process. If it dies, that pipe ends,
+so it is known which item it had, and no other worker is disturbed. (The workers of a
+`ProcessPoolExecutor` share their pipes: one that dies breaks the pool, nobody knows at which item,
+and before Python 3.14 none can be ended while it works.)
 """
 
 from __future__ import annotations
@@ -52,13 +53,14 @@ _locked_here: dict[str, int] = {}
 """The folder of this process, and its open lock file: to close it would give up the lock."""
 
 
-# Threads -------------------------------------------------------------------------------------------------------------
+# Threads ------------------------------------------------------------------------------------------
 
 
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
     """Yield the function of each item, all worked on at once in this process; see `OrderedMap`.
 
-    For few items, and work that mostly leaves the interpreter to others. An interrupt does not wait for it.
+    For few items, and work that mostly leaves the interpreter to others. An interrupt does not wait
+    for it.
     """
 
     def work(item: Item, future: Future[Result]) -> None:
@@ -78,18 +80,22 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item], /) -> 
         yield future.result()
 
 
-# Processes -----------------------------------------------------------------------------------------------------------
+# Processes ----------------------------------------------------------------------------------------
 
 
 def prepare(modules: Sequence[str]) -> None:
-    """Import modules for the workers that `processes` will start, while this process does something else."""
+    """Import modules for the workers that `processes` will start, while this
+    process does something else.
+    """
     forkserver.set_forkserver_preload([*_IMPORTED, *modules])
     _start_servers()
 
 
 @contextmanager
 def processes(jobs: int) -> Iterator[OrderedMap]:
-    """Give an `OrderedMap` over so many worker processes; none of them is left when the block ends, however it does."""
+    """Give an `OrderedMap` over so many worker processes; none of them is
+    left when the block ends, however it does.
+    """
     _start_servers()
     workers = _Workers(jobs)
     try:
@@ -112,7 +118,9 @@ class _Workers:
             for _ in range(jobs):  # they start while this process does something else
                 self._threads.submit(lambda: self._idle.append(self._start()))
 
-    def ordered_map(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
+    def ordered_map(
+        self, function: Callable[[Item], Result], items: Iterable[Item], /
+    ) -> Iterator[Result]:
         """Yield the function of each item; see `OrderedMap`.
 
         Raises
@@ -130,7 +138,9 @@ class _Workers:
             yield waiting.popleft().result()
 
     def end(self, at_once: bool = False) -> None:
-        """End the workers and wait for them: when they have done what they are doing, or at once."""
+        """End the workers and wait for them: when they have done what they
+        are doing, or at once.
+        """
         with self._start_lock:
             self._is_ended = True
         for process in self._processes if at_once else ():
@@ -183,9 +193,15 @@ class _Workers:
 
 
 def _start_servers() -> None:
-    """Start the two processes that start workers, with signals blocked: a terminal's would end them before workers."""
+    """Start the two processes that start workers, with signals blocked: a
+    terminal's would end them before workers.
+    """
     with _starting(), _silent_children():
-        for start in (hold_temporary_folder, resource_tracker.ensure_running, forkserver.ensure_running):
+        for start in (
+            hold_temporary_folder,
+            resource_tracker.ensure_running,
+            forkserver.ensure_running,
+        ):
             with signals.blocked():  # once for each: the second unblocks them
                 start()
 
@@ -198,14 +214,17 @@ def _starting() -> Iterator[None]:
     except (OSError, EOFError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise InputError(
-            f"workers cannot be started ({reason}); run without --jobs, or see to the limits of processes, open files"
+            f"workers cannot be started ({reason}); run without --jobs, or see to the limits of"
+            " processes, open files"
             " and memory (ulimit -a) and to TMPDIR"
         ) from error
 
 
 @contextmanager
 def _silent_children() -> Iterator[None]:
-    """Start processes, and through them their children, without standard error: this process reports why they die."""
+    """Start processes, and through them their children, without standard
+    error: this process reports why they die.
+    """
     if os.environ.get("EVALTEX_DEBUG"):
         yield
         return
@@ -220,7 +239,9 @@ def _silent_children() -> Iterator[None]:
 
 
 def _serve(pipe: Connection) -> None:
-    """Do what comes through a pipe, in a worker; leave a terminal's signals to the parent, and end with it."""
+    """Do what comes through a pipe, in a worker; leave a terminal's signals
+    to the parent, and end with it.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -250,15 +271,17 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-# The temporary folder -------------------------------------------------------------------------------------------------
+# The temporary folder -----------------------------------------------------------------------------
 #
-# Processes meet in it. multiprocessing makes it (pymp-* in TMPDIR) and removes it when its process ends. If that is
-# killed, a worker removes the folder, or the next run does. A file in the folder that is locked as long as its process
-# lives shows which of these folders are still in use.
+# Processes meet in it. multiprocessing makes it (pymp-* in TMPDIR) and removes it when its process
+# ends. If that is killed, a worker removes the folder, or the next run does. A file in the folder
+# that is locked as long as its process lives shows which of these folders are still in use.
 
 
 def hold_temporary_folder() -> None:
-    """Make the folder of this process and lock it, if that has not been done; remove those that killed runs left."""
+    """Make the folder of this process and lock it, if that has not been done;
+    remove those that killed runs left.
+    """
     configured = tempfile.gettempdir()
     try:
         if len(os.fsencode(configured)) > LONGEST_PATH:
@@ -271,14 +294,18 @@ def hold_temporary_folder() -> None:
     with suppress(OSError):  # where there are no locks, nothing is removed
         for stale in _stale_folders(Path(folder).parent):
             _remove_folder(stale)
-        lock = os.open(f"{folder}/{_FOLDER_LOCK}.new", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        lock = os.open(
+            f"{folder}/{_FOLDER_LOCK}.new", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600
+        )
         _locked_here[folder] = lock
         fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.replace(f"{folder}/{_FOLDER_LOCK}.new", f"{folder}/{_FOLDER_LOCK}")  # noqa: PTH105
 
 
 def remove_temporary_folder() -> None:
-    """Remove the folder of the process that started this one; to be called when that process has been killed."""
+    """Remove the folder of the process that started this one; to be called
+    when that process has been killed.
+    """
     _remove_folder(Path(get_temp_dir()))
 
 
@@ -290,7 +317,9 @@ def _stale_folders(place: Path) -> Iterator[Path]:
         with suppress(OSError):
             if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
                 continue
-            lock = os.open(folder / _FOLDER_LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            lock = os.open(
+                folder / _FOLDER_LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            )
             try:
                 fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 yield folder

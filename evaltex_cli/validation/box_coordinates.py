@@ -1,4 +1,6 @@
-"""In what order and scale the boxes of a vision-language model are, if nothing declares it: all are tried."""
+"""In what order and scale the boxes of a vision-language model are, if
+nothing declares it: all are tried.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ _SHOWN = 3
 
 
 def suggested(ours: Inspection, det: Path, options: InputOptions) -> Iterator[Problem]:
-    """Yield a problem that says which coordinates agree best with the ground truth, if the detections need them."""
+    """Yield a problem that says which coordinates agree best with the ground
+    truth, if the detections need them.
+    """
     try:
         formats.open_source(det, "det", FaultLog(), options.det_format, options)
         return
@@ -33,14 +37,20 @@ def suggested(ours: Inspection, det: Path, options: InputOptions) -> Iterator[Pr
         return
     if not found:
         return
-    listed = ", ".join(f"{agreement:.2f} as {coordinates}" for coordinates, agreement in found[:_SHOWN])
+    listed = ", ".join(
+        f"{agreement:.2f} as {coordinates}" for coordinates, agreement in found[:_SHOWN]
+    )
     advice = f"--coordinates {found[0][0]}, if that is what the model was asked for"
     text = f"mean best IoU of the boxes with the ground truth: {listed}"
-    yield Problem(level="warning", kind="coordinates", side="det", file=str(det), found=text, advice=advice)
+    yield Problem(
+        level="warning", kind="coordinates", side="det", file=str(det), found=text, advice=advice
+    )
 
 
 def _agreements(ours: Inspection, det: Path, options: InputOptions) -> Iterator[tuple[str, float]]:
-    """Yield coordinates that are possible, and how well the boxes agree with the ground truth by them."""
+    """Yield coordinates that are possible, and how well the boxes agree with
+    the ground truth by them.
+    """
     gt = ours.source if options.images is None else with_sizes(ours.source, options.images)
     for order, scale in product(ORDERS, SCALES):
         tried = str(Coordinates(order, scale))
@@ -49,7 +59,9 @@ def _agreements(ours: Inspection, det: Path, options: InputOptions) -> Iterator[
                 det, "det", FaultLog(), options.det_format, replace(options, coordinates=tried)
             )
             theirs = with_names_of(gt, opened)
-            batch = coordinate_mixups.sample(*in_pixels(gt, theirs), pair_images(gt, theirs, FaultLog()))
+            batch = coordinate_mixups.sample(
+                *in_pixels(gt, theirs), pair_images(gt, theirs, FaultLog())
+            )
         except InputError:  # numbers beyond the scale, or sizes that are not known
             continue
         yield tried, coordinate_mixups.agreement(batch)

@@ -1,4 +1,6 @@
-"""What a validation reports, as text, JSON or rows: the problems, what each side contains, which images pair."""
+"""What a validation reports, as text, JSON or rows: the problems, what each
+side contains, which images pair.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,8 @@ class Problem(Record):
         An error stops an evaluation.
     kind : str
         ``input`` (cannot be read), ``extra-image``, ``missing-image``, ``empty-image``,
-        ``invalid-polygon``, ``zero-area``, ``outside-picture``, ``duplicate``, ``orientation``, ``dont-care``,
-        ``coordinates``, ``picture``, ``swapped-sides``.
+        ``invalid-polygon``, ``zero-area``, ``outside-picture``, ``duplicate``, ``orientation``,
+        ``dont-care``, ``coordinates``, ``picture``, ``swapped-sides``.
     side : {'gt', 'det'}
     file : str
     line, column : int or None
@@ -133,7 +135,9 @@ class Validation(Record):
         return {"passed": self.passed, **counts, **Record.to_dict(self)}
 
     def to_pandas(self, table: str = "problems") -> pandas.DataFrame:
-        """Return a table, ``problems`` or ``pairs`` of images, as a data frame; raises `ConfigError` without pandas."""
+        """Return a table, ``problems`` or ``pairs`` of images, as a data
+        frame; raises `ConfigError` without pandas.
+        """
         tables: dict[str, tuple[type, Sequence[Problem | Pair]]] = {
             "problems": (Problem, self.problems),
             "pairs": (Pair, self.pairs),
@@ -141,14 +145,20 @@ class Validation(Record):
         if table not in tables:
             raise unknown_table(table, list(tables))
         kind, records = tables[table]
-        return frame({one.name: [getattr(record, one.name) for record in records] for one in fields(kind)})
+        return frame(
+            {one.name: [getattr(record, one.name) for record in records] for one in fields(kind)}
+        )
 
 
-# As text, JSON or rows ------------------------------------------------------------------------------------------------
+# As text, JSON or rows ----------------------------------------------------------------------------
 
 
 def text(
-    validation: Validation, limit: int | None, all_pairs: bool, screen: Screen | None = None, is_wrapped: bool = False
+    validation: Validation,
+    limit: int | None,
+    all_pairs: bool,
+    screen: Screen | None = None,
+    is_wrapped: bool = False,
 ) -> str:
     """Plain text: the sides, the pairing, every problem, and last the counts.
 
@@ -157,7 +167,8 @@ def text(
     screen : Screen, optional
         No row of a table has more columns.
     is_wrapped : bool
-        Whether sentences are wrapped too; else each problem has one line, as programs that read it expect.
+        Whether sentences are wrapped too; else each problem has one line, as programs that read it
+        expect.
     limit : int or None
         Errors, and warnings, that are shown; None for all.
     all_pairs : bool
@@ -180,7 +191,9 @@ def text(
             if limit is not None and len(problems) > limit:
                 lines.append(counted(len(problems) - limit, f"  ... and {{count}} more {level}[s]"))
     lines += ["", *_counts(validation)]
-    return joined(part for line in lines for part in (screen.wrapped(line, "    ") if is_wrapped else [line]))
+    return joined(
+        part for line in lines for part in (screen.wrapped(line, "    ") if is_wrapped else [line])
+    )
 
 
 def document(validation: Validation, limit: int | None, all_pairs: bool) -> str:
@@ -201,7 +214,9 @@ def _listed(form: str, mark: str) -> Callable[[Validation, int | None, bool], st
     def write(validation: Validation, limit: int | None, all_pairs: bool) -> str:
         names = [field.name for field in fields(Problem)]
         shown = [one for level in LEVELS for one in _of_level(validation, level)[:limit]]
-        return mark + markup.FORMS[form]([names, *([getattr(one, name) for name in names] for one in shown)])
+        return mark + markup.FORMS[form](
+            [names, *([getattr(one, name) for name in names] for one in shown)]
+        )
 
     return write
 
@@ -234,7 +249,9 @@ def _side(title: str, side: SideSummary) -> Iterator[str]:
         "{count} object[s] without area": side.zero_area,
     }
     always = ("{count} image[s]", "{count} object[s]")
-    yield "  " + ", ".join(counted(count, what) for what, count in counts.items() if count or what in always)
+    yield "  " + ", ".join(
+        counted(count, what) for what, count in counts.items() if count or what in always
+    )
 
 
 def _pairing(pairs: Sequence[Pair], all_pairs: bool, columns: int) -> Iterator[str]:
@@ -250,7 +267,9 @@ def _pairing(pairs: Sequence[Pair], all_pairs: bool, columns: int) -> Iterator[s
         "without detections": missing,
         "only in the detections": extra,
     }
-    yield "pairing: " + ", ".join(f"{count} {what}" for what, count in counts.items() if count or what == "by name")
+    yield "pairing: " + ", ".join(
+        f"{count} {what}" for what, count in counts.items() if count or what == "by name"
+    )
     everything = all_pairs or len(pairs) <= FEW_PAIRS
     shown = [pair for pair in pairs if everything or pair.by != "name"]
     if shown:
@@ -265,11 +284,17 @@ def _pairing(pairs: Sequence[Pair], all_pairs: bool, columns: int) -> Iterator[s
 def _pair_cells(pair: Pair) -> list[str]:
     by = {"stem": "(stem)", "number": "(number)"}.get(pair.by or "-", pair.by or "-")
     names = [printable(name) if name is not None else "-" for name in (pair.gt, pair.det)]
-    return [*names, by, *("-" if count is None else str(count) for count in (pair.objects, pair.detections))]
+    return [
+        *names,
+        by,
+        *("-" if count is None else str(count) for count in (pair.objects, pair.detections)),
+    ]
 
 
 def _problem(problem: Problem) -> str:
-    place = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
+    place = ":".join(
+        str(part) for part in (problem.file, problem.line, problem.column) if part is not None
+    )
     text = problem.found
     if problem.object is not None and problem.image is not None:
         text = f"image {quote(problem.image)}, object {problem.object}: {text}"

@@ -1,4 +1,6 @@
-"""Check one input as an evaluation would read it: its summary, and everything wrong or suspicious about it."""
+"""Check one input as an evaluation would read it: its summary, and everything
+wrong or suspicious about it.
+"""
 
 from __future__ import annotations
 
@@ -70,21 +72,41 @@ class Inspection:
         """One problem for each kind of which there are more than are listed."""
         for kind, count in self.found.items():
             if count > MOST_LISTED:
-                is_error = kind in ("input", "extra-image") or (kind, self.invalid) == ("invalid-polygon", "error")
+                is_error = kind in ("input", "extra-image") or (kind, self.invalid) == (
+                    "invalid-polygon",
+                    "error",
+                )
                 level: Level = "error" if is_error else "warning"
-                found = counted(count - MOST_LISTED, f"{{count}} more problem[s] of the kind {kind}")
-                yield self.problem(level, kind, found, "all are listed once those before are corrected")
+                found = counted(
+                    count - MOST_LISTED, f"{{count}} more problem[s] of the kind {kind}"
+                )
+                yield self.problem(
+                    level, kind, found, "all are listed once those before are corrected"
+                )
         self.found.clear()
 
-    def problem(self, level: Level, kind: str, found: str, advice: str, image: str | None = None) -> Problem:
+    def problem(
+        self, level: Level, kind: str, found: str, advice: str, image: str | None = None
+    ) -> Problem:
         """A problem of the input as a whole, or of an image."""
         return Problem(
-            level=level, kind=kind, side=self.side, file=self.source.path, image=image, found=found, advice=advice
+            level=level,
+            kind=kind,
+            side=self.side,
+            file=self.source.path,
+            image=image,
+            found=found,
+            advice=advice,
         )
 
     def rename(self, renamed: Source, problems: list[Problem]) -> None:
-        """Take the same input with other names of images; `problems` gets the warnings that it has more."""
-        name, new = f"{Path(self.source.path).name}: ", renamed.warnings[len(self.source.warnings) :]
+        """Take the same input with other names of images; `problems` gets the
+        warnings that it has more.
+        """
+        name, new = (
+            f"{Path(self.source.path).name}: ",
+            renamed.warnings[len(self.source.warnings) :],
+        )
         problems += [self.problem("warning", "input", text.removeprefix(name), "") for text in new]
         self.names_in_file, self.source = self.source.names, renamed
 
@@ -105,8 +127,12 @@ class Inspection:
         )
 
 
-def open_input(side: Side, given: Path | Source, options: InputOptions, problems: list[Problem]) -> Inspection | None:
-    """Index an input, unless it is in memory; None where it cannot be read, and `problems` gets why."""
+def open_input(
+    side: Side, given: Path | Source, options: InputOptions, problems: list[Problem]
+) -> Inspection | None:
+    """Index an input, unless it is in memory; None where it cannot be read,
+    and `problems` gets why.
+    """
     path = given if isinstance(given, Path) else Path(given.path)
     faults, format_name = FaultLog(MOST_LISTED), options.format_of(side)
     try:
@@ -116,9 +142,13 @@ def open_input(side: Side, given: Path | Source, options: InputOptions, problems
         problems.append(_unreadable(side, str(path), error))
         return None
     objects, counted_objects = (np.zeros(len(source.names), np.int32) for _ in range(2))
-    opened = Inspection(side, source, faults, options.invalid, objects, counted_objects, reason=reason)
+    opened = Inspection(
+        side, source, faults, options.invalid, objects, counted_objects, reason=reason
+    )
     problems += [
-        opened.problem("warning", "input", text.removeprefix(f"{path}: ").removeprefix(f"{path.name}: "), "")
+        opened.problem(
+            "warning", "input", text.removeprefix(f"{path}: ").removeprefix(f"{path.name}: "), ""
+        )
         for text in source.warnings
     ]
     return opened
@@ -131,11 +161,21 @@ def _unreadable(side: Side, path: str, error: InputError) -> Problem:
         return Problem(level="error", kind="input", side=side, file=path, found=str(error))
     position = locations.of_format_error(path, parts[1], error.__cause__)
     line, column = position or (int(parts[2]) if parts[2] else None, None)
-    return Problem(level="error", kind="input", side=side, file=parts[1], line=line, column=column, found=parts[3])
+    return Problem(
+        level="error",
+        kind="input",
+        side=side,
+        file=parts[1],
+        line=line,
+        column=column,
+        found=parts[3],
+    )
 
 
 def picture_sizes(ours: Inspection, folder: Path | None, problems: list[Problem]) -> Floats:
-    """(images, 2) heights and widths of the pictures in a folder; 0 where unknown, and `problems` gets of which."""
+    """(images, 2) heights and widths of the pictures in a folder; 0 where
+    unknown, and `problems` gets of which.
+    """
     names = ours.source.names
     if folder is None:
         return np.zeros((len(names), 2))
@@ -143,20 +183,26 @@ def picture_sizes(ours: Inspection, folder: Path | None, problems: list[Problem]
     missing = [name for name, size in zip(names, sizes, strict=True) if not size.all()]
     if missing:
         shown = ", ".join(map(quote, missing[:3])) + (", ..." if len(missing) > 3 else "")
-        of_all = f"{{count}} of {counted(len(names), '{count} image[s]')} [has|have] no picture that can be read"
+        of_all = (
+            f"{{count}} of {counted(len(names), '{count} image[s]')} [has|have] no picture"
+            " that can be read"
+        )
         found = f"{counted(len(missing), of_all)}: {shown}"
         problem = ours.problem("warning", "picture", found, "one of the image's name")
         problems.append(replace(problem, file=str(folder)))
     return sizes
 
 
-def read_all(one: Inspection, sizes: Floats, problems: list[Problem], ordered_map: OrderedMap = map) -> Floats:
+def read_all(
+    one: Inspection, sizes: Floats, problems: list[Problem], ordered_map: OrderedMap = map
+) -> Floats:
     """Read and check all images of a side.
 
     Parameters
     ----------
     sizes : (images, 2) float64
-        Heights and widths of the pictures, 0 where unknown; those that the input states take their place.
+        Heights and widths of the pictures, 0 where unknown; those that the input states take their
+        place.
     problems : list of Problem
         Gets what is found.
     ordered_map : callable
@@ -207,7 +253,9 @@ def at(place: locations.ImagePlace | locations.ObjectPlace, problem: Problem) ->
 
 
 def listed(one: Inspection, kind: str, positions: Iterable[int]) -> Iterator[int]:
-    """Yield the positions of the first `MOST_LISTED` of those that have a problem of this kind; count the others."""
+    """Yield the positions of the first `MOST_LISTED` of those that have a
+    problem of this kind; count the others.
+    """
     return (position for position in positions if one.lists(kind))
 
 
@@ -215,31 +263,45 @@ def _count(one: Inspection, start: int, read: ReadImages) -> None:
     objects = read.objects
     counts = np.diff(objects.offsets)
     one.object_counts[start : start + len(counts)] = counts
-    one.counted[start : start + len(counts)] = np.bincount(objects.image[~objects.dont_care], minlength=len(counts))
+    one.counted[start : start + len(counts)] = np.bincount(
+        objects.image[~objects.dont_care], minlength=len(counts)
+    )
     one.counts += InputCounts.of(objects, read.repairs, read.unconfident)
     one.all_dont_care += int(object_checks.all_dont_care(objects).sum())
 
 
-def _size_problems(one: Inspection, positions: range, stated: Floats, pictures: Floats) -> Iterator[Problem]:
+def _size_problems(
+    one: Inspection, positions: range, stated: Floats, pictures: Floats
+) -> Iterator[Problem]:
     both = (stated > 0).all(axis=1) & (pictures > 0).all(axis=1)
     other = np.flatnonzero(both & (stated != pictures).any(axis=1)).tolist()
     found_at = locations.of_images(one.source, [positions[k] for k in other])
     for k in other:
         (height, width), (picture_height, picture_width) = stated[k].tolist(), pictures[k].tolist()
-        swapped = " (height and width are swapped)" if [width, height] == pictures[k].tolist() else ""
+        swapped = (
+            " (height and width are swapped)" if [width, height] == pictures[k].tolist() else ""
+        )
         name = one.source.names[positions[k]]
         found = f"image {quote(name)}: height,width {height:g},{width:g}"
         advice = f"{picture_height:g},{picture_width:g}, as its picture has{swapped}"
         yield at(found_at[positions[k]], one.problem("warning", "picture", found, advice, name))
 
 
-def _object_problems(one: Inspection, positions: range, read: ReadImages, sizes: Floats) -> Iterator[Problem]:
-    findings = [finding for finding in object_checks.check(read.objects, sizes) if one.lists(finding.kind)]
+def _object_problems(
+    one: Inspection, positions: range, read: ReadImages, sizes: Floats
+) -> Iterator[Problem]:
+    findings = [
+        finding for finding in object_checks.check(read.objects, sizes) if one.lists(finding.kind)
+    ]
     rows = [(finding.row, finding.coordinate) for finding in findings]
     where = locations.of_objects(one.source, positions, read.objects, rows)
     for finding, place in zip(findings, where, strict=True):
-        level: Level = "error" if finding.kind == "invalid-polygon" and one.invalid == "error" else "warning"
-        problem = at(place, one.problem(level, finding.kind, finding.found, finding.advice, place.image))
+        level: Level = (
+            "error" if finding.kind == "invalid-polygon" and one.invalid == "error" else "warning"
+        )
+        problem = at(
+            place, one.problem(level, finding.kind, finding.found, finding.advice, place.image)
+        )
         yield problem if finding.kind == "orientation" else replace(problem, object=place.id)
 
 
@@ -249,8 +311,13 @@ def _faults(one: Inspection) -> Iterator[Problem]:
     one.found["input"] = one.faults.count
     for fault, position in zip(faults, locations.of_faults(one.source, faults), strict=True):
         found, expected = inside(fault.where) + fault.found, f"expected {fault.expected}"
-        yield at(locations.ImagePlace(fault.file, position), one.problem("error", "input", found, expected))
+        yield at(
+            locations.ImagePlace(fault.file, position),
+            one.problem("error", "input", found, expected),
+        )
     inverted = sum(_INVERTED_BOX.match(fault.found) is not None for fault in faults)
     if 2 * inverted >= inverted + one.object_counts.sum() > 0:
         found = f"{inverted} boxes end left of or above where they begin"
-        yield one.problem("warning", "coordinates", found, "x0,y0,x1,y1; these look like x,y,width,height")
+        yield one.problem(
+            "warning", "coordinates", found, "x0,y0,x1,y1; these look like x,y,width,height"
+        )

@@ -12,12 +12,15 @@ from evaltex_cli.errors import counted
 from evaltex_cli.records import Bools, Floats, Objects
 
 PIXEL = 1.0
-"""By how much an object may reach beyond the picture: conventions of the last pixel differ by this."""
+"""By how much an object may reach beyond the picture: conventions of the last
+pixel differ by this.
+"""
 _LISTED = 5
 
 
 class Finding(NamedTuple):
-    """What is wrong or suspicious about an object, and what to do, before it is known where the object is in its file.
+    """What is wrong or suspicious about an object, and what to do, before it is known where the
+    object is in its file.
 
     `row` is that of `Objects`, `coordinate` one of the object's: x0, y0, ... or x1, y1, x2, ...
     """
@@ -51,16 +54,29 @@ def invalid_polygons(objects: Objects) -> Iterator[Finding]:
         return
     for row, (why, has_area) in geometry.polygons.describe_invalid(objects.outlines).items():
         fate = "is repaired, every lobe kept" if has_area else "matches nothing"
-        yield Finding("invalid-polygon", row, why, f"it {fate}, unless --invalid says otherwise; better repair it")
+        yield Finding(
+            "invalid-polygon",
+            row,
+            why,
+            f"it {fate}, unless --invalid says otherwise; better repair it",
+        )
 
 
 def boxes_without_area(objects: Objects) -> Iterator[Finding]:
     """Yield boxes whose width or height is 0."""
-    flat = (objects.boxes[:, 2:] <= objects.boxes[:, :2]).any(axis=1) & (objects.outlines.counts == 0)
+    flat = (objects.boxes[:, 2:] <= objects.boxes[:, :2]).any(axis=1) & (
+        objects.outlines.counts == 0
+    )
     for row in np.flatnonzero(flat).tolist():
         x0, _, x1, _ = objects.boxes[row].tolist()
         found = f"a box without area, {_box(objects.boxes[row])}"
-        yield Finding("zero-area", row, found, "it matches nothing; correct or remove it", 2 if x1 <= x0 else 3)
+        yield Finding(
+            "zero-area",
+            row,
+            found,
+            "it matches nothing; correct or remove it",
+            2 if x1 <= x0 else 3,
+        )
 
 
 def beyond_picture(objects: Objects, sizes: Floats) -> Iterator[Finding]:
@@ -74,7 +90,9 @@ def beyond_picture(objects: Objects, sizes: Floats) -> Iterator[Finding]:
         width, height = corner[row].tolist()
         found = f"{_box(objects.boxes[row])} {how} the picture, {width:g} x {height:g}"
         advice = "check the order of coordinates, their scale and the size"
-        yield Finding("outside-picture", row, found, advice, _first_beyond(objects, row, corner[row]))
+        yield Finding(
+            "outside-picture", row, found, advice, _first_beyond(objects, row, corner[row])
+        )
 
 
 def _first_beyond(objects: Objects, row: int, corner: Floats) -> int:
@@ -89,7 +107,8 @@ def duplicates(objects: Objects) -> Iterator[Finding]:
     if objects.count == 0:
         return
     image = objects.image
-    # Sorted by image and box, objects of equal boxes are neighbours; only these are compared by vertices.
+    # Sorted by image and box, objects of equal boxes are neighbours; only these are compared by
+    # vertices.
     order = np.lexsort((*objects.boxes.T, image))
     same = np.diff(image[order]) == 0  # as the object before in that order
     for column in objects.boxes.T:
@@ -108,7 +127,9 @@ def duplicates(objects: Objects) -> Iterator[Finding]:
 
 
 def counter_clockwise(objects: Objects) -> Iterator[Finding]:
-    """Yield, once an image, quadrilaterals drawn counter-clockwise as one sees them; the RRC's scripts refuse these."""
+    """Yield, once an image, quadrilaterals drawn counter-clockwise as one
+    sees them; the RRC's scripts refuse these.
+    """
     drawn = objects.outlines
     quads = np.flatnonzero(drawn.counts == 4)
     # (q, 1) first vertices and (4,) steps broadcast to the (q, 4) indices of all corners.
@@ -119,16 +140,28 @@ def counter_clockwise(objects: Objects) -> Iterator[Finding]:
     every = np.bincount(images[quads], minlength=len(objects.offsets) - 1)
     for k, start, count in zip(owners.tolist(), starts.tolist(), counts.tolist(), strict=True):
         rows = turned[start : start + count].tolist()
-        listed = ", ".join(str(objects.ids[row]) for row in rows[:_LISTED]) + (", ..." if count > _LISTED else "")
+        listed = ", ".join(str(objects.ids[row]) for row in rows[:_LISTED]) + (
+            ", ..." if count > _LISTED else ""
+        )
         of_all = counted(int(every[k]), "{count} quadrilateral[s]")
-        found = counted(count, f"{{count}} of {of_all} [is|are] counter-clockwise (object[s] ") + f"{listed})"
-        yield Finding("orientation", rows[0], found, "harmless here; the RRC's own scripts want them clockwise")
+        found = (
+            counted(count, f"{{count}} of {of_all} [is|are] counter-clockwise (object[s] ")
+            + f"{listed})"
+        )
+        yield Finding(
+            "orientation",
+            rows[0],
+            found,
+            "harmless here; the RRC's own scripts want them clockwise",
+        )
 
 
 def _signed_area(corners: Floats) -> Floats:
     """(n,) areas of (n, k, 2) rings, above 0 where they turn clockwise on a screen (y down)."""
     after = np.roll(corners, -1, axis=1)
-    area: Floats = (corners[..., 0] * after[..., 1] - after[..., 0] * corners[..., 1]).sum(axis=1) / 2
+    area: Floats = (corners[..., 0] * after[..., 1] - after[..., 0] * corners[..., 1]).sum(
+        axis=1
+    ) / 2
     return area
 
 

@@ -1,4 +1,6 @@
-"""Whether inputs can be evaluated, what is suspicious about them, and which images pair: everything at once."""
+"""Whether inputs can be evaluated, what is suspicious about them, and which
+images pair: everything at once.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,21 @@ from evaltex_cli.records import Floats, Ints
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.validation import box_coordinates
 from evaltex_cli.validation.findings import Pair, Problem, Validation
-from evaltex_cli.validation.input_check import Inspection, at, listed, open_input, picture_sizes, read_all
+from evaltex_cli.validation.input_check import (
+    Inspection,
+    at,
+    listed,
+    open_input,
+    picture_sizes,
+    read_all,
+)
 
 
 def validate(
     gt: Path | Source, det: Path | Source | None = None, ordered_map: OrderedMap = map, **given: Any
 ) -> Validation:
-    """Read both inputs as an evaluation would, and report everything about them that is wrong or suspicious.
+    """Read both inputs as an evaluation would, and report everything about them that is wrong or
+    suspicious.
 
     Parameters
     ----------
@@ -37,9 +47,10 @@ def validate(
     ordered_map : callable
         What reads the images (`workers`); `map` does it here.
     **given
-        Attributes of `InputOptions`: ``gt_format`` and ``det_format``; ``images`` for sizes where the ground truth has
-        none, or to check those it has; ``invalid``, which makes an invalid polygon an error or a warning; and
-        ``coordinates``: if they are missing, those that agree with the ground truth are reported.
+        Attributes of `InputOptions`: ``gt_format`` and ``det_format``; ``images`` for sizes where
+        the ground truth has none, or to check those it has; ``invalid``, which makes an invalid
+        polygon an error or a warning; and ``coordinates``: if they are missing, those that agree
+        with the ground truth are reported.
 
     Raises
     ------
@@ -71,11 +82,18 @@ def validate(
             det_sizes[partners[partners >= 0]] = sizes[partners >= 0]
             read_all(theirs, det_sizes, problems, ordered_map)
             problems += _pairing_problems(ours, theirs, paired, also)
-            problems += _coordinate_problems(ours, theirs, paired if (paired >= 0).any() else also, sizes)
+            problems += _coordinate_problems(
+                ours, theirs, paired if (paired >= 0).any() else also, sizes
+            )
             problems += _swapped_problems(ours, theirs)
         if names and ours.counts.objects and ours.counts.dont_care == ours.counts.objects:
             problems.append(
-                ours.problem("warning", "dont-care", "every object is don't care", "objects that count; nothing does")
+                ours.problem(
+                    "warning",
+                    "dont-care",
+                    "every object is don't care",
+                    "objects that count; nothing does",
+                )
             )
     elif theirs is not None:
         read_all(theirs, np.zeros((len(theirs.source.names), 2)), problems, ordered_map)
@@ -87,23 +105,33 @@ def validate(
     )
 
 
-def _make_pixels(ours: Inspection | None, theirs: Inspection | None, partners: Ints, images: Path | None) -> None:
-    """Make fractions of the page pixels as an evaluation does, by the pictures or the other side's sizes."""
+def _make_pixels(
+    ours: Inspection | None, theirs: Inspection | None, partners: Ints, images: Path | None
+) -> None:
+    """Make fractions of the page pixels as an evaluation does, by the
+    pictures or the other side's sizes.
+    """
     opened = [one for one in (ours, theirs) if one is not None]
     if not any(formats.load(one.source.format).fractions for one in opened):
         return
     if ours is not None and images is not None:
         ours.source = with_sizes(ours.source, images)
     if ours is not None and theirs is not None:
-        ours.source, theirs.source = with_sizes_of_each_other(ours.source, theirs.source, partners, images)
+        ours.source, theirs.source = with_sizes_of_each_other(
+            ours.source, theirs.source, partners, images
+        )
     if theirs is not None and images is not None:
         theirs.source = with_sizes(theirs.source, images)
 
 
 def _paired(ours: Inspection | None, theirs: Inspection | None) -> tuple[Ints, Ints]:
-    """(images,) partner of each image of the ground truth by name, and by spelling where there is none by name."""
+    """(images,) partner of each image of the ground truth by name, and by
+    spelling where there is none by name.
+    """
     if ours is None or theirs is None:
-        nothing = np.broadcast_to(np.int64(pairing.NO_DETECTIONS), 0 if ours is None else len(ours.source.names))
+        nothing = np.broadcast_to(
+            np.int64(pairing.NO_DETECTIONS), 0 if ours is None else len(ours.source.names)
+        )
         return nothing, nothing
     gt, det = ours.source.names, theirs.source.names
     position = {name: k for k, name in enumerate(det)}
@@ -116,11 +144,15 @@ def _paired(ours: Inspection | None, theirs: Inspection | None) -> tuple[Ints, I
     return paired, np.array(also, np.int64)
 
 
-def _pairing_problems(ours: Inspection, theirs: Inspection, paired: Ints, also: Ints) -> Iterator[Problem]:
+def _pairing_problems(
+    ours: Inspection, theirs: Inspection, paired: Ints, also: Ints
+) -> Iterator[Problem]:
     gt, det = ours.source.names, theirs.source.names
     alike = {det[k]: gt[i] for i, k in enumerate(also.tolist()) if k >= 0}
     known = set(gt)
-    extra = list(listed(theirs, "extra-image", (k for k, name in enumerate(det) if name not in known)))
+    extra = list(
+        listed(theirs, "extra-image", (k for k, name in enumerate(det) if name not in known))
+    )
     unpaired = np.flatnonzero((paired < 0) & (also < 0)).tolist() if det else []
     missing = [gt[i] for i in listed(theirs, "missing-image", unpaired)]
     has_counted = {name for name, count in zip(gt, ours.counted.tolist(), strict=True) if count}
@@ -130,7 +162,11 @@ def _pairing_problems(ours: Inspection, theirs: Inspection, paired: Ints, also: 
     hints = Hints(missing or gt)
     for position in extra:
         name = det[position]
-        advice = f"rename it to {quote(alike[name])}" if name in alike else "only names of the ground truth's images"
+        advice = (
+            f"rename it to {quote(alike[name])}"
+            if name in alike
+            else "only names of the ground truth's images"
+        )
         hint = "" if name in alike else hints.nearest(name)
         found = f"image {quote(name)}, which the ground truth lacks{hint}"
         yield at(places[position], theirs.problem("error", "extra-image", found, advice, name))
@@ -146,10 +182,16 @@ def _pairing_problems(ours: Inspection, theirs: Inspection, paired: Ints, also: 
 
 
 def _outcome(has_counted: bool) -> str:
-    return "its objects count as missed" if has_counted else "no object in it counts, so none is missed"
+    return (
+        "its objects count as missed"
+        if has_counted
+        else "no object in it counts, so none is missed"
+    )
 
 
-def _coordinate_problems(ours: Inspection, theirs: Inspection, paired: Ints, sizes: Floats) -> Iterator[Problem]:
+def _coordinate_problems(
+    ours: Inspection, theirs: Inspection, paired: Ints, sizes: Floats
+) -> Iterator[Problem]:
     """What would make both sides agree much better."""
     if not (paired >= 0).any():
         return
@@ -160,7 +202,9 @@ def _coordinate_problems(ours: Inspection, theirs: Inspection, paired: Ints, siz
     known = sizes[np.flatnonzero(paired >= 0)[: len(sample.names)]]
     mixup = coordinate_mixups.best_misreading(replace(sample, sizes=known))
     if mixup is not None:
-        yield theirs.problem("warning", "coordinates", f"it seems that {mixup}", "check how both sides were written")
+        yield theirs.problem(
+            "warning", "coordinates", f"it seems that {mixup}", "check how both sides were written"
+        )
 
 
 def _swapped_problems(ours: Inspection, theirs: Inspection) -> Iterator[Problem]:
@@ -169,7 +213,12 @@ def _swapped_problems(ours: Inspection, theirs: Inspection) -> Iterator[Problem]
     except InputError:
         return
     if swapped is not None:
-        yield ours.problem("warning", "swapped-sides", swapped, "the ground truth is given first, then the detections")
+        yield ours.problem(
+            "warning",
+            "swapped-sides",
+            swapped,
+            "the ground truth is given first, then the detections",
+        )
 
 
 def _pairs(ours: Inspection, theirs: Inspection, paired: Ints, also: Ints) -> Iterator[Pair]:
@@ -187,4 +236,6 @@ def _pairs(ours: Inspection, theirs: Inspection, paired: Ints, also: Ints) -> It
             by = "name" if det[k] == name else "file name" if same_stem else "only image"
         yield Pair(name, det[k], by, objects[i], detections[k])
     taken = {*paired.tolist(), *also.tolist()}
-    yield from (Pair(None, name, None, None, detections[k]) for k, name in enumerate(det) if k not in taken)
+    yield from (
+        Pair(None, name, None, None, detections[k]) for k, name in enumerate(det) if k not in taken
+    )

@@ -2,9 +2,10 @@
 
 python examples/engines/run.py engines [--only tesseract|rapidocr|pictures] [--pictures N]
 
-writes the folder ``engines``: ``pictures``, the ground truth ``words.txt`` (the words, with their lines as regions) and
-``lines.txt`` (the lines), and what each engine writes, ``tesseract`` (TSV) and ``rapidocr`` (JSON). Tesseract is
-Debian's package tesseract-ocr, RapidOCR the packages rapidocr and onnxruntime. The font is the one inside Pillow.
+writes the folder ``engines``: ``pictures``, the ground truth ``words.txt`` (the words, with their
+lines as regions) and ``lines.txt`` (the lines), and what each engine writes, ``tesseract`` (TSV)
+and ``rapidocr`` (JSON). Tesseract is Debian's package tesseract-ocr, RapidOCR the packages rapidocr
+and onnxruntime. The font is the one inside Pillow.
 """
 
 from __future__ import annotations
@@ -22,9 +23,12 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 PICTURES = 20
 WIDTH, HEIGHT = 960, 640
 VOCABULARY = (
-    "market street morning bakery museum ticket platform weather garden bridge harbour station library coffee window"
-    " quality author chapter invoice total amount discount number entrance exit open closed fresh bread river school"
-    " kitchen evening report daily paper winter summer north south customer welcome offer reading recognition detection"
+    "market street morning bakery museum ticket platform weather garden bridge harbour station"
+    " library coffee window"
+    " quality author chapter invoice total amount discount number entrance exit open closed fresh"
+    " bread river school"
+    " kitchen evening report daily paper winter summer north south customer welcome offer reading"
+    " recognition detection"
 )
 COLOURS = (("black", "white"), ("#203050", "#f4f0e0"), ("white", "#305040"), ("#505050", "#e8e8e8"))
 Box = tuple[float, float, float, float]
@@ -40,7 +44,9 @@ class Word:
 
 
 def draw(number: int) -> tuple[Image.Image, list[Word]]:
-    """Return the picture of a number, from 1, and its words: a page, two columns, or signs of few words."""
+    """Return the picture of a number, from 1, and its words: a page, two
+    columns, or signs of few words.
+    """
     chance = random.Random(number)
     text, ground = COLOURS[number % len(COLOURS)]
     picture = Image.new("RGB", (WIDTH, HEIGHT), ground)
@@ -51,12 +57,16 @@ def draw(number: int) -> tuple[Image.Image, list[Word]]:
         left, y = 40 + column * WIDTH // 2, 30.0
         right = left + WIDTH / columns - 80
         while True:
-            size = {"page": 26, "columns": 20, "signs": chance.choice((40, 56, 72)), "small": 14}[kind]
+            size = {"page": 26, "columns": 20, "signs": chance.choice((40, 56, 72)), "small": 14}[
+                kind
+            ]
             if y + 1.4 * size > HEIGHT - 20:
                 break
             count = chance.randint(1, 3) if kind == "signs" else chance.randint(4, 12)
             indent = chance.randint(0, 200) if kind == "signs" else 0
-            words += draw_line(picture, chance, (left + indent, y, right), (size, count, text), len(words))
+            words += draw_line(
+                picture, chance, (left + indent, y, right), (size, count, text), len(words)
+            )
             y += size * chance.uniform(1.4, 2.2 if kind == "signs" else 1.6)
     if number % 5 == 0:
         picture = picture.filter(ImageFilter.GaussianBlur(1.2))
@@ -76,7 +86,13 @@ def draw_line(
     font, pen, made = ImageFont.load_default(size), ImageDraw.Draw(picture), []
     for _ in range(count):
         text = chance.choice(VOCABULARY.split())
-        text = text.upper() if chance.random() < 0.1 else text.capitalize() if chance.random() < 0.2 else text
+        text = (
+            text.upper()
+            if chance.random() < 0.1
+            else text.capitalize()
+            if chance.random() < 0.2
+            else text
+        )
         if x + font.getlength(text) > right:
             break
         pen.text((x, y), text, fill=colour, font=font)
@@ -136,15 +152,21 @@ def run_rapidocr(folder: Path) -> None:
     engine = RapidOCR()
     for picture in sorted((folder / "pictures").glob("*.png")):
         found = engine(str(picture)).to_json() or []
-        (folder / "rapidocr" / f"{picture.stem}.json").write_text(json.dumps(found), encoding="utf-8")
+        (folder / "rapidocr" / f"{picture.stem}.json").write_text(
+            json.dumps(found), encoding="utf-8"
+        )
 
 
 def main() -> None:
     """Draw, and run the engines that are asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", choices=("pictures", "tesseract", "rapidocr"))
-    parser.add_argument("--pictures", type=int, default=PICTURES, metavar="N", help="draw the first N only")
+    parser.add_argument(
+        "--pictures", type=int, default=PICTURES, metavar="N", help="draw the first N only"
+    )
     given = parser.parse_args()
     draw_all(given.folder, given.pictures)
     for name, run in (("tesseract", run_tesseract), ("rapidocr", run_rapidocr)):

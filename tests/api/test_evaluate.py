@@ -1,4 +1,6 @@
-"""`evaluate`: one protocol or several, paths or arrays, and what is said of arrays that are no objects."""
+"""`evaluate`: one protocol or several, paths or arrays, and what is said of
+arrays that are no objects.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def test_parameters_of_one_and_of_several() -> None:
     strict = evaluate(GT, DET, "iou", params={"iou": 0.9}).scores
     assert strict != evaluate(GT, DET, "iou").scores
     assert evaluate(GT, DET, "iou", iou=0.9).scores == strict  # type: ignore[call-overload]
-    assert evaluate(GT, DET, ["iou", "evaltex"], params={"iou": {"iou": 0.9}})["iou"].scores == strict
+    assert (
+        evaluate(GT, DET, ["iou", "evaltex"], params={"iou": {"iou": 0.9}})["iou"].scores == strict
+    )
     assert evaluate(GT, DET, "iou", params={"iou": {"iou": 0.9}}).scores == strict
     for params, message in (
         ({"iou": 0.9}, r"give params=\{'iou': \{'iou': \.\.\."),
@@ -74,9 +78,17 @@ def test_what_a_type_checker_reads_runs() -> None:
     [
         ("iuo", {}, r"unknown protocol 'iuo' \(did you mean 'iou'\?\)"),
         ([], {}, "expected a name, a list of names, or 'all'"),
-        ("iou", {"gt_fromat": "coco"}, r"unknown option 'gt_fromat' \(did you mean 'gt_format'\?\)"),
+        (
+            "iou",
+            {"gt_fromat": "coco"},
+            r"unknown option 'gt_fromat' \(did you mean 'gt_format'\?\)",
+        ),
         ("iou", {"jobs": -1}, "jobs='-1'; expected a number of processes"),
-        ("iou", {"preset": "ctw1500", "invalid_polygons": "drop"}, "invalid_polygons=drop: the preset ctw1500 has"),
+        (
+            "iou",
+            {"preset": "ctw1500", "invalid_polygons": "drop"},
+            "invalid_polygons=drop: the preset ctw1500 has",
+        ),
     ],
 )
 def test_what_is_asked_for_is_checked(protocol: Any, options: dict[str, Any], message: str) -> None:
@@ -96,7 +108,16 @@ def test_what_is_asked_for_is_checked(protocol: Any, options: dict[str, Any], me
         [*QUADS[:1], QUADS[1] + [0, 50, 0, 45]],
         image_objects(BOXES),
     ],
-    ids=["boxes", "float32", "flat quads", "quads", "polygons", "box and polygon", "flat polygons", "objects"],
+    ids=[
+        "boxes",
+        "float32",
+        "flat quads",
+        "quads",
+        "polygons",
+        "box and polygon",
+        "flat polygons",
+        "objects",
+    ],
 )
 def test_forms_of_the_same_objects_score_alike(form: Any) -> None:
     found = evaluate([BOXES, []], [form, np.zeros((0, 4))], "iou")
@@ -115,7 +136,9 @@ def test_masks_are_counted_in_pixels() -> None:
     as_labels = image_objects(masks=labels)
     assert as_labels.ids.tolist() == [7, 9]
     assert as_labels.boxes.tolist() == [[0, 0, 100, 20], [0, 40, 60, 60]]
-    same = evaluate({"a": as_labels}, {"a": masks([0, 0, 100, 20], [0, 40, 30, 60])}, ["evaltex", "iou"])
+    same = evaluate(
+        {"a": as_labels}, {"a": masks([0, 0, 100, 20], [0, 40, 30, 60])}, ["evaltex", "iou"]
+    )
     assert [one.scores for one in same.values()] == [one.scores for one in found.values()]
     every = evaluate([gt], [gt], "all")
     assert set(every.left_out) == {"iou-crw", "cleval", "tedeval", "popeval"}
@@ -127,10 +150,22 @@ def test_masks_are_counted_in_pixels() -> None:
     [
         ([BOXES], [BOXES, BOXES], "1 images in gt, 2 in det; expected as many"),
         ([BOXES], [[1, 2, 3, 4]], r"det, image '0': a list of 4 numbers; expected \(n, 4\) boxes"),
-        ([np.zeros((2, 5))], [BOXES], r"gt, image '0': an array of shape \(2, 5\).*confidences=boxes\[:, 4\]"),
+        (
+            [np.zeros((2, 5))],
+            [BOXES],
+            r"gt, image '0': an array of shape \(2, 5\).*confidences=boxes\[:, 4\]",
+        ),
         ([np.zeros((2, 6))], [BOXES], r"shape \(2, 6\).*triangles into an array \(n, 3, 2\)"),
-        ([np.zeros((2, 4, 4), np.uint8)], [BOXES], r"shape \(2, 4, 4\), type uint8; expected .* masks of bool"),
-        ([[[5, 0, 1, 1]]], [BOXES], r"box 0 is \[5.0, 0.0, 1.0, 1.0\]; expected .*corners, not width and height"),
+        (
+            [np.zeros((2, 4, 4), np.uint8)],
+            [BOXES],
+            r"shape \(2, 4, 4\), type uint8; expected .* masks of bool",
+        ),
+        (
+            [[[5, 0, 1, 1]]],
+            [BOXES],
+            r"box 0 is \[5.0, 0.0, 1.0, 1.0\]; expected .*corners, not width and height",
+        ),
         ([[[0, 0, 1, float("nan")]]], [BOXES], "holds NaN or infinity"),
         ([["a"]], [BOXES], "not arrays of numbers"),
         ([None], [BOXES], "image '0': "),
@@ -138,7 +173,11 @@ def test_masks_are_counted_in_pixels() -> None:
         (GT, [BOXES], "det: images without names, and the other side is a file"),
         (7, [BOXES], "gt: int; expected a path, one array per image"),
         ([masks([0, 0, 5, 5])], [BOXES], "one side has masks, the other boxes or polygons"),
-        ([masks([0, 0, 5, 5])], [masks([0, 0, 5, 5])[:, :40]], r"masks of shapes \(80, 120\) and \(40, 120\)"),
+        (
+            [masks([0, 0, 5, 5])],
+            [masks([0, 0, 5, 5])[:, :40]],
+            r"masks of shapes \(80, 120\) and \(40, 120\)",
+        ),
         ([masks([0, 0, 5, 5], [0, 0, 9, 9])], [[]], "masks 0 and 1 share pixels"),
         ([masks([0, 0, 0, 0])], [[]], "mask 0 has no pixel"),
         ([masks([0, 0, 5, 5]), BOXES], [[], []], "some images have masks, others boxes"),
@@ -159,7 +198,11 @@ def test_images_pair_by_name_and_options_apply_to_arrays() -> None:
     assert [one.text for one in found.images[0].objects] == ["one", "###"]
     assert found.images[1].detections[0].box == (0, 0, 100, 20)
     sized = evaluate(
-        [image_objects(BOXES, texts=["a", "b"])], [BOXES], "cleval", scale_bins="0,0.5,1", sizes=[(80, 120)]
+        [image_objects(BOXES, texts=["a", "b"])],
+        [BOXES],
+        "cleval",
+        scale_bins="0,0.5,1",
+        sizes=[(80, 120)],
     )
     assert len(sized.scores["scale_wise"]) == 2
     with pytest.raises(InputError, match="sizes of images that are not there: 'c'"):
@@ -179,7 +222,10 @@ def test_arrays_score_as_files_do(protocol: str) -> None:
     for side, path in (("gt", GT), ("det", DET)):
         source = formats.open_source(path, side, FaultLog())  # type: ignore[arg-type]
         read = source.read(np.arange(len(source.names))).objects
-        images = [take(read, read.image == k, np.array([0, (read.image == k).sum()])) for k in range(len(source.names))]
+        images = [
+            take(read, read.image == k, np.array([0, (read.image == k).sum()]))
+            for k in range(len(source.names))
+        ]
         assert not isinstance(images[0], ImageObjects)
         sides.append(dict(zip(source.names, images, strict=True)))
     found = evaluate(*sides, protocol, per_image=True)
@@ -203,7 +249,9 @@ def test_warnings_are_issued_and_kept() -> None:
 def test_a_result_is_a_dictionary_that_json_can_write() -> None:
     found = evaluate(GT, DET, "all", per_image=True)
     loaded = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert loaded["iou"]["scores"] == {name: pytest.approx(value) for name, value in found["iou"].scores.items()}
+    assert loaded["iou"]["scores"] == {
+        name: pytest.approx(value) for name, value in found["iou"].scores.items()
+    }
     assert loaded["iou"]["images"][0]["objects"][0]["match"] == "missed"
 
 
@@ -224,10 +272,18 @@ def test_tables() -> None:
     found = evaluate(GT, DET, ["iou", "evaltex"], per_image=True)
     scores = found["iou"].to_pandas().set_index("score")["value"]
     assert scores["recall"] == found["iou"].scores["recall"]
-    assert list(found["iou"].to_pandas("images")["image"]) == [image.name for image in found["iou"].images]
+    assert list(found["iou"].to_pandas("images")["image"]) == [
+        image.name for image in found["iou"].images
+    ]
     objects = found["iou"].to_pandas("objects")
     assert len(objects) == found["iou"].gt.objects + found["iou"].det.objects
-    assert objects.loc[0, ["side", "id", "match", "text", "x0"]].tolist() == ["gt", 1, "missed", "14", 169.0]
+    assert objects.loc[0, ["side", "id", "match", "text", "x0"]].tolist() == [
+        "gt",
+        1,
+        "missed",
+        "14",
+        169.0,
+    ]
     assert set(found.to_pandas("objects")["protocol"]) == {"iou", "evaltex"}
 
 
@@ -236,7 +292,8 @@ def test_processes_change_nothing(tmp_path: Path) -> None:
     code = (
         "from evaltex_cli import evaluate\n"
         "if __name__ == '__main__':\n"
-        f"    one, two = (evaluate({str(GT)!r}, {str(DET)!r}, 'all', jobs=jobs, per_image=True) for jobs in (1, 2))\n"
+        f"    one, two = (evaluate({str(GT)!r}, {str(DET)!r}, 'all', jobs=jobs, per_image=True) for"
+        " jobs in (1, 2))\n"
         "    assert one.to_dict() == two.to_dict()\n"
         "    boxes = [[[0, 0, 9, 9]]] * 3\n"
         "    assert evaluate(boxes, boxes, 'iou', jobs=2).scores['recall'] == 1\n"

@@ -1,4 +1,6 @@
-"""`compare`, `diagnose`, `validate` and `convert`: paths or arrays, one protocol or several, and what they show."""
+"""`compare`, `diagnose`, `validate` and `convert`: paths or arrays, one
+protocol or several, and what they show.
+"""
 
 from __future__ import annotations
 
@@ -39,18 +41,31 @@ def printed(*arguments: Any) -> Any:
     return json.loads(result.stdout)
 
 
-# compare --------------------------------------------------------------------------------------------------------------
+# compare ------------------------------------------------------------------------------------------
 
 
 def test_a_comparison_is_the_command_s() -> None:
     found = compare(GT, {"one": DET, "two": GT}, "iou", resamples=50)
     assert isinstance(found, Comparison)
     (expected,) = printed(
-        "compare", GT, DET, GT, "--protocol", "iou", "--label", "one", "--label", "two", "--resamples", 50
+        "compare",
+        GT,
+        DET,
+        GT,
+        "--protocol",
+        "iou",
+        "--label",
+        "one",
+        "--label",
+        "two",
+        "--resamples",
+        50,
     )["protocols"]
     ours = json.loads(json.dumps(found.to_dict()))
     assert ours["scores"] == expected["scores"]
-    assert ours["images"] == [{key: one[key] for key in ours["images"][0]} for one in expected["images"]]
+    assert ours["images"] == [
+        {key: one[key] for key in ours["images"][0]} for one in expected["images"]
+    ]
     assert repr(found).splitlines()[:4] == [
         "iou: differences to one over 4 images",
         "score      detector  value   difference  interval  p",
@@ -67,7 +82,10 @@ def test_detectors_in_memory_and_several_protocols() -> None:
     assert found["iou"].systems == ["detector 1", "detector 2"]
     assert found["iou"].scores[0].p_corrected[1] is not None
     assert (found["iou"].images.worse, found["iou"].objects.worse) == (30, 30)
-    assert repr(found).splitlines()[-1] == "iou       hmean: detector 1 1.0000, detector 2 0.6667 (-0.3333)"
+    assert (
+        repr(found).splitlines()[-1]
+        == "iou       hmean: detector 1 1.0000, detector 2 0.6667 (-0.3333)"
+    )
 
 
 def test_results_of_earlier_runs_are_compared(tmp_path: Path) -> None:
@@ -101,17 +119,26 @@ def test_warnings_of_each_detector() -> None:
     assert {one.filename for one in issued} == {__file__}
 
 
-# diagnose -------------------------------------------------------------------------------------------------------------
+# diagnose -----------------------------------------------------------------------------------------
 
 
 def test_a_diagnosis_is_the_command_s() -> None:
     found = diagnose(GT, DET, "iou", thresholds={"tight": 0.9}, edges={"height": (20, 40)})
     assert isinstance(found, Diagnosis)
-    (expected,) = printed("diagnose", GT, DET, "--protocol", "iou", "--tight", 0.9, "--heights", "20,40")["protocols"]
+    (expected,) = printed(
+        "diagnose", GT, DET, "--protocol", "iou", "--tight", 0.9, "--heights", "20,40"
+    )["protocols"]
     ours = json.loads(json.dumps(found.to_dict()))
     assert {name: value for name, value in ours.items() if value is not None} == expected
     assert [one.high for one in found.breakdowns["height"]] == [20, 40, None]
-    assert repr(found).splitlines()[1].split() == ["mistake", "count", "of", "recall", "precision", "hmean"]
+    assert repr(found).splitlines()[1].split() == [
+        "mistake",
+        "count",
+        "of",
+        "recall",
+        "precision",
+        "hmean",
+    ]
 
 
 def test_several_diagnoses_of_arrays() -> None:
@@ -122,22 +149,28 @@ def test_several_diagnoses_of_arrays() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"thresholds": {"tihgt": 1}}, {"thresholds": {"tight": "a"}}, {"edges": {"height": 3}}], ids=str
+    "options",
+    [{"thresholds": {"tihgt": 1}}, {"thresholds": {"tight": "a"}}, {"edges": {"height": 3}}],
+    ids=str,
 )
 def test_thresholds_and_edges_are_checked(options: Any) -> None:
     with pytest.raises(ConfigError, match=r"(thresholds|edges)=.*; expected numbers for "):
         diagnose(GT, DET, **options)
 
 
-# validate and convert -------------------------------------------------------------------------------------------------
+# validate and convert -----------------------------------------------------------------------------
 
 
 def test_a_validation_is_the_command_s() -> None:
     found = validate(GT, DET)
     expected = printed("validate", GT, DET)
     ours = json.loads(json.dumps(found.to_dict()))
-    assert {name: ours[name] for name in ("passed", "errors", "warnings", "problems", "pairs", "gt", "det")} == {
-        name: expected[name] for name in ("passed", "errors", "warnings", "problems", "pairs", "gt", "det")
+    assert {
+        name: ours[name]
+        for name in ("passed", "errors", "warnings", "problems", "pairs", "gt", "det")
+    } == {
+        name: expected[name]
+        for name in ("passed", "errors", "warnings", "problems", "pairs", "gt", "det")
     }
     assert repr(found).startswith("Validation passed: 0 errors, ")
     assert validate(GT).det is None
@@ -169,7 +202,7 @@ def test_a_file_and_arrays_are_converted(tmp_path: Path) -> None:
         convert({"a": words}, tmp_path / "other.json")
 
 
-# What they show -------------------------------------------------------------------------------------------------------
+# What they show -----------------------------------------------------------------------------------
 
 
 def test_no_record_is_long() -> None:

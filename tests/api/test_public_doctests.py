@@ -11,7 +11,9 @@ import evaltex_cli
 
 WITHOUT = ("api.convert", "api.results")
 """Modules whose functions write files, which no example does."""
-HOMES = sorted({home for home in evaltex_cli._HOMES.values() if home.startswith(("api.", "evaluation.a"))})
+HOMES = sorted(
+    {home for home in evaltex_cli._HOMES.values() if home.startswith(("api.", "evaluation.a"))}
+)
 
 
 @pytest.mark.parametrize("home", [*HOMES, ""])

@@ -17,12 +17,23 @@ GT, DET = ICDAR / "gt.zip", ICDAR / "det.zip"
 
 def test_saved_results_are_the_command_s(tmp_path: Path) -> None:
     save_results(evaluate(GT, DET, ["iou", "evaltex"], per_image=True), tmp_path / "saved")
-    arguments = [str(GT), str(DET), str(tmp_path / "run"), "-a", "--protocol", "iou", "--protocol", "evaltex"]
+    arguments = [
+        str(GT),
+        str(DET),
+        str(tmp_path / "run"),
+        "-a",
+        "--protocol",
+        "iou",
+        "--protocol",
+        "evaltex",
+    ]
     assert CliRunner().invoke(main, arguments).exit_code == 0
     files = [path.relative_to(tmp_path / "saved") for path in (tmp_path / "saved").rglob("*.*")]
     assert len(files) >= 2 * (2 + 4)
     for file in files:
-        assert (tmp_path / "saved" / file).read_bytes() == (tmp_path / "run" / file).read_bytes(), file
+        assert (tmp_path / "saved" / file).read_bytes() == (tmp_path / "run" / file).read_bytes(), (
+            file
+        )
     assert compare(None, {"a": tmp_path / "saved", "b": tmp_path / "run"}, "iou").images.worse == 0
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "iou.json").write_text("mine", encoding="utf-8")

@@ -1,4 +1,6 @@
-"""The command line: what it prints, what it writes, and that whatever goes wrong is one clear message and no more."""
+"""The command line: what it prints, what it writes, and that whatever goes
+wrong is one clear message and no more.
+"""
 
 from __future__ import annotations
 
@@ -63,14 +65,16 @@ def shell(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-# What it does --------------------------------------------------------------------------------------------------------
+# What it does -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("arguments", [[], ["-h"], ["--help"]], ids=" ".join)
 def test_help_shows_usage_options_and_commands(arguments: list[str]) -> None:
     result = run(*arguments)
     assert result.exit_code == 0
-    assert result.stdout.startswith("Usage: evaltex [OPTIONS] GT DET [RES_DIR [GT_IMG_DIR DET_IMG_DIR]]\n")
+    assert result.stdout.startswith(
+        "Usage: evaltex [OPTIONS] GT DET [RES_DIR [GT_IMG_DIR DET_IMG_DIR]]\n"
+    )
     shown = " ".join(result.stdout.split())
     for word in ("-a ", "--protocol", "--set KEY=VALUE", "-h, --help", "compare", "convert"):
         assert word in shown, word
@@ -81,7 +85,9 @@ def test_version_and_module() -> None:
     assert shell("--version").stdout == f"evaltex {__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], [], ["compare", "--help"], ["gt.txt"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], [], ["compare", "--help"], ["gt.txt"]]
+)
 def test_help_and_wrong_usage_load_nothing_heavy(arguments: list[str]) -> None:
     code = (
         f"import sys; sys.argv[1:] = {arguments!r}\n"
@@ -91,7 +97,11 @@ def test_help_and_wrong_usage_load_nothing_heavy(arguments: list[str]) -> None:
         "print(*sys.modules, sep='\\n')"
     )
     found = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=Path(__file__).parents[2]
+        [sys.executable, "-c", code],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
     )
     loaded = set(found.stdout.splitlines())
     assert "click" in loaded
@@ -132,18 +142,33 @@ def test_without_a_result_folder_nothing_is_written(here: Path) -> None:
 
 @pytest.mark.parametrize("folder", [[], ["res"]], ids=["printed", "written"])
 def test_scores_are_printed_in_any_format_and_nothing_else_is_on_stdout(folder: list[str]) -> None:
-    arguments = ["gt.txt", "det.txt", *folder, "--protocol", "evaltex,iou", "--fail-if", "iou.recall<1e-6"]
-    printed = {form: run(*arguments, "--format", form) for form in ("json", "csv", "markdown", "latex")}
+    arguments = [
+        "gt.txt",
+        "det.txt",
+        *folder,
+        "--protocol",
+        "evaltex,iou",
+        "--fail-if",
+        "iou.recall<1e-6",
+    ]
+    printed = {
+        form: run(*arguments, "--format", form) for form in ("json", "csv", "markdown", "latex")
+    }
     for found in printed.values():
         assert found.exit_code == 0
         assert "Gate passed" in found.stderr
     document = json.loads(printed["json"].stdout)
-    assert (document["kind"], [one["protocol"] for one in document["protocols"]]) == ("scores", ["evaltex", "iou"])
+    assert (document["kind"], [one["protocol"] for one in document["protocols"]]) == (
+        "scores",
+        ["evaltex", "iou"],
+    )
     for one in document["protocols"]:
         scores = evaluate("gt.txt", "det.txt", one["protocol"]).scores
         assert one["scores"] == scores
         (row,) = [
-            row for row in csv.DictReader(printed["csv"].stdout.splitlines()) if row["protocol"] == one["protocol"]
+            row
+            for row in csv.DictReader(printed["csv"].stdout.splitlines())
+            if row["protocol"] == one["protocol"]
         ]
         assert float(row["recall"]) == scores["recall"]
         shown = f"{scores['recall']:.4f}"
@@ -157,9 +182,19 @@ def test_scores_are_printed_in_any_format_and_nothing_else_is_on_stdout(folder: 
 def test_with_a_file_for_each_image() -> None:
     result = run("gt.txt", "det.txt", "res", "-a")
     assert result.stdout.endswith("Results: res/evaltex.txt, res/evaltex.json, res/evaltex/*.txt\n")
-    written_files = {"evaltex", "evaltex.json", "evaltex.txt", "evaltex/img_1.txt", "evaltex/img_2.txt"}
+    written_files = {
+        "evaltex",
+        "evaltex.json",
+        "evaltex.txt",
+        "evaltex/img_1.txt",
+        "evaltex/img_2.txt",
+    }
     assert set(tree(Path("res"))) == written_files | {"scores.csv", "scores.json"}
-    assert Path("res/evaltex/img_2.txt").read_text().startswith("EvaLTex statistics - image img_2\nGeneral\n")
+    assert (
+        Path("res/evaltex/img_2.txt")
+        .read_text()
+        .startswith("EvaLTex statistics - image img_2\nGeneral\n")
+    )
     written = json.loads(Path("res/evaltex.json").read_text())
     assert [image["name"] for image in written["images"]] == ["img_1", "img_2"]
 
@@ -188,10 +223,23 @@ def test_options_stand_anywhere(arguments: list[str]) -> None:
 
 def test_several_protocols_each_with_its_parameters() -> None:
     result = run(
-        "gt.txt", "det.txt", "res", "--protocol", "deteval", "--protocol", "evaltex", "--set", "deteval.t_r=0.5"
+        "gt.txt",
+        "det.txt",
+        "res",
+        "--protocol",
+        "deteval",
+        "--protocol",
+        "evaltex",
+        "--set",
+        "deteval.t_r=0.5",
     )
     assert result.exit_code == 0, result.output
-    assert [line.split()[0] for line in result.stdout.splitlines()] == ["protocol", "deteval", "evaltex", "Results:"]
+    assert [line.split()[0] for line in result.stdout.splitlines()] == [
+        "protocol",
+        "deteval",
+        "evaltex",
+        "Results:",
+    ]
     assert json.loads(Path("res/deteval.json").read_text())["parameters"]["t_r"] == 0.5
 
 
@@ -213,14 +261,28 @@ def test_names_in_any_case_and_lists_of_protocols(given: list[str], protocols: l
 
 
 def test_a_gate_names_a_protocol_in_any_case() -> None:
-    assert run("gt.txt", "det.txt", "--protocol", "iou,tiou", "--fail-if", "IoU.F-Score<0.01").exit_code == 0
-    assert run("gt.txt", "det.txt", "--protocol", "iou,tiou", "--fail-if", "IOU.f1>0.01").exit_code == 1
+    assert (
+        run(
+            "gt.txt", "det.txt", "--protocol", "iou,tiou", "--fail-if", "IoU.F-Score<0.01"
+        ).exit_code
+        == 0
+    )
+    assert (
+        run("gt.txt", "det.txt", "--protocol", "iou,tiou", "--fail-if", "IOU.f1>0.01").exit_code
+        == 1
+    )
 
 
 def test_merged_scores_are_printed_in_any_format() -> None:
     assert run("gt.txt", "det.txt", "res", "-a", "--protocol", "iou").exit_code == 0
-    printed = {form: run("merge", "res", "merged", "--format", form) for form in ("json", "csv", "markdown")}
-    assert json.loads(printed["json"].stdout)["protocols"][0]["scores"] == evaluate("gt.txt", "det.txt", "iou").scores
+    printed = {
+        form: run("merge", "res", "merged", "--format", form)
+        for form in ("json", "csv", "markdown")
+    }
+    assert (
+        json.loads(printed["json"].stdout)["protocols"][0]["scores"]
+        == evaluate("gt.txt", "det.txt", "iou").scores
+    )
     assert printed["csv"].stdout.startswith("protocol,recall,")
     assert printed["markdown"].stdout.startswith("| protocol | recall |")
 
@@ -228,7 +290,9 @@ def test_merged_scores_are_printed_in_any_format() -> None:
 def test_a_parameter_is_of_the_only_protocol() -> None:
     def iou(*settings: str) -> float:
         options = [word for setting in settings for word in ("--set", setting)]
-        document = run("gt.txt", "det.txt", "--protocol", "iou", "--format", "json", *options).stdout
+        document = run(
+            "gt.txt", "det.txt", "--protocol", "iou", "--format", "json", *options
+        ).stdout
         return float(json.loads(document)["protocols"][0]["parameters"]["iou"])
 
     assert iou() == 0.5
@@ -254,7 +318,9 @@ def test_parameters_from_where() -> None:
 
 def test_quiet_prints_nothing_but_warnings_and_errors() -> None:
     assert run("gt.txt", "det.txt", "res", "--quiet").output == ""
-    assert run("gt.txt", "none.txt", "res", "--quiet").stderr.startswith("evaltex: error: none.txt: cannot be read")
+    assert run("gt.txt", "none.txt", "res", "--quiet").stderr.startswith(
+        "evaltex: error: none.txt: cannot be read"
+    )
     Path("det.txt").write_text(DET.partition("img_1")[0])
     assert (
         run("gt.txt", "det.txt", "res", "--quiet").output
@@ -276,14 +342,24 @@ def test_same_input_same_bytes() -> None:
     Path("gt.txt").write_text(gt, encoding="utf-8", newline="")
     Path("det.txt").write_text(det, encoding="utf-8", newline="")
     for place in ("one", "two"):
-        assert run("gt.txt", "det.txt", place, "-a", "--protocol", "evaltex", "--protocol", "deteval").exit_code == 0
+        assert (
+            run(
+                "gt.txt", "det.txt", place, "-a", "--protocol", "evaltex", "--protocol", "deteval"
+            ).exit_code
+            == 0
+        )
     assert tree(Path("one")) == tree(Path("two"))
     assert len(tree(Path("one"))) > 15
 
 
 def test_order_of_images_changes_no_byte_of_the_scores() -> None:
-    gt = [f'i{k}\n999,999\n1,1,"",f,{k},{k},{3 * k + 7},{k + 9}\n2,2,"",f,90,90,{k + 3},17\n' for k in range(40)]
-    det = [f'i{k}\n1,"",{k + 1},{k},{3 * k + 5},{k + 8}\n2,"",91,90,{k + 1},13\n' for k in range(40)]
+    gt = [
+        f'i{k}\n999,999\n1,1,"",f,{k},{k},{3 * k + 7},{k + 9}\n2,2,"",f,90,90,{k + 3},17\n'
+        for k in range(40)
+    ]
+    det = [
+        f'i{k}\n1,"",{k + 1},{k},{3 * k + 5},{k + 8}\n2,"",91,90,{k + 1},13\n' for k in range(40)
+    ]
     for place, step in (("one", 1), ("two", -1)):
         Path("gt.txt").write_text("".join(gt[::step]))
         Path("det.txt").write_text("".join(det))
@@ -293,7 +369,7 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
     assert (one["totals"], one["scores"]) == (two["totals"], two["scores"])
 
 
-# What goes wrong -----------------------------------------------------------------------------------------------------
+# What goes wrong ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -301,7 +377,10 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
     [
         (["gt.txt"], "Missing argument 'DET'"),
         (["gt.txt", "det.txt", "res", "a", "b", "c"], "unexpected extra argument (c)"),
-        (["gt.txt", "det.txt", "res", "a"], "GT_IMG_DIR and DET_IMG_DIR go together, after RES_DIR"),
+        (
+            ["gt.txt", "det.txt", "res", "a"],
+            "GT_IMG_DIR and DET_IMG_DIR go together, after RES_DIR",
+        ),
         (["gt.txt", "det.txt", "-a"], "-a, --plots, --report and --resume are of RES_DIR"),
         (["gt.txt", "det.txt", "--report"], "-a, --plots, --report and --resume are of RES_DIR"),
         (["gt.txt", "det.txt", "res", "--al"], "No such option"),
@@ -309,18 +388,54 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
             ["gt.txt", "det.txt", "res", "--protocol", "evltex"],
             "unknown protocol 'evltex' (did you mean 'evaltex'?)",
         ),
-        (["gt.txt", "det.txt", "res", "--protocol", "iou,tio"], "unknown protocol 'tio' (did you mean 'tiou'?)"),
-        (["gt.txt", "det.txt", "res", "--protocol", "iou,"], "unknown protocol ''; expected evaltex, "),
-        (["gt.txt", "det.txt", "res", "--preset", "icdar15"], "unknown preset 'icdar15' (did you mean 'icdar2015'?)"),
-        (["gt.txt", "det.txt", "res", "--gt-format", "coc"], "unknown format 'coc' (did you mean 'coco'?); `evaltex"),
-        (["gt.txt", "det.txt", "res", "--format", "yaml"], "unknown format 'yaml'; expected table, json, csv, "),
-        (["gt.txt", "det.txt", "res", "--protocol", "iou", "--set", "region=no"], "unknown key 'region'; iou knows"),
-        (["gt.txt", "det.txt", "res", "--protocol", "all", "--set", "iou=1"], "several protocols of this run have"),
-        (["gt.txt", "det.txt", "res", "--set", "region"], "--set region: expected [PROTOCOL.]KEY=VALUE"),
-        (["gt.txt", "det.txt", "res", "--set", "det_boder=1"], "unknown key 'det_boder' (did you mean 'det_border'?)"),
-        (["gt.txt", "det.txt", "res", "--set", "det_border=0.5"], "expected a number from 0 to below 0.5"),
-        (["gt.txt", "det.txt", "res", "--set", "deteval.t_r=7"], "t_r is '7'; expected a number from "),
-        (["gt.txt", "det.txt", "res", "--config", "none.ini"], "none.ini: cannot be read (No such file or directory)"),
+        (
+            ["gt.txt", "det.txt", "res", "--protocol", "iou,tio"],
+            "unknown protocol 'tio' (did you mean 'tiou'?)",
+        ),
+        (
+            ["gt.txt", "det.txt", "res", "--protocol", "iou,"],
+            "unknown protocol ''; expected evaltex, ",
+        ),
+        (
+            ["gt.txt", "det.txt", "res", "--preset", "icdar15"],
+            "unknown preset 'icdar15' (did you mean 'icdar2015'?)",
+        ),
+        (
+            ["gt.txt", "det.txt", "res", "--gt-format", "coc"],
+            "unknown format 'coc' (did you mean 'coco'?); `evaltex",
+        ),
+        (
+            ["gt.txt", "det.txt", "res", "--format", "yaml"],
+            "unknown format 'yaml'; expected table, json, csv, ",
+        ),
+        (
+            ["gt.txt", "det.txt", "res", "--protocol", "iou", "--set", "region=no"],
+            "unknown key 'region'; iou knows",
+        ),
+        (
+            ["gt.txt", "det.txt", "res", "--protocol", "all", "--set", "iou=1"],
+            "several protocols of this run have",
+        ),
+        (
+            ["gt.txt", "det.txt", "res", "--set", "region"],
+            "--set region: expected [PROTOCOL.]KEY=VALUE",
+        ),
+        (
+            ["gt.txt", "det.txt", "res", "--set", "det_boder=1"],
+            "unknown key 'det_boder' (did you mean 'det_border'?)",
+        ),
+        (
+            ["gt.txt", "det.txt", "res", "--set", "det_border=0.5"],
+            "expected a number from 0 to below 0.5",
+        ),
+        (
+            ["gt.txt", "det.txt", "res", "--set", "deteval.t_r=7"],
+            "t_r is '7'; expected a number from ",
+        ),
+        (
+            ["gt.txt", "det.txt", "res", "--config", "none.ini"],
+            "none.ini: cannot be read (No such file or directory)",
+        ),
         (["gt.txt", "det.txt", "res", "--config", "bad.ini"], "bad.ini:2: unknown key 'a'"),
         (["none.txt", "det.txt", "res"], "none.txt: cannot be read (No such file or directory)"),
         (["gt.txt", "none.txt", "res"], "none.txt: cannot be read (No such file or directory)"),
@@ -338,23 +453,37 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
             ["mine/evaltex.txt", "det.txt", "mine"],
             "mine: contains mine/evaltex.txt, an input of this command; give another folder",
         ),
-        (["mine/evaltex.txt", "det.txt", "."], ".: contains mine/evaltex.txt, an input of this command"),
-        (["gt.txt", "det.txt", "mine2"], "mine2/evaltex/precious.txt: is no result of an earlier run"),
+        (
+            ["mine/evaltex.txt", "det.txt", "."],
+            ".: contains mine/evaltex.txt, an input of this command",
+        ),
+        (
+            ["gt.txt", "det.txt", "mine2"],
+            "mine2/evaltex/precious.txt: is no result of an earlier run",
+        ),
         (
             ["long.txt", "nothing.txt", "new/res", "-a"],
-            f"long.txt:3: image name '{'x' * 80}...' makes a file name of 304 bytes; expected at most 255; shorten it,"
+            f"long.txt:3: image name '{'x' * 80}...' makes a file name of 304 bytes; expected at"
+            " most 255; shorten it,"
             " or leave out -a",
         ),
         (["deep.txt", "nothing.txt", "new/res", "-a"], "deep.txt:1: image name 'd/d/d/"),
-        (["deep.txt", "nothing.txt", "new/res", "-a"], " makes 500 folders; expected at most 100; shorten it"),
+        (
+            ["deep.txt", "nothing.txt", "new/res", "-a"],
+            " makes 500 folders; expected at most 100; shorten it",
+        ),
         (
             ["endless.txt", "nothing.txt", "new/res", "-a", "--jobs", "2"],
             " makes a path of 4095 bytes; expected at most ",
         ),
-        (["too_long.txt", "nothing.txt", "new/res", "-a"], "too_long.txt:1: an image name of more than 4096 bytes"),
+        (
+            ["too_long.txt", "nothing.txt", "new/res", "-a"],
+            "too_long.txt:1: an image name of more than 4096 bytes",
+        ),
         (
             ["clash.txt", "nothing.txt", "new/res", "-a"],
-            "clash.txt:3: image name 'a' makes the file 'a.txt', which is a folder of image 'a.txt/b'; expected files"
+            "clash.txt:3: image name 'a' makes the file 'a.txt', which is a folder of image"
+            " 'a.txt/b'; expected files"
             " and folders that differ; rename one of the images, or leave out -a",
         ),
         (
@@ -368,14 +497,25 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
         (["compare", "gt.txt", "det.txt", ""], "is empty; give a path"),
         (
             ["--ci", "gt.txt", "det.txt", "res"],
-            "'--ci': 'gt.txt' is no level between 0 and 1; for 0.95, put the option after the paths.",
+            (
+                "'--ci': 'gt.txt' is no level between 0 and 1; for 0.95, put the option after the"
+                " paths."
+            ),
         ),
-        (["none.txt", "det.txt", "res", "--fail-if", "fscor<1"], "unknown score 'fscor' (did you mean 'fscore'?)"),
-        (["none.txt", "det.txt", "res", "--fail-if", "iou.recall<1"], "protocol iou is not in this run"),
+        (
+            ["none.txt", "det.txt", "res", "--fail-if", "fscor<1"],
+            "unknown score 'fscor' (did you mean 'fscore'?)",
+        ),
+        (
+            ["none.txt", "det.txt", "res", "--fail-if", "iou.recall<1"],
+            "protocol iou is not in this run",
+        ),
         (["none.txt", "det.txt", "res", "--fail-if", "recall:-1%"], "needs a baseline of evaltex"),
     ],
 )
-def test_wrong_input_ends_in_a_message_and_writes_nothing(here: Path, arguments: list[str], message: str) -> None:
+def test_wrong_input_ends_in_a_message_and_writes_nothing(
+    here: Path, arguments: list[str], message: str
+) -> None:
     Path("bad.ini").write_text("\na=1\n")
     Path("bad.txt").write_text('img_1\n1,"",0,0,0,9\n')
     Path("other.txt").write_text("img_3\n")
@@ -407,19 +547,38 @@ def test_faults_of_both_files_come_together() -> None:
     result = run("gt.txt", "det.txt", "res")
     lines = result.stderr.splitlines()
     assert len(lines) == 4
-    assert all(line.startswith(("evaltex: error: gt.txt:10: ", "evaltex: error: det.txt")) for line in lines[:3])
-    assert lines[3] == "evaltex: hint: `evaltex validate gt.txt det.txt` says more; --all-faults lists every fault"
+    assert all(
+        line.startswith(("evaltex: error: gt.txt:10: ", "evaltex: error: det.txt"))
+        for line in lines[:3]
+    )
+    assert (
+        lines[3]
+        == "evaltex: hint: `evaltex validate gt.txt det.txt` says more; --all-faults lists every"
+        " fault"
+    )
     assert not Path("res").exists()
 
 
 @pytest.mark.parametrize(
     ("stop", "status", "message"),
     [
-        (lambda: (_ for _ in ()).throw(KeyboardInterrupt), 130, "evaltex: interrupted; nothing was written\n"),
-        (lambda: signal.raise_signal(signal.SIGINT), 130, "evaltex: interrupted; nothing was written\n"),
+        (
+            lambda: (_ for _ in ()).throw(KeyboardInterrupt),
+            130,
+            "evaltex: interrupted; nothing was written\n",
+        ),
+        (
+            lambda: signal.raise_signal(signal.SIGINT),
+            130,
+            "evaltex: interrupted; nothing was written\n",
+        ),
         (lambda: signal.raise_signal(signal.SIGTERM), 143, ""),
         (lambda: signal.raise_signal(signal.SIGHUP), 129, ""),
-        (lambda: (_ for _ in ()).throw(MemoryError), 2, "evaltex: error: out of memory; nothing was written\n"),
+        (
+            lambda: (_ for _ in ()).throw(MemoryError),
+            2,
+            "evaltex: error: out of memory; nothing was written\n",
+        ),
         (lambda: {}["x"], 2, "evaltex: error: internal error (KeyError: 'x'); please report it"),
     ],
     ids=["interrupt", "SIGINT", "SIGTERM", "SIGHUP", "memory", "bug"],
@@ -465,8 +624,12 @@ def test_a_run_that_is_stopped_leaves_earlier_results(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_second_signal_does_not_disturb_the_clearing_up(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+def test_a_second_signal_does_not_disturb_the_clearing_up(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {
+        each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    }
     real = atomic_output._clear
 
     def disturbed(folder: Path) -> None:
@@ -483,7 +646,9 @@ def test_a_second_signal_does_not_disturb_the_clearing_up(number: int, monkeypat
 
 
 @pytest.mark.parametrize("exists", [False, True])
-@pytest.mark.parametrize(("moment", "told"), [("_locked", "nothing was written"), ("_remove", "res is complete")])
+@pytest.mark.parametrize(
+    ("moment", "told"), [("_locked", "nothing was written"), ("_remove", "res is complete")]
+)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_the_folder_is_taken_or_left(
     number: int, moment: str, told: str, exists: bool, monkeypatch: pytest.MonkeyPatch
@@ -510,7 +675,9 @@ def test_a_signal_that_is_ignored_stays_so(monkeypatch: pytest.MonkeyPatch) -> N
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         real = evaluation.scored
-        monkeypatch.setattr(evaluation, "scored", lambda *a: (signal.raise_signal(signal.SIGHUP), real(*a))[1])
+        monkeypatch.setattr(
+            evaluation, "scored", lambda *a: (signal.raise_signal(signal.SIGHUP), real(*a))[1]
+        )
         assert run("gt.txt", "det.txt", "res").exit_code == 0
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
@@ -533,14 +700,20 @@ def test_an_interrupt_before_and_after_the_work_is_silent(module: str) -> None:
         "run()\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment
+    )
     assert done.returncode == (0 if module == "none" else -signal.SIGINT)
     assert done.stderr == ""
 
 
 @pytest.mark.parametrize("file", ["gt.txt", "det.txt"])
-def test_input_that_is_written_to_meanwhile_is_refused(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the same length, so that nothing else would tell: scores would be of one file, and the SHA-256 of another."""
+def test_input_that_is_written_to_meanwhile_is_refused(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the same length, so that nothing else would tell: scores would be of
+    one file, and the SHA-256 of another.
+    """
     real = run_module.open_inputs
 
     def changing(*arguments: Any) -> Any:
@@ -553,7 +726,8 @@ def test_input_that_is_written_to_meanwhile_is_refused(file: str, monkeypatch: p
     result = run("gt.txt", "det.txt", "res", "-a")
     assert result.exit_code == 2
     assert result.stderr == (
-        f"evaltex: error: {file}: is not the file that was indexed (it changed, or a worker has another copy);"
+        f"evaltex: error: {file}: is not the file that was indexed (it changed, or a worker has"
+        " another copy);"
         " run again when nothing writes to it\n"
     )
     assert not Path("res").exists()
@@ -590,15 +764,20 @@ def test_names_of_one_file_where_capitals_do_not_count(monkeypatch: pytest.Monke
     Path("gt.txt").write_text("Img\n9,9\nother\n9,9\nimg\n9,9\n")
     Path("det.txt").write_text("")
     assert run("gt.txt", "det.txt", "res", "-a").exit_code == 0
-    assert sorted(path.name for path in Path("res/evaltex").iterdir()) == ["Img.txt", "img.txt", "other.txt"]
+    assert sorted(path.name for path in Path("res/evaltex").iterdir()) == [
+        "Img.txt",
+        "img.txt",
+        "other.txt",
+    ]
     monkeypatch.setattr(image_names, "_is_blind_to_case", lambda _: True)
     assert run("gt.txt", "det.txt", "res", "-a").stderr == (
-        "evaltex: error: gt.txt:5: image name 'img' makes the same file as 'Img' on this file system, which is blind to"
+        "evaltex: error: gt.txt:5: image name 'img' makes the same file as 'Img' on this file"
+        " system, which is blind to"
         " capitals; expected names that differ by more; rename one of the images, or leave out -a\n"
     )
 
 
-# Terminals and pipes -------------------------------------------------------------------------------------------------
+# Terminals and pipes ------------------------------------------------------------------------------
 
 
 def test_a_pipe_gets_no_bar_and_no_colour() -> None:
@@ -613,11 +792,19 @@ def started(*arguments: str, after_seconds: float, stderr: int) -> subprocess.Po
     """A run that waits so long until it shows a bar."""
     code = (
         "from evaltex_cli.cli import main, output as common\n"
-        f"common.BAR_AFTER_SECONDS = {after_seconds}; main({list(arguments)!r}, prog_name='evaltex')"
+        f"common.BAR_AFTER_SECONDS = {after_seconds}; main({list(arguments)!r},"
+        " prog_name='evaltex')"
     )
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TERM": "xterm", "COLUMNS": "80"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "TERM": "xterm",
+        "COLUMNS": "80",
+    }
     null = subprocess.DEVNULL
-    return subprocess.Popen([sys.executable, "-c", code], stdin=null, stdout=null, stderr=stderr, env=environment)
+    return subprocess.Popen(
+        [sys.executable, "-c", code], stdin=null, stdout=null, stderr=stderr, env=environment
+    )
 
 
 def in_terminal(*arguments: str, after_seconds: float) -> str:
@@ -650,13 +837,20 @@ def test_a_terminal_gets_a_bar_for_work_of_some_length() -> None:
 
 
 def test_a_pipe_gets_no_bar_however_long_the_work() -> None:
-    assert started("gt.txt", "det.txt", "res", after_seconds=-1, stderr=subprocess.PIPE).communicate()[1] == b""
+    assert (
+        started("gt.txt", "det.txt", "res", after_seconds=-1, stderr=subprocess.PIPE).communicate()[
+            1
+        ]
+        == b""
+    )
 
 
 def test_a_closed_pipe_is_no_error() -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    result = shell("gt.txt", "det.txt", "res", capture_output=False, stdout=writing, stderr=subprocess.PIPE)
+    result = shell(
+        "gt.txt", "det.txt", "res", capture_output=False, stdout=writing, stderr=subprocess.PIPE
+    )
     os.close(writing)
     assert (result.returncode, result.stderr) == (0, "")
     assert list(tree(Path("res"))) == ["evaltex.json", "evaltex.txt", "scores.csv", "scores.json"]
@@ -665,7 +859,9 @@ def test_a_closed_pipe_is_no_error() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 def test_output_that_cannot_be_written_is_reported() -> None:
     with Path("/dev/full").open("w") as full:
-        result = shell("gt.txt", "det.txt", "res", capture_output=False, stdout=full, stderr=subprocess.PIPE)
+        result = shell(
+            "gt.txt", "det.txt", "res", capture_output=False, stdout=full, stderr=subprocess.PIPE
+        )
     assert result.returncode == 2
     assert result.stderr == "evaltex: error: [Errno 28] No space left on device\n"
 
@@ -683,7 +879,9 @@ def test_names_of_files_that_are_not_unicode() -> None:
         assert (result.returncode, result.stderr) == (0, "")
         assert "Results: res" in result.stdout
     assert (
-        json.loads(Path(os.fsdecode(b"res\xff\xc3\xa9"), "evaltex.json").read_bytes())["inputs"]["gt"]["file"]
+        json.loads(Path(os.fsdecode(b"res\xff\xc3\xa9"), "evaltex.json").read_bytes())["inputs"][
+            "gt"
+        ]["file"]
         == "gt?.txt"
     )
 
@@ -692,12 +890,26 @@ def test_names_of_files_that_are_not_unicode() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
 @pytest.mark.parametrize(
     ("command", "form"),
-    [("compare", "table"), ("compare", "csv"), ("compare", "json"), ("diagnose", "json"), ("validate", "json")],
+    [
+        ("compare", "table"),
+        ("compare", "csv"),
+        ("compare", "json"),
+        ("diagnose", "json"),
+        ("validate", "json"),
+    ],
 )
-def test_a_file_gets_what_stdout_gets_of_names_that_are_not_unicode(command: str, form: str) -> None:
+def test_a_file_gets_what_stdout_gets_of_names_that_are_not_unicode(
+    command: str, form: str
+) -> None:
     odd = os.fsdecode(b"det\xff.txt")
     Path("det.txt").rename(odd)
-    arguments = [command, "gt.txt", *([odd, odd] if command == "compare" else [odd]), "--format", form]
+    arguments = [
+        command,
+        "gt.txt",
+        *([odd, odd] if command == "compare" else [odd]),
+        "--format",
+        form,
+    ]
     shown, written = shell(*arguments, encoding="utf-8"), shell(*arguments, "--output", "out")
     assert (shown.returncode, written.returncode, written.stdout) == (0, 0, "")
     assert Path("out").read_text(encoding="utf-8") == shown.stdout

@@ -20,8 +20,12 @@ ROOT = Path(__file__).parents[2]
 
 
 def completed(*words: str) -> list[str]:
-    """What the last word may become; kinds of what the shell is to look for itself in angle brackets."""
-    found = ShellComplete(main, {}, "evaltex", "_EVALTEX_COMPLETE").get_completions(list(words[:-1]), words[-1])
+    """What the last word may become; kinds of what the shell is to look for
+    itself in angle brackets.
+    """
+    found = ShellComplete(main, {}, "evaltex", "_EVALTEX_COMPLETE").get_completions(
+        list(words[:-1]), words[-1]
+    )
     return [item.value if item.type == "plain" else f"<{item.type}>" for item in found]
 
 
@@ -83,10 +87,22 @@ def test_bash_completes(tmp_path: Path) -> None:
         "compopt() { echo option $2; }\n"
         "COMP_WORDS=(evaltex gt.txt --protocol iou,t); COMP_CWORD=3; _evaltex_completion evaltex\n"
         'printf "%s\\n" "${COMPREPLY[@]}"; COMPREPLY=()\n'
-        "COMP_WORDS=(evaltex gt.txt det.txt --images ''); COMP_CWORD=4; _evaltex_completion evaltex\n"
+        "COMP_WORDS=(evaltex gt.txt det.txt --images ''); COMP_CWORD=4; _evaltex_completion"
+        " evaltex\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+    }
     found = subprocess.run(
-        ["bash", "--norc", "-c", script], capture_output=True, text=True, check=True, env=environment
+        ["bash", "--norc", "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
     )
-    assert (found.stdout.splitlines(), found.stderr) == (["iou,tiou", "iou,tedeval", "option dirnames"], "")
+    assert (found.stdout.splitlines(), found.stderr) == (
+        ["iou,tiou", "iou,tedeval", "option dirnames"],
+        "",
+    )

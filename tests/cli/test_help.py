@@ -21,8 +21,33 @@ from evaltex_cli.version import __version__
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = (EVALUATE, *COMMANDS)
-METAVARS = {"", "N", "[N]", "N,...", "PATH", "NAME", "NAME,...", "FORMAT", "KEY=VALUE", "TEXT", "EXPR", "ADDRESS"}
-ARGUMENTS = {"GT", "DET", "RES_DIR", "GT_IMG_DIR", "DET_IMG_DIR", "SRC", "DST", "OUT_DIR", "RESULT", "COMMAND", "SHELL"}
+METAVARS = {
+    "",
+    "N",
+    "[N]",
+    "N,...",
+    "PATH",
+    "NAME",
+    "NAME,...",
+    "FORMAT",
+    "KEY=VALUE",
+    "TEXT",
+    "EXPR",
+    "ADDRESS",
+}
+ARGUMENTS = {
+    "GT",
+    "DET",
+    "RES_DIR",
+    "GT_IMG_DIR",
+    "DET_IMG_DIR",
+    "SRC",
+    "DST",
+    "OUT_DIR",
+    "RESULT",
+    "COMMAND",
+    "SHELL",
+}
 
 
 def shown(*arguments: str) -> str:
@@ -49,7 +74,9 @@ def test_a_page_fits_60_rows_and_80_columns(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_option_is_in_a_group_and_has_a_help_and_a_known_metavar(name: str) -> None:
     given = command(name)
-    options = [param for param in given.params if isinstance(param, click.Option) and not param.hidden]
+    options = [
+        param for param in given.params if isinstance(param, click.Option) and not param.hidden
+    ]
     known = {option for names in SECTIONS.values() for option in names}
     page = shown("help", *([] if name == EVALUATE else [name]), "--all")
     for option in options:
@@ -59,12 +86,21 @@ def test_every_option_is_in_a_group_and_has_a_help_and_a_known_metavar(name: str
         assert metavar_of(option) in METAVARS
         assert any(one in page for one in (*option.opts, *option.secondary_opts))
     arguments = [param for param in given.params if isinstance(param, click.Argument)]
-    words = {word for one in arguments for word in re.findall(r"\w+", one.make_metavar(click.Context(given)))}
+    words = {
+        word
+        for one in arguments
+        for word in re.findall(r"\w+", one.make_metavar(click.Context(given)))
+    }
     assert words <= ARGUMENTS
 
 
 def test_no_group_names_an_option_that_is_gone() -> None:
-    used = {longest(param) for name in NAMES for param in command(name).params if isinstance(param, click.Option)}
+    used = {
+        longest(param)
+        for name in NAMES
+        for param in command(name).params
+        if isinstance(param, click.Option)
+    }
     assert {option for names in SECTIONS.values() for option in names} <= used | {"--help"}
     assert used >= RARE
 
@@ -93,17 +129,24 @@ def test_every_command_has_a_version(name: str, option: str) -> None:
     assert shown(name, option) == f"evaltex {__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"], ["help", "--all"], ["compare", "--help"], ["diagnose", "-V"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["--help"], ["help", "--all"], ["compare", "--help"], ["diagnose", "-V"]]
+)
 def test_help_imports_no_package_but_click(arguments: list[str]) -> None:
     code = (
         "import sys, click, click.testing; given = set(sys.modules)\n"
         "from evaltex_cli.cli import main\n"
         f"assert click.testing.CliRunner().invoke(main, {arguments!r}).exit_code == 0\n"
-        "added = {name.split('.')[0] for name in set(sys.modules) - given} - set(sys.stdlib_module_names)\n"
+        "added = {name.split('.')[0] for name in set(sys.modules) - given} -"
+        " set(sys.stdlib_module_names)\n"
         "assert added <= {'click', 'evaltex_cli'}, added\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=EXAMPLES.parent
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=EXAMPLES.parent,
     )
     assert done.returncode == 0, done.stderr
 
@@ -122,7 +165,10 @@ def test_help_of_a_misspelt_command(name: str) -> None:
     result = CliRunner().invoke(main, ["help", name], prog_name="evaltex")
     if name == "cmpare":
         assert result.exit_code == 2
-        assert "unknown command 'cmpare' (did you mean 'compare'?); expected validate, " in result.stderr
+        assert (
+            "unknown command 'cmpare' (did you mean 'compare'?); expected validate, "
+            in result.stderr
+        )
     else:
         assert result.stdout.startswith("Usage: evaltex compare [OPTIONS]")
 
@@ -137,14 +183,19 @@ def test_the_examples_of_the_pages_run(tmp_path: Path, monkeypatch: pytest.Monke
     Path("pictures").symlink_to(EXAMPLES / "pictures")
     Path("gt-more.txt").write_text('img_99\n9,9\n1,1,"a",f,1,1,5,5\n')
     Path("det-more.txt").write_text("img_99\n")
-    for inputs in (["gt.txt", "det.txt", "results-other"], ["gt-more.txt", "det-more.txt", "results-more"]):
+    for inputs in (
+        ["gt.txt", "det.txt", "results-other"],
+        ["gt-more.txt", "det-more.txt", "results-more"],
+    ):
         shown(*inputs, "-a", "--protocol", "iou,tiou", "--quiet")
     for name in [name for name in NAMES if name != "completion"]:
         for example in command(name).examples:
             program, *arguments = shlex.split(example)
             assert program == "evaltex"
             shown(*arguments)
-    assert {"results", "words.txt", "pages.zip", "report.html", "merged", "toys"} <= set(os.listdir())
+    assert {"results", "words.txt", "pages.zip", "report.html", "merged", "toys"} <= set(
+        os.listdir()
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

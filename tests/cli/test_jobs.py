@@ -1,4 +1,6 @@
-"""`--jobs` of the commands that read and write files: the same bytes for any number of processes."""
+"""`--jobs` of the commands that read and write files: the same bytes for any
+number of processes.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,16 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conversion, "BLOCK_IMAGES", 4)
     monkeypatch.setattr(input_check, "BLOCK_IMAGES", 4)
     monkeypatch.setattr("evaltex_cli.evaluation.batches.BATCH_IMAGES", 4)
-    gt = [f'img_{k}\n100,200\n1,1,"a{k}",f,{k},20,30,40\n2,2,"###",t,90,20,30,40\n' for k in range(IMAGES)]
+    gt = [
+        f'img_{k}\n100,200\n1,1,"a{k}",f,{k},20,30,40\n2,2,"###",t,90,20,30,40\n'
+        for k in range(IMAGES)
+    ]
     det = [f'img_{k}\n1,"a{k}",{k + 1},20,15,40\n2,"b",{k + 15},20,15,40\n' for k in range(IMAGES)]
     Path("gt.txt").write_text("".join(gt))
     Path("det.txt").write_text("".join(det))
-    Path("bad.txt").write_text("".join(det).replace("img_7\n1,", "img_7\nx,").replace("img_21\n1,", "img_21\ny,"))
+    Path("bad.txt").write_text(
+        "".join(det).replace("img_7\n1,", "img_7\nx,").replace("img_21\n1,", "img_21\ny,")
+    )
     run("convert gt.txt pages.zip --to page --kind gt")
     run("gt.txt det.txt res -a --protocol iou,evaltex")
 
@@ -48,7 +55,9 @@ def run(line: str, status: int = 0) -> tuple[str, str]:
 def test_the_same_bytes(line: str, file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     written, worked = [], []
     processes = workers.processes
-    monkeypatch.setattr(workers, "processes", lambda jobs: (worked.append(jobs), processes(jobs))[1])
+    monkeypatch.setattr(
+        workers, "processes", lambda jobs: (worked.append(jobs), processes(jobs))[1]
+    )
     for jobs in ("1", "2"):
         said = run(f"{line} --jobs {jobs}")
         written.append((said, Path(file).read_bytes()))

@@ -22,9 +22,14 @@ def test_the_page_has_every_command_option_and_example() -> None:
         assert command is not None
         called = "evaltex" if name == EVALUATE else f"evaltex {name}"
         assert rf"\fB{called}\fR [OPTIONS]" in text
-        for option in (param for param in command.params if isinstance(param, click.Option) and not param.hidden):
+        for option in (
+            param
+            for param in command.params
+            if isinstance(param, click.Option) and not param.hidden
+        ):
             assert any(
-                f"\\fB{other}" in text or f", {other}" in text for other in (*option.opts, *option.secondary_opts)
+                f"\\fB{other}" in text or f", {other}" in text
+                for other in (*option.opts, *option.secondary_opts)
             )
         for example in command.examples:  # type: ignore[attr-defined]
             assert f"\n{example}\n" in text

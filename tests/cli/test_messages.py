@@ -1,4 +1,6 @@
-"""How messages are laid out: 80 columns, a failed run on 12 lines, the place of a fault in one piece."""
+"""How messages are laid out: 80 columns, a failed run on 12 lines, the place
+of a fault in one piece.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,18 @@ def run(*arguments: object) -> Result:
 
 def test_a_place_is_never_cut() -> None:
     place = "a folder of detections/" + "long" * 20 + "/res img 1.txt:12"
-    lines = messages.message("error", f"{place}: a word and others that are wrapped at the end of the line, as here")
+    lines = messages.message(
+        "error", f"{place}: a word and others that are wrapped at the end of the line, as here"
+    )
     assert lines[0] == f"evaltex: error: {place}:"
     assert lines[1].startswith("  a word")
     assert max(map(len, lines[1:])) <= 80
 
 
 def test_a_sentence_with_a_colon_is_no_place() -> None:
-    lines = messages.message("warning", "a sentence of many words that is not short at all, and last a colon: a.txt")
+    lines = messages.message(
+        "warning", "a sentence of many words that is not short at all, and last a colon: a.txt"
+    )
     assert lines == [
         "evaltex: warning: a sentence of many words that is not short at all, and last a",
         "  colon: a.txt",
@@ -52,15 +58,22 @@ def test_equal_faults_once_and_every_one_on_demand(tmp_path: Path) -> None:
     lines = failed.stderr.splitlines()
     assert len(lines) <= messages.MOST_LINES
     told = " ".join(failed.stderr.split())
-    assert f"{det}/res_img_0.txt:1: 3 numbers at the start of '0,0,10'; expected x0,y0,x1,y1" in told
-    assert f"60 such faults in 30 files, also at {det}/res_img_0.txt:2 and {det}/res_img_1.txt:1" in told
+    assert (
+        f"{det}/res_img_0.txt:1: 3 numbers at the start of '0,0,10'; expected x0,y0,x1,y1" in told
+    )
+    assert (
+        f"60 such faults in 30 files, also at {det}/res_img_0.txt:2 and {det}/res_img_1.txt:1"
+        in told
+    )
     assert f"`evaltex validate {gt} {det}` says more; --all-faults lists every fault" in told
     every = run(gt, det, tmp_path / "res", "--det-format", "ltrb", "--all-faults")
     places = [word for word in every.stderr.split() if word.startswith(f"{det}/")]
     assert places == [f"{det}/res_img_{k}.txt:{line}:" for k in range(30) for line in (1, 2)]
 
 
-@pytest.mark.parametrize(("error", "last"), [("word " * 500, "  ..."), ("a line\n" * 500, "(--all-faults shows them)")])
+@pytest.mark.parametrize(
+    ("error", "last"), [("word " * 500, "  ..."), ("a line\n" * 500, "(--all-faults shows them)")]
+)
 def test_no_error_is_longer_than_a_screen(error: str, last: str) -> None:
     lines = messages.of_error(InputError(error))
     assert len(lines) == messages.MOST_LINES

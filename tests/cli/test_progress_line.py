@@ -1,4 +1,6 @@
-"""The line on the terminal while a command works: what it says, where it is shown, and that it is gone at the end."""
+"""The line on the terminal while a command works: what it says, where it is
+shown, and that it is gone at the end.
+"""
 
 from __future__ import annotations
 
@@ -52,10 +54,19 @@ def wait_for(text: str, terminal: Terminal) -> None:
     [
         (None, "working  1:40"),
         (Phase("reading gt.json", began=90), "reading gt.json  0:10"),
-        (Phase("evaluating", "images", 20000, 5000, began=90), "evaluating  25 %  5,000 of 20,000 images  0:30 left"),
-        (Phase("evaluating", "images", 20000, 1, began=90), "evaluating  0 %  1 of 20,000 images  55:33:10 left"),
+        (
+            Phase("evaluating", "images", 20000, 5000, began=90),
+            "evaluating  25 %  5,000 of 20,000 images  0:30 left",
+        ),
+        (
+            Phase("evaluating", "images", 20000, 1, began=90),
+            "evaluating  0 %  1 of 20,000 images  55:33:10 left",
+        ),
         (Phase("evaluating", "images", 200, began=90), "evaluating  0 %  0 of 200 images"),
-        (Phase("evaluating", "images", 2, 3, began=90), "evaluating  100 %  2 of 2 images  0:00 left"),
+        (
+            Phase("evaluating", "images", 2, 3, began=90),
+            "evaluating  100 %  2 of 2 images  0:00 left",
+        ),
     ],
 )
 def test_what_it_says(of_phase: Phase | None, shown: str) -> None:
@@ -117,7 +128,9 @@ def test_it_fits_the_terminal(terminal: Terminal, monkeypatch: pytest.MonkeyPatc
     assert max(map(len, terminal.getvalue().split("\r"))) == 49
 
 
-def test_nothing_with_quiet_or_without_a_terminal(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_with_quiet_or_without_a_terminal(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     threads = threading.active_count()
     with redirect_stderr(terminal), progress_line.shown(quiet=True):
         assert threading.active_count() == threads
@@ -130,7 +143,12 @@ def test_nothing_with_quiet_or_without_a_terminal(terminal: Terminal, monkeypatc
 GT = 'img_1\n100,200\n1,1,"a",f,10,20,30,40\nimg_2\n50,50\n1,1,"b",f,0,0,10,10\n'
 DET = 'img_1\n1,"a",10,20,15,40\nimg_2\n1,"b",0,0,10,10\n'
 COMMANDS = {
-    "gt.txt det.txt res -a --ci 0.5 --report": {"reading gt.txt", "evaluating", "resampling", "writing the report"},
+    "gt.txt det.txt res -a --ci 0.5 --report": {
+        "reading gt.txt",
+        "evaluating",
+        "resampling",
+        "writing the report",
+    },
     "gt.txt det.txt --objects o.csv": {"writing the objects"},
     "gt.zip det.txt": {"reading gt.zip", "evaluating"},
     "compare gt.txt det.txt det.txt": {"evaluating", "resampling"},
@@ -143,7 +161,9 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_every_command_counts_what_it_does(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_command_counts_what_it_does(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("gt.txt").write_text(GT)
     Path("det.txt").write_text(DET)

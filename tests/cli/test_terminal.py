@@ -29,7 +29,11 @@ def run(*arguments: str, on_terminal: bool = False, **variables: str | None) -> 
     """Run a command; on a terminal, click leaves styles to the command."""
     settings = {"NO_COLOR": None, "TERM": "xterm", "COLUMNS": None} | variables
     runner = CliRunner(env=settings)
-    return runner.invoke(main, arguments, color=True) if on_terminal else runner.invoke(main, arguments)
+    return (
+        runner.invoke(main, arguments, color=True)
+        if on_terminal
+        else runner.invoke(main, arguments)
+    )
 
 
 @pytest.mark.parametrize("command", ["evaluate", *COMMANDS])
@@ -51,21 +55,31 @@ def test_a_pipe_has_colours_only_if_they_are_asked_for() -> None:
 
 
 def test_warnings_and_errors_have_colours() -> None:
-    assert "\x1b[33m\x1b[1mwarning:" in run("gt.txt", "det.txt", "res", "--ci", "--color", "always").stderr
-    assert "\x1b[31m\x1b[1merror:" in run("compare", "gt.txt", "det.txt", "--color", "always").stderr
+    assert (
+        "\x1b[33m\x1b[1mwarning:"
+        in run("gt.txt", "det.txt", "res", "--ci", "--color", "always").stderr
+    )
+    assert (
+        "\x1b[31m\x1b[1merror:" in run("compare", "gt.txt", "det.txt", "--color", "always").stderr
+    )
 
 
 @pytest.mark.parametrize(
-    ("arguments", "variables"), [(["--color", "never"], {}), ([], {"NO_COLOR": "1"}), ([], {"TERM": "dumb"})]
+    ("arguments", "variables"),
+    [(["--color", "never"], {}), ([], {"NO_COLOR": "1"}), ([], {"TERM": "dumb"})],
 )
-def test_no_colours_on_a_terminal_if_they_are_refused(arguments: list[str], variables: dict[str, str]) -> None:
+def test_no_colours_on_a_terminal_if_they_are_refused(
+    arguments: list[str], variables: dict[str, str]
+) -> None:
     assert STYLE in run("gt.txt", "det.txt", "res", "--ci", on_terminal=True).stderr
     found = run("gt.txt", "det.txt", "res", "--ci", *arguments, on_terminal=True, **variables)
     assert STYLE not in found.output
 
 
 def test_a_file_has_no_colours() -> None:
-    result = run("compare", "gt.txt", "det.txt", "det.txt", "--output", "table.txt", "--color", "always")
+    result = run(
+        "compare", "gt.txt", "det.txt", "det.txt", "--output", "table.txt", "--color", "always"
+    )
     assert result.exit_code == 0, result.output
     assert STYLE not in Path("table.txt").read_text(encoding="utf-8")
 
@@ -90,15 +104,32 @@ def test_wrong_levels_and_the_old_option(arguments: list[str], message: str) -> 
 
 
 def test_all_scores() -> None:
-    result = run("gt.txt", "det.txt", "res", "--all-scores", "--protocol", "evaltex", "--protocol", "cleval", "--ci")
+    result = run(
+        "gt.txt",
+        "det.txt",
+        "res",
+        "--all-scores",
+        "--protocol",
+        "evaltex",
+        "--protocol",
+        "cleval",
+        "--ci",
+    )
     lines = result.stdout.splitlines()
     assert lines[0] == "95% bootstrap confidence intervals over images"
     assert {"evaltex", "cleval"} < set(lines)
     assert {"  emd_fscore_no_split", "  splits"} < {line[:21].rstrip() for line in lines}
 
 
-NAMES = {"long": f"{'a-detector-with-a-long-name-' * 3}.txt", "cjk": f"{'日本語の検出結果' * 4}.txt", "short": "d.txt"}
-COMPARED = ("evaltex compare gt.txt {0} {1} {0}", "evaltex compare gt.txt {0} {1} --all-scores --protocol all")
+NAMES = {
+    "long": f"{'a-detector-with-a-long-name-' * 3}.txt",
+    "cjk": f"{'日本語の検出結果' * 4}.txt",
+    "short": "d.txt",
+}
+COMPARED = (
+    "evaltex compare gt.txt {0} {1} {0}",
+    "evaltex compare gt.txt {0} {1} --all-scores --protocol all",
+)
 COMMANDS_WITH_NAMES = (
     *COMPARED,
     "evaltex gt.txt {0} --protocol all",
@@ -135,6 +166,8 @@ def test_findings_are_wrapped_on_a_terminal_and_pairs_always_fit() -> None:
     assert max(map(width, piped)) > 80
     table = piped[piped.index("") + 1 : piped.index("errors")]
     assert max(map(width, table)) <= 80
-    found = findings.text(validate(Path("gt.txt"), Path("long.txt")), None, True, Screen(80, True), is_wrapped=True)
+    found = findings.text(
+        validate(Path("gt.txt"), Path("long.txt")), None, True, Screen(80, True), is_wrapped=True
+    )
     assert "\x1b[31merrors" in found
     assert max(map(width, found.splitlines())) <= 80

@@ -20,7 +20,9 @@ IMAGES = 24
 
 
 def data_set(drop=0, seed=0):
-    """A ground truth of three words an image, and detections of it: jittered, the first `drop` images without."""
+    """A ground truth of three words an image, and detections of it: jittered,
+    the first `drop` images without.
+    """
     rng = np.random.default_rng(seed)
     gt, det = [], []
     for k in range(IMAGES):
@@ -47,7 +49,9 @@ def run(*arguments):
 
 
 def test_a_detector_against_itself(folder):
-    result = run("compare", "gt.txt", "whole.txt", "whole.txt", "--format", "json", "--resamples", 100)
+    result = run(
+        "compare", "gt.txt", "whole.txt", "whole.txt", "--format", "json", "--resamples", 100
+    )
     assert result.exit_code == 0, result.output
     (found,) = json.loads(result.output)["protocols"]
     assert found["systems"] == ["whole.txt", "whole.txt"]
@@ -67,8 +71,12 @@ def test_a_worse_detector_is_reported_with_images_and_objects(folder):
     assert scores["recall"]["p_values"][1] < 0.05
     low, high = scores["recall"]["difference_intervals"][1]
     assert low < scores["recall"]["differences"][1] < high < 0
-    assert {image["image"] for image in found["images"] if image["after"] == 0} == {f"img_{k}" for k in range(8)}
-    assert [image["change"] for image in found["images"]] == sorted(image["change"] for image in found["images"])
+    assert {image["image"] for image in found["images"] if image["after"] == 0} == {
+        f"img_{k}" for k in range(8)
+    }
+    assert [image["change"] for image in found["images"]] == sorted(
+        image["change"] for image in found["images"]
+    )
     assert sum(one["match_after"] == "missed" for one in found["objects"]) == 24
 
 
@@ -76,8 +84,30 @@ def test_stored_results_compare_like_files(folder):
     for name in ("whole", "less"):
         assert run("gt.txt", f"{name}.txt", f"runs/{name}", "-a").exit_code == 0
     stored = run("compare", "runs/whole", "runs/less", "--format", "csv")
-    fresh = run("compare", "gt.txt", "whole.txt", "less.txt", "--format", "csv", "--label", "whole", "--label", "less")
-    mixed = run("compare", "gt.txt", "whole.txt", "runs/less", "--format", "csv", "--label", "whole", "--label", "less")
+    fresh = run(
+        "compare",
+        "gt.txt",
+        "whole.txt",
+        "less.txt",
+        "--format",
+        "csv",
+        "--label",
+        "whole",
+        "--label",
+        "less",
+    )
+    mixed = run(
+        "compare",
+        "gt.txt",
+        "whole.txt",
+        "runs/less",
+        "--format",
+        "csv",
+        "--label",
+        "whole",
+        "--label",
+        "less",
+    )
     assert stored.exit_code == 0, stored.output
     assert stored.output == fresh.output == mixed.output
     rows = list(csv.DictReader(io.StringIO(stored.output)))
@@ -89,7 +119,9 @@ def test_stored_results_compare_like_files(folder):
 def test_every_form_is_deterministic_and_names_the_detectors(folder, form):
     first = run("compare", "gt.txt", "whole.txt", "less.txt", "--format", form)
     assert first.exit_code == 0, first.output
-    assert first.output == run("compare", "gt.txt", "whole.txt", "less.txt", "--format", form).output
+    assert (
+        first.output == run("compare", "gt.txt", "whole.txt", "less.txt", "--format", form).output
+    )
     assert "whole.txt" in first.output.replace("\\", "")
     to_file = run("compare", "gt.txt", "whole.txt", "less.txt", "--format", form, "--output", "out")
     assert to_file.output == ""
@@ -98,7 +130,17 @@ def test_every_form_is_deterministic_and_names_the_detectors(folder, form):
 
 @pytest.mark.parametrize("hostile", ["a|b<script>&$%_{}\\~^`*[x]#", "=1+1"])
 def test_hostile_labels_are_escaped(folder, hostile):
-    arguments = ["compare", "gt.txt", "whole.txt", "less.txt", "--label", hostile, "--label", "b", "--format"]
+    arguments = [
+        "compare",
+        "gt.txt",
+        "whole.txt",
+        "less.txt",
+        "--label",
+        hostile,
+        "--label",
+        "b",
+        "--format",
+    ]
     assert "<script>" not in run(*arguments, "markdown").output.replace("\\<script", "")
     assert "\n=" not in run(*arguments, "csv").output.replace(",=", "\n=")
     latex = run(*arguments, "latex").output
@@ -152,7 +194,14 @@ def test_intervals_of_a_plain_run(folder):
 
 def test_gates_decide_the_status_after_everything_is_written(folder):
     assert run("gt.txt", "whole.txt", "base").exit_code == 0
-    gates = ["--fail-if", "fscore<0.2", "--fail-if", "recall:-0.5%", "--baseline", "base/evaltex.json"]
+    gates = [
+        "--fail-if",
+        "fscore<0.2",
+        "--fail-if",
+        "recall:-0.5%",
+        "--baseline",
+        "base/evaltex.json",
+    ]
     assert run("gt.txt", "whole.txt", "same", *gates).exit_code == 0
     result = run("gt.txt", "less.txt", "worse", *gates, "--junit", "gates.xml")
     assert result.exit_code == 1
@@ -174,7 +223,10 @@ def test_gates_decide_the_status_after_everything_is_written(folder):
         (["--fail-if", "fscore"], "--fail-if fscore: expected SCORE<VALUE"),
         (["--fail-if", "fscor<1"], "unknown score 'fscor' (did you mean 'fscore'?)"),
         (["--fail-if", "recall:-1%"], "needs a baseline of evaltex"),
-        (["--baseline", "base/evaltex.json", "--set", "split=false"], "parameter split is True, here False"),
+        (
+            ["--baseline", "base/evaltex.json", "--set", "split=false"],
+            "parameter split is True, here False",
+        ),
         (["--baseline", "gone.json"], "gone.json: cannot be read"),
     ],
 )
@@ -190,7 +242,9 @@ def test_20_percent_fewer_boxes_are_significant(folder):
     lines = (folder / "whole.txt").read_text().splitlines(keepends=True)
     boxes = [k for k, line in enumerate(lines) if "," in line]
     dropped = set(boxes[::5])
-    (folder / "fewer.txt").write_text("".join(line for k, line in enumerate(lines) if k not in dropped))
+    (folder / "fewer.txt").write_text(
+        "".join(line for k, line in enumerate(lines) if k not in dropped)
+    )
     systems = [
         detector_results.evaluated(
             open_inputs(folder / "gt.txt", folder / name, InputOptions()),
@@ -208,10 +262,15 @@ def test_20_percent_fewer_boxes_are_significant(folder):
 
 @pytest.mark.parametrize("protocol", list(PROTOCOLS))
 def test_an_object_gets_worse_when_its_detection_goes(folder, protocol):
-    """One-to-one detections, four images of which are gone: what changed of these, changed for the worse."""
+    """One-to-one detections, four images of which are gone: what changed of
+    these, changed for the worse.
+    """
     (folder / "all.txt").write_text(data_set()[0].replace("400,400\n", "").replace(",f,", ","))
     whole = (folder / "all.txt").read_text().splitlines()
-    exact = [line if "," not in line else line.split(",", 1)[0] + "," + line.split(",", 2)[2] for line in whole]
+    exact = [
+        line if "," not in line else line.split(",", 1)[0] + "," + line.split(",", 2)[2]
+        for line in whole
+    ]
     (folder / "exact.txt").write_text("\n".join(exact) + "\n")
     kept = "\n".join(exact).split("img_4\n")
     (folder / "fewer.txt").write_text("img_4\n" + kept[1] + "\n")
@@ -230,18 +289,32 @@ def test_what_was_made_otherwise_is_not_compared(folder):
     for name in ("whole", "less"):
         run("gt.txt", f"{name}.txt", f"runs/{name}", "-a")
     path = folder / "runs" / "less" / "evaltex.json"
-    path.write_text(path.read_text(encoding="utf-8").replace("|invalid:", "|masks:yes|invalid:"), encoding="utf-8")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("|invalid:", "|masks:yes|invalid:"),
+        encoding="utf-8",
+    )
     assert "label pictures is no and yes" in run("compare", "runs/whole", "runs/less").output
     (folder / "gt2.txt").write_text(data_set()[0].replace("w1", "x1"))
-    assert "another ground truth than gt2.txt" in run("compare", "gt2.txt", "runs/whole", "runs/whole").output
-    assert "leave out --set" in run("compare", "runs/whole", "runs/whole", "--set", "det_border=0").output
-    assert "no protocol serves" in run("compare", "runs/whole", "runs/whole", "--protocol", "iou").output
+    assert (
+        "another ground truth than gt2.txt"
+        in run("compare", "gt2.txt", "runs/whole", "runs/whole").output
+    )
+    assert (
+        "leave out --set"
+        in run("compare", "runs/whole", "runs/whole", "--set", "det_border=0").output
+    )
+    assert (
+        "no protocol serves"
+        in run("compare", "runs/whole", "runs/whole", "--protocol", "iou").output
+    )
 
 
 def test_protocols_of_texts_are_left_out_where_there_are_none(folder):
     mute = (folder / "whole.txt").read_text()
     (folder / "mute.txt").write_text(re.sub(r'"w\d"', '""', mute))
-    result = run("compare", "gt.txt", "whole.txt", "mute.txt", "--protocol", "popeval", "--protocol", "iou")
+    result = run(
+        "compare", "gt.txt", "whole.txt", "mute.txt", "--protocol", "popeval", "--protocol", "iou"
+    )
     assert "left out: popeval (a detector has no transcriptions)" in result.output
     assert re.search(r"^iou +recall +precision +hmean ", result.stdout, re.MULTILINE)
 
@@ -250,7 +323,9 @@ def test_a_run_does_not_replace_its_own_baseline(folder):
     run("gt.txt", "whole.txt", "res")
     before = (folder / "res" / "evaltex.json").read_bytes()
     for baseline in ("res/evaltex.json", "res"):
-        result = run("gt.txt", "less.txt", "res", "--baseline", baseline, "--fail-if", "fscore:-0.5%")
+        result = run(
+            "gt.txt", "less.txt", "res", "--baseline", baseline, "--fail-if", "fscore:-0.5%"
+        )
         assert result.exit_code == 2
         assert "is a baseline, and this run would replace it" in result.output
     assert (folder / "res" / "evaltex.json").read_bytes() == before
@@ -259,7 +334,9 @@ def test_a_run_does_not_replace_its_own_baseline(folder):
 def test_a_verdict_that_cannot_be_written_leaves_the_results(folder):
     run("gt.txt", "whole.txt", "res")
     before = (folder / "res" / "evaltex.json").read_bytes()
-    result = run("gt.txt", "less.txt", "res", "--fail-if", "fscore<0.1", "--junit", "nowhere/gates.xml")
+    result = run(
+        "gt.txt", "less.txt", "res", "--fail-if", "fscore<0.1", "--junit", "nowhere/gates.xml"
+    )
     assert result.exit_code == 2
     assert "nowhere/gates.xml: cannot be written" in result.output
     assert (folder / "res" / "evaltex.json").read_bytes() == before

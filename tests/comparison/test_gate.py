@@ -26,7 +26,9 @@ def evaluation(tmp_path):
 def baseline_file(tmp_path, evaluation, **changed_scores):
     scores = evaluation.scores | changed_scores
     path = tmp_path / "baseline.json"
-    path.write_text("".join(writer.document(replace(evaluation, scores=scores), [], Extras())), encoding="utf-8")
+    path.write_text(
+        "".join(writer.document(replace(evaluation, scores=scores), [], Extras())), encoding="utf-8"
+    )
     return path
 
 
@@ -84,7 +86,8 @@ def test_against_a_baseline(tmp_path, evaluation, expression, before, passed):
 
 
 @pytest.mark.parametrize(
-    "expression", ["", "recall", "recall<", "recall<x", "recall=0.5", "recall:5", "recall<1.2.3", "a.b.c<1"]
+    "expression",
+    ["", "recall", "recall<", "recall<x", "recall=0.5", "recall:5", "recall<1.2.3", "a.b.c<1"],
 )
 def test_malformed(expression):
     with pytest.raises(ConfigError, match=r"--fail-if .*expected SCORE<VALUE"):
@@ -159,7 +162,9 @@ def test_a_baseline_made_otherwise_is_refused_with_what_differs(tmp_path, evalua
 
 
 def prepared(evaluation, *expressions, baselines=()):
-    return gate.prepare(expressions, baselines, [], [Run(evaluation.protocol, evaluation.parameters)])
+    return gate.prepare(
+        expressions, baselines, [], [Run(evaluation.protocol, evaluation.parameters)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -182,8 +187,23 @@ def test_a_change_that_no_score_can_have_is_refused(tmp_path, evaluation, expres
 @pytest.mark.parametrize(
     "expression",
     [
-        *("recall<0", "recall<-0.5", "recall<=-0.01", "recall>1", "recall>=1.01", "recall:-100%", "recall:-150%"),
-        *("recall:-0.5", "recall:-0.7", "recall:+0.5", "recall:+100%", "precision:+0", "recall[height<16]<0"),
+        *(
+            "recall<0",
+            "recall<-0.5",
+            "recall<=-0.01",
+            "recall>1",
+            "recall>=1.01",
+            "recall:-100%",
+            "recall:-150%",
+        ),
+        *(
+            "recall:-0.5",
+            "recall:-0.7",
+            "recall:+0.5",
+            "recall:+100%",
+            "precision:+0",
+            "recall[height<16]<0",
+        ),
     ],
 )
 def test_a_gate_that_no_result_can_fail_is_refused(tmp_path, evaluation, expression):
@@ -207,7 +227,10 @@ def test_a_gate_that_no_result_can_fail_is_refused(tmp_path, evaluation, express
     ],
 )
 def test_gates_that_some_result_fails(tmp_path, evaluation, expression):
-    assert len(prepared(evaluation, expression, baselines=[baseline_file(tmp_path, evaluation)]).gates) == 1
+    assert (
+        len(prepared(evaluation, expression, baselines=[baseline_file(tmp_path, evaluation)]).gates)
+        == 1
+    )
 
 
 def test_counts_may_change_by_more_than_1():
@@ -220,7 +243,10 @@ def test_counts_may_change_by_more_than_1():
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
-        ("recall[heights<16]<0.5", r"unknown slice 'heights<16' \(did you mean 'height'\?\); expected height<B"),
+        (
+            "recall[heights<16]<0.5",
+            r"unknown slice 'heights<16' \(did you mean 'height'\?\); expected height<B",
+        ),
         ("recall[16<=height<8]<0.5", "A below B"),
         ("recall[height]<0.5", "A below B"),
         ("recall[]<0.5", "unknown slice ''"),
@@ -247,19 +273,32 @@ def test_a_verdict_has_the_protocols_own_name(evaluation, typed):
 
 
 def test_slices_of_an_earlier_run_are_those_of_its_gates(tmp_path, evaluation):
-    before = gate.Verdict("recall[height<16]<0.1", "evaltex", "recall[height<16]", 0.5, None, 0.1, True)
+    before = gate.Verdict(
+        "recall[height<16]<0.1", "evaltex", "recall[height<16]", 0.5, None, 0.1, True
+    )
     path = tmp_path / "baseline.json"
-    path.write_text("".join(writer.document(evaluation, [], Extras(gates=[before]))), encoding="utf-8")
+    path.write_text(
+        "".join(writer.document(evaluation, [], Extras(gates=[before]))), encoding="utf-8"
+    )
     gates = prepared(evaluation, "recall[height<16]:-10%", baselines=[path])
     (found,) = gates.verdicts([evaluation], {"evaltex": {"height<16": 0.44}})
-    assert (found.passed, found.baseline, found.limit, found.score) == (False, 0.5, 0.45, "recall[height<16]")
+    assert (found.passed, found.baseline, found.limit, found.score) == (
+        False,
+        0.5,
+        0.45,
+        "recall[height<16]",
+    )
     (undefined,) = gates.verdicts([evaluation], {"evaltex": {"height<16": None}})
     assert not undefined.passed
-    with pytest.raises(ConfigError, match=r"the baseline has no recall\[height<8\]; it has recall\[height<16\]"):
+    with pytest.raises(
+        ConfigError, match=r"the baseline has no recall\[height<8\]; it has recall\[height<16\]"
+    ):
         prepared(evaluation, "recall[height<8]:-10%", baselines=[path])
 
 
-@pytest.mark.parametrize("content", ["[]", '{"protocols": 1}', '{"protocols": [{"protocol": "iou"}]}', "{"])
+@pytest.mark.parametrize(
+    "content", ["[]", '{"protocols": 1}', '{"protocols": [{"protocol": "iou"}]}', "{"]
+)
 def test_a_damaged_diagnosis_is_refused(tmp_path, evaluation, content):
     head = '{\n "schema": 1,\n "tool": "evaltex",\n "version": "0",\n "kind": "diagnosis",\n'
     (tmp_path / "base.json").write_text(head + content.removeprefix("{"), encoding="utf-8")

@@ -43,13 +43,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def compared(folder: Path, names: list[str], protocols: tuple[str, ...] = tuple(PROTOCOLS)) -> list[Comparison]:
+def compared(
+    folder: Path, names: list[str], protocols: tuple[str, ...] = tuple(PROTOCOLS)
+) -> list[Comparison]:
     """The detectors a, b, c, b, c, ..., with these names."""
     systems = evaluated(folder)
     detectors = ["a", *(["b", "c"] * len(names))][: len(names)]
     return [
         comparison.compare(
-            [replace(systems[detector][protocol], label=name) for detector, name in zip(detectors, names, strict=True)],
+            [
+                replace(systems[detector][protocol], label=name)
+                for detector, name in zip(detectors, names, strict=True)
+            ],
             resamples=200,
         )
         for protocol in protocols
@@ -63,21 +68,27 @@ def evaluated(folder: Path) -> dict[str, dict[str, System]]:
         name: {
             system.protocol.name: system
             for system in detector_results.evaluated(
-                open_inputs(folder / "gt.txt", folder / f"{name}.txt", InputOptions()), name, records
+                open_inputs(folder / "gt.txt", folder / f"{name}.txt", InputOptions()),
+                name,
+                records,
             )
         }
         for name in ("a", "b", "c")
     }
 
 
-def shown(comparisons: list[Comparison], *, worst: int = 0, columns: int = 80, all_scores: bool = False) -> list[str]:
+def shown(
+    comparisons: list[Comparison], *, worst: int = 0, columns: int = 80, all_scores: bool = False
+) -> list[str]:
     return terminal_table.table(comparisons, worst, 0.95, Screen(columns), all_scores).splitlines()
 
 
 @pytest.mark.parametrize("detectors", [2, 3, 10])
 @pytest.mark.parametrize("pattern", ["d{}.txt", LONG, CJK, "x\x1b[31m\n{}"])
 @pytest.mark.parametrize("columns", [60, 80, 120])
-def test_no_line_is_wider_than_the_terminal(folder: Path, detectors: int, pattern: str, columns: int) -> None:
+def test_no_line_is_wider_than_the_terminal(
+    folder: Path, detectors: int, pattern: str, columns: int
+) -> None:
     comparisons = compared(folder, [pattern.format(k) for k in range(detectors)])
     lines = shown(comparisons, worst=3, columns=columns)
     assert max(map(width, lines)) <= columns
@@ -128,8 +139,9 @@ def test_stars_are_where_the_interval_excludes_0(folder: Path) -> None:
 def test_the_footer_says_what_the_interval_and_the_p_value_are(folder: Path) -> None:
     text = " ".join(shown(compared(folder, ["a", "b"], ("iou",))))
     assert (
-        "one sign-flip test over images (200 subsets, random): p < 0.05 exactly if the 95% interval excludes 0." in text
-    )
+        "one sign-flip test over images (200 subsets, random): p < 0.05 exactly if the 95% interval"
+        " excludes 0."
+    ) in text
 
 
 def test_totals(folder: Path) -> None:
@@ -139,17 +151,28 @@ def test_totals(folder: Path) -> None:
     rows = [line.split() for line in lines[at + 1 : at + 4]]
     for k, row in enumerate(rows):
         best = sum(
-            one.scores[j].values[k] == max(one.scores[j].values) and len(set(one.scores[j].values)) > 1
+            one.scores[j].values[k] == max(one.scores[j].values)
+            and len(set(one.scores[j].values)) > 1
             for one in comparisons
             for j in [[score.score for score in one.scores].index(one.headline[-1])]
         )
         assert row[:2] == [["a", "b", "c"][k], f"{best}/{len(comparisons)}"]
     for k in (1, 2):
         label = ["a", "b", "c"][k]
-        changes = [image.change for one in comparisons for image in one.images if image.system == label]
-        assert [int(cell) for cell in rows[k][4:6]] == [sum(c > 0 for c in changes), sum(c < 0 for c in changes)]
-        objects = [one.change for found in comparisons for one in found.objects if one.system == label]
-        assert [int(cell) for cell in rows[k][6:]] == [sum(c > 0 for c in objects), sum(c < 0 for c in objects)]
+        changes = [
+            image.change for one in comparisons for image in one.images if image.system == label
+        ]
+        assert [int(cell) for cell in rows[k][4:6]] == [
+            sum(c > 0 for c in changes),
+            sum(c < 0 for c in changes),
+        ]
+        objects = [
+            one.change for found in comparisons for one in found.objects if one.system == label
+        ]
+        assert [int(cell) for cell in rows[k][6:]] == [
+            sum(c > 0 for c in objects),
+            sum(c < 0 for c in objects),
+        ]
 
 
 def test_only_what_got_worse_is_listed(folder: Path) -> None:
@@ -169,7 +192,11 @@ def test_counts_have_no_best(folder: Path) -> None:
 
 
 def test_colours(folder: Path) -> None:
-    text = terminal_table.table(compared(folder, ["a", "b", "c"], ("iou",)), 0, 0.95, Screen(80, True), False)
+    text = terminal_table.table(
+        compared(folder, ["a", "b", "c"], ("iou",)), 0, 0.95, Screen(80, True), False
+    )
     assert "\x1b[31mc " in text
     assert "\x1b[1miou " in text
-    assert re.sub(r"\x1b\[\d+m", "", text).splitlines() == shown(compared(folder, ["a", "b", "c"], ("iou",)))
+    assert re.sub(r"\x1b\[\d+m", "", text).splitlines() == shown(
+        compared(folder, ["a", "b", "c"], ("iou",))
+    )

@@ -1,4 +1,6 @@
-"""Any readable source to an EvaLTex file: nothing changes on the way, and what cannot be held is reported."""
+"""Any readable source to an EvaLTex file: nothing changes on the way, and
+what cannot be held is reported.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,10 @@ from evaltex_cli.records import Objects
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
-BOXES = {"gt_img_1.txt": '10,20,60,40,"say \\"hi\\", you"\n65,21,90,41,###\n10,60.5,30.25,80.75,\n', "gt_img_2.txt": ""}
+BOXES = {
+    "gt_img_1.txt": '10,20,60,40,"say \\"hi\\", you"\n65,21,90,41,###\n10,60.5,30.25,80.75,\n',
+    "gt_img_2.txt": "",
+}
 POLYGONS = {
     "img_1.txt": "0,0,10,0,10,10,0,10,word\n0,20,10,20,15,25,10,30,0,30,###\n",
     "img_2.txt": "5,5,9,5,7,8,1996\n",
@@ -63,7 +68,8 @@ def test_the_file_in_full(tmp_path: Path) -> None:
     done = convert(folder(tmp_path / "src", BOXES), target, "gt")
     assert target.read_text(encoding="utf-8") == (
         "img_1\n81,90\n"
-        '1,1,"say "hi", you",f,10,20,50,20\n2,2,"###",t,65,21,25,20\n3,3,"",f,10,60.5,20.25,20.25\n\n'
+        '1,1,"say "hi",'
+        ' you",f,10,20,50,20\n2,2,"###",t,65,21,25,20\n3,3,"",f,10,60.5,20.25,20.25\n\n'
         "img_2\n1,1\n\n"
     )
     assert (done.images, done.objects) == (2, 3)
@@ -81,7 +87,11 @@ def test_detections_have_neither_sizes_nor_flags(tmp_path: Path) -> None:
 @pytest.mark.parametrize("files", [BOXES, POLYGONS], ids=["boxes", "polygons"])
 @pytest.mark.parametrize("side", ["gt", "det"])
 def test_round_trip(tmp_path: Path, files: dict[str, str], side: Side) -> None:
-    source, once, twice = folder(tmp_path / "src", files), tmp_path / "once.txt", tmp_path / "twice.txt"
+    source, once, twice = (
+        folder(tmp_path / "src", files),
+        tmp_path / "once.txt",
+        tmp_path / "twice.txt",
+    )
     convert(source, once, side)
     names, images = read(source, side)
     again_names, again = read(once, side)
@@ -95,7 +105,10 @@ WORDS = st.lists(
     st.tuples(
         *[st.integers(-(10**6), 10**6)] * 2,
         *[st.integers(1, 10**6)] * 2,
-        st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=9),
+        st.text(
+            st.characters(exclude_characters="\n\r", exclude_categories=["Cs", "Cc", "Zl", "Zp"]),
+            max_size=9,
+        ),
     ),
     max_size=5,
 )
@@ -104,7 +117,9 @@ WORDS = st.lists(
 @pytest.mark.slow
 @settings(deadline=None, derandomize=True, max_examples=40)
 @given(st.lists(WORDS, min_size=1, max_size=3))
-def test_round_trip_of_any_words(tmp_path_factory: pytest.TempPathFactory, images: list[list[tuple[int, ...]]]) -> None:
+def test_round_trip_of_any_words(
+    tmp_path_factory: pytest.TempPathFactory, images: list[list[tuple[int, ...]]]
+) -> None:
     base = tmp_path_factory.mktemp("convert")
     files = {}
     for number, words in enumerate(images):
@@ -117,14 +132,20 @@ def test_round_trip_of_any_words(tmp_path_factory: pytest.TempPathFactory, image
     convert(source, base / "out.txt", "gt", options=InputOptions("ltrb"))
     log = FaultLog()
     opened = formats.open_source(source, "gt", log, "ltrb")
-    assert_same(read(base / "out.txt")[1].objects, opened.read(np.arange(len(opened.names))).objects)
+    assert_same(
+        read(base / "out.txt")[1].objects, opened.read(np.arange(len(opened.names))).objects
+    )
     assert log.count == 0
 
 
 def contents(path: Path) -> dict[str, bytes]:
     """The bytes of all files in a folder or an archive."""
     if path.is_dir():
-        return {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+        return {
+            file.relative_to(path).as_posix(): file.read_bytes()
+            for file in path.rglob("*")
+            if file.is_file()
+        }
     with zipfile.ZipFile(path) as packed:
         return {name: packed.read(name) for name in packed.namelist()}
 
@@ -133,11 +154,15 @@ def contents(path: Path) -> dict[str, bytes]:
 def test_a_folder_has_the_files_of_the_archive(tmp_path: Path, name: str) -> None:
     """It is replaced by force only; another file that would be read with them is refused."""
     source = tmp_path / "gt.txt"
-    source.write_text('img_1\n99,99\n1,1,"a",f,10,10,20,20\n\nimg_2\n99,99\n1,1,"b",f,10,10,20,20\n')
+    source.write_text(
+        'img_1\n99,99\n1,1,"a",f,10,10,20,20\n\nimg_2\n99,99\n1,1,"b",f,10,10,20,20\n'
+    )
     pages, archive = tmp_path / "pages", tmp_path / "pages.zip"
 
     def run(target: Path, *more: str) -> str:
-        done = CliRunner().invoke(main, ["convert", str(source), str(target), "--kind", "gt", "--to", name, *more])
+        done = CliRunner().invoke(
+            main, ["convert", str(source), str(target), "--kind", "gt", "--to", name, *more]
+        )
         assert done.exit_code in (0, 2), done.output
         return " ".join(done.stderr.split()) if done.exit_code else "done"
 
@@ -171,7 +196,9 @@ def test_images_in_folders(tmp_path: Path) -> None:
         convert(source, tmp_path / "pages", "gt", Target("page"))
         assert sorted(contents(tmp_path / "pages")) == ["a/1.xml", "b/1.xml"]
     (tmp_path / "pages" / "a" / "photo.jpg").touch()
-    with pytest.raises(InputError, match=r"photo\.jpg: is in a folder of files that would be replaced"):
+    with pytest.raises(
+        InputError, match=r"photo\.jpg: is in a folder of files that would be replaced"
+    ):
         convert(source, tmp_path / "pages", "gt", Target("page"))
 
 
@@ -206,7 +233,10 @@ def test_lines_as_regions(tmp_path: Path) -> None:
 
 
 def test_objects_without_area_are_left_out_and_reported(tmp_path: Path) -> None:
-    source, target = folder(tmp_path / "src", {"1.txt": "0,0,0,9,a\n0,0,9,9,b\n"}), tmp_path / "gt.txt"
+    source, target = (
+        folder(tmp_path / "src", {"1.txt": "0,0,0,9,a\n0,0,9,9,b\n"}),
+        tmp_path / "gt.txt",
+    )
     done = convert(source, target, "gt")
     assert "1 object without area left out: an EvaLTex file cannot hold it" in done.notes
     assert read(target)[1].objects.ids.tolist() == [2]
@@ -220,7 +250,10 @@ def test_warnings_of_the_source_are_handed_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("before", [None, "what stood there\n"])
 def test_a_faulty_source_leaves_the_target_alone(tmp_path: Path, before: str | None) -> None:
-    source, target = folder(tmp_path / "src", {"1.txt": "0,0,9,9,a\n9,9,0,0,b\n"}), tmp_path / "out" / "gt.txt"
+    source, target = (
+        folder(tmp_path / "src", {"1.txt": "0,0,9,9,a\n9,9,0,0,b\n"}),
+        tmp_path / "out" / "gt.txt",
+    )
     target.parent.mkdir()
     if before is not None:
         target.write_text(before)
@@ -259,7 +292,9 @@ def test_the_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_real_data_score_the_same_converted(tmp_path: Path, gt: str, det: str, boxes: bool) -> None:
-    """Total-Text's two polygons of one vertex are don't care, so leaving them out changes counts but no score."""
+    """Total-Text's two polygons of one vertex are don't care, so leaving them
+    out changes counts but no score.
+    """
     left_out = 2 if gt.startswith("totaltext") else 0
     notes = convert(DATA / gt, tmp_path / "gt.txt", "gt", Target(boxes=boxes)).notes
     assert [note for note in notes if "area" in note] == [
@@ -276,7 +311,12 @@ def test_real_data_score_the_same_converted(tmp_path: Path, gt: str, det: str, b
 def test_regions_only_help_precision(tmp_path: Path) -> None:
     """Blanks between words of a region count as text (Eq. 20); nothing else depends on regions."""
     for name, lines in (("own.txt", False), ("lines.txt", True)):
-        convert(DATA / "icdar2013" / "gt.zip", tmp_path / name, "gt", Target(regions="lines" if lines else "own"))
+        convert(
+            DATA / "icdar2013" / "gt.zip",
+            tmp_path / name,
+            "gt",
+            Target(regions="lines" if lines else "own"),
+        )
     merged = DATA / "icdar2013" / "overlap" / "merge2.zip"
     own, lines_ = (evaluate(tmp_path / name, merged).scores for name in ("own.txt", "lines.txt"))
     assert lines_["precision"] > own["precision"] + 0.01
@@ -356,21 +396,33 @@ def test_names_of_files_that_are_not_unicode_are_faults(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["gt"]
 
 
-def test_label_pictures_of_one_file_are_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_label_pictures_of_one_file_are_faults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     line = '50,50\n1,1,"a",f,1,2,30,40\n'
     for names, message in (
-        (["a", "a.tif"], "gt.txt:4: image name 'a.tif' makes the file 'a.tif', which is that of image 'a'"),
-        (["a", "a.tif/b"], "gt.txt:1: image name 'a' makes the file 'a.tif', which is a folder of image 'a.tif/b"),
+        (
+            ["a", "a.tif"],
+            "gt.txt:4: image name 'a.tif' makes the file 'a.tif', which is that of image 'a'",
+        ),
+        (
+            ["a", "a.tif/b"],
+            "gt.txt:1: image name 'a' makes the file 'a.tif', which is a folder of image 'a.tif/b",
+        ),
     ):
         Path("gt.txt").write_text("".join(f"{name}\n{line}" for name in names))
-        result = CliRunner().invoke(main, ["convert", "gt.txt", "o.txt", "--kind", "gt", "--masks", "masks"])
+        result = CliRunner().invoke(
+            main, ["convert", "gt.txt", "o.txt", "--kind", "gt", "--masks", "masks"]
+        )
         assert result.exit_code == 2
         assert message in result.stderr
         assert sorted(path.name for path in tmp_path.iterdir()) == ["gt.txt"]
 
 
-def test_a_pipe_among_pictures_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_among_pictures_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("gt.txt").write_text('img_1\n50,50\n1,1,"a",f,1,2,30,40\n')
     Path("pictures").mkdir()
@@ -378,10 +430,14 @@ def test_a_pipe_among_pictures_is_passed_over(tmp_path: Path, monkeypatch: pytes
     assert CliRunner().invoke(main, ["validate", "gt.txt", "--images", "pictures"]).exit_code == 0
 
 
-def test_a_toy_archive_has_no_entry_that_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_toy_archive_has_no_entry_that_is_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("gt.json").write_text(json.dumps({"x" * 4000: [QUAD | {"transcription": "a"}]}))
-    result = CliRunner().invoke(main, ["toys", "gt.json", "toys", "--layout", "zip", "--recipe", "orig"])
+    result = CliRunner().invoke(
+        main, ["toys", "gt.json", "toys", "--layout", "zip", "--recipe", "orig"]
+    )
     assert result.exit_code == 2
     assert "makes a file name of 4008 bytes; expected at most 255" in result.stderr
     assert not Path("toys").exists()

@@ -1,4 +1,6 @@
-"""Whether an input is ground truth or detections: signs, in their order, and what is asked if there are none."""
+"""Whether an input is ground truth or detections: signs, in their order, and
+what is asked if there are none.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.options import InputOptions
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "formats"
-FACTS: list[dict[str, Any]] = json.loads((DATA / "facts.json").read_bytes()) if DATA.is_dir() else []
+FACTS: list[dict[str, Any]] = (
+    json.loads((DATA / "facts.json").read_bytes()) if DATA.is_dir() else []
+)
 
 
 def kind(path: Path, format_name: str | None = None) -> tuple[str, str]:
@@ -30,7 +34,9 @@ def kind(path: Path, format_name: str | None = None) -> tuple[str, str]:
 
 @pytest.mark.parametrize("side", ["gt", "det"])
 @pytest.mark.parametrize("name", SAMPLES)
-def test_no_sample_with_a_sign_is_taken_for_the_other_side(tmp_path: Path, name: str, side: Side) -> None:
+def test_no_sample_with_a_sign_is_taken_for_the_other_side(
+    tmp_path: Path, name: str, side: Side
+) -> None:
     sample = SAMPLES[name]
     if not sample.files(side):
         pytest.skip("the data set has no form for that side")
@@ -62,7 +68,10 @@ def test_real_files(fact: dict[str, Any]) -> None:
         ({"in/1.txt": "0,0,9,0,9,9,0,9,word"}, ("gt", "its transcriptions")),
         ({"in.txt": '1\n1,"",0,0,9,9\n'}, ("det", "what can be read: nothing else fits")),
         ({"in.txt": '1\n9,9\n1,1,"",f,0,0,9,9\n'}, ("gt", "what can be read: nothing else fits")),
-        ({"in/1.json": '{"shapes": [], "imageHeight": 9, "imageWidth": 9}'}, ("gt", "its format labelme")),
+        (
+            {"in/1.json": '{"shapes": [], "imageHeight": 9, "imageWidth": 9}'},
+            ("gt", "its format labelme"),
+        ),
     ],
 )
 def test_signs(tmp_path: Path, files: dict[str, str], expected: tuple[str, str]) -> None:
@@ -83,9 +92,14 @@ def test_nothing_in_alto_is_a_sign(tmp_path: Path, attribute: str) -> None:
 
 def test_the_command_says_what_it_takes_an_input_for(tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text('1\n9,9\n1,1,"a",f,0,0,9,9\n')
-    done = CliRunner().invoke(main, ["convert", str(tmp_path / "words.txt"), str(tmp_path / "out.json")])
+    done = CliRunner().invoke(
+        main, ["convert", str(tmp_path / "words.txt"), str(tmp_path / "out.json")]
+    )
     assert done.exit_code == 0
-    assert "is taken for ground truth by what can be read: nothing else fits; --kind says otherwise" in done.stderr
+    assert (
+        "is taken for ground truth by what can be read: nothing else fits; --kind says otherwise"
+        in done.stderr
+    )
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "1.txt").write_text("0,0,9,0,9,9,0,9\n")
     done = CliRunner().invoke(main, ["convert", str(tmp_path / "in"), str(tmp_path / "other.json")])

@@ -1,4 +1,6 @@
-"""Words grouped into lines: what the paper asks of a region, and that the order of the words does not matter."""
+"""Words grouped into lines: what the paper asks of a region, and that the
+order of the words does not matter.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def test_words_of_a_line_are_one_region() -> None:
 
 
 def test_regions_are_numbered_from_the_top_then_from_the_left() -> None:
-    assert lines((0, 40, 50, 50), (200, 20, 250, 30), (0, 0, 50, 10), (0, 20, 50, 30), (55, 40, 90, 50)) == [
+    assert lines(
+        (0, 40, 50, 50), (200, 20, 250, 30), (0, 0, 50, 10), (0, 20, 50, 30), (55, 40, 90, 50)
+    ) == [
         4,
         3,
         1,
@@ -53,7 +57,9 @@ def test_regions_are_numbered_from_the_top_then_from_the_left() -> None:
         ((10, 1, 40, 9), True),
     ],
 )  # fmt: skip
-def test_aligned_of_similar_height_and_close(second: tuple[float, float, float, float], together: bool) -> None:
+def test_aligned_of_similar_height_and_close(
+    second: tuple[float, float, float, float], together: bool
+) -> None:
     """The first word is 50 wide and 10 high."""
     first, other = lines((0, 0, 50, 10), second)
     assert (first == other) == together
@@ -66,7 +72,9 @@ def test_similar_height_is_asked_of_the_whole_line() -> None:
 
 
 def test_a_region_is_more_text_than_not() -> None:
-    """On a slope each word is aligned with the next, but their bounding box is mostly background."""
+    """On a slope each word is aligned with the next, but their bounding box
+    is mostly background.
+    """
     slope = [(k * 12, k * 5, k * 12 + 11, k * 5 + 10) for k in range(8)]
     regions = lines(*slope)
     assert regions[0] == regions[1] != regions[-1]
@@ -84,7 +92,9 @@ def test_no_words_one_word_and_words_without_area() -> None:
 
 
 def check(boxes: Floats, regions: Floats) -> None:
-    """What must hold of any grouping: IDs from 1, similar heights (or widths), more text than background."""
+    """What must hold of any grouping: IDs from 1, similar heights (or
+    widths), more text than background.
+    """
     assert sorted(set(regions.tolist())) == list(range(1, len(set(regions.tolist())) + 1))
     corners = []
     for region in range(1, int(regions.max(initial=0)) + 1):
@@ -100,8 +110,14 @@ def check(boxes: Floats, regions: Floats) -> None:
 
 
 BOXES = st.lists(
-    st.tuples(st.integers(0, 120), st.integers(0, 60), st.integers(0, 40), st.integers(0, 30)), max_size=14, unique=True
-).map(lambda words: np.array([(x, y, x + w, y + h) for x, y, w, h in words], np.float64).reshape(-1, 4))
+    st.tuples(st.integers(0, 120), st.integers(0, 60), st.integers(0, 40), st.integers(0, 30)),
+    max_size=14,
+    unique=True,
+).map(
+    lambda words: np.array([(x, y, x + w, y + h) for x, y, w, h in words], np.float64).reshape(
+        -1, 4
+    )
+)
 
 
 @settings(deadline=None, derandomize=True, max_examples=150)
@@ -123,7 +139,9 @@ def test_scale_and_place_do_not_matter(boxes: Floats, scale: float, shift: int) 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
 def test_real_words() -> None:
-    """ICDAR 2013: "A short break" of the first image is a line; regions are as they must be, and fewer than words."""
+    """ICDAR 2013: "A short break" of the first image is a line; regions are
+    as they must be, and fewer than words.
+    """
     source = formats.open_source(DATA / "icdar2013" / "gt.zip", "gt", FaultLog())
     objects = source.read(np.arange(len(source.names))).objects
     regions = []

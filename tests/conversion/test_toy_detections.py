@@ -1,4 +1,6 @@
-"""Toy detections: the published sets again, their recipes on words of every shape, and files that evaltex reads."""
+"""Toy detections: the published sets again, their recipes on words of every
+shape, and files that evaltex reads.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def entries(path: Path) -> dict[str, list[str]]:
 
 
 def as_read(path: Path) -> list[tuple[str, list[tuple[list[float], str]]]]:
-    """Every image's name, and its objects' coordinates and transcriptions, in the order of the file."""
+    """Every image's name, and its objects' coordinates and transcriptions, in
+    the order of the file.
+    """
     faults = FaultLog()
     source = formats.open_source(path, "det", faults)
     images = source.read(np.arange(len(source.names)))
@@ -38,10 +42,12 @@ def as_read(path: Path) -> list[tuple[str, list[tuple[list[float], str]]]]:
     faults.extend(images.faults)
     faults.raise_if_any()
     every = [
-        ((vertices_of(objects, i) or objects.boxes[i].tolist()), str(objects.texts[i])) for i in range(objects.count)
+        ((vertices_of(objects, i) or objects.boxes[i].tolist()), str(objects.texts[i]))
+        for i in range(objects.count)
     ]
     return [
-        (name, every[start:stop]) for name, (start, stop) in zip(source.names, pairwise(objects.offsets), strict=True)
+        (name, every[start:stop])
+        for name, (start, stop) in zip(source.names, pairwise(objects.offsets), strict=True)
     ]
 
 
@@ -90,8 +96,13 @@ def test_same_bytes_every_time(tmp_path: Path) -> None:
     for folder in ("a", "b"):
         assert write_toys(gt, tmp_path / folder).files == tuple(f"{name}.zip" for name in SETS)
     for name in SETS:
-        assert (tmp_path / "a" / f"{name}.zip").read_bytes() == (tmp_path / "b" / f"{name}.zip").read_bytes()
-    assert entries(tmp_path / "a" / "orig.zip") == {"res_img_1.txt": ["0,0,9,9"], "res_img_2.txt": []}
+        assert (tmp_path / "a" / f"{name}.zip").read_bytes() == (
+            tmp_path / "b" / f"{name}.zip"
+        ).read_bytes()
+    assert entries(tmp_path / "a" / "orig.zip") == {
+        "res_img_1.txt": ["0,0,9,9"],
+        "res_img_2.txt": [],
+    }
 
 
 def test_quadrilaterals_are_cut_along_their_first_side(tmp_path: Path) -> None:
@@ -102,7 +113,9 @@ def test_quadrilaterals_are_cut_along_their_first_side(tmp_path: Path) -> None:
         "10,50,10,100,0,100,0,50",
     ]
     assert entries(tmp_path / "out" / "crop80.zip")["res_img_1.txt"] == ["10,9,10,90,0,90,0,9"]
-    assert entries(tmp_path / "out" / "overlap20.zip")["res_img_1.txt"][1] == "10,40,10,100,0,100,0,40"
+    assert (
+        entries(tmp_path / "out" / "overlap20.zip")["res_img_1.txt"][1] == "10,40,10,100,0,100,0,40"
+    )
 
 
 def test_polygons_are_cut_along_their_chains(tmp_path: Path) -> None:
@@ -115,7 +128,11 @@ def test_polygons_are_cut_along_their_chains(tmp_path: Path) -> None:
 
 
 words = st.lists(st.tuples(st.integers(0, 200), st.integers(0, 200)), min_size=3, max_size=12)
-shares = st.tuples(st.integers(0, 20), st.integers(0, 20)).map(sorted).filter(lambda pair: pair[0] < pair[1])
+shares = (
+    st.tuples(st.integers(0, 20), st.integers(0, 20))
+    .map(sorted)
+    .filter(lambda pair: pair[0] < pair[1])
+)
 
 
 @given(words, shares)
@@ -132,7 +149,9 @@ def test_portions_stay_in_the_word(points: list[tuple[int, int]], cut: list[int]
 def test_the_whole_portion_is_the_word(points: list[tuple[int, int]]) -> None:
     ring = np.array(points, float)
     found = portion(Word(False, ring, ""), 0.0, 1.0)
-    assert {tuple(vertex) for vertex in found.tolist()} <= {tuple(vertex) for vertex in ring.tolist()}
+    assert {tuple(vertex) for vertex in found.tolist()} <= {
+        tuple(vertex) for vertex in ring.tolist()
+    }
     if len(points) > 3:
         assert found[0].tolist() == ring[0].tolist() and found[-1].tolist() == ring[-1].tolist()
 
@@ -155,15 +174,23 @@ def test_edits(name: str, text: str, tmp_path: Path) -> None:
 
 def test_edits_stop_at_the_end_of_the_word(tmp_path: Path) -> None:
     gt = ground_truth(tmp_path / "gt", img_1="0,0,90,9,x¤\n")
-    write_toys(gt, tmp_path / "out", ["e2e_insert3", "e2e_delete3", "e2e_replace3", "e2e_replace3_rand"])
-    lines = {name: entries(tmp_path / "out" / f"e2e_{name}.zip")["res_img_1.txt"] for name in ("insert3", "delete3")}
+    write_toys(
+        gt, tmp_path / "out", ["e2e_insert3", "e2e_delete3", "e2e_replace3", "e2e_replace3_rand"]
+    )
+    lines = {
+        name: entries(tmp_path / "out" / f"e2e_{name}.zip")["res_img_1.txt"]
+        for name in ("insert3", "delete3")
+    }
     assert lines == {"insert3": ["0,0,90,9,x¤¥¥"], "delete3": ["0,0,90,9"]}
     (line,) = entries(tmp_path / "out" / "e2e_replace3_rand.zip")["res_img_1.txt"]
     text = line.split(",")[4]
     assert len(text) == 2 and text.isascii() and text.isalpha() and text[0] != "x"
 
 
-EVALTEX = 'b/img 1\n100,100\n1,1,"one, two",f,10,20,30,8\n2,2,"",t,0,0,5,5\n3,3,"x",f,10,50,40,50,60,55,40,60,10,60\n\n'
+EVALTEX = (
+    'b/img 1\n100,100\n1,1,"one,'
+    ' two",f,10,20,30,8\n2,2,"",t,0,0,5,5\n3,3,"x",f,10,50,40,50,60,55,40,60,10,60\n\n'
+)
 
 
 def test_evaltex_files(tmp_path: Path) -> None:
@@ -204,7 +231,9 @@ def test_boxes_among_polygons_become_quadrilaterals(tmp_path: Path) -> None:
         ([], "9,0,0,9,a", None, "x0 <= x1"),
     ],
 )
-def test_faults(sets: list[str], lines: str, layout: str | None, message: str, tmp_path: Path) -> None:
+def test_faults(
+    sets: list[str], lines: str, layout: str | None, message: str, tmp_path: Path
+) -> None:
     gt = ground_truth(tmp_path / "gt", img_1=lines + "\n")
     with pytest.raises(InputError, match=message):
         write_toys(gt, tmp_path / "out", sets, layout)
@@ -231,7 +260,9 @@ def test_blocks_of_images_are_one_set(tmp_path: Path, monkeypatch: pytest.Monkey
     write_toys(gt, tmp_path / "a", ["split2"])
     monkeypatch.setattr(toy_detections, "BLOCK_IMAGES", 2)
     write_toys(gt, tmp_path / "b", ["split2"])
-    assert (tmp_path / "a" / "split2.zip").read_bytes() == (tmp_path / "b" / "split2.zip").read_bytes()
+    assert (tmp_path / "a" / "split2.zip").read_bytes() == (
+        tmp_path / "b" / "split2.zip"
+    ).read_bytes()
 
 
 def test_ground_truth_without_transcriptions(tmp_path: Path) -> None:
@@ -263,7 +294,12 @@ def test_the_seed_is_documented() -> None:
 @pytest.mark.slow
 @needs_data
 def test_the_documented_tables_are_the_printed_ones() -> None:
-    command = [sys.executable, ROOT / "examples" / "tables.py", DATA / "icdar2013" / "gt.zip", "icdar2013"]
+    command = [
+        sys.executable,
+        ROOT / "examples" / "tables.py",
+        DATA / "icdar2013" / "gt.zip",
+        "icdar2013",
+    ]
     printed = subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
     rows = [line for line in printed.splitlines() if line.startswith("| ")]
     assert len(rows) == 3 * 2 + 3 * 10

@@ -47,10 +47,14 @@ def read(path: Path, side: Side, format_name: str | None = None) -> tuple[list[s
 
 
 def described(found: ReadImages, corners: bool) -> list[list[tuple[object, ...]]]:
-    """Each image's objects: shape, transcription, don't care, confidence; boxes as their corners where asked."""
+    """Each image's objects: shape, transcription, don't care, confidence;
+    boxes as their corners where asked.
+    """
     objects = found.objects
     rows: list[list[tuple[object, ...]]] = []
-    for start, stop in zip(objects.offsets[:-1].tolist(), objects.offsets[1:].tolist(), strict=True):
+    for start, stop in zip(
+        objects.offsets[:-1].tolist(), objects.offsets[1:].tolist(), strict=True
+    ):
         rows.append([])
         for i in range(start, stop):
             shape: object = objects.boxes[i].tolist()
@@ -65,12 +69,45 @@ def described(found: ReadImages, corners: bool) -> list[list[tuple[object, ...]]
     return rows
 
 
-NUMBERS = st.one_of(st.integers(-9999, 9999).map(float), st.floats(-1e4, 1e4, width=32), st.sampled_from([0.1, 1e-7]))
-_TEXTS = ["", "word", "1996", "60,000", "0.5", "Latin,word", '"quoted"', 'a"b', "\\", '\\"', ",", " ", " x "]
-_TEXTS += ["####", "##::x", "nan", "-inf,", "###a", "+5", "t,1,2,3,4", "\ufeffx", "x\t", "\x00", "Ünï 日本語", "[u'c']"]
+NUMBERS = st.one_of(
+    st.integers(-9999, 9999).map(float),
+    st.floats(-1e4, 1e4, width=32),
+    st.sampled_from([0.1, 1e-7]),
+)
+_TEXTS = [
+    "",
+    "word",
+    "1996",
+    "60,000",
+    "0.5",
+    "Latin,word",
+    '"quoted"',
+    'a"b',
+    "\\",
+    '\\"',
+    ",",
+    " ",
+    " x ",
+]
+_TEXTS += [
+    "####",
+    "##::x",
+    "nan",
+    "-inf,",
+    "###a",
+    "+5",
+    "t,1,2,3,4",
+    "\ufeffx",
+    "x\t",
+    "\x00",
+    "Ünï 日本語",
+    "[u'c']",
+]
 TEXTS = st.one_of(
     st.sampled_from(_TEXTS),
-    st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs", "Zl", "Zp"]), max_size=9),
+    st.text(
+        st.characters(exclude_characters="\n\r", exclude_categories=["Cs", "Zl", "Zp"]), max_size=9
+    ),
 )
 
 
@@ -84,19 +121,27 @@ def one_object(draw: st.DrawFn, side: Side, polygons: bool, rich: bool) -> Colle
         width, height = draw(st.integers(1, 4000)) / 8, draw(st.integers(1, 4000)) / 8
         coordinates = [x, y, x + width, y + height]
     dont_care = side == "gt" and draw(st.booleans())
-    text = "###" if dont_care and not rich else draw(TEXTS.filter(lambda text: rich or text != "###"))
-    return CollectedObject(coordinates, text, dont_care, confidence=draw(st.floats(0, 1)) if side == "det" else np.nan)
+    text = (
+        "###" if dont_care and not rich else draw(TEXTS.filter(lambda text: rich or text != "###"))
+    )
+    return CollectedObject(
+        coordinates, text, dont_care, confidence=draw(st.floats(0, 1)) if side == "det" else np.nan
+    )
 
 
 @st.composite
-def scenes(draw: st.DrawFn, side: Side, polygons: bool, rich: bool, one_line: bool = False) -> list[CollectedImage]:
+def scenes(
+    draw: st.DrawFn, side: Side, polygons: bool, rich: bool, one_line: bool = False
+) -> list[CollectedImage]:
     images = []
     for k in range(draw(st.integers(1, 3))):
         found = draw(st.lists(one_object(side, polygons, rich), min_size=1, max_size=4))
         for one in found if one_line else ():  # as `str.splitlines` counts lines
             one.text = " ".join(one.text.splitlines())
         images.append(
-            CollectedImage(f"img_{k + 1}", "", height=draw(st.integers(1, 999)), width=640).with_objects(found)
+            CollectedImage(
+                f"img_{k + 1}", "", height=draw(st.integers(1, 999)), width=640
+            ).with_objects(found)
         )
     return images
 
@@ -108,9 +153,13 @@ def scenes(draw: st.DrawFn, side: Side, polygons: bool, rich: bool, one_line: bo
 def test_objects_written_are_read_back(
     tmp_path_factory: pytest.TempPathFactory, name: str, side: Side, data: st.DataObject
 ) -> None:
-    """Everything that the target can hold: shapes to the last bit, transcriptions, don't care, confidences."""
+    """Everything that the target can hold: shapes to the last bit,
+    transcriptions, don't care, confidences.
+    """
     path = tmp_path_factory.mktemp("written") / f"file{load(name).ending}"
-    images = data.draw(scenes(side, name != "icdar2013", name in ("coco", "evaltex"), name == "evaltex"))
+    images = data.draw(
+        scenes(side, name != "icdar2013", name in ("coco", "evaltex"), name == "evaltex")
+    )
     lost = write(path, name, side, images)
     names, found = read(path, side, {"icdar2015": "polygon", "icdar2013": "ltrb"}.get(name))
     corners = name == "icdar2015"
@@ -135,7 +184,11 @@ def held(row: tuple[object, ...], holds: Holds, side: Side) -> tuple[object, ...
     """What a format holds of an object."""
     shape, text, dont_care, confidence = row
     assert isinstance(shape, list)
-    if isinstance(shape[0], list) and holds.most_vertices is not None and len(shape) > holds.most_vertices:
+    if (
+        isinstance(shape[0], list)
+        and holds.most_vertices is not None
+        and len(shape) > holds.most_vertices
+    ):
         (x0, y0), (x1, y1) = np.min(shape, axis=0).tolist(), np.max(shape, axis=0).tolist()
         shape = [x0, y0, x1, y1]
     if not holds.boxes and not isinstance(shape[0], list):
@@ -144,7 +197,12 @@ def held(row: tuple[object, ...], holds: Holds, side: Side) -> tuple[object, ...
         shape = np.maximum(np.floor(np.add(shape, 0.5)), 0).tolist()
     if side == "gt":
         dont_care = holds.dont_care and (dont_care or text in holds.marks)
-    return shape, text if holds.texts else "", dont_care, confidence if holds.confidences else np.nan
+    return (
+        shape,
+        text if holds.texts else "",
+        dont_care,
+        confidence if holds.confidences else np.nan,
+    )
 
 
 def runs(objects: Objects) -> list[bool]:
@@ -161,7 +219,9 @@ def runs(objects: Objects) -> list[bool]:
 def test_what_a_format_holds_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, name: str, side: Side, data: st.DataObject
 ) -> None:
-    """What `Holds` declares, and nothing of the rest: shapes, transcriptions, don't care, confidences, regions."""
+    """What `Holds` declares, and nothing of the rest: shapes, transcriptions,
+    don't care, confidences, regions.
+    """
     writer = load(name)
     assert writer.holds is not None
     images = data.draw(scenes(side, True, True))
@@ -174,10 +234,16 @@ def test_what_a_format_holds_is_read_back(
     if writer.holds.needs_sizes:
         found = in_pixels(found, expected.sizes)
     assert names == [image.name for image in images]
-    wanted = [[held(row, writer.holds, side) for row in image] for image in described(expected, False)]
+    wanted = [
+        [held(row, writer.holds, side) for row in image] for image in described(expected, False)
+    ]
     got = described(found, not writer.holds.boxes)
-    if lost[NO_XML] or any(lost[module.BLANKS] for module in (write_alto, write_hocr, write_cvat, write_csv)):
-        wanted, got = ([[(row[0], *row[2:]) for row in image] for image in rows] for rows in (wanted, got))
+    if lost[NO_XML] or any(
+        lost[module.BLANKS] for module in (write_alto, write_hocr, write_cvat, write_csv)
+    ):
+        wanted, got = (
+            [[(row[0], *row[2:]) for row in image] for image in rows] for rows in (wanted, got)
+        )
     assert close(got, wanted, 0 if writer.holds.exact else 1e-9)
     if writer.holds.sizes:
         assert found.sizes.tolist() == expected.sizes.tolist()
@@ -192,23 +258,43 @@ def one(text: str = "word", dont_care: bool = False, **more: object) -> Collecte
 def test_an_icdar_archive_in_full(tmp_path: Path) -> None:
     path = tmp_path / "gt.zip"
     polygon = CollectedObject([0, 0, 9, 0, 9.5, 9, 0, 9, -1, 5], "60,000")
-    images = [CollectedImage("img_2", "").with_objects([one('say "hi"'), one("", True)]), CollectedImage("img_1", "")]
+    images = [
+        CollectedImage("img_2", "").with_objects([one('say "hi"'), one("", True)]),
+        CollectedImage("img_1", ""),
+    ]
     assert not write(path, "icdar2015", "gt", images)
     with zipfile.ZipFile(path) as packed:
         assert packed.namelist() == ["gt_img_2.txt", "gt_img_1.txt"]
-        assert packed.read("gt_img_2.txt") == b'1,2,30,2,30,40,1,40,say "hi"\n1,2,30,2,30,40,1,40,###\n'
+        assert (
+            packed.read("gt_img_2.txt")
+            == b'1,2,30,2,30,40,1,40,say "hi"\n1,2,30,2,30,40,1,40,###\n'
+        )
         assert packed.read("gt_img_1.txt") == b""
     write(tmp_path / "again.zip", "icdar2015", "gt", images)
     assert path.read_bytes() == (tmp_path / "again.zip").read_bytes()
-    write(path, "icdar2015", "det", [CollectedImage("1", "").with_objects([polygon, one("", confidence=0.5)])])
+    write(
+        path,
+        "icdar2015",
+        "det",
+        [CollectedImage("1", "").with_objects([polygon, one("", confidence=0.5)])],
+    )
     with zipfile.ZipFile(path) as packed:
-        assert packed.read("res_1.txt") == b'0,0,9,0,9.5,9,0,9,-1,5,"60,000"\n1,2,30,2,30,40,1,40,\n'
+        assert (
+            packed.read("res_1.txt") == b'0,0,9,0,9.5,9,0,9,-1,5,"60,000"\n1,2,30,2,30,40,1,40,\n'
+        )
 
 
 def test_what_an_icdar_archive_cannot_hold_is_reported(tmp_path: Path) -> None:
-    objects = [one("word", True, id=7, region=1), one("###", id=2), CollectedObject([0, 0, 1, 1, 2, 2], "a\nb", id=3)]
+    objects = [
+        one("word", True, id=7, region=1),
+        one("###", id=2),
+        CollectedObject([0, 0, 1, 1, 2, 2], "a\nb", id=3),
+    ]
     lost = write(
-        tmp_path / "gt.zip", "icdar2015", "gt", [CollectedImage("1", "", height=9, width=9).with_objects(objects)]
+        tmp_path / "gt.zip",
+        "icdar2015",
+        "gt",
+        [CollectedImage("1", "", height=9, width=9).with_objects(objects)],
     )
     assert sorted(counted(count, sentence) for sentence, count in lost.items()) == [
         "1 image size left out: an ICDAR-style file holds none",
@@ -220,22 +306,33 @@ def test_what_an_icdar_archive_cannot_hold_is_reported(tmp_path: Path) -> None:
     ]
     some = [CollectedImage("1", "").with_objects([one(confidence=0.5), one()])]
     lost = write(tmp_path / "det.zip", "icdar2015", "det", some)
-    assert [counted(n, s) for s, n in lost.items()] == ["1 confidence left out: not all objects have one in [0, 1]"]
-    lost = write(tmp_path / "box.zip", "icdar2013", "gt", [CollectedImage("1", "").with_objects(objects[2:])])
+    assert [counted(n, s) for s, n in lost.items()] == [
+        "1 confidence left out: not all objects have one in [0, 1]"
+    ]
+    lost = write(
+        tmp_path / "box.zip", "icdar2013", "gt", [CollectedImage("1", "").with_objects(objects[2:])]
+    )
     assert "1 polygon written as its bounding box" in [counted(n, s) for s, n in lost.items()]
 
 
 @pytest.mark.parametrize("name", ["a/b", "../x", ""])
 def test_names_that_an_archive_loses_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="rename the image"):
-        write(tmp_path / "gt.zip", "icdar2015", "gt", [CollectedImage(name, "").with_objects([one()])])
+        write(
+            tmp_path / "gt.zip", "icdar2015", "gt", [CollectedImage(name, "").with_objects([one()])]
+        )
     assert list(tmp_path.iterdir()) == []
 
 
 def test_coco_annotations_in_full(tmp_path: Path) -> None:
     path = tmp_path / "gt.json"
     polygon = CollectedObject([0, 0, 9, 0, 9.5, 9], "curved", True)
-    lost = write(path, "coco", "gt", [CollectedImage("12", "", height=40, width=50).with_objects([one(), polygon])])
+    lost = write(
+        path,
+        "coco",
+        "gt",
+        [CollectedImage("12", "", height=40, width=50).with_objects([one(), polygon])],
+    )
     assert not lost
     document = json.loads(path.read_text(encoding="utf-8"))
     common = {"image_id": 12, "category_id": 1}
@@ -243,9 +340,23 @@ def test_coco_annotations_in_full(tmp_path: Path) -> None:
         "images": [{"id": 12, "file_name": "12", "height": 40, "width": 50}],
         "categories": [{"id": 1, "name": "text"}],
         "annotations": [
-            {"id": 1, **common, "bbox": [1, 2, 29, 38], "segmentation": [], "area": 1102, "iscrowd": 0, "ignore": 0}
+            {
+                "id": 1,
+                **common,
+                "bbox": [1, 2, 29, 38],
+                "segmentation": [],
+                "area": 1102,
+                "iscrowd": 0,
+                "ignore": 0,
+            }
             | {"utf8_string": "word"},
-            {"id": 2, **common, "bbox": [0, 0, 9.5, 9], "segmentation": [[0, 0, 9, 0, 9.5, 9]], "area": 40.5}
+            {
+                "id": 2,
+                **common,
+                "bbox": [0, 0, 9.5, 9],
+                "segmentation": [[0, 0, 9, 0, 9.5, 9]],
+                "area": 40.5,
+            }
             | {"iscrowd": 1, "ignore": 1, "utf8_string": "curved"},
         ],
     }
@@ -265,7 +376,9 @@ def test_coco_results_in_full(tmp_path: Path) -> None:
             "utf8_string": "word",
         }
     ]
-    assert [counted(n, s) for s, n in lost.items()] == ["1 image without objects left out: COCO results hold none"]
+    assert [counted(n, s) for s, n in lost.items()] == [
+        "1 image without objects left out: COCO results hold none"
+    ]
     write(path, "coco", "det", [CollectedImage("b", "")])
     assert json.loads(path.read_text()) == []
 
@@ -278,7 +391,7 @@ def test_the_target_decides_the_writer(tmp_path: Path) -> None:
         load("cocoo")
 
 
-# Label pictures -------------------------------------------------------------------------------------------------------
+# Label pictures -----------------------------------------------------------------------------------
 
 
 def evaltex_gt(path: Path, lines: str, size: str = "20,30") -> Path:
@@ -288,8 +401,12 @@ def evaltex_gt(path: Path, lines: str, size: str = "20,30") -> Path:
 
 @pytest.mark.parametrize("mask_format", ["tif", "png"])
 def test_masks_hold_the_objects(tmp_path: Path, mask_format: str) -> None:
-    gt = evaltex_gt(tmp_path / "gt.txt", '1,1,"a",f,2,3,5,4\n300,1,"b",f,4,4,4,4\n3,1,"c",f,10,10,20,10,20,20\n')
-    convert(gt, tmp_path / "out.txt", "gt", Target(masks=tmp_path / "masks", mask_format=mask_format))
+    gt = evaltex_gt(
+        tmp_path / "gt.txt", '1,1,"a",f,2,3,5,4\n300,1,"b",f,4,4,4,4\n3,1,"c",f,10,10,20,10,20,20\n'
+    )
+    convert(
+        gt, tmp_path / "out.txt", "gt", Target(masks=tmp_path / "masks", mask_format=mask_format)
+    )
     with Image.open(tmp_path / "masks" / f"img_1.{mask_format}") as picture:
         labels = np.asarray(picture)
     expected = np.zeros((20, 30), int)
@@ -319,7 +436,9 @@ def test_polygons_cover_the_pixels_whose_centres_lie_in_them(points: list[tuple[
     corners = list(zip(ring[::2], ring[1::2], strict=True))
     for row in range(12):
         for column in range(20):
-            assert (picture[row, column] == 1) == _odd_crossings(corners, column + 0.5, row + 0.5), (row, column)
+            assert (picture[row, column] == 1) == _odd_crossings(
+                corners, column + 0.5, row + 0.5
+            ), (row, column)
 
 
 def _odd_crossings(corners: list[tuple[float, float]], x: float, y: float) -> bool:
@@ -340,7 +459,9 @@ def _odd_crossings(corners: list[tuple[float, float]], x: float, y: float) -> bo
         ('1,1,"a",f,1,3,5,4\n', "200000,300000", "at most 100000000 pixels"),
     ],
 )  # fmt: skip
-def test_masks_that_cannot_be_are_faults(tmp_path: Path, lines: str, size: str, message: str) -> None:
+def test_masks_that_cannot_be_are_faults(
+    tmp_path: Path, lines: str, size: str, message: str
+) -> None:
     gt = evaltex_gt(tmp_path / "gt.txt", lines, size)
     with pytest.raises(InputError, match=message):
         convert(gt, tmp_path / "out.txt", "gt", Target(masks=tmp_path / "masks"))
@@ -359,28 +480,41 @@ def test_masks_need_sizes_and_an_evaltex_file(tmp_path: Path) -> None:
 
 def test_the_page_on_conversion_has_every_target() -> None:
     page = (Path(__file__).parents[2] / "docs" / "convert.md").read_text(encoding="utf-8")
-    assert [line.split("`")[1] for line in page.splitlines() if line.startswith("| `") and "--to" not in line] == list(
-        WRITERS
-    )
+    assert [
+        line.split("`")[1]
+        for line in page.splitlines()
+        if line.startswith("| `") and "--to" not in line
+    ] == list(WRITERS)
 
 
 def test_a_file_of_the_only_image(tmp_path: Path) -> None:
-    images = [CollectedImage(name, "", height=9, width=9).with_objects([one()]) for name in ("a", "b")]
+    images = [
+        CollectedImage(name, "", height=9, width=9).with_objects([one()]) for name in ("a", "b")
+    ]
     assert not write(tmp_path / "a.xml", "alto", "gt", images[:1])
     assert read(tmp_path / "a.xml", "gt")[0] == ["a"]
     lost = write(tmp_path / "other.xml", "alto", "gt", images[:1])
     assert [counted(count, sentence) for sentence, count in lost.items()] == [
         "1 image name left out: it is that of the file"
     ]
-    with pytest.raises(InputError, match=r"2 images; expected one for a \.xml file; end the target in \.zip"):
+    with pytest.raises(
+        InputError, match=r"2 images; expected one for a \.xml file; end the target in \.zip"
+    ):
         write(tmp_path / "b.xml", "alto", "gt", images)
     assert not (tmp_path / "b.xml").exists()
 
 
 def test_objects_of_a_region_that_others_divide(tmp_path: Path) -> None:
     """Their order counts for some protocols, so it stays, and the region does not."""
-    objects = [one(text, region=region) for text, region in (("a", 1), ("b", 2), ("c", 1), ("d", 1))]
-    lost = write(tmp_path / "gt.zip", "page", "gt", [CollectedImage("1", "", height=9, width=9).with_objects(objects)])
+    objects = [
+        one(text, region=region) for text, region in (("a", 1), ("b", 2), ("c", 1), ("d", 1))
+    ]
+    lost = write(
+        tmp_path / "gt.zip",
+        "page",
+        "gt",
+        [CollectedImage("1", "", height=9, width=9).with_objects(objects)],
+    )
     assert lost[RUNS_LOST] == 2
     found = read(tmp_path / "gt.zip", "gt")[1].objects
     assert (list(found.texts), found.regions.tolist()) == (["a", "b", "c", "d"], [1, 2, 3, 3])

@@ -72,11 +72,18 @@ def tilted(box):
     x, y, width, height = box
     cos, sin = math.cos(0.35), math.sin(0.35)
     corners = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
-    return tuple(round(value, 6) for a, b in corners for value in (400 + a * cos - b * sin, a * sin + b * cos))
+    return tuple(
+        round(value, 6)
+        for a, b in corners
+        for value in (400 + a * cos - b * sin, a * sin + b * cos)
+    )
 
 
 def diagnosed(folder, gt, det, protocol="evaltex", **options):
-    paths = write(folder, "gt.txt", {"img": gt}, True), write(folder, "det.txt", {"img": det}, False)
+    paths = (
+        write(folder, "gt.txt", {"img": gt}, True),
+        write(folder, "det.txt", {"img": det}, False),
+    )
     return diagnose(*paths, protocol, **options)
 
 
@@ -87,7 +94,9 @@ def counts(diagnosis):
 def assert_sums(diagnosis):
     for name, loss in diagnosis.losses.items():
         parts = [kind.shares[name] for kind in diagnosis.kinds]
-        assert sum(parts) + diagnosis.interaction[name] + diagnosis.unexplained[name] == pytest.approx(loss, abs=1e-12)
+        assert sum(parts) + diagnosis.interaction[name] + diagnosis.unexplained[
+            name
+        ] == pytest.approx(loss, abs=1e-12)
         assert sum(parts) + diagnosis.remainder[name] == pytest.approx(loss, abs=1e-12)
         assert loss == 1 - diagnosis.scores[name]
         for kind in diagnosis.kinds:
@@ -154,7 +163,9 @@ def test_identical_objects_have_a_detection_each(tmp_path):
 def batch_of(folder, gt, det):
     faults = FaultLog()
     gt = open_source(write(folder, "gt.txt", {"img": gt}, True), "gt", faults).read(np.array([0]))
-    det = open_source(write(folder, "det.txt", {"img": det}, False), "det", faults).read(np.array([0]))
+    det = open_source(write(folder, "det.txt", {"img": det}, False), "det", faults).read(
+        np.array([0])
+    )
     faults.extend(gt.faults, det.faults)
     faults.raise_if_any()
     return ImageBatch(["img"], gt.sizes, gt.objects, det.objects)
@@ -202,11 +213,17 @@ def test_repaired_objects_are_consistent(tmp_path_factory, seed, kinds):
             assert polygon.bounds == pytest.approx(tuple(box))
     if not kinds & {"split", "merged"}:
         change = {"missed": 1, "false": -1, "duplicate": -1}
-        assert det.count - batch.det.count == sum(change.get(kind, 0) * mistakes.count(kind) for kind in kinds)
+        assert det.count - batch.det.count == sum(
+            change.get(kind, 0) * mistakes.count(kind) for kind in kinds
+        )
 
 
 @settings(deadline=None, derandomize=True, max_examples=25)
-@given(st.integers(0, 10_000), st.sampled_from([(kind,) for kind in ERROR_TYPES] + [ERROR_TYPES]), st.booleans())
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from([(kind,) for kind in ERROR_TYPES] + [ERROR_TYPES]),
+    st.booleans(),
+)
 def test_overlaps_after_a_repair_are_those_measured(tmp_path_factory, seed, kinds, as_boxes):
     batch = scene_batch(tmp_path_factory.mktemp("scene"), seed)
     repair = repaired(batch, find(batch, Thresholds()), kinds, as_boxes).of_changed_images()
@@ -227,7 +244,9 @@ def test_one_kind_of_mistake_is_repaired_alike_alone_and_among_all(tmp_path_fact
     assert (together.changed == (kinds > 0)).all()
     for repair in alone:
         only = repair.changed & (kinds == 1)
-        ours, theirs = (one._replace(changed=only).of_changed_images().batch.det for one in (repair, together))
+        ours, theirs = (
+            one._replace(changed=only).of_changed_images().batch.det for one in (repair, together)
+        )
         assert ours.boxes.tolist() == theirs.boxes.tolist()
         assert ours.outlines.vertices.tolist() == theirs.outlines.vertices.tolist()
         assert list(ours.texts) == list(theirs.texts)
@@ -241,13 +260,16 @@ def scene_batch(folder, seed):
     one = open_source(folder / "gt.txt", "gt", faults)
     other = open_source(folder / "det.txt", "det", faults)
     names = [name for name in one.names if name in other.names]
-    sides = [side.read(np.array([side.names.index(name) for name in names], np.int64)) for side in (one, other)]
+    sides = [
+        side.read(np.array([side.names.index(name) for name in names], np.int64))
+        for side in (one, other)
+    ]
     faults.extend(*(side.faults for side in sides))
     faults.raise_if_any()
     return ImageBatch(names, sides[0].sizes, sides[0].objects, sides[1].objects)
 
 
-# The classification, plainly --------------------------------------------------------------------------------------
+# The classification, plainly ----------------------------------------------------------------------
 
 
 def outline(objects, k):
@@ -256,11 +278,15 @@ def outline(objects, k):
 
 
 def plain_links(gt, det):
-    """Pairs (i, j) of objects and the detections on them, the best first, and the areas of all intersections."""
+    """Pairs (i, j) of objects and the detections on them, the best first, and
+    the areas of all intersections.
+    """
     cut = {(i, j): g.intersection(d).area for i, g in enumerate(gt) for j, d in enumerate(det)}
     near = [p for p in cut if cut[p] > 0 and cut[p] >= 0.1 * min(gt[p[0]].area, det[p[1]].area)]
     iou = {p: cut[p] / (gt[p[0]].area + det[p[1]].area - cut[p]) for p in near}
-    near.sort(key=lambda p: (-round(iou[p], 12), *reversed(det[p[1]].bounds), *reversed(gt[p[0]].bounds)))
+    near.sort(
+        key=lambda p: (-round(iou[p], 12), *reversed(det[p[1]].bounds), *reversed(gt[p[0]].bounds))
+    )
     home = {}
     for i, j in near:
         if iou[i, j] > 0.5 and i not in home.values() and j not in home:
@@ -292,7 +318,10 @@ def plain_kinds(gt, dont_care, det):
     objects = {j: [p for p in cared if p[1] == j] for j in range(len(det))}
     spared = {j for i, j in on if dont_care[i]} | {j for _, j in needed}
     single = [p for p in needed if len(pieces[p[0]]) == 1 and len(objects[p[1]]) == 1]
-    text = {j: shapely.union_all([gt[k].intersection(det[j]) for k, m in on if m == j]).area for _, j in single}
+    text = {
+        j: shapely.union_all([gt[k].intersection(det[j]) for k, m in on if m == j]).area
+        for _, j in single
+    }
     return {
         "missed": {i for i in pieces if not pieces[i] and not dont_care[i] and gt[i].area > 0},
         "split": {i for i in pieces if len(pieces[i]) > 1},
@@ -318,10 +347,13 @@ def test_kinds_are_those_of_the_plain_reference(tmp_path_factory, seed):
         )
         for kind in ERROR_TYPES:
             own = gt if kind in ("missed", "split", "tight") else det
-            assert set(np.flatnonzero(getattr(mistakes, kind)[own.start : own.stop]).tolist()) == expected[kind], kind
+            assert (
+                set(np.flatnonzero(getattr(mistakes, kind)[own.start : own.stop]).tolist())
+                == expected[kind]
+            ), kind
 
 
-# What must hold of any input --------------------------------------------------------------------------------------
+# What must hold of any input ----------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -330,7 +362,9 @@ def test_kinds_are_those_of_the_plain_reference(tmp_path_factory, seed):
 @given(seed=st.integers(0, 10_000))
 def test_shares_sum_to_the_loss(tmp_path_factory, protocol, seed):
     folder = tmp_path_factory.mktemp("scene")
-    for name, text in zip(("gt", "det"), scenes.random_scene(seed, images=4, polygons=True), strict=True):
+    for name, text in zip(
+        ("gt", "det"), scenes.random_scene(seed, images=4, polygons=True), strict=True
+    ):
         (folder / f"{name}.txt").write_text(text, encoding="utf-8")
     found = diagnose(folder / "gt.txt", folder / "det.txt", protocol)
     assert_sums(found)
@@ -394,11 +428,16 @@ def test_order_does_not_matter(tmp_path_factory, seed):
             assert before.recall == pytest.approx(after.recall)
 
 
-# Breakdowns -------------------------------------------------------------------------------------------------------
+# Breakdowns ---------------------------------------------------------------------------------------
 
 
 def test_breakdowns_count_what_is_in_each_bin(tmp_path):
-    gt = [((0, 0, 100, 10), "ab"), ((0, 100, 20, 20), "abc"), ((0, 200, 20, 40), ""), ((0, 300, 9, 9), "###")]
+    gt = [
+        ((0, 0, 100, 10), "ab"),
+        ((0, 100, 20, 20), "abc"),
+        ((0, 200, 20, 40), ""),
+        ((0, 300, 9, 9), "###"),
+    ]
     det = [(0, 0, 50, 10), (0, 100, 20, 20)]
     found = diagnosed(tmp_path, gt, det, edges=Edges((20, 40), (1, 2), (1, 3)), det_border=0)
     objects = {name: [one.objects for one in bins] for name, bins in found.breakdowns.items()}
@@ -412,12 +451,14 @@ def test_breakdowns_count_what_is_in_each_bin(tmp_path):
 
 
 def test_bins_of_iou_hold_its_pairs(tmp_path):
-    found = diagnosed(tmp_path, [A, B, (0, 400, 30, 30)], [A, (0, 400, 30, 30)], "iou", edges=Edges((35,), (), ()))
+    found = diagnosed(
+        tmp_path, [A, B, (0, 400, 30, 30)], [A, (0, 400, 30, 30)], "iou", edges=Edges((35,), (), ())
+    )
     assert [(one.objects, one.recall) for one in found.breakdowns["height"]] == [(1, 1), (2, 0.5)]
     assert [(one.objects, one.found) for one in found.breakdowns["length"]] == [(3, 2)]
 
 
-# Faults, files, the command line ----------------------------------------------------------------------------------
+# Faults, files, the command line ------------------------------------------------------------------
 
 
 def test_bad_thresholds_and_edges_are_refused(tmp_path):
@@ -435,7 +476,9 @@ def test_masks_are_refused():
     from evaltex_cli.diagnosis.diagnosis import Diagnostician
     from evaltex_cli.evaluation.arrays import image_objects
 
-    batch = ImageBatch(["img"], np.ones((1, 2)), image_objects(), image_objects(), gt_runs=runs, det_runs=runs)
+    batch = ImageBatch(
+        ["img"], np.ones((1, 2)), image_objects(), image_objects(), gt_runs=runs, det_runs=runs
+    )
     assert batch.has_masks
     with pytest.raises(InputError, match="leave out the folders of label pictures"):
         Diagnostician(Thresholds(), Edges()).sink.make(None, batch, empty)
@@ -443,7 +486,10 @@ def test_masks_are_refused():
 
 @pytest.fixture
 def files(tmp_path):
-    gt, det = {"img": [A, C, B], "other": [A]}, {"img": [(100, 100, 420, 40), LEFT], "other": [A, (500, 500, 9, 9)]}
+    gt, det = (
+        {"img": [A, C, B], "other": [A]},
+        {"img": [(100, 100, 420, 40), LEFT], "other": [A, (500, 500, 9, 9)]},
+    )
     return [str(write(tmp_path, "gt.txt", gt, True)), str(write(tmp_path, "det.txt", det, False))]
 
 
@@ -458,7 +504,10 @@ def test_table_adds_up(files):
         rows = {line.split()[0]: line.split()[-3:] for line in block.splitlines()[2:13]}
         assert set(ERROR_TYPES) < set(rows)
         for k in range(3):
-            parts = [round(float(rows[name][k]) * 10_000) for name in (*ERROR_TYPES, "interaction", "unexplained")]
+            parts = [
+                round(float(rows[name][k]) * 10_000)
+                for name in (*ERROR_TYPES, "interaction", "unexplained")
+            ]
             assert sum(parts) == round(float(rows["="][k]) * 10_000)
             assert sum(parts) + round(float(rows["1"][k]) * 10_000) == 10_000
 
@@ -470,12 +519,20 @@ def test_json_and_csv_hold_the_diagnosis(files, tmp_path):
     (found,) = document["protocols"]
     assert found["losses"] == expected.losses
     assert found["remainder"] == expected.remainder
-    assert {kind["kind"]: kind["shares"] for kind in found["kinds"]} == {k.kind: k.shares for k in expected.kinds}
+    assert {kind["kind"]: kind["shares"] for kind in found["kinds"]} == {
+        k.kind: k.shares for k in expected.kinds
+    }
     out = tmp_path / "out.csv"
     assert run(*files, "--format", "csv", "--output", str(out)).stdout == ""
     rows = list(csv.DictReader(io.StringIO(out.read_text())))
-    loss = [float(row["value"]) for row in rows if row["row"] == "loss" and row["quantity"] == "recall"]
-    shares = [float(row["value"]) for row in rows if row["part"] == "share" and row["quantity"] == "recall"]
+    loss = [
+        float(row["value"]) for row in rows if row["row"] == "loss" and row["quantity"] == "recall"
+    ]
+    shares = [
+        float(row["value"])
+        for row in rows
+        if row["part"] == "share" and row["quantity"] == "recall"
+    ]
     assert sum(shares) == pytest.approx(loss[0], abs=1e-12)
 
 
@@ -522,7 +579,9 @@ def test_recounted_matches_are_those_of_a_new_evaluation(tmp_path, protocol, pol
             others = np.random.default_rng(seed).random(batch.gt.count) < 0.6
             changed = replace(batch, gt=replace(batch.gt, dont_care=batch.gt.dont_care | others))
             found = run.protocol.recount(changed, evidence.matches, run.parameters).as_dict()
-            expected = run.protocol.evidence(changed, overlaps, run.parameters, False).tally.as_dict()
+            expected = run.protocol.evidence(
+                changed, overlaps, run.parameters, False
+            ).tally.as_dict()
             assert list(found) == list(expected)
             assert all(np.array_equal(found[name], expected[name]) for name in expected)
             compared += 1
@@ -532,5 +591,7 @@ def test_recounted_matches_are_those_of_a_new_evaluation(tmp_path, protocol, pol
         (tmp_path / "gt.txt").write_text(gt)
         (tmp_path / "det.txt").write_text(det)
         inputs = open_inputs(tmp_path / "gt.txt", tmp_path / "det.txt", InputOptions())
-        evaluate_inputs(inputs, runs_of({protocol: config.checked(protocol, {})}), Sink(sink, lambda *_: None))
+        evaluate_inputs(
+            inputs, runs_of({protocol: config.checked(protocol, {})}), Sink(sink, lambda *_: None)
+        )
     assert compared == 40

@@ -1,4 +1,6 @@
-"""What `evaltex diagnose` prints: that it fits the terminal, leaves empty bins out and ends in a conclusion."""
+"""What `evaltex diagnose` prints: that it fits the terminal, leaves empty
+bins out and ends in a conclusion.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,15 @@ DET = f"""img
 """
 
 
-def diagnoses(folder: Path, gt: str = GT, det: str = DET, protocols: tuple[str, ...] = ("iou",)) -> list[Diagnosis]:
+def diagnoses(
+    folder: Path, gt: str = GT, det: str = DET, protocols: tuple[str, ...] = ("iou",)
+) -> list[Diagnosis]:
     (folder / "gt.txt").write_text(gt, encoding="utf-8")
     (folder / "det.txt").write_text(det, encoding="utf-8")
     inputs = open_inputs(folder / "gt.txt", folder / "det.txt", InputOptions())
-    return diagnosed(inputs, {name: config.checked(name, {}) for name in protocols}, Diagnostician())
+    return diagnosed(
+        inputs, {name: config.checked(name, {}) for name in protocols}, Diagnostician()
+    )
 
 
 def shown(found: list[Diagnosis], columns: int = 80, all_scores: bool = False) -> list[str]:
@@ -57,7 +63,11 @@ def test_no_line_is_wider_than_the_terminal(tmp_path: Path, columns: int, all_sc
 def test_only_bins_with_objects_are_shown_under_one_head(tmp_path: Path) -> None:
     found = diagnoses(tmp_path)
     lines = shown(found)
-    (at,) = (k for k, line in enumerate(lines) if line.split() == ["objects", "by", "objects", "found", "recall"])
+    (at,) = (
+        k
+        for k, line in enumerate(lines)
+        if line.split() == ["objects", "by", "objects", "found", "recall"]
+    )
     body = [line.split() for line in lines[at + 1 :] if line.startswith("  ")]
     expected = [
         ["8<=height<16", "1", "1", "1.0000"],
@@ -80,7 +90,8 @@ def test_the_last_sentence_names_what_costs_most(tmp_path: Path) -> None:
     assert max(shares, key=lambda kind: shares[kind]) == "false"
     after = found.scores["hmean"] + shares["false"]
     sentence = (
-        f"False detections cost most: if all 2 were corrected, hmean would be {after:.4f} instead of"
+        f"False detections cost most: if all 2 were corrected, hmean would be {after:.4f} instead"
+        " of"
         f" {found.scores['hmean']:.4f} ({shares['false']:+.4f})."
     )
     lines = shown([found])
@@ -92,7 +103,11 @@ def test_the_last_sentence_names_what_costs_most(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("gt", "det", "sentence"),
     [
-        ("img\n900,900\n1,1,'',f,10,10,200,12\n", "img\n1,'',10,10,200,12\n", "Nothing is lost: hmean is 1.0000."),
+        (
+            "img\n900,900\n1,1,'',f,10,10,200,12\n",
+            "img\n1,'',10,10,200,12\n",
+            "Nothing is lost: hmean is 1.0000.",
+        ),
         (
             "img\n900,900\n1,1,'',t,10,10,200,12\n",
             "img\n1,'',10,10,200,12\n",
@@ -101,12 +116,20 @@ def test_the_last_sentence_names_what_costs_most(tmp_path: Path) -> None:
         (
             "img\n900,900\n1,1,'',f,10,10,200,12\n",
             "img\n",
-            "Missed objects cost most: if that one were corrected, hmean would be 1.0000 instead of 0.0000 (+1.0000).",
+            (
+                "Missed objects cost most: if that one were corrected, hmean would be 1.0000"
+                " instead of"
+                " 0.0000 (+1.0000)."
+            ),
         ),
         (
             "img\n900,900\n1,1,'word',f,0,0,100,100\n",
             "img\n1,'ward',0,0,100,100\n",
-            "No kind of mistake costs anything alone: the loss of 1.0000 hmean is interaction and unexplained",
+            (
+                "No kind of mistake costs anything alone: the loss of 1.0000 hmean is interaction"
+                " and"
+                " unexplained"
+            ),
         ),
     ],
 )

@@ -44,22 +44,33 @@ def test_edits_are_the_fewest_and_lead_from_one_text_to_the_other(expected: str,
     found = list(edits(expected, read))
     assert len(found) == reference.distance(expected, read)
     assert all(one != other for one, other in found)
-    of_expected, of_read = Counter("".join(one for one, _ in found)), Counter("".join(other for _, other in found))
+    of_expected, of_read = (
+        Counter("".join(one for one, _ in found)),
+        Counter("".join(other for _, other in found)),
+    )
     assert Counter(expected) - of_expected == Counter(read) - of_read
 
 
 def test_words_and_characters_are_counted_over_all_images(sides: tuple[Path, Path]) -> None:
-    """Pairs alone, without don't care, missed and false ones, and the one that is right but for its capitals."""
+    """Pairs alone, without don't care, missed and false ones, and the one
+    that is right but for its capitals.
+    """
     found = diagnose(*sides, "iou-crw").misread
     assert found is not None
     assert found.pairs == 3
     assert found.words == [Misreading("Hotel", "H0tel", 2), Misreading("SALE", "5ALES", 1)]
-    assert found.characters == [Misreading("O", "0", 2), Misreading("", "S", 1), Misreading("S", "5", 1)]
+    assert found.characters == [
+        Misreading("O", "0", 2),
+        Misreading("", "S", 1),
+        Misreading("S", "5", 1),
+    ]
     assert diagnose(*sides, "iou").misread is None
 
 
 def test_the_most_frequent_are_listed_and_ties_are_sorted() -> None:
-    found = most_frequent(Counter({(chr(200 + k), "x"): 1 for k in range(50)} | {("often", "oftem"): 3}))
+    found = most_frequent(
+        Counter({(chr(200 + k), "x"): 1 for k in range(50)} | {("often", "oftem"): 3})
+    )
     assert found.pairs == 53
     assert len(found.words) == len(found.characters) == MOST_LISTED
     assert [one.expected for one in found.words[:3]] == ["often", chr(200), chr(201)]
@@ -69,19 +80,29 @@ def test_the_most_frequent_are_listed_and_ties_are_sorted() -> None:
 
 def test_table_json_and_csv_show_it(sides: tuple[Path, Path]) -> None:
     forms = {
-        form: CliRunner().invoke(main, ["diagnose", *map(str, sides), "--protocol", "iou-crw", "--format", form]).stdout
+        form: CliRunner()
+        .invoke(main, ["diagnose", *map(str, sides), "--protocol", "iou-crw", "--format", form])
+        .stdout
         for form in ("table", "json", "csv")
     }
     cells = [line.split() for line in forms["table"].splitlines()]
     first = cells.index(["misread", "words", "read", "as", "count"])
     assert cells[first + 1 : first + 4] == [["Hotel", "H0tel", "2"], ["SALE", "5ALES", "1"], []]
     assert cells[first + 4] == ["misread", "characters", "read", "as", "count"]
-    assert cells[first + 5 : first + 8] == [["O", "0", "2"], ["(nothing)", "S", "1"], ["S", "5", "1"]]
+    assert cells[first + 5 : first + 8] == [
+        ["O", "0", "2"],
+        ["(nothing)", "S", "1"],
+        ["S", "5", "1"],
+    ]
     (document,) = json.loads(forms["json"])["protocols"]
     assert document["misread"]["words"][0] == {"expected": "Hotel", "read": "H0tel", "count": 2}
     rows = [tuple(row.values())[1:] for row in csv.DictReader(io.StringIO(forms["csv"]))]
     assert ("misread", "all", "pairs", "3") in rows
     assert ("misread words", "Hotel -> H0tel", "count", "2") in rows
     assert ("misread characters", " -> S", "count", "1") in rows
-    of_iou = CliRunner().invoke(main, ["diagnose", *map(str, sides), "--protocol", "iou", "--format", "json"]).stdout
+    of_iou = (
+        CliRunner()
+        .invoke(main, ["diagnose", *map(str, sides), "--protocol", "iou", "--format", "json"])
+        .stdout
+    )
     assert "misread" not in of_iou

@@ -19,13 +19,22 @@ from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.results.slices import Slice
 
-GT = [(10, 10, 60, 8), (10, 40, 50, 12), (10, 70, 40, 16), (10, 100, 30, 30), (10, 150, 90, 15.999), (10, 190, 9, 40)]
+GT = [
+    (10, 10, 60, 8),
+    (10, 40, 50, 12),
+    (10, 70, 40, 16),
+    (10, 100, 30, 30),
+    (10, 150, 90, 15.999),
+    (10, 190, 9, 40),
+]
 EDGES = Edges(height=(12, 16), aspect_ratio=(1, 3.125), length=(2, 3))
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Two images of the same objects, one of them don't-care; every second one of the second image is missed."""
+    """Two images of the same objects, one of them don't-care; every second
+    one of the second image is missed.
+    """
     monkeypatch.chdir(tmp_path)
     gt, det = [], []
     for k in range(2):
@@ -53,11 +62,15 @@ def slices() -> list[Slice]:
 def test_slices_are_the_bins_of_a_diagnosis_under_every_protocol(folder: Path) -> None:
     parameters = {name: config.checked(name, {}) for name in PROTOCOLS}
     inputs = open_inputs(folder / "gt.txt", folder / "det.txt", InputOptions())
-    expected = {one.protocol: one for one in diagnosed(inputs, parameters, Diagnostician(edges=EDGES))}
+    expected = {
+        one.protocol: one for one in diagnosed(inputs, parameters, Diagnostician(edges=EDGES))
+    }
     gathered = SliceRecalls({name: [one.name for one in slices()] for name in PROTOCOLS})
     for evaluation in evaluate_inputs(inputs, runs_of(parameters), gathered.sink):
         bins = expected[evaluation.protocol.name].breakdowns
-        by_name = {Slice(name, one.low, one.high).name: one.recall for name in bins for one in bins[name]}
+        by_name = {
+            Slice(name, one.low, one.high).name: one.recall for name in bins for one in bins[name]
+        }
         assert gathered.of(evaluation) == by_name
         assert len(set(by_name.values())) > 2
 
@@ -70,21 +83,41 @@ def run(*arguments: str) -> Result:
 def test_a_gate_compares_with_a_diagnosis(folder: Path, protocol: str) -> None:
     of_first = Path("det.txt").read_text().partition("img_1\n")[0]
     Path("whole.txt").write_text(of_first + "img_1\n" + of_first.removeprefix("img_0\n"))
-    made = run("diagnose", "gt.txt", "whole.txt", "--protocol", protocol, "--heights", "16", "--format", "json")
+    made = run(
+        "diagnose",
+        "gt.txt",
+        "whole.txt",
+        "--protocol",
+        protocol,
+        "--heights",
+        "16",
+        "--format",
+        "json",
+    )
     Path("whole.json").write_text(made.stdout)
     arguments = ["gt.txt", "det.txt", "--protocol", protocol, "--heights", "16", "--format", "json"]
     made = run("diagnose", *arguments)
     Path("base.json").write_text(made.stdout)
     below = json.loads(made.stdout)["protocols"][0]["breakdowns"]["height"][0]
     assert (below["low"], below["high"]) == (None, 16)
-    command = ["gt.txt", "det.txt", "--protocol", protocol, "--fail-if", "recall[height<16]:-1%", "--baseline"]
+    command = [
+        "gt.txt",
+        "det.txt",
+        "--protocol",
+        protocol,
+        "--fail-if",
+        "recall[height<16]:-1%",
+        "--baseline",
+    ]
     same = run(*command, "base.json")
     assert same.exit_code == 0, same.output
     worse = run(*command, "whole.json")
     assert worse.exit_code == 1, worse.output
     said = " ".join(worse.stdout.split())
     assert f"{protocol} recall[height<16] is {below['recall']:.6g}" in said
-    before = json.loads(Path("whole.json").read_text())["protocols"][0]["breakdowns"]["height"][0]["recall"]
+    before = json.loads(Path("whole.json").read_text())["protocols"][0]["breakdowns"]["height"][0][
+        "recall"
+    ]
     assert f"baseline {before:.6g}" in said
     other = run(*command, "base.json", "--invalid", "drop")
     assert other.exit_code == 2
@@ -92,7 +125,14 @@ def test_a_gate_compares_with_a_diagnosis(folder: Path, protocol: str) -> None:
 
 
 def test_slices_in_results_and_in_several_processes(folder: Path) -> None:
-    command = ["gt.txt", "det.txt", "--fail-if", "recall[8<=height<16]<0.99", "--fail-if", "recall[length<1]<0.1"]
+    command = [
+        "gt.txt",
+        "det.txt",
+        "--fail-if",
+        "recall[8<=height<16]<0.99",
+        "--fail-if",
+        "recall[length<1]<0.1",
+    ]
     for jobs in ("1", "2"):
         result = run(*command, f"res-{jobs}", "--jobs", jobs, "-a")
         assert result.exit_code == 1, result.output
@@ -112,4 +152,6 @@ def test_what_goes_with_no_slices(folder: Path, options: list[str]) -> None:
     Path("pictures").mkdir()
     result = run("gt.txt", "det.txt", *options, "--fail-if", "recall[height<16]<0.5")
     assert result.exit_code == 2
-    assert "Gates on slices take no label pictures and no --resume" in " ".join(result.output.split())
+    assert "Gates on slices take no label pictures and no --resume" in " ".join(
+        result.output.split()
+    )

@@ -1,4 +1,6 @@
-"""Objects in memory: the scores of the same objects in files, however they come; and what is refused."""
+"""Objects in memory: the scores of the same objects in files, however they
+come; and what is refused.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from limits import HANG_SECONDS
 
-from evaltex_cli import Accumulator, ConfigError, EvaltexWarning, InputError, evaluate, formats, image_objects
+from evaltex_cli import (
+    Accumulator,
+    ConfigError,
+    EvaltexWarning,
+    InputError,
+    evaluate,
+    formats,
+    image_objects,
+)
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation import accumulator
 from evaltex_cli.geometry import outlines
@@ -44,7 +54,9 @@ def in_memory(objects: Objects, k: int) -> Objects:
 
 
 def images_of(folder: Path, seed: int, polygons: bool = False) -> list[Image]:
-    """A scene, written to gt.txt and det.txt in a folder; its images as they are read, then taken to memory."""
+    """A scene, written to gt.txt and det.txt in a folder; its images as they
+    are read, then taken to memory.
+    """
     gt, det = scenes.random_scene(seed, images=5, polygons=polygons)
     (folder / "gt.txt").write_text(gt, encoding="utf-8", newline="")
     (folder / "det.txt").write_text(det, encoding="utf-8", newline="")
@@ -85,7 +97,9 @@ def assert_close(found: Any, expected: Any, where: str) -> None:
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("polygons", [False, True], ids=["boxes", "polygons"])
-def test_scores_are_those_of_the_same_objects_in_files(tmp_path: Path, protocol: str, polygons: bool) -> None:
+def test_scores_are_those_of_the_same_objects_in_files(
+    tmp_path: Path, protocol: str, polygons: bool
+) -> None:
     images = images_of(tmp_path, 5, polygons)
     expected = evaluate(tmp_path / "gt.txt", tmp_path / "det.txt", protocol)
     found = accumulated(images, protocol).compute()
@@ -97,7 +111,9 @@ def test_scores_are_those_of_the_same_objects_in_files(tmp_path: Path, protocol:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_order_flushes_and_merges_change_no_bit(tmp_path: Path, protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_order_flushes_and_merges_change_no_bit(
+    tmp_path: Path, protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One run; images reversed; a flush after every image; three runs merged either way."""
     images = images_of(tmp_path, 6)
     expected = accumulated(images, protocol).compute()
@@ -105,7 +121,9 @@ def test_order_flushes_and_merges_change_no_bit(tmp_path: Path, protocol: str, m
     monkeypatch.setattr(accumulator, "FLUSH_OBJECTS", 1)
     assert accumulated(images, protocol).compute().totals == expected.totals
     for left_first in (True, False):
-        a, b, c = (accumulated(images[part], protocol) for part in (slice(2), slice(2, 3), slice(3, None)))
+        a, b, c = (
+            accumulated(images[part], protocol) for part in (slice(2), slice(2, 3), slice(3, None))
+        )
         if left_first:
             a.merge(b)
             a.merge(c)
@@ -121,7 +139,11 @@ def test_order_flushes_and_merges_change_no_bit(tmp_path: Path, protocol: str, m
 def test_compute_can_be_asked_again_and_goes_on(tmp_path: Path) -> None:
     images = images_of(tmp_path, 7)
     accumulator = accumulated(images[:2])
-    assert accumulator.compute().scores == accumulator.compute().scores == accumulated(images[:2]).compute().scores
+    assert (
+        accumulator.compute().scores
+        == accumulator.compute().scores
+        == accumulated(images[:2]).compute().scores
+    )
     for gt, det in images[2:]:
         accumulator.update(gt, det)
     assert accumulator.compute().totals == accumulated(images).compute().totals
@@ -145,7 +167,9 @@ def test_merge_refuses_other_protocols_and_parameters() -> None:
 
 
 def test_buffers_may_be_used_again() -> None:
-    """A training loop writes the next image into the same array; nothing is scored before `compute`."""
+    """A training loop writes the next image into the same array; nothing is
+    scored before `compute`.
+    """
     boxes, ids, care = np.array([[0.0, 0, 10, 10]]), np.array([4]), np.array([False])
     ring = np.array([[20.0, 0], [30, 0], [30, 10]])
     accumulator = Accumulator()
@@ -154,12 +178,18 @@ def test_buffers_may_be_used_again() -> None:
     made = image_objects(boxes, ids=ids, regions=ids, dont_care=care)
     boxes[:], ids[:], care[:], ring[:] = 99, 99, True, 99
     assert accumulator.compute().scores["recall"] == 1
-    assert (made.ids.tolist(), made.regions.tolist(), made.dont_care.tolist()) == ([4], [4], [False])
+    assert (made.ids.tolist(), made.regions.tolist(), made.dont_care.tolist()) == (
+        [4],
+        [4],
+        [False],
+    )
     assert made.boxes.tolist() == [[0, 0, 10, 10]]
 
 
 def test_fields_and_their_defaults() -> None:
-    found = image_objects([[0, 0, 2, 1]], [[(3, 3), (5, 3), (4, 6)]], texts=["a", "日本"], dont_care=[0, 1])
+    found = image_objects(
+        [[0, 0, 2, 1]], [[(3, 3), (5, 3), (4, 6)]], texts=["a", "日本"], dont_care=[0, 1]
+    )
     assert found.offsets.tolist() == [0, 2]
     assert (found.ids.tolist(), found.regions.tolist()) == ([1, 2], [1, 2])
     assert found.boxes.tolist() == [[0, 0, 2, 1], [3, 3, 5, 6]]
@@ -179,26 +209,56 @@ def test_fields_and_their_defaults() -> None:
         ({"boxes": [["a", 0, 1, 1]]}, "boxes: not an array of numbers"),
         ({"boxes": [[0, 0, np.nan, 1]]}, "boxes: holds NaN or infinity"),
         ({"boxes": [[0, 0, np.inf, 1]]}, "boxes: holds NaN or infinity"),
-        ({"boxes": [[0, 0, 1e300, 1]]}, "boxes: holds a number beyond 1e12 in magnitude; expected pixels"),
-        ({"boxes": [[0, 0, 1, 1], [5, 0, 1, 1]]}, r"box 1 is \[5.0, 0.0, 1.0, 1.0\]; expected x0, y0, x1, y1 with"),
+        (
+            {"boxes": [[0, 0, 1e300, 1]]},
+            "boxes: holds a number beyond 1e12 in magnitude; expected pixels",
+        ),
+        (
+            {"boxes": [[0, 0, 1, 1], [5, 0, 1, 1]]},
+            r"box 1 is \[5.0, 0.0, 1.0, 1.0\]; expected x0, y0, x1, y1 with",
+        ),
         ({"polygons": [[(0, 0), (1, 1)]]}, "polygon 0 has fewer than three vertices"),
         ({"polygons": [[]]}, "polygon 0 has fewer than three vertices"),
-        ({"polygons": [[(0, 0, 1), (1, 1, 1), (2, 1, 1)]]}, r"polygon 0: shape \(3, 3\); expected \(n, 2\)"),
-        ({"boxes": [[0, 0, 1, 1]] * 2, "ids": [3, 3]}, "ids repeat; expected IDs used once in an image"),
-        ({"boxes": [[0, 0, 1, 1]], "ids": [1, 2]}, r"ids: shape \(2,\); expected \(1,\), one an object"),
+        (
+            {"polygons": [[(0, 0, 1), (1, 1, 1), (2, 1, 1)]]},
+            r"polygon 0: shape \(3, 3\); expected \(n, 2\)",
+        ),
+        (
+            {"boxes": [[0, 0, 1, 1]] * 2, "ids": [3, 3]},
+            "ids repeat; expected IDs used once in an image",
+        ),
+        (
+            {"boxes": [[0, 0, 1, 1]], "ids": [1, 2]},
+            r"ids: shape \(2,\); expected \(1,\), one an object",
+        ),
         ({"boxes": [[0, 0, 1, 1]], "ids": [1.5]}, "ids: of type float64; expected integers"),
         ({"boxes": [[0, 0, 1, 1]], "regions": ["a"]}, "regions: of type <U1; expected integers"),
-        ({"boxes": [[0, 0, 1, 1]], "dont_care": ["f"]}, "dont_care: of type <U1; expected booleans"),
+        (
+            {"boxes": [[0, 0, 1, 1]], "dont_care": ["f"]},
+            "dont_care: of type <U1; expected booleans",
+        ),
         ({"boxes": [[0, 0, 1, 1]], "dont_care": []}, r"dont_care: shape \(0,\); expected \(1,\)"),
-        ({"boxes": [[0, 0, 1, 1]], "texts": ["a", "b"]}, "texts: 2 of them; expected 1, one an object"),
+        (
+            {"boxes": [[0, 0, 1, 1]], "texts": ["a", "b"]},
+            "texts: 2 of them; expected 1, one an object",
+        ),
         ({"boxes": [[0, 0, 1, 1]], "texts": [None]}, "texts: holds something else than strings"),
         (
             {"boxes": [[0, 0, 1, 1]], "confidences": [0.5, 0.5]},
             r"confidences: shape \(2,\); expected \(1,\), one an obj",
         ),
-        ({"boxes": [[0, 0, 1, 1]], "confidences": ["sure"]}, "confidences: not an array of numbers"),
-        ({"boxes": [[0, 0, 1, 1]], "confidences": [97]}, "confidences: holds 97; expected numbers from 0 to 1"),
-        ({"boxes": [[0, 0, 1, 1]], "confidences": [-np.inf]}, "confidences: holds -inf; expected numbers from 0 to 1"),
+        (
+            {"boxes": [[0, 0, 1, 1]], "confidences": ["sure"]},
+            "confidences: not an array of numbers",
+        ),
+        (
+            {"boxes": [[0, 0, 1, 1]], "confidences": [97]},
+            "confidences: holds 97; expected numbers from 0 to 1",
+        ),
+        (
+            {"boxes": [[0, 0, 1, 1]], "confidences": [-np.inf]},
+            "confidences: holds -inf; expected numbers from 0 to 1",
+        ),
     ],
     ids=str,
 )
@@ -225,13 +285,18 @@ def test_coordinates_at_the_limit_raise_no_warning(protocol: str) -> None:
 
 
 def test_unknown_protocols_and_parameters() -> None:
-    with pytest.raises(ConfigError, match=r"unknown protocol 'evaltx' \(did you mean 'evaltex'\?\); known: evaltex, "):
+    with pytest.raises(
+        ConfigError,
+        match=r"unknown protocol 'evaltx' \(did you mean 'evaltex'\?\); known: evaltex, ",
+    ):
         Accumulator("evaltx")
-    with pytest.raises(ConfigError, match=r"unknown option 'border' \(did you mean 'det_border'\?\)"):
+    with pytest.raises(
+        ConfigError, match=r"unknown option 'border' \(did you mean 'det_border'\?\)"
+    ):
         Accumulator(border=1)
 
 
-# Sizes and confidences ------------------------------------------------------------------------------------------------
+# Sizes and confidences ----------------------------------------------------------------------------
 
 SIZE = (240, 320)
 WANTED: dict[str, dict[str, Any]] = {
@@ -258,15 +323,27 @@ def as_coco(sides: list[Objects]) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(deadline=None, derandomize=True, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None,
+    derandomize=True,
+    max_examples=15,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(seeds=st.lists(st.integers(0, 2**32), min_size=1, max_size=4), polygons=st.booleans())
-def test_sizes_and_confidences_are_as_in_files(tmp_path: Path, protocol: str, seeds: list[int], polygons: bool) -> None:
+def test_sizes_and_confidences_are_as_in_files(
+    tmp_path: Path, protocol: str, seeds: list[int], polygons: bool
+) -> None:
     images = []
     for seed in seeds:
         gt, det = map(reference_iou.boxes_first, reference_iou.scene(seed, polygons))
         sure = np.random.default_rng(seed).choice([0.1, 0.25, 0.5, 0.9], len(det))
         words = reference_iou.objects(gt)
-        images.append((replace(words, regions=words.ids), replace(reference_iou.objects(det), confidences=sure)))
+        images.append(
+            (
+                replace(words, regions=words.ids),
+                replace(reference_iou.objects(det), confidences=sure),
+            )
+        )
     for name, side in zip(("gt", "det"), zip(*images, strict=True), strict=True):
         (tmp_path / f"{name}.json").write_text(json.dumps(as_coco(list(side))), encoding="utf-8")
     parameters = WANTED.get(protocol, {})
@@ -286,15 +363,20 @@ def test_sizes_are_height_and_width() -> None:
     """A word 10 high is a tenth of the longer side, 100, whichever that is."""
     for size in ((100, 50), (50.0, 100.0), np.array([100, 20])):
         accumulator = Accumulator("cleval", scale_bins="0.05,0.15,1")
-        accumulator.update(image_objects([[0, 0, 60, 10]], texts=["abcdef"]), [[0, 0, 60, 10]], size=size)
+        accumulator.update(
+            image_objects([[0, 0, 60, 10]], texts=["abcdef"]), [[0, 0, 60, 10]], size=size
+        )
         assert [row["recall"] for row in accumulator.compute().scores["scale_wise"]] == [1.0, 0.0]
 
 
 @pytest.mark.parametrize(
-    "size", [(0, 5), (5, -1), (5,), 7, (1, 2, 3), (float("nan"), 1), ("a", 1), (1e13, 1), ((1, 2), 3)]
+    "size",
+    [(0, 5), (5, -1), (5,), 7, (1, 2, 3), (float("nan"), 1), ("a", 1), (1e13, 1), ((1, 2), 3)],
 )
 def test_sizes_that_are_none(size: Any) -> None:
-    with pytest.raises(InputError, match=r"size: .*; expected \(height, width\) in pixels, both above 0"):
+    with pytest.raises(
+        InputError, match=r"size: .*; expected \(height, width\) in pixels, both above 0"
+    ):
         Accumulator().update([], [], size=size)
 
 
@@ -313,7 +395,9 @@ def test_sizes_that_are_none(size: Any) -> None:
         ),
     ],
 )
-def test_what_is_needed_is_refused_at_once(protocol: str, parameters: dict[str, str], message: str) -> None:
+def test_what_is_needed_is_refused_at_once(
+    protocol: str, parameters: dict[str, str], message: str
+) -> None:
     """And the images before stay."""
     word = image_objects([[0, 0, 60, 10]], texts=["abcdef"], confidences=[0.5])
     accumulator = Accumulator(protocol, **parameters)
@@ -332,7 +416,9 @@ def test_none_is_no_confidence() -> None:
 
 
 def test_a_polygon_that_comes_late_counts_for_all_images():
-    """Under CLEval, which takes four vertices for a polygon where any object has others; in parts and merged too."""
+    """Under CLEval, which takes four vertices for a polygon where any object
+    has others; in parts and merged too.
+    """
     tall = [[[0, 0], [10, 0], [10, 60], [0, 60]]]
     late = [[[0, 0], [10, 0], [20, 5], [10, 60], [0, 60]]]
     nothing = image_objects()
@@ -346,7 +432,7 @@ def test_a_polygon_that_comes_late_counts_for_all_images():
     assert parts[0].compute().scores["false_positive_characters"] == 3
 
 
-# Several protocols, images with names, masks --------------------------------------------------------------------------
+# Several protocols, images with names, masks ------------------------------------------------------
 
 BOXES = [[0, 0, 100, 20], [0, 40, 60, 60]]
 
@@ -381,21 +467,33 @@ def test_images_have_results_and_names_that_are_used_once() -> None:
     accumulator = Accumulator("iou", per_image=True)
     accumulator.update(BOXES, BOXES[:1], name="a")
     accumulator.update(image_objects(BOXES, texts=["x", "y"]), [], name="b")
-    with pytest.raises(InputError, match=r"image 'a' was added before; reset\(\) begins a new data set"):
+    with pytest.raises(
+        InputError, match=r"image 'a' was added before; reset\(\) begins a new data set"
+    ):
         accumulator.update(BOXES, BOXES, name="a")
     found = accumulator.compute()
-    assert [(image.name, image.scores["recall"]) for image in found.images] == [("a", 0.5), ("b", 0.0)]
-    assert [(one.box, one.text) for one in found.images[1].objects] == [(tuple(BOXES[0]), "x"), (tuple(BOXES[1]), "y")]
+    assert [(image.name, image.scores["recall"]) for image in found.images] == [
+        ("a", 0.5),
+        ("b", 0.0),
+    ]
+    assert [(one.box, one.text) for one in found.images[1].objects] == [
+        (tuple(BOXES[0]), "x"),
+        (tuple(BOXES[1]), "y"),
+    ]
     other = Accumulator("iou", per_image=True)
     other.update(BOXES, BOXES, name="a")
-    with pytest.warns(EvaltexWarning, match="1 image was added to both accumulators, and counts twice: 'a'"):
+    with pytest.warns(
+        EvaltexWarning, match="1 image was added to both accumulators, and counts twice: 'a'"
+    ):
         accumulator.merge(other)
     assert [image.name for image in accumulator.compute().images] == ["a", "b", "a"]
 
 
 def test_reset_forgets_everything() -> None:
     accumulator = Accumulator("cleval")
-    accumulator.update(image_objects(polygons=[[(0, 0), (5, 0), (5, 5), (2, 7), (0, 5)]]), BOXES, name="a")
+    accumulator.update(
+        image_objects(polygons=[[(0, 0), (5, 0), (5, 5), (2, 7), (0, 5)]]), BOXES, name="a"
+    )
     before = Accumulator("cleval")
     for one in (accumulator, before):
         one.reset()
@@ -410,8 +508,14 @@ def test_confidences_below_the_minimum_are_left_out() -> None:
     found = accumulator.compute()
     assert (found.scores["recall"], found.det.unconfident) == (0.5, 1)
     assert "|min_confidence:0.5|" in found.signature
-    expected = evaluate([BOXES], [image_objects(BOXES, confidences=[0.5, 0.4])], "iou", min_confidence=0.5)
-    assert (found.scores, found.warnings, found.signature) == (expected.scores, expected.warnings, expected.signature)
+    expected = evaluate(
+        [BOXES], [image_objects(BOXES, confidences=[0.5, 0.4])], "iou", min_confidence=0.5
+    )
+    assert (found.scores, found.warnings, found.signature) == (
+        expected.scores,
+        expected.warnings,
+        expected.signature,
+    )
 
 
 def test_masks_score_as_evaluate_scores_them() -> None:
@@ -423,7 +527,9 @@ def test_masks_score_as_evaluate_scores_them() -> None:
         accumulator.update([], [])
     found = accumulator.compute()
     expected = evaluate([gt, []] * 3, [det, []] * 3, ["evaltex", "iou"])
-    assert {name: one.totals for name, one in found.items()} == {name: one.totals for name, one in expected.items()}
+    assert {name: one.totals for name, one in found.items()} == {
+        name: one.totals for name, one in expected.items()
+    }
     assert found["iou"].signature == expected["iou"].signature
     with pytest.raises(InputError, match="some images have masks, others boxes or polygons"):
         accumulator.update(BOXES, BOXES)
@@ -470,7 +576,8 @@ def test_ranks_gather_what_one_process_has(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="torch is not installed")
     command = [sys.executable, "-c", GATHERING]
     ranks = [
-        subprocess.Popen([*command, str(rank), str(tmp_path)], stdout=subprocess.PIPE, text=True) for rank in range(2)
+        subprocess.Popen([*command, str(rank), str(tmp_path)], stdout=subprocess.PIPE, text=True)
+        for rank in range(2)
     ]
     printed = [rank.communicate(timeout=HANG_SECONDS)[0] for rank in ranks]
     accumulator = Accumulator(["iou", "evaltex"])

@@ -30,7 +30,10 @@ def test_scores_of_a_data_set(tmp_path: Path, protocol: str) -> None:
     found = evaluate(*inputs(tmp_path, IGNORED, f"a\n{INSIDE}"), protocol)
     assert None not in found.headline.values()
     assert {found.meaningful_scores[name] for name in found.protocol.headline} == {None}
-    assert "every object of the ground truth is don't care, so its scores say nothing" in found.warnings
+    assert (
+        "every object of the ground truth is don't care, so its scores say nothing"
+        in found.warnings
+    )
     assert not any("match" in warning for warning in found.warnings)
     found = evaluate(*inputs(tmp_path, IGNORED, f"a\n{INSIDE}{OUTSIDE}"), protocol)
     shown = found.meaningful_scores
@@ -38,12 +41,19 @@ def test_scores_of_a_data_set(tmp_path: Path, protocol: str) -> None:
 
 
 def test_scores_of_an_image(tmp_path: Path) -> None:
-    """NaN in tables of images, as measured and as read again; the scores of the data set are of the other image."""
+    """NaN in tables of images, as measured and as read again; the scores of
+    the data set are of the other image.
+    """
     gt, det = inputs(tmp_path, IGNORED + COUNTED, f"a\n{INSIDE}b\n{INSIDE}")
-    result = CliRunner().invoke(main, [str(gt), str(det), str(tmp_path / "res"), "-a", "--protocol", "iou"])
+    result = CliRunner().invoke(
+        main, [str(gt), str(det), str(tmp_path / "res"), "-a", "--protocol", "iou"]
+    )
     assert (result.exit_code, result.stderr) == (0, "")
     stored = read(tmp_path / "res" / "iou.json", with_objects=True)
-    assert (math.isnan(stored.table.scores["hmean"][0]), stored.table.scores["hmean"][1]) == (True, 1)
+    assert (math.isnan(stored.table.scores["hmean"][0]), stored.table.scores["hmean"][1]) == (
+        True,
+        1,
+    )
     assert stored.scores["hmean"] == 1
 
 
@@ -55,4 +65,6 @@ def test_shown_without_a_number(tmp_path: Path) -> None:
 
 def test_images_with_detections_have_only_dont_care(tmp_path: Path) -> None:
     found = evaluate(*inputs(tmp_path, IGNORED + COUNTED, f"a\n{INSIDE}"), "iou")
-    assert "nothing matches; the images with detections have only don't-care objects" in found.warnings
+    assert (
+        "nothing matches; the images with detections have only don't-care objects" in found.warnings
+    )

@@ -1,4 +1,6 @@
-"""What many faults of one kind look like is said, and what to do: on one screen, with the command that says more."""
+"""What many faults of one kind look like is said, and what to do: on one
+screen, with the command that says more.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def refused(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> str:
     return " ".join(result.stderr.split())
 
 
-def test_width_and_height_given_as_corners(tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_width_and_height_given_as_corners(
+    tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     det = pack(tmp_path / "det.zip", "res_img_{}.txt", "110,100,100,30")
     told = refused(monkeypatch, gt, det, tmp_path / "res")
     assert f"60 such faults in {IMAGES} files" in told
@@ -58,7 +62,10 @@ def test_width_and_height_given_as_corners(tmp_path: Path, gt: Path, monkeypatch
     [
         (
             "image_{:05d}.txt",
-            "though 30 would pair by number; spell the names alike on both sides: rename 'image_00000'",
+            (
+                "though 30 would pair by number; spell the names alike on both sides: rename"
+                " 'image_00000'"
+            ),
         ),
         ("other.txt{}.txt", "30 would pair by number"),
     ],
@@ -66,10 +73,14 @@ def test_width_and_height_given_as_corners(tmp_path: Path, gt: Path, monkeypatch
 def test_names_of_another_scheme(
     tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str
 ) -> None:
-    assert words in refused(monkeypatch, gt, pack(tmp_path / "det.zip", name, "10,10,110,40"), tmp_path / "res")
+    assert words in refused(
+        monkeypatch, gt, pack(tmp_path / "det.zip", name, "10,10,110,40"), tmp_path / "res"
+    )
 
 
-def test_some_names_of_another_scheme(tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_some_names_of_another_scheme(
+    tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     det = pack(tmp_path / "det.zip", "res_img_{}.txt", "10,10,110,40", range(20))
     with zipfile.ZipFile(det, "a") as packed:
         for k in range(20, IMAGES):
@@ -83,10 +94,15 @@ def test_some_names_of_another_scheme(tmp_path: Path, gt: Path, monkeypatch: pyt
 
 def test_two_data_sets(tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     det = pack(tmp_path / "det.zip", "res_tr_{}.txt", "10,10,110,40", range(4000, 4090))
-    assert "none of its 90 image names ('tr_4000', ...) is in" in refused(monkeypatch, gt, det, tmp_path / "res")
+    assert "none of its 90 image names ('tr_4000', ...) is in" in refused(
+        monkeypatch, gt, det, tmp_path / "res"
+    )
     det = pack(tmp_path / "det2.zip", "res_img_{}.txt", "10,10,110,40", range(20, 200))
     told = refused(monkeypatch, gt, det, tmp_path / "res")
-    assert "170 of 180 images of the detections are not in the ground truth; are the two of one data set" in told
+    assert (
+        "170 of 180 images of the detections are not in the ground truth; are the two of one data"
+        " set"
+    ) in told
 
 
 def test_ground_truth_given_as_detections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +110,10 @@ def test_ground_truth_given_as_detections(tmp_path: Path, monkeypatch: pytest.Mo
     gt.write_text("".join(f'img_{k}\n90,120\n1,1,"a",f,10,10,100,30\n' for k in range(IMAGES)))
     det.write_text("".join(f'img_{k}\n1,"a",10,10,100,30\n' for k in range(IMAGES)))
     told = refused(monkeypatch, det, gt, tmp_path / "res")
-    assert "hint: each side reads well as the other one; give the ground truth first, then the detections" in told
+    assert (
+        "hint: each side reads well as the other one; give the ground truth first, then the"
+        " detections"
+    ) in told
     assert f"`evaltex validate {det} {gt}` says more" in told
 
 
@@ -108,17 +127,42 @@ def tar(path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "write", "words"),
     [
-        ("det.tar.gz", tar, "an archive that is not .zip, which is not read; unpack it, and give the folder"),
+        (
+            "det.tar.gz",
+            tar,
+            "an archive that is not .zip, which is not read; unpack it, and give the folder",
+        ),
         ("det.zip", tar, "an archive that is not .zip"),
-        ("det.csv", lambda path: path.write_text("img_0.jpg,10,10,110,40,0.9\n" * 9), "image,x0,y0,x1,y1"),
-        ("det.txt", lambda path: path.write_text("img_0.jpg,10,10,110,40,0.9\n" * 9), "a table without a header"),
-        ("det.zip", lambda path: path.write_text("img_0\n" * 9), "is no zip archive, it begins with 'img_0"),
-        ("det.zip", lambda path: path.write_bytes(b"PK\x03\x04" + bytes(99)), "the archive is damaged"),
+        (
+            "det.csv",
+            lambda path: path.write_text("img_0.jpg,10,10,110,40,0.9\n" * 9),
+            "image,x0,y0,x1,y1",
+        ),
+        (
+            "det.txt",
+            lambda path: path.write_text("img_0.jpg,10,10,110,40,0.9\n" * 9),
+            "a table without a header",
+        ),
+        (
+            "det.zip",
+            lambda path: path.write_text("img_0\n" * 9),
+            "is no zip archive, it begins with 'img_0",
+        ),
+        (
+            "det.zip",
+            lambda path: path.write_bytes(b"PK\x03\x04" + bytes(99)),
+            "the archive is damaged",
+        ),
         ("det.bin", lambda path: path.write_bytes(bytes(range(256)) * 9), "no known format"),
     ],
 )
 def test_what_is_no_input(
-    tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch, name: str, write: Callable[[Path], object], words: str
+    tmp_path: Path,
+    gt: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    write: Callable[[Path], object],
+    words: str,
 ) -> None:
     write(tmp_path / name)
     assert words in refused(monkeypatch, gt, tmp_path / name, tmp_path / "res")
@@ -130,12 +174,18 @@ def test_what_is_no_input(
         (
             ".png",
             "RGB",
-            "a grey picture stored as RGB, so label 65793; expected labels in one channel; save it as grey",
+            (
+                "a grey picture stored as RGB, so label 65793; expected labels in one channel; save"
+                " it"
+                " as grey"
+            ),
         ),
         (".jpg", "L", "no picture of image 'img_0' but a JPEG, whose compression changes labels"),
     ],
 )
-def test_label_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, mode: str, words: str) -> None:
+def test_label_pictures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, mode: str, words: str
+) -> None:
     gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
     gt.write_text("".join(f'img_{k}\n90,120\n1,1,"a",f,10,10,100,30\n' for k in range(IMAGES)))
     det.write_text("".join(f'img_{k}\n1,"a",10,10,100,30\n' for k in range(IMAGES)))

@@ -1,4 +1,6 @@
-"""A run says what was probably meant: that sides are swapped, and how they would agree if the score is low."""
+"""A run says what was probably meant: that sides are swapped, and how they
+would agree if the score is low.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,15 @@ def boxes_of(image: int) -> list[Box]:
     return [(x, y, x + 60 + 13 * k, y + 20 + 3 * k) for k, (x, y) in enumerate(corners)]
 
 
-def archive(path: Path, read: Callable[[Box], Box], text: str = "", first: int = 0, name: str = "img_{}.txt") -> Path:
+def archive(
+    path: Path, read: Callable[[Box], Box], text: str = "", first: int = 0, name: str = "img_{}.txt"
+) -> Path:
     with zipfile.ZipFile(path, "w") as packed:
         for k in range(IMAGES):
-            lines = (",".join(f"{value:.6g}" for value in read(box)) + text for box in boxes_of(k + first))
+            lines = (
+                ",".join(f"{value:.6g}" for value in read(box)) + text
+                for box in boxes_of(k + first)
+            )
             packed.writestr(name.format(k), "\n".join(lines))
     return path
 
@@ -34,7 +41,9 @@ def as_drawn(box: Box) -> Box:
     return box
 
 
-def told(tmp_path: Path, det: Callable[[Box], Box], protocol: str = "iou", text: str = "", first: int = 0) -> list[str]:
+def told(
+    tmp_path: Path, det: Callable[[Box], Box], protocol: str = "iou", text: str = "", first: int = 0
+) -> list[str]:
     gt = archive(tmp_path / "gt.zip", as_drawn, ",word")
     return evaluate(gt, archive(tmp_path / "det.zip", det, text, first), protocol).warnings
 
@@ -43,9 +52,18 @@ def told(tmp_path: Path, det: Callable[[Box], Box], protocol: str = "iou", text:
 @pytest.mark.parametrize(
     ("read", "words"),
     [
-        (lambda box: (box[1], box[0], box[3], box[2]), "matches; x and y are swapped in the detections"),
-        (lambda box: tuple(value / 2 for value in box), "another scale: they fit when multiplied by about 2 "),
-        (lambda box: (box[0] / 1280, box[1] / 720, box[2] / 1280, box[3] / 720), "multiplied by about 1.28e+03 (x)"),
+        (
+            lambda box: (box[1], box[0], box[3], box[2]),
+            "matches; x and y are swapped in the detections",
+        ),
+        (
+            lambda box: tuple(value / 2 for value in box),
+            "another scale: they fit when multiplied by about 2 ",
+        ),
+        (
+            lambda box: (box[0] / 1280, box[1] / 720, box[2] / 1280, box[3] / 720),
+            "multiplied by about 1.28e+03 (x)",
+        ),
     ],
 )
 def test_low_scores(tmp_path: Path, protocol: str, read: Callable[[Box], Box], words: str) -> None:
@@ -72,11 +90,13 @@ def test_nothing_matches_and_nothing_explains_it(tmp_path: Path) -> None:
     """The command that finds the reason is named; if only the texts differ, this is said."""
     (warning,) = told(tmp_path, as_drawn, first=500)
     assert warning.endswith(
-        "matches; no other reading of the coordinates makes both sides agree; see `evaltex validate GT DET`"
+        "matches; no other reading of the coordinates makes both sides agree; see `evaltex validate"
+        " GT DET`"
     )
     (warning,) = told(tmp_path, as_drawn, "iou-crw", ",other")
     assert warning == (
-        "nothing matches; the boxes agree (mean best IoU 1.00), but not the texts; see `evaltex diagnose GT DET"
+        "nothing matches; the boxes agree (mean best IoU 1.00), but not the texts; see `evaltex"
+        " diagnose GT DET"
         " --protocol iou-crw`"
     )
 
@@ -97,7 +117,9 @@ def test_sides_without_objects(tmp_path: Path) -> None:
         ("", "", "res_img_{}.txt", "named res_... ('res_img_0.txt')"),
     ],
 )
-def test_swapped_sides_whatever_the_score(tmp_path: Path, gt_text: str, det_text: str, gt_name: str, sign: str) -> None:
+def test_swapped_sides_whatever_the_score(
+    tmp_path: Path, gt_text: str, det_text: str, gt_name: str, sign: str
+) -> None:
     gt = archive(tmp_path / "gt.zip", as_drawn, gt_text, name=gt_name)
     found = evaluate(gt, archive(tmp_path / "det.zip", as_drawn, det_text), "iou")
     assert found.scores["hmean"] == 1
@@ -109,7 +131,9 @@ def test_few_images_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     looked_at: list[int] = []
     swapped = swapped_inputs.swapped
     monkeypatch.setattr(
-        swapped_inputs, "swapped", lambda gt, det, most=300: looked_at.append(most) or swapped(gt, det, most)
+        swapped_inputs,
+        "swapped",
+        lambda gt, det, most=300: looked_at.append(most) or swapped(gt, det, most),
     )
     assert told(tmp_path, as_drawn) == []
     assert looked_at == [likely_mistakes.FEW_IMAGES]
@@ -125,5 +149,9 @@ def test_angles_read_as_confidences(tmp_path: Path) -> None:
         for k in range(3):
             ours.writestr(f"IMG_{k}.gt", "0 0 10 10 100 20 0.1\n")
             theirs.writestr(f"IMG_{k}.txt", "10,10,110,30,0.1\n")
-    assert any("give --det-format msra-td500" in warning for warning in evaluate(gt, det, "iou").warnings)
-    assert not any("--det-format" in one for one in evaluate(gt, det, "iou", det_format="msra-td500").warnings)
+    assert any(
+        "give --det-format msra-td500" in warning for warning in evaluate(gt, det, "iou").warnings
+    )
+    assert not any(
+        "--det-format" in one for one in evaluate(gt, det, "iou", det_format="msra-td500").warnings
+    )

@@ -26,7 +26,11 @@ DET = {"1": "0,0,100,0,100,20,0,20\n0,50,60,50,60,70,0,70\n", "2": "0,0,95,0,95,
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name, files, prefix in (("gt", GT, "gt_img_"), ("lines", LINES, "gt_img_"), ("det", DET, "res_img_")):
+    for name, files, prefix in (
+        ("gt", GT, "gt_img_"),
+        ("lines", LINES, "gt_img_"),
+        ("det", DET, "res_img_"),
+    ):
         (tmp_path / name).mkdir()
         for image, text in files.items():
             (tmp_path / name / f"{prefix}{image}.txt").write_text(text, encoding="utf-8")
@@ -44,14 +48,21 @@ OPTIONS = ("--protocol", "tiou", "--lines", "lines")
 
 @pytest.mark.usefixtures("folder")
 def test_lines_find_their_words() -> None:
-    """Without lines the first detection of the first image, and that of the second, match nothing."""
+    """Without lines the first detection of the first image, and that of the
+    second, match nothing.
+    """
     assert evaluate("gt", "det", "tiou").totals["one_to_one"] == 1
     found = evaluate("gt", "det", "tiou", gt_lines="lines")
     totals = found.totals
-    assert (totals["lines"], totals["one_to_one"], totals["line_words"], totals["counted_gt_objects"]) == (2, 1, 4, 4)
+    assert (
+        totals["lines"],
+        totals["one_to_one"],
+        totals["line_words"],
+        totals["counted_gt_objects"],
+    ) == (2, 1, 4, 4)
     assert found.parameters.lines == "file"
-    # The words of the first line and the first of the second are found in full; of the don't-care word 35 of 40 columns
-    # are, which is credit as in the program.
+    # The words of the first line and the first of the second are found in full; of the don't-care
+    # word 35 of 40 columns are, which is credit as in the program.
     assert totals["siou_recall_credit"] == pytest.approx(4 + 35 / 40)
     assert found.scores["recall"] == 1.0
 
@@ -64,12 +75,15 @@ def test_every_command_takes_lines_and_says_so() -> None:
     assert "|lines:file|gt_lines:" in signature
     assert document["scores"] == evaluate("gt", "det", "tiou", gt_lines="lines").scores
     options = (*OPTIONS, "--format", "json")
-    (compared,) = json.loads(run("compare", "gt", "det", "det", "--label", "a", "--label", "b", *options).stdout)[
-        "protocols"
-    ]
+    (compared,) = json.loads(
+        run("compare", "gt", "det", "det", "--label", "a", "--label", "b", *options).stdout
+    )["protocols"]
     assert {line.split("|resamples")[0] for line in compared["signatures"]} == {signature}
     (diagnosed,) = json.loads(run("diagnose", "gt", "det", *options).stdout)["protocols"]
-    assert (diagnosed["signature"], diagnosed["scores"]["recall"]) == (signature, document["scores"]["recall"])
+    assert (diagnosed["signature"], diagnosed["scores"]["recall"]) == (
+        signature,
+        document["scores"]["recall"],
+    )
     assert "--lines" in run("compare", "res", "res", "--lines", "lines", status=2).stderr
 
 
@@ -85,7 +99,10 @@ def test_the_bytes_are_the_same_however_the_work_is_done(options: list[str]) -> 
 def test_other_protocols_do_not_depend_on_lines() -> None:
     run("gt", "det", "res", "--quiet", *OPTIONS, "--protocol", "iou")
     assert "lines" not in json.loads(Path("res/iou.json").read_text(encoding="utf-8"))["signature"]
-    assert "is for tiou" in run("gt", "det", "res", "--protocol", "iou", "--lines", "lines", status=2).stderr
+    assert (
+        "is for tiou"
+        in run("gt", "det", "res", "--protocol", "iou", "--lines", "lines", status=2).stderr
+    )
 
 
 @pytest.mark.usefixtures("folder")
@@ -99,9 +116,22 @@ def test_results_of_other_lines_are_not_comparable_and_merge_with_all_their_line
             Path(f"{side}{k}").mkdir()
             name = f"{prefix}{k}.txt"
             Path(f"{side}{k}", name).write_bytes(Path(side, name).read_bytes())
-        run(f"gt{k}", f"det{k}", f"part{k}", "-a", "--quiet", "--protocol", "tiou", "--lines", f"lines{k}")
+        run(
+            f"gt{k}",
+            f"det{k}",
+            f"part{k}",
+            "-a",
+            "--quiet",
+            "--protocol",
+            "tiou",
+            "--lines",
+            f"lines{k}",
+        )
     run("merge", "part1", "part2", "whole")
-    documents = [json.loads(Path(name, "tiou.json").read_text(encoding="utf-8")) for name in ("whole", "other")]
+    documents = [
+        json.loads(Path(name, "tiou.json").read_text(encoding="utf-8"))
+        for name in ("whole", "other")
+    ]
     assert documents[0]["scores"] == documents[1]["scores"]
     assert "|gt_lines:" in documents[0]["signature"]
 
@@ -111,7 +141,9 @@ def test_a_report_of_lines_shows_where_the_score_is_lost() -> None:
     run("gt", "det", "res", "--quiet", "--report", *OPTIONS)
     inputs = ("--gt", "gt", "--det", "det")
     run("report", "res", *inputs, "--lines", "lines", "--output", "again.html")
-    again, of_run = (Path(name).read_text(encoding="utf-8") for name in ("again.html", "res/report.html"))
+    again, of_run = (
+        Path(name).read_text(encoding="utf-8") for name in ("again.html", "res/report.html")
+    )
     assert again == of_run
     run("report", "res", *inputs, "--output", "without.html")
     without = Path("without.html").read_text(encoding="utf-8")
@@ -125,7 +157,10 @@ def test_a_report_takes_the_lines_of_the_run_only() -> None:
     inputs = ("report", "res", "--gt", "gt", "--det", "det")
     assert "goes with --gt and --det" in run("report", "res", "--lines", "lines", status=2).stderr
     Path("lines/gt_img_2.txt").write_text("", encoding="utf-8")
-    assert "is not what was evaluated (lines of SHA-256" in run(*inputs, "--lines", "lines", status=2).stderr
+    assert (
+        "is not what was evaluated (lines of SHA-256"
+        in run(*inputs, "--lines", "lines", status=2).stderr
+    )
     run("gt", "det", "words", "--quiet", "-a", "--protocol", "tiou")
     of_words = run("report", "words", *inputs[2:], "--lines", "lines", status=2).stderr
     assert "is not what was evaluated (no ground truth of lines" in " ".join(of_words.split())
@@ -142,7 +177,9 @@ def test_a_report_takes_the_lines_of_the_run_only() -> None:
 )
 def test_invalid_lines_follow_the_policy(policy: str, lines: int, warning: str) -> None:
     """One vertex doubles back, so the repaired line is the one that was meant."""
-    Path("lines/gt_img_1.txt").write_text("0,0,100,0,100,20,100,30,100,20,0,20,line\n", encoding="utf-8")
+    Path("lines/gt_img_1.txt").write_text(
+        "0,0,100,0,100,20,100,30,100,20,0,20,line\n", encoding="utf-8"
+    )
     found = evaluate("gt", "det", "tiou", gt_lines="lines", invalid_polygons=policy)
     assert found.totals["lines"] == lines
     assert any(one.startswith(warning) for one in found.warnings), found.warnings
@@ -152,8 +189,13 @@ def test_invalid_lines_follow_the_policy(policy: str, lines: int, warning: str) 
 
 @pytest.mark.usefixtures("folder")
 def test_an_invalid_line_that_is_refused_has_its_place() -> None:
-    Path("lines/gt_img_2.txt").write_text("0,0,9,0,9,9,0,9,a\n0,0,9,9,9,0,0,9,b\n", encoding="utf-8")
-    assert "lines/gt_img_2.txt:2" in run("gt", "det", "res", "--invalid", "error", *OPTIONS, status=2).stderr
+    Path("lines/gt_img_2.txt").write_text(
+        "0,0,9,0,9,9,0,9,a\n0,0,9,9,9,0,0,9,b\n", encoding="utf-8"
+    )
+    assert (
+        "lines/gt_img_2.txt:2"
+        in run("gt", "det", "res", "--invalid", "error", *OPTIONS, status=2).stderr
+    )
 
 
 @pytest.mark.usefixtures("folder")
@@ -182,7 +224,7 @@ def test_what_does_not_go_with_lines() -> None:
         accumulator.compute()
 
 
-# The program's rules --------------------------------------------------------------------------------------------------
+# The program's rules ------------------------------------------------------------------------------
 
 
 def totals(gt: Objects, lines: Any, det: Any, **parameters: Any) -> Any:
@@ -201,7 +243,9 @@ def test_the_only_word_of_a_line_has_its_iou() -> None:
     words = image_objects([[0, 0, 40, 20], [100, 0, 140, 20]])
     alone, _ = totals(words, [[0, 0, 60, 20]], [[10, 0, 60, 20]])
     assert (alone.lines, alone.line_words) == (1, 1)
-    assert (alone.siou_recall_credit, alone.tiou_recall_credit) == pytest.approx((30 / 60, 30 / 60 * 3 / 4))
+    assert (alone.siou_recall_credit, alone.tiou_recall_credit) == pytest.approx(
+        (30 / 60, 30 / 60 * 3 / 4)
+    )
     two = image_objects([[0, 0, 40, 20], [45, 0, 60, 20]])
     both, _ = totals(two, [[0, 0, 60, 20]], [[10, 0, 60, 20]])
     assert both.siou_recall_credit == pytest.approx(3 / 4 + 1)
@@ -224,7 +268,9 @@ def test_a_word_of_two_lines_counts_each_time() -> None:
 
 
 def test_the_word_of_the_lines_number_is_not_foreign() -> None:
-    """The word above the line is the first of the image, as is the line; as the second it costs precision."""
+    """The word above the line is the first of the image, as is the line; as
+    the second it costs precision.
+    """
     line, detection = [[0, 20, 100, 40]], [[0, 10, 100, 40]]
     foreign, own = [0, 0, 100, 20], [0, 20, 100, 40]
     first, _ = totals(image_objects([foreign, own]), line, detection)

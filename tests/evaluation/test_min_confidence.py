@@ -1,4 +1,6 @@
-"""``--min-confidence`` through every command: as if the detections below it were not in the file."""
+"""``--min-confidence`` through every command: as if the detections below it
+were not in the file.
+"""
 
 import json
 import random
@@ -22,7 +24,9 @@ MINIMUM = 0.5
 
 @pytest.fixture(params=["boxes", "quadrilaterals"])
 def inputs(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Path]:
-    """Ground truth, detections with confidences, and those of at least `MINIMUM`; the last image keeps none."""
+    """Ground truth, detections with confidences, and those of at least
+    `MINIMUM`; the last image keeps none.
+    """
     made = random.Random(6)
     sides: dict[str, dict[str, str]] = {"gt": {}, "det": {}, "kept": {}}
     for k in range(1, IMAGES + 1):
@@ -31,9 +35,7 @@ def inputs(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Path]:
             x, y = 70 * n, made.randrange(40)
             lines["gt"].append(f"{shape(request.param, x, y, 60)},word{n}")
             confidence = made.choice([0.1, 0.499, MINIMUM, 0.501, 0.9]) if k < IMAGES else 0.2
-            detection = (
-                f"{shape(request.param, x + made.randrange(8), y, made.choice([30, 56, 60]))},{confidence},word{n}"
-            )
+            detection = f"{shape(request.param, x + made.randrange(8), y, made.choice([30, 56, 60]))},{confidence},word{n}"
             lines["det"].append(detection)
             if confidence >= MINIMUM:
                 lines["kept"].append(detection)
@@ -72,12 +74,21 @@ def test_every_protocol_scores_as_without_them(inputs: dict[str, Path], tmp_path
     run(gt, det, tmp_path / "res", *options, "--min-confidence", MINIMUM)
     run(gt, kept, tmp_path / "expected", *options)
     for name in PROTOCOLS:
-        found, expected = (document(tmp_path / folder / f"{name}.json") for folder in ("res", "expected"))
+        found, expected = (
+            document(tmp_path / folder / f"{name}.json") for folder in ("res", "expected")
+        )
         assert found["totals"] == expected["totals"]
         assert found["scores"] == expected["scores"]
-        assert [image["totals"] for image in found["images"]] == [image["totals"] for image in expected["images"]]
-        everything, some = document(tmp_path / "res" / f"{name}.json")["inputs"]["det"], expected["inputs"]["det"]
-        assert everything["objects"] == everything["confidences"] == some["objects"] < IMAGES * WORDS
+        assert [image["totals"] for image in found["images"]] == [
+            image["totals"] for image in expected["images"]
+        ]
+        everything, some = (
+            document(tmp_path / "res" / f"{name}.json")["inputs"]["det"],
+            expected["inputs"]["det"],
+        )
+        assert (
+            everything["objects"] == everything["confidences"] == some["objects"] < IMAGES * WORDS
+        )
         assert everything["objects"] + everything["unconfident"] == IMAGES * WORDS
 
 
@@ -86,7 +97,10 @@ def test_jobs_and_resumed_runs_write_the_same(inputs: dict[str, Path], tmp_path:
     for folder, options in (("one", ()), ("two", ("--jobs", 2)), ("kept", ("--resume",))):
         run(gt, det, tmp_path / folder, "-a", "--quiet", "--min-confidence", MINIMUM, *options)
     files = {
-        folder: {path.relative_to(tmp_path / folder): path.read_bytes() for path in (tmp_path / folder).rglob("*.*")}
+        folder: {
+            path.relative_to(tmp_path / folder): path.read_bytes()
+            for path in (tmp_path / folder).rglob("*.*")
+        }
         for folder in ("one", "two", "kept")
     }
     assert len(files["one"]) == 4 + IMAGES
@@ -105,7 +119,9 @@ def test_the_result_says_so(inputs: dict[str, Path], tmp_path: Path) -> None:
     assert "min_confidence" not in evaluate(gt, det).signature
 
 
-def test_detections_without_confidences_stay_and_that_is_reported(inputs: dict[str, Path], tmp_path: Path) -> None:
+def test_detections_without_confidences_stay_and_that_is_reported(
+    inputs: dict[str, Path], tmp_path: Path
+) -> None:
     gt = inputs["gt"]
     found = run(gt, gt, tmp_path / "res", "--min-confidence", 1)
     assert "no detection of gt.zip has a confidence, so all stay" in found.stderr
@@ -114,7 +130,9 @@ def test_detections_without_confidences_stay_and_that_is_reported(inputs: dict[s
 
 def test_from_python(inputs: dict[str, Path]) -> None:
     gt, det, kept = inputs.values()
-    assert evaluate(gt, det, "iou", min_confidence=MINIMUM).scores == evaluate(gt, kept, "iou").scores
+    assert (
+        evaluate(gt, det, "iou", min_confidence=MINIMUM).scores == evaluate(gt, kept, "iou").scores
+    )
     assert (
         diagnosis.diagnose(gt, det, options=InputOptions(min_confidence=MINIMUM)).scores
         == diagnosis.diagnose(gt, kept).scores
@@ -124,22 +142,38 @@ def test_from_python(inputs: dict[str, Path]) -> None:
             evaluate(gt, det, min_confidence=minimum)
 
 
-def test_out_of_range_and_label_pictures_are_refused(inputs: dict[str, Path], tmp_path: Path) -> None:
+def test_out_of_range_and_label_pictures_are_refused(
+    inputs: dict[str, Path], tmp_path: Path
+) -> None:
     gt, det, _ = inputs.values()
-    assert "--min-confidence" in run(gt, det, tmp_path / "res", "--min-confidence", 50, status=2).stderr
-    refused = run(gt, det, tmp_path / "res", tmp_path, tmp_path, "--min-confidence", MINIMUM, status=2).stderr
+    assert (
+        "--min-confidence"
+        in run(gt, det, tmp_path / "res", "--min-confidence", 50, status=2).stderr
+    )
+    refused = run(
+        gt, det, tmp_path / "res", tmp_path, tmp_path, "--min-confidence", MINIMUM, status=2
+    ).stderr
     assert "least confidence does not go with label pictures" in refused
     assert not (tmp_path / "res").exists()
 
 
-def test_conversion_leaves_them_out_and_counts_them(inputs: dict[str, Path], tmp_path: Path) -> None:
+def test_conversion_leaves_them_out_and_counts_them(
+    inputs: dict[str, Path], tmp_path: Path
+) -> None:
     _, det, kept = inputs.values()
     for name, source, options in (("some", det, ("--min-confidence", MINIMUM)), ("kept", kept, ())):
         found = run("convert", source, tmp_path / f"to-{name}.zip", "--kind", "det", *options)
-        assert (" objects left out, their confidence below 0.5\n" in found.stderr) == (name == "some")
-    with zipfile.ZipFile(tmp_path / "to-some.zip") as some, zipfile.ZipFile(tmp_path / "to-kept.zip") as expected:
+        assert (" objects left out, their confidence below 0.5\n" in found.stderr) == (
+            name == "some"
+        )
+    with (
+        zipfile.ZipFile(tmp_path / "to-some.zip") as some,
+        zipfile.ZipFile(tmp_path / "to-kept.zip") as expected,
+    ):
         assert some.namelist() == expected.namelist()
-        assert [some.read(name) for name in some.namelist()] == [expected.read(name) for name in expected.namelist()]
+        assert [some.read(name) for name in some.namelist()] == [
+            expected.read(name) for name in expected.namelist()
+        ]
 
 
 def test_operating_points_are_compared(inputs: dict[str, Path], tmp_path: Path) -> None:
@@ -151,12 +185,18 @@ def test_operating_points_are_compared(inputs: dict[str, Path], tmp_path: Path) 
     assert found.stdout == expected.stdout
     assert "some: detections: " in found.stderr
     same = run("compare", gt, det, kept, "--min-confidence", MINIMUM, "--format", "json")
-    assert {score["differences"][1] for score in json.loads(same.stdout)["protocols"][0]["scores"]} == {0}
-    refused = run("compare", tmp_path / "all", tmp_path / "some", "--min-confidence", MINIMUM, status=2)
+    assert {
+        score["differences"][1] for score in json.loads(same.stdout)["protocols"][0]["scores"]
+    } == {0}
+    refused = run(
+        "compare", tmp_path / "all", tmp_path / "some", "--min-confidence", MINIMUM, status=2
+    )
     assert "leave out --set, --config and --min-confidence" in refused.stderr
 
 
-def test_merged_results_keep_it_and_differing_ones_are_refused(inputs: dict[str, Path], tmp_path: Path) -> None:
+def test_merged_results_keep_it_and_differing_ones_are_refused(
+    inputs: dict[str, Path], tmp_path: Path
+) -> None:
     gt, det, _ = inputs.values()
     parts = []
     for part in range(2):
@@ -182,15 +222,30 @@ def test_merged_results_keep_it_and_differing_ones_are_refused(inputs: dict[str,
 @pytest.mark.slow
 def test_the_report_draws_what_was_scored(inputs: dict[str, Path], tmp_path: Path) -> None:
     gt, det, _ = inputs.values()
-    run(gt, det, tmp_path / "res", "--report", "--quiet", "--min-confidence", MINIMUM, "--protocol", "all")
+    run(
+        gt,
+        det,
+        tmp_path / "res",
+        "--report",
+        "--quiet",
+        "--min-confidence",
+        MINIMUM,
+        "--protocol",
+        "all",
+    )
     text = (tmp_path / "res" / "report.html").read_text(encoding="utf-8")
     island = text.split('id="images-0">')[1].split("</script>")[0]
-    shown = [confidence for image in json.loads(island) for confidence in image["det"][0]["confidence"]]
+    shown = [
+        confidence for image in json.loads(island) for confidence in image["det"][0]["confidence"]
+    ]
     assert len(shown) == document(tmp_path / "res" / "evaltex.json")["inputs"]["det"]["objects"]
     assert min(shown) == MINIMUM
     run(gt, det, tmp_path / "other", "-a", "--quiet", "--protocol", "iou")
     (tmp_path / "res" / "iou.json").write_bytes((tmp_path / "other" / "iou.json").read_bytes())
-    assert "different least confidences (0.5 and None)" in run("report", tmp_path / "res", status=2).stderr
+    assert (
+        "different least confidences (0.5 and None)"
+        in run("report", tmp_path / "res", status=2).stderr
+    )
 
 
 def test_a_resumed_run_must_have_the_same(inputs: dict[str, Path], tmp_path: Path) -> None:

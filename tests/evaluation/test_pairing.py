@@ -1,4 +1,6 @@
-"""Images of other names on both sides that are the same image, and those that may be another one."""
+"""Images of other names on both sides that are the same image, and those that
+may be another one.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +31,24 @@ def of(path: str, *names: str) -> Source:
         (["img_1", "img_2"], ["out/img_1.png", "img_2"], ["img_1", "img_2"]),
         (["a/img_1.jpg", "b/img_1.jpg"], ["img_1", "img_2"], ["img_1", "img_2"]),  # which of both?
         (["a/img_1.jpg", "img_1", "img_2"], ["img_1", "img_2"], ["img_1", "img_2"]),
-        (["a/img_1.jpg", "b/img_2.jpg"], ["b/img_1.jpg", "c/img_2"], ["b/img_1.jpg", "c/img_2"]),  # other folders
+        (
+            ["a/img_1.jpg", "b/img_2.jpg"],
+            ["b/img_1.jpg", "c/img_2"],
+            ["b/img_1.jpg", "c/img_2"],
+        ),  # other folders
         (["img_1.jpg", "x"], ["IMG_1", "x"], ["IMG_1", "x"]),
         (["img_1", "x"], ["img_01", "x"], ["img_01", "x"]),
     ],
 )
-def test_names_without_folders_endings_and_prefixes(gt: list[str], det: list[str], names: list[str]) -> None:
+def test_names_without_folders_endings_and_prefixes(
+    gt: list[str], det: list[str], names: list[str]
+) -> None:
     found = with_names_of(of("gt", *gt), of("det.zip", *det))
     assert list(found.names) == names
     renamed = [f"'{old}' with '{new}'" for old, new in zip(det, names, strict=True) if old != new]
-    assert [warning.rpartition(": ")[2].split(", ") for warning in found.warnings] == ([renamed] if renamed else [])
+    assert [warning.rpartition(": ")[2].split(", ") for warning in found.warnings] == (
+        [renamed] if renamed else []
+    )
 
 
 @pytest.mark.parametrize(
@@ -46,7 +56,11 @@ def test_names_without_folders_endings_and_prefixes(gt: list[str], det: list[str
     [
         (("gt.txt", "gt"), ("page.txt", "page"), "gt"),
         (("words.xml", "a/page 1.jpg"), ("out.json.gz", "out"), "a/page 1.jpg"),
-        (("gt_img_1.txt", "img_1"), ("res_img_2.txt", "img_2"), "img_2"),  # a difference in numbers is one of images
+        (
+            ("gt_img_1.txt", "img_1"),
+            ("res_img_2.txt", "img_2"),
+            "img_2",
+        ),  # a difference in numbers is one of images
         (("gt.json", "a"), ("det.json", "b"), "b"),  # both files say what their image is
         (("gt.json", "a.jpg"), ("det.json", "a"), "a.jpg"),
     ],
@@ -54,14 +68,18 @@ def test_names_without_folders_endings_and_prefixes(gt: list[str], det: list[str
 def test_two_files_of_one_image(gt: tuple[str, str], det: tuple[str, str], name: str) -> None:
     found = with_names_of(of(*gt), of(*det))
     assert list(found.names) == [name]
-    note = f"{det[0]}: 1 image of other names than in the ground truth is paired as the only one of each side"
+    note = (
+        f"{det[0]}: 1 image of other names than in the ground truth is paired as the only one of"
+        " each side"
+    )
     assert found.warnings == ((f"{note}: '{det[1]}' with '{name}'",) if name != det[1] else ())
 
 
 def test_an_evaluation_and_a_validation_say_so(tmp_path: Path) -> None:
     gt = tmp_path / "gt.xml"
     images = "".join(
-        f"<image><imageName>a/img_{k}.jpg</imageName><taggedRectangles><taggedRectangle x='10' y='10' width='51'"
+        f"<image><imageName>a/img_{k}.jpg</imageName><taggedRectangles><taggedRectangle x='10'"
+        " y='10' width='51'"
         " height='21'/></taggedRectangles></image>"
         for k in (1, 2)
     )
@@ -73,7 +91,8 @@ def test_an_evaluation_and_a_validation_say_so(tmp_path: Path) -> None:
     found = evaluate(gt, det, "iou")
     assert found.scores["hmean"] == 1
     note = (
-        "2 images of other names than in the ground truth are paired without folders, endings and prefixes:"
+        "2 images of other names than in the ground truth are paired without folders, endings and"
+        " prefixes:"
         " 'img_1' with 'a/img_1.jpg', 'img_2' with 'a/img_2.jpg'"
     )
     assert f"det: {note}" in found.warnings
@@ -86,7 +105,12 @@ def test_an_evaluation_and_a_validation_say_so(tmp_path: Path) -> None:
 
 
 def test_ground_truth_given_as_detections_is_named_by_its_sizes(tmp_path: Path) -> None:
-    """An EvaLTex file of ground truth has a line of sizes after each name, which detections do not have."""
+    """An EvaLTex file of ground truth has a line of sizes after each name,
+    which detections do not have.
+    """
     (tmp_path / "gt.txt").write_text('a\n99,120\n1,1,"x",f,1,2,30,40\n')
-    with pytest.raises(InputError, match=r"expected no line of height,width: an EvaLTex file of detections has none"):
+    with pytest.raises(
+        InputError,
+        match=r"expected no line of height,width: an EvaLTex file of detections has none",
+    ):
         evaluate(tmp_path / "gt.txt", tmp_path / "gt.txt")

@@ -1,4 +1,6 @@
-"""What was swapped is told: ground truth and detections, x and y, corners and width,height; on real sets too."""
+"""What was swapped is told: ground truth and detections, x and y, corners and
+width,height; on real sets too.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ def signs(gt: Path, det: Path) -> str | None:
     return swapped(open_source(gt, "gt", FaultLog()), open_source(det, "det", FaultLog()))
 
 
-# Ground truth and detections ------------------------------------------------------------------------------------------
+# Ground truth and detections ----------------------------------------------------------------------
 
 QUAD = "10,10,110,10,110,40,10,40"
 GT = {f"gt_{k}.txt": f"{QUAD},word\n200,10,290,10,290,40,200,40,###\n" for k in range(3)}
@@ -45,19 +47,31 @@ GT = {f"gt_{k}.txt": f"{QUAD},word\n200,10,290,10,290,40,200,40,###\n" for k in 
             {f"res_{k}.txt": f"{QUAD}\n" for k in range(3)},
             "the images of the ground truth are named res_... ('res_0.txt')",
         ),
-        ({f"a/res_{k}.txt": f"{QUAD}\n" for k in range(3)}, "those of the detections are named gt_... ('gt_0.txt')"),
+        (
+            {f"a/res_{k}.txt": f"{QUAD}\n" for k in range(3)},
+            "those of the detections are named gt_... ('gt_0.txt')",
+        ),
         (
             {f"{k}.txt": f"{QUAD},0.{k}5\n" for k in range(3)},
             "the ground truth has confidences, and the detections have",
         ),
-        ({f"{k}.txt": f"{QUAD}\n" for k in range(3)}, "3 detections are '###', and no object of the ground truth is"),
+        (
+            {f"{k}.txt": f"{QUAD}\n" for k in range(3)},
+            "3 detections are '###', and no object of the ground truth is",
+        ),
     ],
 )
-def test_ground_truth_and_detections_swapped(tmp_path: Path, det: dict[str, str], sign: str) -> None:
+def test_ground_truth_and_detections_swapped(
+    tmp_path: Path, det: dict[str, str], sign: str
+) -> None:
     gt_path, det_path = in_archive(tmp_path / "gt.zip", GT), in_archive(tmp_path / "det.zip", det)
     assert signs(gt_path, det_path) is None
     told = signs(det_path, gt_path)
-    assert told is not None and told.startswith("ground truth and detections may have been swapped: ") and sign in told
+    assert (
+        told is not None
+        and told.startswith("ground truth and detections may have been swapped: ")
+        and sign in told
+    )
     result = CliRunner().invoke(main, ["validate", str(det_path), str(gt_path)])
     assert result.exit_code == 0
     assert re.search("warnings\n(.*\n)*.* may have been swapped: ", result.output)
@@ -69,11 +83,15 @@ def test_a_side_against_itself_or_named_as_the_other_is_not_swapped(tmp_path: Pa
     det = in_archive(tmp_path / "det.zip", {f"res_{k}.txt": f"{QUAD},0.{k}5\n" for k in range(3)})
     assert signs(gt, gt) is None
     assert signs(det, det) is None
-    prices = in_archive(tmp_path / "prices.zip", {"0.txt": f"{QUAD},0.99\n{QUAD},word\n{QUAD},0.5\n"})
+    prices = in_archive(
+        tmp_path / "prices.zip", {"0.txt": f"{QUAD},0.99\n{QUAD},word\n{QUAD},0.5\n"}
+    )
     assert signs(prices, in_archive(tmp_path / "plain.zip", {"0.txt": f"{QUAD}\n"})) is None
 
 
-@pytest.mark.parametrize("name", [name for name, sample in SAMPLES.items() if sample.det and not sample.det_format])
+@pytest.mark.parametrize(
+    "name", [name for name, sample in SAMPLES.items() if sample.det and not sample.det_format]
+)
 def test_samples_swapped(tmp_path: Path, name: str) -> None:
     """Told in every format that can tell; never where nothing is swapped."""
     sample = SAMPLES[name]
@@ -85,9 +103,13 @@ def test_samples_swapped(tmp_path: Path, name: str) -> None:
 
 
 def test_coco_results_as_ground_truth(tmp_path: Path) -> None:
-    bare = [{key: value for key, value in record.items() if key != "score"} for record in COCO_RESULTS]
+    bare = [
+        {key: value for key, value in record.items() if key != "score"} for record in COCO_RESULTS
+    ]
     gt = written(tmp_path / "gt", SAMPLES["coco"], "gt")
-    det = written(tmp_path / "det", Sample({}, {"det.json": json_of(bare)}, many_in_one=True), "det")
+    det = written(
+        tmp_path / "det", Sample({}, {"det.json": json_of(bare)}, many_in_one=True), "det"
+    )
     assert "the ground truth is a list of COCO results" in (signs(det, gt) or "")
 
 
@@ -97,7 +119,9 @@ def test_a_run_that_finds_next_to_nothing_says_so(tmp_path: Path) -> None:
     gt = in_folder(tmp_path / "a", {"res_0.txt": far + f"{QUAD},0.9\n"})
     near = "".join(f"{x},100,{x + 9},100,{x + 9},110,{x},110,w\n" for x in range(0, 1000, 10))
     det = in_folder(tmp_path / "b", {"gt_0.txt": near + f"{QUAD},word\n"})
-    result = CliRunner().invoke(main, [str(gt), str(det), str(tmp_path / "res"), "--protocol", "iou"])
+    result = CliRunner().invoke(
+        main, [str(gt), str(det), str(tmp_path / "res"), "--protocol", "iou"]
+    )
     assert result.exit_code == 0
     assert "warning: ground truth and detections may have been swapped" in result.output
 
@@ -109,7 +133,7 @@ def test_real_sets(gt: str, det: str) -> None:
     assert signs(DATA / det, DATA / gt) is not None
 
 
-# Coordinates ----------------------------------------------------------------------------------------------------------
+# Coordinates --------------------------------------------------------------------------------------
 
 
 def rewritten(source: Path, target: Path, change: Callable[[list[str]], list[str]]) -> Path:
@@ -119,7 +143,9 @@ def rewritten(source: Path, target: Path, change: Callable[[list[str]], list[str
     def line(found: re.Match[str]) -> str:
         numbers = [number for number in re.split(", ?", found[0]) if number]
         odd = numbers[len(numbers) - len(numbers) % 2 :]
-        return ",".join(change(numbers[: len(numbers) - len(odd)]) + odd) + "," * found[0].rstrip().endswith(",")
+        return ",".join(change(numbers[: len(numbers) - len(odd)]) + odd) + "," * found[
+            0
+        ].rstrip().endswith(",")
 
     with zipfile.ZipFile(source) as packed, zipfile.ZipFile(target, "w") as written:
         for name in packed.namelist():
@@ -133,7 +159,11 @@ def transposed(numbers: list[str]) -> list[str]:
 
 def suspicion(gt: Path, det: Path) -> str:
     """What is said of coordinates, without how much better they agree then."""
-    (told,) = [one for one in validate(gt, det).problems if one.kind == "coordinates" and "it seems" in one.found]
+    (told,) = [
+        one
+        for one in validate(gt, det).problems
+        if one.kind == "coordinates" and "it seems" in one.found
+    ]
     before, after = map(float, re.findall(r"IoU ([0-9.]+) as read, ([0-9.]+) so", told.found)[0])
     assert after >= before + 0.15
     return told.found.removeprefix("it seems that ").partition(" (mean")[0]
@@ -155,13 +185,21 @@ def test_x_and_y_of_a_real_set(tmp_path: Path, gt: str, det: str, side: str) -> 
 def test_corners_of_a_real_set_as_width_and_height(tmp_path: Path, side: str) -> None:
     """In a file of x,y,width,height."""
     paths = []
-    for kind, source, title in (("gt", SETS[0][0], "ground truth"), ("det", SETS[0][1], "detections")):
+    for kind, source, title in (
+        ("gt", SETS[0][0], "ground truth"),
+        ("det", SETS[0][1], "detections"),
+    ):
         path = tmp_path / f"{kind}.txt"
         convert(DATA / source, path, kind)  # type: ignore[arg-type]
         if title == side:
-            path.write_text(re.sub(r"(\S+),(\S+),(\S+),(\S+)$", _corners, path.read_text(), flags=re.MULTILINE))
+            path.write_text(
+                re.sub(r"(\S+),(\S+),(\S+),(\S+)$", _corners, path.read_text(), flags=re.MULTILINE)
+            )
         paths.append(path)
-    assert suspicion(*paths) == f"the last two numbers of a box in the {side} are x1,y1 rather than width,height"
+    assert (
+        suspicion(*paths)
+        == f"the last two numbers of a box in the {side} are x1,y1 rather than width,height"
+    )
 
 
 def _corners(found: re.Match[str]) -> str:
@@ -182,6 +220,10 @@ def test_width_and_height_of_a_real_set_as_corners(tmp_path: Path, side: str) ->
         return [f"{value:g}" for value in (x0, y0, x1 - x0, y1 - y0)]
 
     paths[which] = rewritten(paths[which], tmp_path / "sized.zip", sized)
-    (told,) = [one for one in validate(*paths).problems if one.kind == "coordinates" and "end left of" in one.found]
+    (told,) = [
+        one
+        for one in validate(*paths).problems
+        if one.kind == "coordinates" and "end left of" in one.found
+    ]
     assert told.side == ("det" if which else "gt")
     assert told.advice == "x0,y0,x1,y1; these look like x,y,width,height"

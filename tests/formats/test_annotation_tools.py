@@ -49,7 +49,14 @@ def test_each_is_recognised_in_file_folder_and_archive(tmp_path: Path, name: str
 
 def label_studio(*results: dict[str, Any], **task: Any) -> list[dict[str, Any]]:
     size = {"original_width": 200, "original_height": 100}
-    return [{"id": 1, "data": {"image": "a.png"}, "annotations": [{"result": [size | one for one in results]}]} | task]
+    return [
+        {
+            "id": 1,
+            "data": {"image": "a.png"},
+            "annotations": [{"result": [size | one for one in results]}],
+        }
+        | task
+    ]
 
 
 def test_label_studio_joins_the_results_of_an_id(tmp_path: Path) -> None:
@@ -59,7 +66,12 @@ def test_label_studio_joins_the_results_of_an_id(tmp_path: Path) -> None:
     assert found.texts == ["two words", "", ""]
     assert found.objects.dont_care.tolist() == [False, True, False]
     corners = found.objects.outlines.ring(0).round(3).tolist()
-    assert corners == [[20, 20], [71.962, 50], [69.462, 54.33], [17.5, 24.33]]  # about the upper left corner
+    assert corners == [
+        [20, 20],
+        [71.962, 50],
+        [69.462, 54.33],
+        [17.5, 24.33],
+    ]  # about the upper left corner
     assert rounded(found)[1:] == [[20, 10, 100, 50], [90, 40, 110, 60]]
     assert found.source.warnings == (
         f"{path}: 1 circle, ellipse or mask taken for its bounding box",
@@ -94,7 +106,9 @@ def test_label_studio_reads_the_first_annotation_that_was_not_cancelled(tmp_path
         ({}, "1"),
     ],
 )
-def test_label_studio_names_images_by_their_files(tmp_path: Path, data: dict[str, str], name: str) -> None:
+def test_label_studio_names_images_by_their_files(
+    tmp_path: Path, data: dict[str, str], name: str
+) -> None:
     tasks = label_studio({"value": {"x": 1, "y": 2, "width": 3, "height": 4}}, data=data)
     assert read(saved(tmp_path / "t.json", tasks)).source.names == [name]
 
@@ -113,9 +127,18 @@ def test_label_studio_without_sizes_is_in_fractions(tmp_path: Path) -> None:
 
 def test_label_studio_minimal(tmp_path: Path) -> None:
     shape = {"x": 1, "y": 2, "width": 3, "height": 4, "original_width": 200, "original_height": 100}
-    task = {"image": "/d/a.png", "id": 1, "bbox": [shape, shape | {"x": 50}], "transcription": ["one", "###"]}
+    task = {
+        "image": "/d/a.png",
+        "id": 1,
+        "bbox": [shape, shape | {"x": 50}],
+        "transcription": ["one", "###"],
+    }
     found = read(saved(tmp_path / "t.json", [task | {"annotator": 1, "annotation_id": 2}]))
-    assert (found.source.format, found.source.names, found.texts) == ("label-studio", ["a"], ["one", "###"])
+    assert (found.source.format, found.source.names, found.texts) == (
+        "label-studio",
+        ["a"],
+        ["one", "###"],
+    )
     assert rounded(found) == [[2, 2, 8, 6], [100, 2, 106, 6]]
     assert found.objects.dont_care.tolist() == [False, True]
 
@@ -123,14 +146,28 @@ def test_label_studio_minimal(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("result", "fault"),
     [
-        ({"value": {"x": 1, "width": 3, "height": 4}}, "value: a shape without x and y; expected both, in percent"),
-        ({"value": {"x": "1", "y": 2}}, "value.x: '1'; expected a finite number (at most 1e12 in magnitude)"),
+        (
+            {"value": {"x": 1, "width": 3, "height": 4}},
+            "value: a shape without x and y; expected both, in percent",
+        ),
+        (
+            {"value": {"x": "1", "y": 2}},
+            "value.x: '1'; expected a finite number (at most 1e12 in magnitude)",
+        ),
         ({"value": {"points": [[1, 2], [3, 4]]}}, "2 vertices; expected three or more"),
-        ({"value": {"x": 1, "y": 2, "width": -3, "height": 4}}, "value: width -6, height 4; expected both at least 0"),
-        ({"image_rotation": 90, "value": {"x": 1, "y": 2, "width": 3, "height": 4}}, "turned by 90 degrees"),
+        (
+            {"value": {"x": 1, "y": 2, "width": -3, "height": 4}},
+            "value: width -6, height 4; expected both at least 0",
+        ),
+        (
+            {"image_rotation": 90, "value": {"x": 1, "y": 2, "width": 3, "height": 4}},
+            "turned by 90 degrees",
+        ),
     ],
 )
-def test_label_studio_faults_have_their_place(tmp_path: Path, result: dict[str, Any], fault: str) -> None:
+def test_label_studio_faults_have_their_place(
+    tmp_path: Path, result: dict[str, Any], fault: str
+) -> None:
     (found,) = read(saved(tmp_path / "t.json", label_studio(result))).faults
     assert found.startswith("[0].annotations[0].result[0]")
     assert fault in found
@@ -139,9 +176,18 @@ def test_label_studio_faults_have_their_place(tmp_path: Path, result: dict[str, 
 def test_cvat(tmp_path: Path) -> None:
     path = saved(tmp_path / "annotations.xml", seed("cvat"))
     found = read(path)
-    assert (found.source.names, found.images.sizes.tolist()) == (["img_1", "img_2"], [[480, 640], [10, 10]])
-    assert (found.texts, found.objects.dont_care.tolist()) == (["one", "", ""], [False, True, False])
-    assert found.objects.outlines.ring(0).mean(axis=0).round(6).tolist() == [35, 20]  # turned about its centre
+    assert (found.source.names, found.images.sizes.tolist()) == (
+        ["img_1", "img_2"],
+        [[480, 640], [10, 10]],
+    )
+    assert (found.texts, found.objects.dont_care.tolist()) == (
+        ["one", "", ""],
+        [False, True, False],
+    )
+    assert found.objects.outlines.ring(0).mean(axis=0).round(6).tolist() == [
+        35,
+        20,
+    ]  # turned about its centre
     assert found.objects.outlines.ring(0)[0].round(3).tolist() == [18.535, -1.305]
     assert rounded(found)[1:] == [[1.5, 2, 30, 50], [45, 54, 55, 66]]
     assert found.source.warnings == (
@@ -173,10 +219,15 @@ def test_cvat(tmp_path: Path) -> None:
 def test_cvat_faults(tmp_path: Path, old: str, new: str, fault: str) -> None:
     text = seed("cvat").replace(old, new, 1)
     if old == "img_2":
-        assert read(saved(tmp_path / "annotations.xml", text)).source.names == ["a/img_1", "b/img_1"]
+        assert read(saved(tmp_path / "annotations.xml", text)).source.names == [
+            "a/img_1",
+            "b/img_1",
+        ]
         return
     found = read(saved(tmp_path / "annotations.xml", text), "det")
-    assert fault in f"annotations.xml{found.faults[0].removeprefix(str(tmp_path / 'annotations.xml'))}"
+    assert (
+        fault in f"annotations.xml{found.faults[0].removeprefix(str(tmp_path / 'annotations.xml'))}"
+    )
 
 
 def test_cvat_pictures_of_the_same_name_in_other_subsets(tmp_path: Path) -> None:
@@ -191,7 +242,12 @@ def test_via(tmp_path: Path, name: str) -> None:
     path = saved(tmp_path / f"via{ENDINGS.get(name, '.json')}", seed(name))
     found = read(path)
     assert (found.source.names, found.faults) == (["a", "b"], [])
-    assert rounded(found)[:4] == [[10, 10, 60, 30], [1, 1, 20, 30], [43, 53, 57, 67], [43.691, 55.735, 56.309, 64.265]]
+    assert rounded(found)[:4] == [
+        [10, 10, 60, 30],
+        [1, 1, 20, 30],
+        [43, 53, 57, 67],
+        [43.691, 55.735, 56.309, 64.265],
+    ]
     assert found.texts[0] == ("w" if name == "via" else "a, b")
     assert np.diff(found.objects.offsets).tolist() == ([4, 1] if name == "via" else [4, 0])
     assert found.source.warnings == (
@@ -210,8 +266,12 @@ def test_via_3(tmp_path: Path) -> None:
 
 def test_via_faults(tmp_path: Path) -> None:
     (fault,) = read(saved(tmp_path / "via.json", seed("via").replace('"r": 7', '"q": 7'))).faults
-    assert fault.startswith("_via_img_metadata.a.jpg12.regions[2].shape_attributes.r: no r in a circle")
-    (fault,) = read(saved(tmp_path / "via.csv", seed("via-csv").replace('""r"": 7', '""q"": 7'))).faults
+    assert fault.startswith(
+        "_via_img_metadata.a.jpg12.regions[2].shape_attributes.r: no r in a circle"
+    )
+    (fault,) = read(
+        saved(tmp_path / "via.csv", seed("via-csv").replace('""r"": 7', '""q"": 7'))
+    ).faults
     assert fault.endswith("via.csv:4: no r in a circle; expected a number")
 
 
@@ -219,7 +279,9 @@ def test_labelme_xml(tmp_path: Path) -> None:
     found = read(saved(tmp_path / "img_1.xml", seed("labelme-xml")))
     assert (found.source.names, found.images.sizes.tolist()) == (["img_1"], [[480, 640]])
     assert (found.texts, rounded(found)) == (["word", "m"], [[10, 10, 60.5, 30], [1, 2, 30, 40]])
-    (fault,) = read(saved(tmp_path / "img_1.xml", seed("labelme-xml").replace("<x>60.5</x>", "<x/>"))).faults
+    (fault,) = read(
+        saved(tmp_path / "img_1.xml", seed("labelme-xml").replace("<x>60.5</x>", "<x/>"))
+    ).faults
     assert "x = ''; expected a finite number" in fault
 
 
@@ -230,7 +292,10 @@ def test_rects(tmp_path: Path) -> None:
         *("rects", ["字", "###"]),
         [False, True],
     )
-    assert (characters.texts, characters.objects.dont_care.tolist()) == (["字", "字"], [False, True])
+    assert (characters.texts, characters.objects.dont_care.tolist()) == (
+        ["字", "字"],
+        [False, True],
+    )
 
 
 def test_ufo(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Folders and .zip archives: what is listed, in which order, under which names, and everything that is refused."""
+"""Folders and .zip archives: what is listed, in which order, under which
+names, and everything that is refused.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,13 @@ def patched(path: Path, field: tuple[int, str], value: int) -> Path:
 
 def contents(path: Path) -> dict[str, bytes]:
     entries = archive.open_entries(path)
-    return dict(zip([entry.image for entry in entries.entries], entries.read_many(entries.entries), strict=True))
+    return dict(
+        zip(
+            [entry.image for entry in entries.entries],
+            entries.read_many(entries.entries),
+            strict=True,
+        )
+    )
 
 
 def images(path: Path) -> list[str]:
@@ -80,13 +88,29 @@ def test_folder_and_archive_agree(tmp_path: Path, method: int) -> None:
 def test_entries_are_read_in_the_order_asked_for(tmp_path: Path) -> None:
     for path in (zipped(tmp_path / "a.zip", FILES), unzipped(tmp_path / "a", FILES)):
         entries = archive.open_entries(path)
-        assert list(entries.read_many(entries.entries[::-1])) == [b"ten", b"", FILES["deep/gt_img_1.txt"]]
+        assert list(entries.read_many(entries.entries[::-1])) == [
+            b"ten",
+            b"",
+            FILES["deep/gt_img_1.txt"],
+        ]
         assert entries.read(entries.entries[2]) == b"ten"
 
 
 @settings(deadline=None, derandomize=True, max_examples=25)
 @given(
-    st.permutations(["img_1", "img_2", "img_10", "img_10a", "img_010", "a", "b2c10", "b10c2", "999999999999999999999"])
+    st.permutations(
+        [
+            "img_1",
+            "img_2",
+            "img_10",
+            "img_10a",
+            "img_010",
+            "a",
+            "b2c10",
+            "b10c2",
+            "999999999999999999999",
+        ]
+    )
 )
 def test_order_is_natural_and_does_not_depend_on_the_archive(names: list[str]) -> None:
     expected = [
@@ -107,7 +131,9 @@ def test_order_is_natural_and_does_not_depend_on_the_archive(names: list[str]) -
         (["no\u00e9l \u65e5\u672c.txt"], ["no\u00e9l \u65e5\u672c"]),
     ],
 )
-def test_images_are_named_without_prefix_and_ending(tmp_path: Path, names: list[str], expected: list[str]) -> None:
+def test_images_are_named_without_prefix_and_ending(
+    tmp_path: Path, names: list[str], expected: list[str]
+) -> None:
     packed = zipped(tmp_path / "a.zip", dict.fromkeys(names, b"x"))
     assert images(packed) == expected
     assert images(unzipped(tmp_path / "a", dict.fromkeys(names, b"x"))) == expected
@@ -121,7 +147,9 @@ def test_a_name_in_utf8_without_the_flag_is_read_as_utf8(tmp_path: Path) -> None
 
 
 def test_a_name_that_is_not_utf8_is_read_in_the_code_page_of_archives(tmp_path: Path) -> None:
-    """Byte 82 is an accented e in code page 437, which names without the flag are in (APPNOTE, appendix D)."""
+    """Byte 82 is an accented e in code page 437, which names without the flag
+    are in (APPNOTE, appendix D).
+    """
     path = zipped(tmp_path / "a.zip", {"X_1.txt": b"x"})
     path.write_bytes(path.read_bytes().replace(b"X_1.txt", b"\x82_1.txt"))
     assert images(path) == ["\u00e9_1"]
@@ -134,11 +162,17 @@ def test_clutter_is_passed_over_and_other_files_are_reported(tmp_path: Path) -> 
     for path in (zipped(tmp_path / "a.zip", files), unzipped(tmp_path / "a", files)):
         assert images(path) == ["1"]
         (warning,) = archive.open_entries(path).warnings
-        assert warning == f"{path}: 4 files that are not .txt were left out: '1.json', '2.json', '3.json', ..."
+        assert (
+            warning
+            == f"{path}: 4 files that are not .txt were left out: '1.json', '2.json', '3.json', ..."
+        )
 
 
 def test_a_list_of_classes_is_no_image(tmp_path: Path) -> None:
-    for path in (zipped(tmp_path / "a.zip", {"labels/classes.txt": b"text", "labels/1.txt": b"x"}), tmp_path / "b"):
+    for path in (
+        zipped(tmp_path / "a.zip", {"labels/classes.txt": b"text", "labels/1.txt": b"x"}),
+        tmp_path / "b",
+    ):
         if path.name == "b":
             unzipped(path, {"Classes.txt": b"text", "1.txt": b"x", "my_classes.txt": b"x"})
         entries = archive.open_entries(path)
@@ -172,11 +206,15 @@ def test_names_that_leave_the_result_folder_are_faults(tmp_path: Path, name: str
 
 
 def test_two_entries_of_one_image_are_a_fault(tmp_path: Path) -> None:
-    (fault,) = bad_names(zipped(tmp_path / "a.zip", {"gt_1.txt": b"", "res_1.txt": b"", "2.txt": b""}))
+    (fault,) = bad_names(
+        zipped(tmp_path / "a.zip", {"gt_1.txt": b"", "res_1.txt": b"", "2.txt": b""})
+    )
     assert "entry 'res_1.txt' is of image '1', as entry 'gt_1.txt' is" in fault
 
 
-def test_nothing_is_written_when_an_archive_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_written_when_an_archive_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
     monkeypatch.chdir(inner)
@@ -201,7 +239,9 @@ def test_encrypted_entries_are_refused(tmp_path: Path, flag: int) -> None:
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_other_packing_methods_are_refused(tmp_path: Path, method: int) -> None:
-    assert f"packed by method {method};" in refusal(zipped(tmp_path / "a.zip", {"gt_1.txt": b"x" * 99}, method))
+    assert f"packed by method {method};" in refusal(
+        zipped(tmp_path / "a.zip", {"gt_1.txt": b"x" * 99}, method)
+    )
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
@@ -248,7 +288,9 @@ def test_any_changed_byte_is_harmless_or_refused(
     tmp_path_factory: pytest.TempPathFactory, at: int, change: int
 ) -> None:
     path = tmp_path_factory.mktemp("zip") / "a.zip"
-    data = bytearray(zipped(path, {"gt_1.txt": b"1,2,3,4\n" * 9, "gt_2.txt": b"5,6,7,8"}).read_bytes())
+    data = bytearray(
+        zipped(path, {"gt_1.txt": b"1,2,3,4\n" * 9, "gt_2.txt": b"5,6,7,8"}).read_bytes()
+    )
     data[at % len(data)] ^= change
     path.write_bytes(data)
     try:
@@ -352,7 +394,9 @@ def test_zip64_and_data_before_the_archive_are_read(tmp_path: Path) -> None:
     assert contents(path) == {"1": b"1,2,3,4"}
 
 
-@pytest.mark.parametrize(("offset", "change", "reason"), [(6, b"\x6e", "zip file version"), (8, b"\x00\x08", "codec")])
+@pytest.mark.parametrize(
+    ("offset", "change", "reason"), [(6, b"\x6e", "zip file version"), (8, b"\x00\x08", "codec")]
+)
 def test_what_zipfile_raises_besides_its_own_error_is_reported(
     tmp_path: Path, offset: int, change: bytes, reason: str
 ) -> None:
@@ -370,7 +414,9 @@ def test_what_zipfile_raises_besides_its_own_error_is_reported(
 def test_an_offset_that_older_versions_of_zipfile_seek_unchecked_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first releases of Python 3.11 hand it on to `seek`, which raises ValueError, however far before the file."""
+    """The first releases of Python 3.11 hand it on to `seek`, which raises
+    ValueError, however far before the file.
+    """
 
     def beyond_an_offset(*_: object) -> None:
         with (tmp_path / "a.zip").open("rb") as file:
@@ -378,5 +424,7 @@ def test_an_offset_that_older_versions_of_zipfile_seek_unchecked_is_reported(
 
     (tmp_path / "a.zip").write_bytes(b"PK\x05\x06" + bytes(18))
     monkeypatch.setattr(zipfile, "ZipFile", beyond_an_offset)
-    with pytest.raises(InputError, match=r"a\.zip: the archive is damaged \(.*\); pack or download it again"):
+    with pytest.raises(
+        InputError, match=r"a\.zip: the archive is damaged \(.*\); pack or download it again"
+    ):
         stored_files(tmp_path / "a.zip")

@@ -1,4 +1,6 @@
-"""Boxes of vision-language models: their order and scale are declared, or evident, or refused; never guessed."""
+"""Boxes of vision-language models: their order and scale are declared, or
+evident, or refused; never guessed.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,21 @@ def written(path: Path, value: Any) -> Path:
     return path
 
 
-def boxes(path: Path, coordinates: str | None = None) -> tuple[list[list[float]], bool, tuple[str, ...]]:
-    """What is read as detections: the boxes, whether they are fractions of the page, and warnings."""
+def boxes(
+    path: Path, coordinates: str | None = None
+) -> tuple[list[list[float]], bool, tuple[str, ...]]:
+    """What is read as detections: the boxes, whether they are fractions of
+    the page, and warnings.
+    """
     source = open_source(path, "det", FaultLog(), None, InputOptions(coordinates=coordinates))
     assert source.format == "chat-boxes"
     images = source.content.read()
     assert not images.faults.count
-    return np.round(images.objects.boxes, 6).tolist(), images.in_fractions is not None, source.warnings
+    return (
+        np.round(images.objects.boxes, 6).tolist(),
+        images.in_fractions is not None,
+        source.warnings,
+    )
 
 
 @pytest.mark.parametrize(
@@ -49,7 +59,9 @@ def test_what_the_key_and_the_numbers_say_is_taken_with_a_warning(
     found, in_fractions, warnings = boxes(written(tmp_path / "a.json", [item]))
     assert (found, in_fractions) == ([box], not coordinates.endswith("pixels"))
     (warning,) = warnings
-    assert f"boxes are read as {coordinates}, as the key {next(iter(item))} and the range" in warning
+    assert (
+        f"boxes are read as {coordinates}, as the key {next(iter(item))} and the range" in warning
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,8 +91,14 @@ def test_what_is_not_evident_is_refused(tmp_path: Path, items: Any) -> None:
         ("xyxy:pixels", [100, 200, 300, 400]),
     ],
 )
-def test_what_is_declared_is_taken_without_a_word(tmp_path: Path, coordinates: str, box: list[float]) -> None:
-    for items in ([{"bbox_2d": [100, 200, 300, 400]}], [{"box": [100, 200, 300, 400]}], [[100, 200, 300, 400]]):
+def test_what_is_declared_is_taken_without_a_word(
+    tmp_path: Path, coordinates: str, box: list[float]
+) -> None:
+    for items in (
+        [{"bbox_2d": [100, 200, 300, 400]}],
+        [{"box": [100, 200, 300, 400]}],
+        [[100, 200, 300, 400]],
+    ):
         path = written(tmp_path / "a.json", items)
         assert boxes(path, coordinates) == ([box], not coordinates.endswith("pixels"), ())
 
@@ -114,19 +132,32 @@ def test_results_of_coco_are_no_boxes_of_a_model(tmp_path: Path) -> None:
 def test_numbers_beyond_the_declared_scale_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "a.json", [[1, 2, 3, 1005]])
     assert boxes(path, "xyxy:1000")[0] == [[0.001, 0.002, 0.003, 1.005]]
-    with pytest.raises(InputError, match="from 1 to 1005; expected numbers from 0 to 1, as --coordinates xyxy:1"):
+    with pytest.raises(
+        InputError, match="from 1 to 1005; expected numbers from 0 to 1, as --coordinates xyxy:1"
+    ):
         boxes(path, "xyxy:1")
     with pytest.raises(InputError, match="from -5 to 4"):
         boxes(written(tmp_path / "b.json", [[-5, 2, 3, 4]]), "xyxy:4")
 
 
 def test_faults_have_their_place(tmp_path: Path) -> None:
-    items = [{"bbox_2d": [0, 0, 2000, 5]}, {"bbox_2d": [1, 2, 3]}, {"bbox_2d": [3, 2, 1, 4]}, {"label": "a"}, "b"]
+    items = [
+        {"bbox_2d": [0, 0, 2000, 5]},
+        {"bbox_2d": [1, 2, 3]},
+        {"bbox_2d": [3, 2, 1, 4]},
+        {"label": "a"},
+        "b",
+    ]
     found = read(written(tmp_path / "a.json", items), "det")
     assert found.faults == [
         "[1].bbox_2d: a list of 3; expected four numbers of a box",
-        "[2].bbox_2d: 3, 2, 1, 4, of which a side is below 0 as xyxy:pixels; expected the smaller coordinate first",
-        "[3]: no key 'bbox_2d' or 'box_2d' or 'bbox' or 'box' or 'bounding_box'; expected one of them, with four"
+        (
+            "[2].bbox_2d: 3, 2, 1, 4, of which a side is below 0 as xyxy:pixels; expected the"
+            " smaller"
+            " coordinate first"
+        ),
+        "[3]: no key 'bbox_2d' or 'box_2d' or 'bbox' or 'box' or 'bounding_box'; expected one of"
+        " them, with four"
         " numbers",
         "[4]: 'b'; expected a list [...]",
     ]
@@ -147,7 +178,9 @@ def test_coordinates_are_written_as_they_are_read() -> None:
 
 def test_validation_reports_what_agrees_with_the_ground_truth(tmp_path: Path) -> None:
     gt = folder(tmp_path / "gt", "20,10,100,40,word", "50,20,80,90,word")
-    det = folder(tmp_path / "det", "[[100, 100, 400, 500]]", "[[200, 250, 900, 400]]", suffix=".json")
+    det = folder(
+        tmp_path / "det", "[[100, 100, 400, 500]]", "[[200, 250, 900, 400]]", suffix=".json"
+    )
     (tmp_path / "pictures").mkdir()
     for k in (1, 2):
         Image.new("L", (200, 100)).save(tmp_path / "pictures" / f"{k}.png")
@@ -159,4 +192,6 @@ def test_validation_reports_what_agrees_with_the_ground_truth(tmp_path: Path) ->
     )
     assert "--coordinates yxyx:1000" in hint.advice
     assert validate(gt, det, images=tmp_path / "pictures", coordinates="yxyx:1000").passed
-    assert [one.kind for one in validate(gt, det).problems if one.kind == "coordinates"] == ["coordinates"]
+    assert [one.kind for one in validate(gt, det).problems if one.kind == "coordinates"] == [
+        "coordinates"
+    ]

@@ -22,7 +22,22 @@ from evaltex_cli.formats.files.image_names import leaves_result_folder
 from evaltex_cli.formats.files.text_lines import line_ends
 
 NAMES = (
-    *("img_1", "img_2", "7", "a b", "deep/er/img-3.jpg", "x", "_", "12x34", "1280", "3.5", "9/9", "été", "日本", "a,b"),
+    *(
+        "img_1",
+        "img_2",
+        "7",
+        "a b",
+        "deep/er/img-3.jpg",
+        "x",
+        "_",
+        "12x34",
+        "1280",
+        "3.5",
+        "9/9",
+        "été",
+        "日本",
+        "a,b",
+    ),
     *(
         "-1",
         ".x",
@@ -41,8 +56,34 @@ NAMES = (
         "\ufeffx",
     ),
 )
-SIZES = ("100,200", "720,960", "1,1", "007,8", "123456789,5", "1234567890,5", "0,5", "5,0", " 5,6", "5, 6", "5,6 ")
-ODD_SIZES = ("5.5,6", "5x6", "5 6", "5", "5,6,7", "a,5", "5,b", "+5,6", "1e3,2", "-1,2", ",", "5,,6", "٣,4")
+SIZES = (
+    "100,200",
+    "720,960",
+    "1,1",
+    "007,8",
+    "123456789,5",
+    "1234567890,5",
+    "0,5",
+    "5,0",
+    " 5,6",
+    "5, 6",
+    "5,6 ",
+)
+ODD_SIZES = (
+    "5.5,6",
+    "5x6",
+    "5 6",
+    "5",
+    "5,6,7",
+    "a,5",
+    "5,b",
+    "+5,6",
+    "1e3,2",
+    "-1,2",
+    ",",
+    "5,,6",
+    "٣,4",
+)
 GT_OBJECTS = (
     '1,1,"a",f,1,2,3,4',
     '2,1,"",t,1,2,3,4',
@@ -50,13 +91,22 @@ GT_OBJECTS = (
     "4,1,plain,f,1,2,3,4",
     ' 5,1,"x",f,1,2,3,4',
 )
-DET_OBJECTS = ('1,"a",1,2,3,4', '2,"",1,2,3,4', "3,plain,1,2,3,4", '4 ,"x",1,2,3,4', "1,2,3,4", '5,1,"a",f,1,2,3,4')
+DET_OBJECTS = (
+    '1,"a",1,2,3,4',
+    '2,"",1,2,3,4',
+    "3,plain,1,2,3,4",
+    '4 ,"x",1,2,3,4',
+    "1,2,3,4",
+    '5,1,"a",f,1,2,3,4',
+)
 BLANKS = ("", "", "", " ", "\t", "\r")
 
 
 @st.composite
 def files(draw: st.DrawFn, side: Side) -> bytes:
-    """Images in the plain form with oddities among them: lines left out, doubled, exchanged, of any kind anywhere."""
+    """Images in the plain form with oddities among them: lines left out,
+    doubled, exchanged, of any kind anywhere.
+    """
     objects = GT_OBJECTS if side == "gt" else DET_OBJECTS
     oddity = draw(st.sampled_from((0, 0.05, 0.3)))
     anything = st.sampled_from((*NAMES, *SIZES, *ODD_SIZES, *GT_OBJECTS, *DET_OBJECTS, *BLANKS))
@@ -65,7 +115,9 @@ def files(draw: st.DrawFn, side: Side) -> bytes:
     for k in range(draw(st.integers(0, 8))):
         image = [f"img_{k}" if generator.random() < 0.7 else generator.choice(NAMES)]
         image += [generator.choice(SIZES[:3])] * (side == "gt")
-        image += generator.choices(objects[:2] if generator.random() < 0.7 else objects, k=generator.randrange(4))
+        image += generator.choices(
+            objects[:2] if generator.random() < 0.7 else objects, k=generator.randrange(4)
+        )
         image += [""] * generator.randrange(3)
         for line in image:
             if generator.random() >= oddity:
@@ -73,7 +125,11 @@ def files(draw: st.DrawFn, side: Side) -> bytes:
             else:
                 lines += [draw(anything) for _ in range(generator.randrange(3))]
     newline = draw(st.sampled_from(("\n", "\n", "\r\n")))
-    text = draw(st.sampled_from(("", "", "\ufeff"))) + newline.join(lines) + draw(st.sampled_from((newline, "")))
+    text = (
+        draw(st.sampled_from(("", "", "\ufeff")))
+        + newline.join(lines)
+        + draw(st.sampled_from((newline, "")))
+    )
     return text.encode() + draw(st.sampled_from((b"", b"", b"", b"\xe9t\xe9\n")))
 
 
@@ -87,10 +143,21 @@ def indexed(paths: list[Path], side: Side) -> tuple[object, ...]:
     source = evaltex_txt.index_files(paths[0], paths, side, log)
     reader = source.content
     assert isinstance(reader, evaltex_txt.Reader)
-    columns = (reader.sizes, reader.start, reader.weights, reader.line, reader.file, reader.checksum, reader.head)
+    columns = (
+        reader.sizes,
+        reader.start,
+        reader.weights,
+        reader.line,
+        reader.file,
+        reader.checksum,
+        reader.head,
+    )
     found = [column.tolist() for column in columns]
     contents = [path.read_bytes() for path in paths]
-    texts = [contents[k][start : start + weight] for k, start, weight in zip(found[4], found[1], found[2], strict=True)]
+    texts = [
+        contents[k][start : start + weight]
+        for k, start, weight in zip(found[4], found[1], found[2], strict=True)
+    ]
     assert found[5] == [zlib.crc32(text) for text in texts]
     return [*source.names], found, source.sha256, source.warnings, log.count, log.shown
 
@@ -111,7 +178,9 @@ def assert_same_one_by_one(paths: list[Path], side: Side) -> None:
 def test_bulk_finds_what_single_lines_say(
     tmp_path_factory: pytest.TempPathFactory, side: Side, data: st.DataObject
 ) -> None:
-    """Names, sizes, places, line numbers and faults, in one file or several, wherever parts are cut."""
+    """Names, sizes, places, line numbers and faults, in one file or several,
+    wherever parts are cut.
+    """
     folder = tmp_path_factory.getbasetemp()
     paths = []
     for k, content in enumerate(data.draw(st.lists(files(side), min_size=1, max_size=2))):
@@ -127,14 +196,18 @@ def test_bulk_finds_what_single_lines_say(
 def test_names_and_texts_are_where_the_index_says(
     tmp_path_factory: pytest.TempPathFactory, side: Side, data: st.DataObject
 ) -> None:
-    """Each image's place is the line of its name, and its text begins with the line of its number."""
+    """Each image's place is the line of its name, and its text begins with
+    the line of its number.
+    """
     paths, lines = [], {}
     for k, content in enumerate(data.draw(st.lists(files(side), min_size=1, max_size=2))):
         paths.append(tmp_path_factory.getbasetemp() / f"{side}-{k}.txt")
         paths[-1].write_bytes(content)
         lines[str(paths[-1])] = content.split(b"\n")
     source = evaltex_txt.index_files(paths[0], paths, side, FaultLog())
-    for name, place, text in zip(source.names, source.content.places(), source.content.texts(), strict=True):
+    for name, place, text in zip(
+        source.names, source.content.places(), source.content.texts(), strict=True
+    ):
         assert isinstance(place.at, Position)
         line = lines[place.file][place.at.line - 1].decode("utf-8", "replace")
         assert name == (line.removeprefix("\ufeff") if place.at.line == 1 else line).strip()
@@ -144,8 +217,12 @@ def test_names_and_texts_are_where_the_index_says(
 
 @pytest.mark.parametrize("part", [1 << 20, 60, 7, 1])
 @pytest.mark.parametrize("side", ["gt", "det"])
-def test_the_index_says_which_images_may_have_polygons(side: Side, part: int, tmp_path: Path) -> None:
-    """Two commas more than a box needs: of vertices or a transcription, in a plain line or in one taken by itself."""
+def test_the_index_says_which_images_may_have_polygons(
+    side: Side, part: int, tmp_path: Path
+) -> None:
+    """Two commas more than a box needs: of vertices or a transcription, in a
+    plain line or in one taken by itself.
+    """
     lead, flag = ("1,1,", ",f") if side == "gt" else ("1,", "")
     box = f'{lead}"a,b"{flag},1,2,3,4\n'
     objects = {
@@ -158,13 +235,20 @@ def test_the_index_says_which_images_may_have_polygons(side: Side, part: int, tm
         "last": box,
     }
     path = tmp_path / "file.txt"
-    path.write_text("".join(f"{name}\n{'10,10' * (side == 'gt')}\n{lines}" for name, lines in objects.items()))
+    path.write_text(
+        "".join(f"{name}\n{'10,10' * (side == 'gt')}\n{lines}" for name, lines in objects.items())
+    )
     log = FaultLog()
-    with patch.object(evaltex_index, "PART_BYTES", part), patch.object(evaltex_txt, "BLOCK_BYTES", max(part, 20)):
+    with (
+        patch.object(evaltex_index, "PART_BYTES", part),
+        patch.object(evaltex_txt, "BLOCK_BYTES", max(part, 20)),
+    ):
         source = evaltex_txt.index(path, side, log)
     assert not log.count
     assert source.polygons is not None
-    assert source.polygons.tolist() == [name in ("polygon", "commas", "odd polygon") for name in source.names]
+    assert source.polygons.tolist() == [
+        name in ("polygon", "commas", "odd polygon") for name in source.names
+    ]
 
 
 def test_an_odd_object_line_belongs_to_an_image_found_in_bulk(tmp_path: Path) -> None:
@@ -179,15 +263,19 @@ def test_an_odd_object_line_belongs_to_an_image_found_in_bulk(tmp_path: Path) ->
 
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("side", ["gt", "det"])
-def test_files_as_they_are_written_are_indexed_in_bulk(side: Side, newline: bytes, tmp_path: Path) -> None:
-    """All but the first image, be there blank lines or images without objects; else the test above were empty."""
+def test_files_as_they_are_written_are_indexed_in_bulk(
+    side: Side, newline: bytes, tmp_path: Path
+) -> None:
+    """All but the first image, be there blank lines or images without
+    objects; else the test above were empty.
+    """
     names = [b"img_1", b"a b/c-1.jpg", b"7", b"x", b"_y.z"]
     lines = []
     for k, name in enumerate(names):
         lines += [name, *([b"720,%d" % (k + 1)] * (side == "gt"))]
-        lines += [b'1,1,"a",f,1,2,3,4' if side == "gt" else b'1,"a",1,2,3,4'] * (0 if name == b"7" else 2) + [b""] * (
-            k % 3
-        )
+        lines += [b'1,1,"a",f,1,2,3,4' if side == "gt" else b'1,"a",1,2,3,4'] * (
+            0 if name == b"7" else 2
+        ) + [b""] * (k % 3)
     data = np.frombuffer(newline.join(lines) + newline, np.uint8)
     ends = line_ends(data)
     found = evaltex_bulk.plain_images(data, np.append(0, ends[:-1] + 1), ends, side)

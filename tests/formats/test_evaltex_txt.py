@@ -1,4 +1,6 @@
-"""EvaLTex files: the bulk tokeniser against the exact parser, every fault in full, whatever the file's form."""
+"""EvaLTex files: the bulk tokeniser against the exact parser, every fault in
+full, whatever the file's form.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,41 @@ from evaltex_cli.records import offsets_of
 GT = 'img_1\n100,200\n1,7,"Tiredness",f,10,20,30,40\n2,7,"",t,50,60,5,5\n'
 DET = 'img_1\n1,"",10,20,30,40\n'
 NUMBERS = ("0", "5", "12", "3.5", ".5", "7.", "-4", "+6", "1e2", "2E-1", "-0", "007", "1e11")
-ODD_NUMBERS = ("", " 8 ", "nan", "inf", "-inf", "1e400", "2e12", "1_0", "0x1", "--5", "5-", "1-2", "e5", "1e", "٣", "a")
-TEXTS = ("", "a", "kills", "1,2,3,4", 'say "hi"', '"', ",", "a,b", "日本", "\\", "'", '",f,1,2,3,4', "12", "f", "\t")
+ODD_NUMBERS = (
+    "",
+    " 8 ",
+    "nan",
+    "inf",
+    "-inf",
+    "1e400",
+    "2e12",
+    "1_0",
+    "0x1",
+    "--5",
+    "5-",
+    "1-2",
+    "e5",
+    "1e",
+    "٣",
+    "a",
+)
+TEXTS = (
+    "",
+    "a",
+    "kills",
+    "1,2,3,4",
+    'say "hi"',
+    '"',
+    ",",
+    "a,b",
+    "日本",
+    "\\",
+    "'",
+    '",f,1,2,3,4',
+    "12",
+    "f",
+    "\t",
+)
 
 
 def read(path: Path, side: Side) -> tuple[list[str], ReadImages]:
@@ -51,16 +86,24 @@ def faults(tmp_path: Path, gt: str | bytes, det: str | bytes = DET) -> list[str]
     return []
 
 
-# Bulk and exact ------------------------------------------------------------------------------------------------------
+# Bulk and exact -----------------------------------------------------------------------------------
 
 
 @st.composite
 def lines(draw: st.DrawFn, side: Side) -> str:
-    """A line near the format: fields regular or odd, some missing, some too many, quotes where they belong or not."""
+    """A line near the format: fields regular or odd, some missing, some too
+    many, quotes where they belong or not.
+    """
     odd = draw(st.booleans())
     number = st.sampled_from(NUMBERS + ODD_NUMBERS if odd else NUMBERS)
-    whole = st.sampled_from(("1", "22", "0", "345678") + (("-3", "+4", "1.0", "", "9" * 18, "9" * 19) if odd else ()))
-    leading = draw(st.lists(whole, min_size=1, max_size=3)) if odd else [draw(whole) for _ in range(1 + (side == "gt"))]
+    whole = st.sampled_from(
+        ("1", "22", "0", "345678") + (("-3", "+4", "1.0", "", "9" * 18, "9" * 19) if odd else ())
+    )
+    leading = (
+        draw(st.lists(whole, min_size=1, max_size=3))
+        if odd
+        else [draw(whole) for _ in range(1 + (side == "gt"))]
+    )
     text = draw(st.sampled_from(TEXTS))
     text = text if odd and draw(st.booleans()) else f'"{text}"'
     flag = draw(st.sampled_from(("t", "f", "x", " t", "") if odd else ("t", "f")))
@@ -99,7 +142,9 @@ def exactly(text: str, side: Side) -> ParsedLine | None:
 @given(data=st.data())
 @settings(deadline=None, derandomize=True, max_examples=400)
 def test_bulk_says_what_the_exact_parser_says(side: Side, data: st.DataObject) -> None:
-    """Of every line that the bulk tokeniser takes; and it leaves lines that begin as others do to the index."""
+    """Of every line that the bulk tokeniser takes; and it leaves lines that
+    begin as others do to the index.
+    """
     texts = data.draw(st.lists(lines(side), min_size=1, max_size=8))
     taken = in_bulk(texts, side)
     for line, found in taken.items():
@@ -107,7 +152,9 @@ def test_bulk_says_what_the_exact_parser_says(side: Side, data: st.DataObject) -
     buffer = np.frombuffer("".join(f"{text}\n" for text in texts).encode(), np.uint8)
     starts = np.concatenate([[0], line_ends(buffer)[:-1] + 1])
     at_a_glance = re.compile('[0-9]{1,18},[0-9]{1,18},"' if side == "gt" else '[0-9]{1,18},"')
-    for text, usual in zip(texts, evaltex_bulk.usual_object_lines(buffer, starts, side).tolist(), strict=True):
+    for text, usual in zip(
+        texts, evaltex_bulk.usual_object_lines(buffer, starts, side).tolist(), strict=True
+    ):
         assert usual == bool(at_a_glance.match(text)), text
         assert not usual or is_object_line(text.strip(), side), text
 
@@ -116,7 +163,11 @@ def test_bulk_says_what_the_exact_parser_says(side: Side, data: st.DataObject) -
 def test_bulk_takes_the_lines_that_files_are_made_of(side: Side) -> None:
     """Else all of this would be slow, and the test above empty."""
     texts = ['1,"",1,2,3,4', '20,"kills, 1",1.5,-2,31,4', '3,"é",0,0,9,0,9,9'] * 3
-    texts = [text.replace(",", ",5,", 1).replace('",', '",f,') for text in texts] if side == "gt" else texts
+    texts = (
+        [text.replace(",", ",5,", 1).replace('",', '",f,') for text in texts]
+        if side == "gt"
+        else texts
+    )
     assert list(in_bulk(texts, side)) == list(range(9))
 
 
@@ -134,7 +185,7 @@ def test_quotes_in_another_field_are_not_taken_in_bulk(side: Side, line: str) ->
     assert in_bulk([line], side) == {}
 
 
-# The file's form -----------------------------------------------------------------------------------------------------
+# The file's form ----------------------------------------------------------------------------------
 
 
 def columns(path: Path, side: Side) -> tuple[object, ...]:
@@ -146,7 +197,10 @@ def columns(path: Path, side: Side) -> tuple[object, ...]:
 
 
 LONG = "".join(
-    f'img_{k}\n{100 + k},200\n1,1,"Ünï, {k}",f,{k},2,3,4\n7,1,plain,t,1,{k}.5,30,4\n3,1,"",f,0,0,9,0,{k + 1},9\n'
+    (
+        f'img_{k}\n{100 + k},200\n1,1,"Ünï,'
+        f' {k}",f,{k},2,3,4\n7,1,plain,t,1,{k}.5,30,4\n3,1,"",f,0,0,9,0,{k + 1},9\n'
+    )
     for k in range(9)
 )
 
@@ -163,7 +217,15 @@ LONG = "".join(
         lambda text: text[:-1],
         lambda text: "\ufeff" + text.replace("\n", "\r\n\r\n")[:-4],
     ],
-    ids=["lf", "bom", "crlf", "blank", "blank first", "no newline at the end", "bom, crlf, blank, no newline"],
+    ids=[
+        "lf",
+        "bom",
+        "crlf",
+        "blank",
+        "blank first",
+        "no newline at the end",
+        "bom, crlf, blank, no newline",
+    ],
 )
 def test_form_and_blocks_do_not_matter(
     tmp_path: Path, form: object, block: int, monkeypatch: pytest.MonkeyPatch
@@ -178,7 +240,9 @@ def test_form_and_blocks_do_not_matter(
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_windows_lines_are_read_in_bulk_too(tmp_path: Path, newline: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_windows_lines_are_read_in_bulk_too(
+    tmp_path: Path, newline: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     only_plain = replace(evaltex_txt._LINES["gt"], exact=lambda _: pytest.fail("read line by line"))
     monkeypatch.setitem(evaltex_txt._LINES, "gt", only_plain)
     path = tmp_path / "gt.txt"
@@ -217,7 +281,11 @@ def test_object_lines(tmp_path: Path, line: str, text: str, box: list[float]) ->
     path = tmp_path / "gt.txt"
     path.write_text(f"img\n10,10\n{line}\n", encoding="utf-8")
     objects = read(path, "gt")[1].objects
-    assert (objects.ids.tolist(), objects.regions.tolist(), objects.dont_care.tolist()) == ([1], [2], [False])
+    assert (objects.ids.tolist(), objects.regions.tolist(), objects.dont_care.tolist()) == (
+        [1],
+        [2],
+        [False],
+    )
     assert (list(objects.texts), objects.boxes.tolist()) == ([text], [box])
     assert (not objects.outlines.all_boxes) == (line.count(",") > 8 and "1,2,3,4" not in line)
 
@@ -252,7 +320,9 @@ def test_names_of_all_kinds(tmp_path: Path, name: str) -> None:
 
 @given(st.permutations(range(4)), st.permutations(range(4)))
 @settings(deadline=None, derandomize=True, max_examples=20)
-def test_order_of_images_may_differ(tmp_path_factory: pytest.TempPathFactory, one: list[int], other: list[int]) -> None:
+def test_order_of_images_may_differ(
+    tmp_path_factory: pytest.TempPathFactory, one: list[int], other: list[int]
+) -> None:
     folder = tmp_path_factory.mktemp("order")
     gt = [f'i{k}\n99,99\n1,1,"",f,{10 * k},0,8,8\n' for k in range(4)]
     det = [f'i{k}\n1,"",{10 * k},0,8,{k + 4}\n' for k in range(4)]
@@ -261,14 +331,20 @@ def test_order_of_images_may_differ(tmp_path_factory: pytest.TempPathFactory, on
     found = evaluate(folder / "gt.txt", folder / "det.txt", per_image=True)
     assert [image.name for image in found.images] == [f"i{k}" for k in one]
     assert found.totals["one_to_one"] == 4
-    assert [round(image.scores["recall"], 2) for image in found.images] == [[0.5, 0.63, 0.76, 0.88][k] for k in one]
+    assert [round(image.scores["recall"], 2) for image in found.images] == [
+        [0.5, 0.63, 0.76, 0.88][k] for k in one
+    ]
 
 
 def test_an_image_without_lines_or_without_mention_has_no_detections(tmp_path: Path) -> None:
     (tmp_path / "gt.txt").write_text(GT + 'b\n9,9\n\nc\n9,9\n1,1,"",f,1,1,2,2')
     (tmp_path / "det.txt").write_text("c\n\nb")
     found = evaluate(tmp_path / "gt.txt", tmp_path / "det.txt")
-    assert (found.totals["gt_objects"], found.totals["detections"], found.totals["missed"]) == (3, 0, 2)
+    assert (found.totals["gt_objects"], found.totals["detections"], found.totals["missed"]) == (
+        3,
+        0,
+        2,
+    )
     assert (found.det.missing, found.det.empty, found.gt.empty) == (1, 2, 1)
     assert found.warnings == [
         "1 of 3 images has no detections in det.txt",
@@ -280,11 +356,13 @@ def test_an_image_without_lines_or_without_mention_has_no_detections(tmp_path: P
 def test_empty_detections_are_a_warning(tmp_path: Path, empty: str) -> None:
     assert faults(tmp_path, GT, empty) == []
     found = evaluate(tmp_path / "gt.txt", tmp_path / "det.txt")
-    assert found.warnings == ["det.txt: no image in the detection file; every object counts as missed"]
+    assert found.warnings == [
+        "det.txt: no image in the detection file; every object counts as missed"
+    ]
     assert found.scores["recall"] == 0
 
 
-# Faults --------------------------------------------------------------------------------------------------------------
+# Faults -------------------------------------------------------------------------------------------
 
 _BEFORE = 'img_1\n100,200\n1,1,"",f,1,2,3,4\n'
 _FINITE = "expected a finite number (integer or decimal, at most 1e12 in magnitude)"
@@ -322,15 +400,26 @@ _COUNT = "expected x,y,width,height, or an even count of six or more: the vertic
         ("1,2,3,4", f"4 fields in '1,2,3,4'; {_LAYOUT}"),
         (
             '2,1,"word,f,1,2,3,4',
-            f"no closing quote and comma after the transcription in '2,1,\"word,f,1,2,3,4'; {_LAYOUT}",
+            (
+                "no closing quote and comma after the transcription in '2,1,\"word,f,1,2,3,4';"
+                f" {_LAYOUT}"
+            ),
         ),
-        ('1,1,"",f,1,2,3,4', "ID 1 again; expected IDs used once in an image (it stands in line 3 too)"),
-        ("img_1\n9,9", "image name 'img_1' again; expected image names used once (it stands in line 1 too)"),
+        (
+            '1,1,"",f,1,2,3,4',
+            "ID 1 again; expected IDs used once in an image (it stands in line 3 too)",
+        ),
+        (
+            "img_1\n9,9",
+            "image name 'img_1' again; expected image names used once (it stands in line 1 too)",
+        ),
     ],
 )
 def test_faults_of_the_ground_truth(tmp_path: Path, line: str, message: str) -> None:
     assert faults(tmp_path, f"{_BEFORE}\n{line}\n") == [f"gt.txt:5: {message}"]
-    assert faults(tmp_path, f"\ufeff{_BEFORE}\n{line}\n".replace("\n", "\r\n")) == [f"gt.txt:5: {message}"]
+    assert faults(tmp_path, f"\ufeff{_BEFORE}\n{line}\n".replace("\n", "\r\n")) == [
+        f"gt.txt:5: {message}"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -343,12 +432,19 @@ def test_faults_of_the_ground_truth(tmp_path: Path, line: str, message: str) -> 
         ("2,1,2,3,4", "5 fields in '2,1,2,3,4'; expected ID,\"transcription\",x,y,width,height"),
         (
             "2,a,9,1,2,3,4",
-            "an unquoted transcription that cannot be separated from the numbers in '2,a,9,1,2,3,4';"
+            "an unquoted transcription that cannot be separated from the numbers in"
+            " '2,a,9,1,2,3,4';"
             ' expected the transcription in double quotes: ID,"transcription",x,y,width,height',
         ),
         ('"",1,2,3,4', '5 fields in \'"",1,2,3,4\'; expected ID,"transcription",x,y,width,height'),
-        ('1,"",1,2,3,4', "ID 1 again; expected IDs used once in an image (it stands in line 2 too)"),
-        ("img_1", "image name 'img_1' again; expected image names used once (it stands in line 1 too)"),
+        (
+            '1,"",1,2,3,4',
+            "ID 1 again; expected IDs used once in an image (it stands in line 2 too)",
+        ),
+        (
+            "img_1",
+            "image name 'img_1' again; expected image names used once (it stands in line 1 too)",
+        ),
     ],
 )
 def test_faults_of_the_detections(tmp_path: Path, line: str, message: str) -> None:
@@ -358,27 +454,71 @@ def test_faults_of_the_detections(tmp_path: Path, line: str, message: str) -> No
 @pytest.mark.parametrize(
     ("gt", "messages"),
     [
-        ("", ["gt.txt: no image; expected at least one image name with its height,width and objects"]),
-        ("\n \n", ["gt.txt: no image; expected at least one image name with its height,width and objects"]),
+        (
+            "",
+            [
+                (
+                    "gt.txt: no image; expected at least one image name with its height,width and"
+                    " objects"
+                )
+            ],
+        ),
+        (
+            "\n \n",
+            [
+                (
+                    "gt.txt: no image; expected at least one image name with its height,width and"
+                    " objects"
+                )
+            ],
+        ),
         (
             '1,1,"",f,1,2,3,4\nimg_1\n9,9\n',
-            ["gt.txt:1: object line '1,1,\"\",f,1,2,3,4' before any image name; expected an image name"],
+            [
+                (
+                    "gt.txt:1: object line '1,1,\"\",f,1,2,3,4' before any image name; expected an"
+                    " image name"
+                )
+            ],
         ),
         (
             'img_1\n1,1,"a",f,1,2,3,4\n',
-            ["gt.txt:2: '1,1,\"a\",f,1,2,3,4'; expected the size line height,width of image 'img_1' (960,1280, say)"],
+            [
+                (
+                    "gt.txt:2: '1,1,\"a\",f,1,2,3,4'; expected the size line height,width of image"
+                    " 'img_1' (960,1280, say)"
+                )
+            ],
         ),
         (
             "img_1\nimg_2\n9,9\n",
-            ["gt.txt:2: 'img_2'; expected the size line height,width of image 'img_1' (960,1280, say)"],
+            [
+                (
+                    "gt.txt:2: 'img_2'; expected the size line height,width of image 'img_1'"
+                    " (960,1280,"
+                    " say)"
+                )
+            ],
         ),
-        ("img_1", ["gt.txt:1: the end of the file; expected the size line height,width of image 'img_1'"]),
-        ("img_1\n\n", ["gt.txt:3: the end of the file; expected the size line height,width of image 'img_1'"]),
+        (
+            "img_1",
+            ["gt.txt:1: the end of the file; expected the size line height,width of image 'img_1'"],
+        ),
+        (
+            "img_1\n\n",
+            ["gt.txt:3: the end of the file; expected the size line height,width of image 'img_1'"],
+        ),
         ("img_1\n0,5\n", ["gt.txt:2: '0,5'; expected a height and a width above 0"]),
         ("img_1\n5,-1\n", ["gt.txt:2: '5,-1'; expected a height and a width above 0"]),
         ("img_1\n5,x\n", [f"gt.txt:2: 'x'; {_FINITE}"]),
-        ("img_1\n960x1280\n", ["gt.txt:2: '960x1280'; expected the image's size, height,width, after its name"]),
-        ("img_1\n960,1280,3\n", ["gt.txt:2: '960,1280,3'; expected the image's size, height,width, after its name"]),
+        (
+            "img_1\n960x1280\n",
+            ["gt.txt:2: '960x1280'; expected the image's size, height,width, after its name"],
+        ),
+        (
+            "img_1\n960,1280,3\n",
+            ["gt.txt:2: '960,1280,3'; expected the image's size, height,width, after its name"],
+        ),
     ],
 )
 def test_faults_of_the_layout(tmp_path: Path, gt: str, messages: list[str]) -> None:
@@ -387,18 +527,25 @@ def test_faults_of_the_layout(tmp_path: Path, gt: str, messages: list[str]) -> N
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
 def test_text_of_wide_characters(tmp_path: Path, encoding: str) -> None:
-    expected = "gt.txt:1: byte 0xff, which is not UTF-8; expected text in UTF-8 (save the file in that encoding)"
+    expected = (
+        "gt.txt:1: byte 0xff, which is not UTF-8; expected text in UTF-8 (save the file in"
+        " that encoding)"
+    )
     assert faults(tmp_path, GT.encode(encoding))[0] == expected
 
 
 def test_a_picture_is_no_text(tmp_path: Path) -> None:
     (message,) = faults(tmp_path, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
-    assert message.startswith("gt.txt: a picture, which is not read; give label pictures as GT_IMG_DIR")
+    assert message.startswith(
+        "gt.txt: a picture, which is not read; give label pictures as GT_IMG_DIR"
+    )
 
 
 def test_text_that_is_not_utf8(tmp_path: Path) -> None:
     text = 'img_1\n9,9\n1,1,"caf\xe9",f,1,2,3,4\n'.encode("latin-1")
-    expected = "byte 0xe9, which is not UTF-8; expected text in UTF-8 (save the file in that encoding)"
+    expected = (
+        "byte 0xe9, which is not UTF-8; expected text in UTF-8 (save the file in that encoding)"
+    )
     assert faults(tmp_path, text) == [f"gt.txt:3: {expected}"]
 
 
@@ -427,7 +574,8 @@ def test_text_that_is_not_utf8(tmp_path: Path) -> None:
 def test_names_that_leave_the_result_folder(tmp_path: Path, name: str) -> None:
     assert leaves_result_folder(name)
     expected = (
-        "expected a name that stays in the result folder: no absolute path, drive letter, '..' or control character"
+        "expected a name that stays in the result folder: no absolute path, drive letter,"
+        " '..' or control character"
     )
     (message,) = faults(tmp_path, f"ok\n9,9\n{name}\n9,9\n", "")
     assert message.startswith("gt.txt:3: image name '")
@@ -464,11 +612,15 @@ def test_equal_faults_are_shown_once(tmp_path: Path) -> None:
     with pytest.raises(FaultsError) as refused:
         evaluate(tmp_path / "gt.txt", tmp_path / "det.txt")
     assert str(refused.value).replace(f"{tmp_path}/", "").split("\n") == [
-        "det.txt: image 'other_0', which the ground truth lacks; expected only image names of gt.txt",
+        (
+            "det.txt: image 'other_0', which the ground truth lacks; expected only image names of"
+            " gt.txt"
+        ),
         "  7 such faults, also 'other_1' and 'other_2'",
         "gt.txt:4: width 0; expected a width above 0",
         "  25 such faults, also at gt.txt:5 and gt.txt:6",
-        "7 of 8 images of the detections are not in the ground truth; are the two of one data set, and of the same part"
+        "7 of 8 images of the detections are not in the ground truth; are the two of one data set,"
+        " and of the same part"
         " of it?",
     ]
 
@@ -476,12 +628,16 @@ def test_equal_faults_are_shown_once(tmp_path: Path) -> None:
 def test_a_long_line_is_cut_in_the_message(tmp_path: Path) -> None:
     (message,) = faults(tmp_path, _BEFORE + f"2,1,{'x' * 5000},1,2,3,4\n")
     assert len(message) < 250
-    assert faults(tmp_path, _BEFORE + f'{"9" * 100_000},1,"",f,1,2,3,4\n')[0].startswith("gt.txt:4: ID '999")
+    assert faults(tmp_path, _BEFORE + f'{"9" * 100_000},1,"",f,1,2,3,4\n')[0].startswith(
+        "gt.txt:4: ID '999"
+    )
 
 
 @given(st.binary(max_size=200))
 @settings(deadline=None, derandomize=True, max_examples=150)
-def test_any_bytes_end_well_or_in_a_clear_message(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_any_bytes_end_well_or_in_a_clear_message(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
     path = tmp_path_factory.getbasetemp() / "bytes.txt"
     path.write_bytes(content)
     for side in ("gt", "det"):
@@ -495,11 +651,25 @@ def test_any_bytes_end_well_or_in_a_clear_message(tmp_path_factory: pytest.TempP
 
 @given(
     st.lists(
-        st.sampled_from(["img", "b", "9,9", '1,1,"a",f,1,2,3,4', '1,"b",1,2,3,4', "2,1,x,t,0,0,1", "", "5,,,,,", '"'])
+        st.sampled_from(
+            [
+                "img",
+                "b",
+                "9,9",
+                '1,1,"a",f,1,2,3,4',
+                '1,"b",1,2,3,4',
+                "2,1,x,t,0,0,1",
+                "",
+                "5,,,,,",
+                '"',
+            ]
+        )
     )
 )
 @settings(deadline=None, derandomize=True, max_examples=150)
-def test_any_lines_end_well_or_in_a_clear_message(tmp_path_factory: pytest.TempPathFactory, found: list[str]) -> None:
+def test_any_lines_end_well_or_in_a_clear_message(
+    tmp_path_factory: pytest.TempPathFactory, found: list[str]
+) -> None:
     path = tmp_path_factory.getbasetemp() / "lines.txt"
     path.write_text("\n".join(found))
     for side in ("gt", "det"):

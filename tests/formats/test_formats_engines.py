@@ -32,7 +32,10 @@ def shapes(path: Path, side: Side = "det") -> list[list[float]]:
     """The vertices of polygons, and the corners of boxes."""
     found = read(path, side)
     assert not found.faults
-    return [ring or box for ring, box in zip(found.flat_rings, found.objects.boxes.tolist(), strict=True)]
+    return [
+        ring or box
+        for ring, box in zip(found.flat_rings, found.objects.boxes.tolist(), strict=True)
+    ]
 
 
 def confidences(found: Read) -> list[float] | None:
@@ -44,7 +47,7 @@ def fault(path: Path, side: Side = "det", name: str | None = None) -> str:
     return only
 
 
-# PaddleOCR ------------------------------------------------------------------------------------------------------------
+# PaddleOCR ----------------------------------------------------------------------------------------
 
 
 def test_paddleocr_labels_are_dont_care_as_in_training(tmp_path: Path) -> None:
@@ -55,7 +58,10 @@ def test_paddleocr_labels_are_dont_care_as_in_training(tmp_path: Path) -> None:
         {"transcription": "*", "points": QUAD},
         {"transcription": "c", "points": QUAD, "illegibility": True},
     ]
-    path = written(tmp_path / "Label.txt", f"\ufeffset/img 1.v2.jpg\t{json.dumps(words)}\r\n\r\nset/img_2.png\t[]\r\n")
+    path = written(
+        tmp_path / "Label.txt",
+        f"\ufeffset/img 1.v2.jpg\t{json.dumps(words)}\r\n\r\nset/img_2.png\t[]\r\n",
+    )
     gt = read(path)
     assert (gt.source.format, list(gt.source.names)) == ("paddleocr", ["img 1.v2", "img_2"])
     assert gt.objects.dont_care.tolist() == [False, True, True, True, True]
@@ -69,7 +75,9 @@ def test_paddleocr_results_of_every_script(tmp_path: Path) -> None:
         {"points": QUAD, "transcription": "b", "recscore": 1},
     ]
     lines = [f"a.jpg\t{json.dumps([QUAD, QUAD])}", f"b.jpg\t{json.dumps(found)}"]
-    lines.append("c.jpg\t" + json.dumps({"ocr_info": [{"transcription": "c", "points": QUAD, "pred": "O"}]}))
+    lines.append(
+        "c.jpg\t" + json.dumps({"ocr_info": [{"transcription": "c", "points": QUAD, "pred": "O"}]})
+    )
     path = written(tmp_path / "system_results.txt", "\n".join(lines))
     assert shapes(path) == [FLAT] * 5
     found_again = read(path, "det")
@@ -80,7 +88,10 @@ def test_paddleocr_results_of_every_script(tmp_path: Path) -> None:
 def test_a_folder_of_ppocrlabel(tmp_path: Path) -> None:
     """The two files that PPOCRLabel writes beside the labels are left out, and said."""
     folder = tmp_path / "labelled"
-    written(folder / "Label.txt", f"labelled/a.jpg\t{json.dumps([{'transcription': 'a', 'points': QUAD}])}\n")
+    written(
+        folder / "Label.txt",
+        f"labelled/a.jpg\t{json.dumps([{'transcription': 'a', 'points': QUAD}])}\n",
+    )
     written(folder / "fileState.txt", "labelled/a.jpg\t1\n")
     written(folder / "rec_gt.txt", "crop_img/a_crop_0.jpg\ta\n")
     source = read(folder).source
@@ -92,13 +103,23 @@ def test_a_folder_of_ppocrlabel(tmp_path: Path) -> None:
     ("line", "message", "column"),
     [
         ("a.jpg [[1]]", r"labels.txt:2: 'a.jpg \[\[1\]\]' without a tab", 1),
-        ("a.jpg\t[[[1, 2], [3, 4]]]", r"labels.txt:2: \[0\]: 2 vertices; expected three or more", 8),
-        ('é.jpg\t[{"points": [[1, 2], [3, "x"], [5, 6]]}]', r"labels.txt:2: \[0\]\.points\[1\]\[1\]: 'x'", 32),
+        (
+            "a.jpg\t[[[1, 2], [3, 4]]]",
+            r"labels.txt:2: \[0\]: 2 vertices; expected three or more",
+            8,
+        ),
+        (
+            'é.jpg\t[{"points": [[1, 2], [3, "x"], [5, 6]]}]',
+            r"labels.txt:2: \[0\]\.points\[1\]\[1\]: 'x'",
+            32,
+        ),
         ("a.jpg\t[[1, 2]", r"labels.txt:2: .* at column", 14),
         ('a.jpg\t"x"', r"labels.txt:2: 'x'; expected a list", 1),
     ],
 )
-def test_faults_of_lines_have_line_and_column(tmp_path: Path, line: str, message: str, column: int) -> None:
+def test_faults_of_lines_have_line_and_column(
+    tmp_path: Path, line: str, message: str, column: int
+) -> None:
     path = written(tmp_path / "labels.txt", f"first.jpg\t[]\n{line}\n")
     assert re.search(message, str(path) + fault(path).removeprefix(str(path)))
     problem = next(one for one in validate(path).problems if one.kind == "input")
@@ -107,14 +128,23 @@ def test_faults_of_lines_have_line_and_column(tmp_path: Path, line: str, message
 
 def test_a_name_with_a_tab_is_none_of_evaltex(tmp_path: Path) -> None:
     """So the first line decides, without a look at all other formats."""
-    path = written(tmp_path / "gt.txt", f"img_1.jpg\t{json.dumps([{'transcription': 'a', 'points': QUAD}])}\n")
+    path = written(
+        tmp_path / "gt.txt", f"img_1.jpg\t{json.dumps([{'transcription': 'a', 'points': QUAD}])}\n"
+    )
     assert read(path).source.format == "paddleocr"
 
 
 def test_paddleocr_3_before_and_after_recognition(tmp_path: Path) -> None:
     detected = {"input_path": "a.png", "dt_polys": [QUAD, QUAD], "dt_scores": [0.25, 0.5]}
     assert shapes(written(tmp_path / "a_res.json", detected)) == [FLAT, FLAT]
-    done = {"res": {"dt_polys": [QUAD, QUAD], "rec_polys": [QUAD], "rec_texts": ["a"], "rec_scores": [0.75]}}
+    done = {
+        "res": {
+            "dt_polys": [QUAD, QUAD],
+            "rec_polys": [QUAD],
+            "rec_texts": ["a"],
+            "rec_scores": [0.75],
+        }
+    }
     both = read(written(tmp_path / "b_res.json", done), "det")
     assert (both.objects.count, both.texts) == (1, ["a"])
     assert confidences(both) == [0.75]
@@ -122,23 +152,31 @@ def test_paddleocr_3_before_and_after_recognition(tmp_path: Path) -> None:
     assert read(written(tmp_path / "c.json", page), "det").source.format == "paddleocr-json"
     short = {"rec_polys": [QUAD], "rec_texts": [], "rec_scores": [1]}
     assert re.search(
-        r"rec_texts: a list of 0; expected 1 values, one for each shape", fault(written(tmp_path / "d.json", short))
+        r"rec_texts: a list of 0; expected 1 values, one for each shape",
+        fault(written(tmp_path / "d.json", short)),
     )
 
 
 def test_the_names_of_paddleocr_3_pair_with_those_of_the_pictures(tmp_path: Path) -> None:
     for name in ("img_1", "img_2"):
         written(tmp_path / "gt" / f"{name}.txt", "10,10,60,10,60,30,10,30,word\n")
-        result = {"rec_polys": [[[10, 10], [60, 10], [60, 30], [10, 30]]], "rec_texts": ["a"], "rec_scores": [1]}
+        result = {
+            "rec_polys": [[[10, 10], [60, 10], [60, 30], [10, 30]]],
+            "rec_texts": ["a"],
+            "rec_scores": [1],
+        }
         written(tmp_path / "det" / f"{name}_res.json", result)
     assert evaluate(tmp_path / "gt", tmp_path / "det", "iou").scores["hmean"] == 1
 
 
-# MMOCR ----------------------------------------------------------------------------------------------------------------
+# MMOCR --------------------------------------------------------------------------------------------
 
 
 def test_mmocr_annotations_with_boxes_alone(tmp_path: Path) -> None:
-    instances = [{"bbox": [10, 10, 60, 30], "bbox_label": 0, "ignore": True}, {"polygon": FLAT, "text": "a"}]
+    instances = [
+        {"bbox": [10, 10, 60, 30], "bbox_label": 0, "ignore": True},
+        {"polygon": FLAT, "text": "a"},
+    ]
     images = [{"img_path": "x/a.jpg", "height": 480, "width": 640, "instances": instances}]
     gt = read(written(tmp_path / "gt.json", {"metainfo": {}, "data_list": images}))
     assert shapes(tmp_path / "gt.json", "gt") == [[10, 10, 60, 30], FLAT]
@@ -153,12 +191,22 @@ def test_mmocr_annotations_with_boxes_alone(tmp_path: Path) -> None:
 
 def test_images_of_one_name_keep_their_folders(tmp_path: Path) -> None:
     images = [{"img_path": f"imgs/{part}/a.jpg", "instances": []} for part in ("train", "test")]
-    assert list(read(written(tmp_path / "gt.json", {"data_list": images})).source.names) == ["train/a", "test/a"]
+    assert list(read(written(tmp_path / "gt.json", {"data_list": images})).source.names) == [
+        "train/a",
+        "test/a",
+    ]
 
 
 def test_mmocr_lines_have_boxes_as_coco(tmp_path: Path) -> None:
-    record = {"file_name": "a.jpg", "height": 9, "width": 9, "annotations": [{"iscrowd": 0, "bbox": [10, 10, 50, 20]}]}
-    assert shapes(written(tmp_path / "gt.jsonl", f"{json.dumps(record)}\n"), "gt") == [[10, 10, 60, 30]]
+    record = {
+        "file_name": "a.jpg",
+        "height": 9,
+        "width": 9,
+        "annotations": [{"iscrowd": 0, "bbox": [10, 10, 50, 20]}],
+    }
+    assert shapes(written(tmp_path / "gt.jsonl", f"{json.dumps(record)}\n"), "gt") == [
+        [10, 10, 60, 30]
+    ]
     two = "".join(f"{json.dumps(record | {'file_name': f'{k}.jpg'})}\n" for k in "ab")
     assert list(read(written(tmp_path / "gt.txt", two)).source.names) == ["a", "b"]
 
@@ -178,7 +226,7 @@ def test_mmocr_results(tmp_path: Path, result: dict[str, Any]) -> None:
     assert found.texts == ["a"]
 
 
-# EasyOCR, RapidOCR, PaddleOCR 2 ---------------------------------------------------------------------------------------
+# EasyOCR, RapidOCR, PaddleOCR 2 -------------------------------------------------------------------
 
 READ = [[QUAD, "a", 0.5], [QUAD, "b", 0.25]]
 
@@ -195,7 +243,9 @@ READ = [[QUAD, "a", 0.5], [QUAD, "b", 0.25]]
         ([None], [], None),  # PaddleOCR 2.x: nothing found
     ],
 )
-def test_lists_of_readings(tmp_path: Path, value: Any, texts: list[str], scores: list[float] | None) -> None:
+def test_lists_of_readings(
+    tmp_path: Path, value: Any, texts: list[str], scores: list[float] | None
+) -> None:
     found = read(written(tmp_path / "img_1.json", value), "det")
     assert (found.source.format, found.texts) == ("easyocr", texts)
     assert shapes(tmp_path / "img_1.json") == [FLAT] * len(texts)
@@ -236,7 +286,7 @@ def test_lists_that_are_refused(tmp_path: Path, value: Any, message: str) -> Non
     assert re.search(message, fault(written(tmp_path / "img_1.json", value)))
 
 
-# docTR, Surya ---------------------------------------------------------------------------------------------------------
+# docTR, Surya -------------------------------------------------------------------------------------
 
 
 def doctr(geometry: Any, **page: Any) -> dict[str, Any]:
@@ -253,14 +303,26 @@ def test_doctr_fractions_of_the_page(tmp_path: Path) -> None:
     assert lines.texts == ["a a", "a"]
     assert lines.images.sizes.tolist() == [[200, 100]]
     turned = [[0.25, 0.5], [0.75, 0.5], [0.75, 1], [0.25, 1]]
-    assert shapes(written(tmp_path / "img_2.json", doctr(turned)))[0] == [25, 100, 75, 100, 75, 200, 25, 200]
+    assert shapes(written(tmp_path / "img_2.json", doctr(turned)))[0] == [
+        25,
+        100,
+        75,
+        100,
+        75,
+        200,
+        25,
+        200,
+    ]
     word = {"value": "a", "confidence": 0.5, "geometry": [[0.25, 0.5], [0.75, 1]]}
     kie = {"pages": [{"dimensions": [200, 100], "predictions": {"total": [word], "date": [word]}}]}
     assert shapes(written(tmp_path / "img_3.json", kie)) == [[25, 100, 75, 200]] * 2
 
 
 def test_pages_of_a_document_are_images(tmp_path: Path) -> None:
-    page, lists = doctr(BOX)["pages"][0], [[[QUAD, ["a", 1]]], None, [[QUAD, ["b", 1]], [QUAD, ["c", 1]]]]
+    page, lists = (
+        doctr(BOX)["pages"][0],
+        [[[QUAD, ["a", 1]]], None, [[QUAD, ["b", 1]], [QUAD, ["c", 1]]]],
+    )
     pages = read(written(tmp_path / "doctr" / "scan.json", {"pages": [page, page]}), "det")
     assert list(pages.source.names) == ["scan-1", "scan-2"]
     assert np.diff(pages.objects.offsets).tolist() == [3, 3]
@@ -272,32 +334,46 @@ def test_pages_of_a_document_are_images(tmp_path: Path) -> None:
 
 
 def test_a_doctr_page_without_size_is_a_fault(tmp_path: Path) -> None:
-    expected = "pages[0].dimensions: dimensions 0, 5; expected height and width of the page in pixels"
+    expected = (
+        "pages[0].dimensions: dimensions 0, 5; expected height and width of the page in pixels"
+    )
     assert fault(written(tmp_path / "b.json", doctr(BOX, dimensions=[0, 5]))) == expected
 
 
 def test_surya_lines_words_and_pages(tmp_path: Path) -> None:
     line = {"polygon": QUAD, "bbox": [10, 10, 60, 30], "text": "a b", "confidence": 0.5}
     page = {"text_lines": [line], "image_bbox": [0, 0, 640, 480], "page": 1}
-    lines = read(written(tmp_path / "results.json", {"img_1": [page], "img_2": [page, page]}), "det")
+    lines = read(
+        written(tmp_path / "results.json", {"img_1": [page], "img_2": [page, page]}), "det"
+    )
     assert lines.source.format == "surya-line"
     assert list(lines.source.names) == ["img_1", "img_2-1", "img_2-2"]
     assert lines.images.sizes.tolist() == [[480, 640]] * 3
-    with_words = {**page, "text_lines": [{**line, "words": [{"bbox": [10, 10, 30, 30], "text": "a"}] * 2}]}
+    with_words = {
+        **page,
+        "text_lines": [{**line, "words": [{"bbox": [10, 10, 30, 30], "text": "a"}] * 2}],
+    }
     words = read(written(tmp_path / "words.json", {"img_1": [with_words]}))
     assert (words.source.format, words.objects.regions.tolist()) == ("surya", [1, 1])
-    detected = {"img_1": [{"bboxes": [{"polygon": QUAD, "confidence": 0.5}], "image_bbox": [0, 0, 9, 9]}]}
+    detected = {
+        "img_1": [{"bboxes": [{"polygon": QUAD, "confidence": 0.5}], "image_bbox": [0, 0, 9, 9]}]
+    }
     assert shapes(written(tmp_path / "detected.json", detected)) == [FLAT]
     empty = read(written(tmp_path / "empty.json", {"img_1": [{**page, "text_lines": []}]}), "det")
     assert (empty.source.format, np.diff(empty.objects.offsets).tolist()) == ("surya-line", [0])
 
 
 def test_ocrmac_boxes_from_the_bottom(tmp_path: Path) -> None:
-    path = written(tmp_path / "det" / "img_1.json", [["a", 0.5, [0.25, 0.125, 0.5, 0.25]], ["b", 1.0, [0, 0, 1, 1]]])
+    path = written(
+        tmp_path / "det" / "img_1.json",
+        [["a", 0.5, [0.25, 0.125, 0.5, 0.25]], ["b", 1.0, [0, 0, 1, 1]]],
+    )
     assert fault(path).startswith("coordinates that are fractions of the page")
     Image.new("L", (200, 400)).save(tmp_path / "img_1.png")
     found = with_sizes(read(path, "det").source, tmp_path).read(np.arange(1))
     assert found.objects.boxes.tolist() == [[50, 250, 150, 350], [0, 0, 200, 400]]
     in_pixels = [["a", 1, [10, 10, 60, 30]], ["b", 1, [0, 0, 1, 1]]]
     assert shapes(written(tmp_path / "pixels.json", in_pixels)) == [[10, 10, 60, 30], [0, 0, 1, 1]]
-    assert "[0][2]: a list of 3; expected" in fault(written(tmp_path / "c.json", [["a", 1, [1, 2, 3]]]), name="ocrmac")
+    assert "[0][2]: a list of 3; expected" in fault(
+        written(tmp_path / "c.json", [["a", 1, [1, 2, 3]]]), name="ocrmac"
+    )

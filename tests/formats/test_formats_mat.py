@@ -27,19 +27,28 @@ def cells(*rows: list[Any]) -> np.ndarray[Any, Any]:
     return array
 
 
-def row(vertices: list[list[int]], text: Any, orientation: Any = "c", kind: Any = np.int16) -> list[Any]:
+def row(
+    vertices: list[list[int]], text: Any, orientation: Any = "c", kind: Any = np.int16
+) -> list[Any]:
     xs, ys = (np.array([values], kind) for values in vertices)
     return ["x:", xs, "y:", ys, text, orientation]
 
 
 def saved(path: Path, **variables: Any) -> Path:
-    pytest.importorskip("scipy", reason="scipy, which writes the samples, is not installed").io.savemat(path, variables)
+    pytest.importorskip(
+        "scipy", reason="scipy, which writes the samples, is not installed"
+    ).io.savemat(path, variables)
     return path
 
 
 def gt_of(path: Path) -> Path:
     empty = np.zeros((0, 0))
-    rows = cells(row(CURVE, "Café"), row(SHORT, "#", empty), row(CURVE, "any", "#", np.uint8), row(CURVE, empty, "m"))
+    rows = cells(
+        row(CURVE, "Café"),
+        row(SHORT, "#", empty),
+        row(CURVE, "any", "#", np.uint8),
+        row(CURVE, empty, "m"),
+    )
     return saved(path, polygt=rows)
 
 
@@ -56,12 +65,16 @@ def test_ground_truth(tmp_path: Path) -> None:
     assert (source.format, source.names, faults) == ("totaltext-mat", ["img1"], [])
     assert list(images.objects.texts) == ["Café", "#", "any", ""]
     assert images.objects.dont_care.tolist() == [False, True, True, False]
-    assert images.objects.outlines.vertices[:6].tolist() == [list(point) for point in zip(*CURVE, strict=True)]
+    assert images.objects.outlines.vertices[:6].tolist() == [
+        list(point) for point in zip(*CURVE, strict=True)
+    ]
     assert images.repairs.zero_area == 1
 
 
 def test_detections(tmp_path: Path) -> None:
-    path = saved(tmp_path / "img1.mat", accuInf=cells([np.array(CURVE, float).T], [np.array(CURVE).T + 100]))
+    path = saved(
+        tmp_path / "img1.mat", accuInf=cells([np.array(CURVE, float).T], [np.array(CURVE).T + 100])
+    )
     source, images, faults = read(path, "det")
     assert (source.names, faults) == (["img1"], [])
     assert images.objects.boxes.tolist() == [[10, 5, 50, 30], [110, 105, 150, 130]]
@@ -100,19 +113,38 @@ def test_folder_evaluated_against_itself_and_converted(tmp_path: Path) -> None:
     ("variables", "message"),
     [
         ({"other": 1}, "img1.mat: the variables 'other'; expected polygt"),
-        ({"polygt": np.zeros((3, 3))}, "img1.mat: polygt: polygt of type float64; expected a cell array"),
-        ({"polygt": cells(["x:", "y:"])}, "img1.mat: polygt[0]: 2 cells; expected 'x:', xs, 'y:', ys"),
-        ({"polygt": cells(row([[1, 2, 3], [1, 2]], "x"))}, "img1.mat: polygt[0]: 3 x and 2 y; expected as many x as y"),
-        ({"polygt": cells(row(SHORT, "x"))}, "img1.mat: polygt[0]: 2 vertices; expected three or more"),
+        (
+            {"polygt": np.zeros((3, 3))},
+            "img1.mat: polygt: polygt of type float64; expected a cell array",
+        ),
+        (
+            {"polygt": cells(["x:", "y:"])},
+            "img1.mat: polygt[0]: 2 cells; expected 'x:', xs, 'y:', ys",
+        ),
+        (
+            {"polygt": cells(row([[1, 2, 3], [1, 2]], "x"))},
+            "img1.mat: polygt[0]: 3 x and 2 y; expected as many x as y",
+        ),
+        (
+            {"polygt": cells(row(SHORT, "x"))},
+            "img1.mat: polygt[0]: 2 vertices; expected three or more",
+        ),
         (
             {"polygt": cells(row(CURVE, "x"), ["x:", "text", "y:", 1, "x", "c"])},
             "img1.mat: polygt[1][1]: a cell of type <U4; expected numbers",
         ),
         (
-            {"polygt": cells(["x:", np.array([1, np.nan, 2]), "y:", np.array([1, 2, 3]), "x", "c"])},
+            {
+                "polygt": cells(
+                    ["x:", np.array([1, np.nan, 2]), "y:", np.array([1, 2, 3]), "x", "c"]
+                )
+            },
             "img1.mat: polygt[0][1]: a number that is not finite or beyond 1e12",
         ),
-        ({"accuInf": cells([np.zeros((2, 3))])}, "img1.mat: accuInf[0]: an array of shape (2, 3); expected rows x, y"),
+        (
+            {"accuInf": cells([np.zeros((2, 3))])},
+            "img1.mat: accuInf[0]: an array of shape (2, 3); expected rows x, y",
+        ),
     ],
 )
 def test_faults(tmp_path: Path, variables: dict[str, Any], message: str) -> None:
@@ -125,7 +157,12 @@ def test_faults(tmp_path: Path, variables: dict[str, Any], message: str) -> None
 def test_damaged_and_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = gt_of(tmp_path / "img1.mat").read_bytes()
     path = tmp_path / "img1.mat"
-    for data in (whole[:300], whole[:140], whole[:128] + b"\xff" * 400, whole[:200] + b"\0\0\xff\xff" + whole[204:]):
+    for data in (
+        whole[:300],
+        whole[:140],
+        whole[:128] + b"\xff" * 400,
+        whole[:200] + b"\0\0\xff\xff" + whole[204:],
+    ):
         path.write_bytes(data)
         with pytest.raises(InputError, match=r"img1\.mat: "):
             evaluate(path, path)
@@ -135,7 +172,9 @@ def test_damaged_and_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         evaluate(path, path)
 
 
-def test_without_scipy_one_message_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_scipy_one_message_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = gt_of(tmp_path / "img1.mat")
     monkeypatch.setattr(total_text_mat, "find_spec", lambda _: None)
     with pytest.raises(InputError) as caught:
@@ -148,7 +187,9 @@ def element(kind: int, data: bytes, order: str = "<") -> bytes:
     return np.array([kind, len(data)], f"{order}u4").tobytes() + data + b"\0" * (-len(data) % 8)
 
 
-def array(kind: int, shape: tuple[int, ...], content: bytes, name: bytes = b"", order: str = "<") -> bytes:
+def array(
+    kind: int, shape: tuple[int, ...], content: bytes, name: bytes = b"", order: str = "<"
+) -> bytes:
     """A MATLAB 5 array as an element."""
     flags = element(6, np.array([kind, 0], f"{order}u4").tobytes(), order)
     dimensions = element(5, np.array(shape, f"{order}i4").tobytes(), order)
@@ -166,13 +207,28 @@ EIGHT = element(9, b"\0" * 8)
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (array(6, (1, 1), element(8, b"12345678"), b"polygt"), r"damaged file \(an array without numbers"),
-        (array(6, (1, 1), array(6, (1, 1), EIGHT), b"polygt"), r"damaged file \(an array without numbers"),
+        (
+            array(6, (1, 1), element(8, b"12345678"), b"polygt"),
+            r"damaged file \(an array without numbers",
+        ),
+        (
+            array(6, (1, 1), array(6, (1, 1), EIGHT), b"polygt"),
+            r"damaged file \(an array without numbers",
+        ),
         (array(0x806, (1, 1), EIGHT, b"polygt"), r"damaged file \(an array of kind 2054"),
         (array(2, (1, 1), EIGHT, b"polygt"), r"damaged file \(an array of kind 2,"),
-        (array(1, (20_000, 20_000), b"", b"polygt"), r"damaged file \(an array of dimensions \(20000, 20000\)"),
-        (array(1, (1, 2), array(6, (1, 1), EIGHT), b"polygt"), r"damaged file \(a cell array without 2 cells"),
-        (array(1, (1, 1), array(6, (1, 1), EIGHT) * 2, b"polygt"), r"damaged file \(a cell array without 1 cells"),
+        (
+            array(1, (20_000, 20_000), b"", b"polygt"),
+            r"damaged file \(an array of dimensions \(20000, 20000\)",
+        ),
+        (
+            array(1, (1, 2), array(6, (1, 1), EIGHT), b"polygt"),
+            r"damaged file \(a cell array without 2 cells",
+        ),
+        (
+            array(1, (1, 1), array(6, (1, 1), EIGHT) * 2, b"polygt"),
+            r"damaged file \(a cell array without 1 cells",
+        ),
         (array(1, (1, 1), EIGHT, b"polygt"), r"damaged file \(a cell array without 1 cells"),
         (array(1, (1, 1), array(1, (1, 1), element(14, b"1234")), b"polygt"), r"damaged file"),
         (array(6, (2, 2), EIGHT, b"polygt"), r"damaged file \(cannot reshape"),
@@ -180,7 +236,9 @@ EIGHT = element(9, b"\0" * 8)
         (element(9, b""), r"damaged file \(an element of type 9 where"),
     ],
 )
-def test_what_would_crash_scipy_or_fill_the_memory_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+def test_what_would_crash_scipy_or_fill_the_memory_is_refused(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
     path = mat_file(tmp_path / "img1.mat", content)
     with pytest.raises(InputError, match=rf"img1\.mat: (a )?{message}"):
         evaluate(path, path)
@@ -189,7 +247,9 @@ def test_what_would_crash_scipy_or_fill_the_memory_is_refused(tmp_path: Path, co
 def test_too_many_cells_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = gt_of(tmp_path / "img1.mat")
     monkeypatch.setattr(total_text_mat, "MAX_CELLS", 23)
-    with pytest.raises(InputError, match="more than 23 cells; expected the annotations of one image"):
+    with pytest.raises(
+        InputError, match="more than 23 cells; expected the annotations of one image"
+    ):
         evaluate(path, path)
     monkeypatch.setattr(total_text_mat, "MAX_CELLS", 24)
     assert read(path)[1].objects.count == 4
@@ -198,7 +258,9 @@ def test_too_many_cells_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_file_of_the_other_byte_order(tmp_path: Path) -> None:
     points = np.array([[1, 9, 9], [1, 1, 5]], ">f8")
     polygon = array(6, (3, 2), element(9, points.tobytes(), ">"), order=">")
-    path = mat_file(tmp_path / "img1.mat", array(1, (1, 1), polygon, b"accuInf", ">"), ending=b"\1\0MI")
+    path = mat_file(
+        tmp_path / "img1.mat", array(1, (1, 1), polygon, b"accuInf", ">"), ending=b"\1\0MI"
+    )
     assert read(path, "det")[1].objects.boxes.tolist() == [[1, 1, 9, 5]]
 
 
@@ -206,7 +268,9 @@ def test_a_file_of_the_other_byte_order(tmp_path: Path) -> None:
 def test_packed_and_plain_variables(tmp_path: Path, packed: bool) -> None:
     io = pytest.importorskip("scipy", reason="scipy, which writes the samples, is not installed").io
     path = tmp_path / "img1.mat"
-    io.savemat(path, {"other": 1, "polygt": cells(row(CURVE, "Caf\u00e9 \u2019"))}, do_compression=packed)
+    io.savemat(
+        path, {"other": 1, "polygt": cells(row(CURVE, "Caf\u00e9 \u2019"))}, do_compression=packed
+    )
     assert list(read(path)[1].objects.texts) == ["Caf\u00e9 \u2019"]
 
 
@@ -220,5 +284,7 @@ def test_what_unpacks_to_too_much_or_nests_too_deep_is_refused(tmp_path: Path) -
         evaluate(path, path)
     bomb = zlib.compress(b"\x0e\0\0\0\0\0\0\x7f" + b"\0" * (total_text_mat.MAX_UNPACKED + 9), 9)
     mat_file(path, np.array([15, len(bomb)], "<u4").tobytes() + bomb)
-    with pytest.raises(InputError, match=f"more than {total_text_mat.MAX_UNPACKED} bytes, unpacked"):
+    with pytest.raises(
+        InputError, match=f"more than {total_text_mat.MAX_UNPACKED} bytes, unpacked"
+    ):
         evaluate(path, path)

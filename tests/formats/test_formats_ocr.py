@@ -1,4 +1,6 @@
-"""hOCR, Tesseract's TSV and the JSON of clouds: what is read, pages, fractions of the page, and places of faults."""
+"""hOCR, Tesseract's TSV and the JSON of clouds: what is read, pages,
+fractions of the page, and places of faults.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,10 @@ def test_words_and_lines_of_hocr(tmp_path: Path) -> None:
 
 
 def test_pages_of_hocr_are_images(tmp_path: Path) -> None:
-    page = "<div class='ocr_page' title='bbox 0 0 9 {0}'><span class='ocrx_word' title='bbox 0 0 1 {0}'>w</span></div>"
+    page = (
+        "<div class='ocr_page' title='bbox 0 0 9 {0}'><span class='ocrx_word' title='bbox 0 0 1"
+        " {0}'>w</span></div>"
+    )
     both = f"<html>{page.format(7)}{page.format(8)}</html>"
     found = read(folder(tmp_path / "in", both, page.format(5), suffix=".hocr"))
     assert list(found.source.names) == ["1-1", "1-2", "2"]
@@ -79,7 +84,10 @@ def test_pages_of_hocr_are_images(tmp_path: Path) -> None:
 
 def test_hocr_without_words_is_read_by_lines(tmp_path: Path) -> None:
     lines = read(
-        written(tmp_path / "a.hocr", "<div class='ocr_page'><span class=ocr_line title='bbox 1 2 3 4'>a</span></div>")
+        written(
+            tmp_path / "a.hocr",
+            "<div class='ocr_page'><span class=ocr_line title='bbox 1 2 3 4'>a</span></div>",
+        )
     )
     assert (lines.source.format, described(lines)) == ("hocr-line", [([1, 2, 3, 4], "a")])
     assert "no file has words, so lines are read" in lines.source.warnings[0]
@@ -96,19 +104,62 @@ def test_a_word_outside_of_lines_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("html", "line", "column", "message"),
     [
-        ("<body>\n <div class='ocr_page'><p></span></div></body>", 2, 27, "'</span>'; expected '</div>', to close"),
+        (
+            "<body>\n <div class='ocr_page'><p></span></div></body>",
+            2,
+            27,
+            "'</span>'; expected '</div>', to close",
+        ),
         ("<body>\n</div class='ocr_page'>", 2, 1, "'</div>'; expected an element that it closes"),
         ("<body>\n<div class='ocr_page'>\n", 2, 1, "'<div>' without end"),
         ("<p class='ocr_page'>\n <span class='ocrx_word title=\n", 2, 2, "which has no end"),
         ("<p class='ocr_page'>\n<!-- ...", 2, 1, "'<!--' without end"),
         ("<!DOCTYPE x [<!ENTITY a 'b'>]>\n<p class='ocr_page'>", 1, 1, "an entity declaration"),
-        ("<p class='ocr_page'>\n<i class='ocrx_word'>a</i>", 2, 1, "i of class 'ocrx_word' without bbox"),
-        ("<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 1 2 3'>a</i>", 2, 1, "bbox of 3 numbers"),
-        ("<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 1 2 3 nan'>a</i>", 2, 1, "bbox 'nan'"),
-        ("<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 3 2 1 4'>a</i>", 2, 1, "bbox 3 2 1 4"),
-        ("<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 1 2 3 4; x_wconf 101'>a</i>", 2, 1, "x_wconf 101"),
-        ("<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 1 2 3 4; x_wconf'>a</i>", 2, 1, "x_wconf ''"),
-        ("<p class='ocr_page' title='bbox 1 2 3'>\n<i class='ocrx_word' title='bbox 1 2 3 4'>a</i>", 1, 1, "bbox of 3"),
+        (
+            "<p class='ocr_page'>\n<i class='ocrx_word'>a</i>",
+            2,
+            1,
+            "i of class 'ocrx_word' without bbox",
+        ),
+        (
+            "<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 1 2 3'>a</i>",
+            2,
+            1,
+            "bbox of 3 numbers",
+        ),
+        (
+            "<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 1 2 3 nan'>a</i>",
+            2,
+            1,
+            "bbox 'nan'",
+        ),
+        (
+            "<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 3 2 1 4'>a</i>",
+            2,
+            1,
+            "bbox 3 2 1 4",
+        ),
+        (
+            "<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 1 2 3 4; x_wconf 101'>a</i>",
+            2,
+            1,
+            "x_wconf 101",
+        ),
+        (
+            "<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 1 2 3 4; x_wconf'>a</i>",
+            2,
+            1,
+            "x_wconf ''",
+        ),
+        (
+            (
+                "<p class='ocr_page' title='bbox 1 2 3'>\n<i class='ocrx_word' title='bbox 1 2 3"
+                " 4'>a</i>"
+            ),
+            1,
+            1,
+            "bbox of 3",
+        ),
     ],
 )
 def test_broken_hocr_is_reported_with_its_place(
@@ -130,9 +181,16 @@ def test_html_needs_no_end_where_html_needs_none() -> None:
 def test_words_and_lines_of_tesseract(tmp_path: Path) -> None:
     path = written(tmp_path / "scan.tsv", TSV)
     words, lines = read(path, "gt"), read(path, "gt", "tesseract-tsv-line")
-    assert (words.source.format, list(words.source.names)) == ("tesseract-tsv", ["scan-1", "scan-2"])
+    assert (words.source.format, list(words.source.names)) == (
+        "tesseract-tsv",
+        ["scan-1", "scan-2"],
+    )
     assert words.images.sizes.tolist() == [[480, 640], [240, 320]]
-    assert described(words) == [([10, 10, 50, 30], "one"), ([60, 10, 100, 30], "two"), ([1, 2, 4, 6], '"')]
+    assert described(words) == [
+        ([10, 10, 50, 30], "one"),
+        ([60, 10, 100, 30], "two"),
+        ([1, 2, 4, 6], '"'),
+    ]
     assert words.objects.confidences is not None
     np.testing.assert_array_equal(words.objects.confidences, [0.965, np.nan, 0.5])
     assert words.objects.regions.tolist() == [1, 1, 1]
@@ -161,16 +219,22 @@ def test_a_table_is_no_text_of_evaltex(tmp_path: Path) -> None:
     assert read(written(tmp_path / "a.txt", TSV)).source.format == "tesseract-tsv"
 
 
-# ABBYY ---------------------------------------------------------------------------------------------------------------
+# ABBYY --------------------------------------------------------------------------------------------
 
 
 def abbyy(*characters: tuple[str, int, int], line: str = 'l="0" t="5" r="90" b="20"') -> str:
     made = "".join(
-        f'<charParams l="{10 * k}" t="5" r="{10 * k + 9}" b="{bottom}" charConfidence="{percent}">{c}</charParams>'
+        (
+            f'<charParams l="{10 * k}" t="5" r="{10 * k + 9}" b="{bottom}"'
+            f' charConfidence="{percent}">{c}</charParams>'
+        )
         for k, (c, bottom, percent) in enumerate(characters)
     )
     page = f'<page width="640" height="480"><block blockType="Text"><text><par><line {line}>'
-    return f"{page}<formatting lang='EnglishUnitedStates'>\n{made}</formatting></line></par></text></block></page>"
+    return (
+        f"{page}<formatting"
+        f" lang='EnglishUnitedStates'>\n{made}</formatting></line></par></text></block></page>"
+    )
 
 
 def test_words_and_lines_of_abbyy(tmp_path: Path) -> None:
@@ -189,9 +253,14 @@ def test_words_and_lines_of_abbyy(tmp_path: Path) -> None:
 def test_abbyy_without_characters_is_read_by_lines(tmp_path: Path) -> None:
     text = abbyy().replace("\n", "two  words")
     lines = read(written(tmp_path / "scan.xml", f"<document>{text}</document>"))
-    assert (lines.source.format, described(lines)) == ("abbyy-line", [([0, 5, 90, 20], "two words")])
+    assert (lines.source.format, described(lines)) == (
+        "abbyy-line",
+        [([0, 5, 90, 20], "two words")],
+    )
     variants = "<charRecVariants><charRecVariant>a</charRecVariant><charRecVariant>o</charRecVariant></charRecVariants>"
-    with_variants = read(written(tmp_path / "b.xml", f"<document>{abbyy((variants, 20, 9))}</document>"))
+    with_variants = read(
+        written(tmp_path / "b.xml", f"<document>{abbyy((variants, 20, 9))}</document>")
+    )
     assert with_variants.texts == ["a"]
 
 
@@ -203,7 +272,7 @@ def test_faults_of_abbyy(tmp_path: Path) -> None:
     assert "no page element; expected one or more" in fault
 
 
-# Clouds --------------------------------------------------------------------------------------------------------------
+# Clouds -------------------------------------------------------------------------------------------
 
 
 BOUNDING_BOX = {"Left": 0.5, "Top": 0.5, "Width": 0.25, "Height": 0}
@@ -214,7 +283,9 @@ def textract(*pages: int) -> dict[str, Any]:
     blocks: list[dict[str, Any]] = [{"BlockType": "KEY_VALUE_SET", "Page": pages[0]}]
     for page in pages:
         geometry = {"Polygon": polygon} if page == 1 else {"BoundingBox": BOUNDING_BOX}
-        blocks.append({"BlockType": "WORD", "Text": "a", "Confidence": 50, "Geometry": geometry, "Page": page})
+        blocks.append(
+            {"BlockType": "WORD", "Text": "a", "Confidence": 50, "Geometry": geometry, "Page": page}
+        )
     return {"DocumentMetadata": {"Pages": len(pages)}, "Blocks": blocks}
 
 
@@ -224,7 +295,9 @@ def normalized() -> dict[str, Any]:
 
 def vision(shape: dict[str, Any], **page: float) -> dict[str, Any]:
     word = {"boundingBox": shape, "symbols": [{"text": "h"}, {"text": "i"}], "confidence": 0.5}
-    return {"fullTextAnnotation": {"pages": [{**page, "blocks": [{"paragraphs": [{"words": [word]}]}]}]}}
+    return {
+        "fullTextAnnotation": {"pages": [{**page, "blocks": [{"paragraphs": [{"words": [word]}]}]}]}
+    }
 
 
 AZURE_INCH = {
@@ -234,7 +307,9 @@ AZURE_INCH = {
                 "width": 10,
                 "height": 10,
                 "unit": "inch",
-                "words": [{"content": "a", "polygon": [{"x": 10 * x, "y": 10 * y} for x, y in SHAPE]}],
+                "words": [
+                    {"content": "a", "polygon": [{"x": 10 * x, "y": 10 * y} for x, y in SHAPE]}
+                ],
             }
         ]
     }
@@ -244,7 +319,13 @@ IN_FRACTIONS_OF_PAGE = {
     "google-vision": vision(normalized()),
     "document-ai": {
         "text": "a",
-        "pages": [{"tokens": [{"layout": {"boundingPoly": normalized(), "textAnchor": {"textSegments": [{}]}}}]}],
+        "pages": [
+            {
+                "tokens": [
+                    {"layout": {"boundingPoly": normalized(), "textAnchor": {"textSegments": [{}]}}}
+                ]
+            }
+        ],
     },
     "azure": AZURE_INCH,
 }
@@ -252,7 +333,9 @@ IN_FRACTIONS_OF_PAGE = {
 
 @pytest.mark.parametrize("name", IN_FRACTIONS_OF_PAGE)
 def test_fractions_of_the_page(tmp_path: Path, name: str) -> None:
-    """By the picture, by the size that the other side states, and a fault without either; in every command."""
+    """By the picture, by the size that the other side states, and a fault
+    without either; in every command.
+    """
     path = written(tmp_path / "img_1.json", IN_FRACTIONS_OF_PAGE[name])
     found = read(path, "det")
     assert found.source.format == name
@@ -271,8 +354,13 @@ def test_fractions_of_the_page(tmp_path: Path, name: str) -> None:
     (tmp_path / "unsized" / "gt_img_1.txt").write_text("10,20,20,60,a\n")
     with pytest.raises(InputError, match="--images"):
         evaluate(tmp_path / "unsized", path, "iou")
-    assert evaluate(tmp_path / "unsized", path, "iou", images=tmp_path / "pictures").scores["hmean"] == 1
-    (problem,) = [one for one in validate(tmp_path / "unsized", path).problems if one.level == "error"]
+    assert (
+        evaluate(tmp_path / "unsized", path, "iou", images=tmp_path / "pictures").scores["hmean"]
+        == 1
+    )
+    (problem,) = [
+        one for one in validate(tmp_path / "unsized", path).problems if one.level == "error"
+    ]
     assert (problem.side, problem.file) == ("det", str(path))
     assert not [
         one
@@ -290,53 +378,86 @@ def test_pages_of_textract_are_images(tmp_path: Path) -> None:
 
 
 def test_responses_of_vision(tmp_path: Path) -> None:
-    """In pixels, where a coordinate of 0 is left out; normalized with a size; without pages; with keys of Python."""
+    """In pixels, where a coordinate of 0 is left out; normalized with a size;
+    without pages; with keys of Python.
+    """
     in_pixels = {"vertices": [{"y": 1}, {"x": 5, "y": 1}, {"x": 5, "y": 3}, {"y": 3}]}
     text = {"boundingPoly": in_pixels, "description": "hi"}
     snake = json.loads(
-        json.dumps(vision(in_pixels)).replace("fullText", "full_text_").replace("_A", "_a").replace("gBox", "g_box")
+        json.dumps(vision(in_pixels))
+        .replace("fullText", "full_text_")
+        .replace("_A", "_a")
+        .replace("gBox", "g_box")
     )
-    responses = [vision(in_pixels), vision(normalized(), width=100, height=200), {"textAnnotations": [text, text]}, {}]
+    responses = [
+        vision(in_pixels),
+        vision(normalized(), width=100, height=200),
+        {"textAnnotations": [text, text]},
+        {},
+    ]
     found = read(written(tmp_path / "a.json", {"responses": [*responses, snake]}), "det")
     assert (found.source.format, len(found.source.names), found.faults) == ("google-vision", 5, [])
-    np.testing.assert_allclose(found.objects.boxes, [[0, 1, 5, 3], [10, 20, 20, 60], [0, 1, 5, 3], [0, 1, 5, 3]])
+    np.testing.assert_allclose(
+        found.objects.boxes, [[0, 1, 5, 3], [10, 20, 20, 60], [0, 1, 5, 3], [0, 1, 5, 3]]
+    )
     assert found.texts == ["hi"] * 4
     assert found.images.sizes[1].tolist() == [200, 100]
-    failed = read(written(tmp_path / "b.json", {"responses": [{"textAnnotations": []}, {"error": {"message": "no"}}]}))
-    assert failed.faults == ["responses[1]: an error in the place of a result: 'no'; expected a result"]
+    failed = read(
+        written(
+            tmp_path / "b.json",
+            {"responses": [{"textAnnotations": []}, {"error": {"message": "no"}}]},
+        )
+    )
+    assert failed.faults == [
+        "responses[1]: an error in the place of a result: 'no'; expected a result"
+    ]
 
 
 def test_shapes_of_one_page_are_in_one_unit(tmp_path: Path) -> None:
     page = vision(normalized())
     words = page["fullTextAnnotation"]["pages"][0]["blocks"][0]["paragraphs"][0]["words"]
     words.append({"boundingBox": {"vertices": [{}, {"x": 5}, {"x": 5, "y": 3}]}})
-    assert "coordinates in pixels and in fractions" in read(written(tmp_path / "a.json", page), "det").faults[0]
+    assert (
+        "coordinates in pixels and in fractions"
+        in read(written(tmp_path / "a.json", page), "det").faults[0]
+    )
 
 
 def test_text_of_document_ai(tmp_path: Path) -> None:
     segments = [{"endIndex": "3"}, {"startIndex": 4, "endIndex": "6"}]
-    layout = {"boundingPoly": normalized(), "confidence": 0.5, "textAnchor": {"textSegments": segments}}
+    layout = {
+        "boundingPoly": normalized(),
+        "confidence": 0.5,
+        "textAnchor": {"textSegments": segments},
+    }
     page = {"dimension": {"width": 100, "height": 100}, "lines": [{"layout": layout}]}
     path = written(tmp_path / "a.json", {"document": {"text": "é \nxyz", "pages": [page]}})
     assert described(read(path, "det", "document-ai-line"))[0][1] == "é \nyz"
     layout["textAnchor"] = {"textSegments": [{"endIndex": "7"}]}
     path = written(tmp_path / "b.json", {"document": {"text": "é \nxyz", "pages": [page]}})
     assert read(path, "det", "document-ai-line").faults == [
-        "document.pages[0].lines[0].layout.textAnchor.textSegments[0]: characters 0 to 7; expected indices in the text"
+        "document.pages[0].lines[0].layout.textAnchor.textSegments[0]: characters 0 to 7; expected"
+        " indices in the text"
         " of 6 characters"
     ]
 
 
 def test_layouts_of_azure(tmp_path: Path) -> None:
     """The Read API, Document Intelligence bare and without text, and Image Analysis."""
-    flat, points = [10, 10, 60, 10, 60, 30, 10, 30], [{"x": x, "y": y} for x, y in ((10, 10), (60, 10), (60, 30))]
+    flat, points = (
+        [10, 10, 60, 10, 60, 30, 10, 30],
+        [{"x": x, "y": y} for x, y in ((10, 10), (60, 10), (60, 30))],
+    )
     size = {"width": 640, "height": 480}
     word = {"text": "hi", "boundingBox": flat, "boundingPolygon": points, "confidence": 0.5}
     lines = [{**word, "text": "hi there", "words": [word]}]
     documents = [
         {"analyzeResult": {"readResults": [{**size, "unit": "pixel", "lines": lines}]}},
         {"recognitionResults": [{**size, "lines": lines}]},
-        {"content": "hi", "pages": [{**size, "words": [{"content": "hi", "polygon": points}], "lines": []}]},
+        {
+            "content": "hi",
+            "pages": [{**size, "words": [{"content": "hi", "polygon": points}], "lines": []}],
+        },
         {"metadata": size, "readResult": {"blocks": [{"lines": lines}]}},
     ]
     for document in documents:
@@ -358,18 +479,46 @@ def test_a_blank_page_of_document_ai(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "document", "fault"),
     [
-        ("textract", {"Blocks": [{"BlockType": "WORD", "Text": "a"}]}, "Blocks[0]: no key 'Geometry'"),
-        ("textract", {"Blocks": [{"BlockType": "WORD", "Geometry": {}}]}, "Blocks[0].Geometry: neither Polygon nor"),
-        ("textract", {"Blocks": [{"BlockType": "WORD", "Geometry": {"Polygon": [{"X": 1}]}}]}, "Blocks[0].Geometry"),
-        ("azure", {"analyzeResult": {"pages": [{"unit": "cm", "words": []}]}}, "analyzeResult.pages[0].unit: 'cm'"),
-        ("azure", {"analyzeResult": {"pages": [{"unit": "inch", "words": []}]}}, "analyzeResult.pages[0]: a page in"),
+        (
+            "textract",
+            {"Blocks": [{"BlockType": "WORD", "Text": "a"}]},
+            "Blocks[0]: no key 'Geometry'",
+        ),
+        (
+            "textract",
+            {"Blocks": [{"BlockType": "WORD", "Geometry": {}}]},
+            "Blocks[0].Geometry: neither Polygon nor",
+        ),
+        (
+            "textract",
+            {"Blocks": [{"BlockType": "WORD", "Geometry": {"Polygon": [{"X": 1}]}}]},
+            "Blocks[0].Geometry",
+        ),
+        (
+            "azure",
+            {"analyzeResult": {"pages": [{"unit": "cm", "words": []}]}},
+            "analyzeResult.pages[0].unit: 'cm'",
+        ),
+        (
+            "azure",
+            {"analyzeResult": {"pages": [{"unit": "inch", "words": []}]}},
+            "analyzeResult.pages[0]: a page in",
+        ),
         (
             "azure",
             {"analyzeResult": {"readResults": [{"lines": [{"words": [{"boundingBox": [1, 2]}]}]}]}},
             "analyzeResult.readResults[0].lines[0].words[0].boundingBox: 1 vertices",
         ),
-        ("document-ai", {"text": "", "pages": [{"tokens": [{"layout": {}}]}]}, "pages[0].tokens[0].layout: no key"),
-        ("google-vision", vision({}), "fullTextAnnotation.pages[0].blocks[0].paragraphs[0].words[0].boundingBox: no"),
+        (
+            "document-ai",
+            {"text": "", "pages": [{"tokens": [{"layout": {}}]}]},
+            "pages[0].tokens[0].layout: no key",
+        ),
+        (
+            "google-vision",
+            vision({}),
+            "fullTextAnnotation.pages[0].blocks[0].paragraphs[0].words[0].boundingBox: no",
+        ),
     ],
 )
 def test_faults_have_their_place(tmp_path: Path, name: str, document: Any, fault: str) -> None:

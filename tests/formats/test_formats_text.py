@@ -1,4 +1,6 @@
-"""Text files of the field's data sets: what a line means, how each form is told, and every fault."""
+"""Text files of the field's data sets: what a line means, how each form is
+told, and every fault.
+"""
 
 from __future__ import annotations
 
@@ -36,13 +38,20 @@ from evaltex_cli.records import Objects
 
 QUAD = "10,20,30,20,30,40,10,40"
 CURVE = ",".join(
-    f"{x},{y}" for x, y in [*zip(range(0, 70, 10), [0] * 7, strict=True), *((x, 9) for x in range(60, -1, -10))]
+    f"{x},{y}"
+    for x, y in [
+        *zip(range(0, 70, 10), [0] * 7, strict=True),
+        *((x, 9) for x in range(60, -1, -10)),
+    ]
 )
 OFFSETS = "100,200,160,209," + CURVE
 
 
 def test_mlt(tmp_path: Path) -> None:
-    lines = f'\ufeff{QUAD},Latin,word\r\n{QUAD},None,###\r\n{QUAD},Arabic,"as, it stands"\r\n{QUAD}, Symbols,50,5\r\n'
+    lines = (
+        f'\ufeff{QUAD},Latin,word\r\n{QUAD},None,###\r\n{QUAD},Arabic,"as, it'
+        f' stands"\r\n{QUAD}, Symbols,50,5\r\n'
+    )
     found = read(folder(tmp_path / "a", lines))
     assert (found.source.format, found.faults) == ("mlt", [])
     assert found.texts == ["word", "###", '"as, it stands"', "50,5"]
@@ -52,14 +61,19 @@ def test_mlt(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("other", [1, 2])
 def test_nearly_all_lines_must_name_a_script(tmp_path: Path, other: int) -> None:
-    found = read(folder(tmp_path / "a", f"{QUAD},Latin,word\n" * 19 + f"{QUAD},Latim,word\n" * other))
+    found = read(
+        folder(tmp_path / "a", f"{QUAD},Latin,word\n" * 19 + f"{QUAD},Latim,word\n" * other)
+    )
     assert found.source.format == ("mlt" if other == 1 else "quad")
     assert found.texts[0] == ("word" if other == 1 else "Latin,word")
 
 
 def test_rctw(tmp_path: Path) -> None:
     found = read(
-        folder(tmp_path / "a", f'{QUAD},0,"say \\"hi\\", you"\n{QUAD},1,"word"\n{QUAD},0,"###"\n{QUAD},0,""\n')
+        folder(
+            tmp_path / "a",
+            f'{QUAD},0,"say \\"hi\\", you"\n{QUAD},1,"word"\n{QUAD},0,"###"\n{QUAD},0,""\n',
+        )
     )
     assert (found.source.format, found.faults) == ("rctw", [])
     assert found.texts == ['say "hi", you', "word", "###", ""]
@@ -75,7 +89,11 @@ def test_confidences_of_one_before_quotes_are_not_rctw(tmp_path: Path) -> None:
 def test_ctw1500(tmp_path: Path) -> None:
     found = read(folder(tmp_path / "a", f"{CURVE},####one, two\n{CURVE},#######\n{CURVE},####\n"))
     assert (found.source.format, found.faults) == ("ctw1500", [])
-    assert found.texts == ["one, two", "###", ""] and found.objects.dont_care.tolist() == [False, True, False]
+    assert found.texts == ["one, two", "###", ""] and found.objects.dont_care.tolist() == [
+        False,
+        True,
+        False,
+    ]
     assert found.flat_rings == [[float(value) for value in CURVE.split(",")]] * 3
 
 
@@ -84,7 +102,12 @@ def test_ctw1500_offsets(tmp_path: Path, side: Side) -> None:
     found = read(folder(tmp_path / "a", f"{OFFSETS}\n{OFFSETS}\n"), side)
     assert (found.source.format, found.faults) == ("ctw1500-offsets", [])
     expected = [float(value) + (100, 200)[k % 2] for k, value in enumerate(CURVE.split(","))]
-    assert found.flat_rings == [expected] * 2 and found.objects.boxes[0].tolist() == [100, 200, 160, 209]
+    assert found.flat_rings == [expected] * 2 and found.objects.boxes[0].tolist() == [
+        100,
+        200,
+        160,
+        209,
+    ]
     absolute = ",".join(f"{value:g}" for value in [*expected, *expected[-4:]])
     assert read(folder(tmp_path / "b", absolute), side).source.format == "polygon"
 
@@ -92,26 +115,31 @@ def test_ctw1500_offsets(tmp_path: Path, side: Side) -> None:
 @pytest.mark.parametrize("side", ["gt", "det"])
 def test_popeval(tmp_path: Path, side: Side) -> None:
     blanks = QUAD.replace(",", " ")
-    found = read(folder(tmp_path / "a", f"{blanks}##::word\n{blanks} ##::###\n{QUAD}##::a##::b, c\n"), side)
+    found = read(
+        folder(tmp_path / "a", f"{blanks}##::word\n{blanks} ##::###\n{QUAD}##::a##::b, c\n"), side
+    )
     assert (found.source.format, found.faults) == ("popeval", [])
-    assert found.texts == ["word", "###", "a##::b, c"] and found.flat_rings == [[10, 20, 30, 20, 30, 40, 10, 40]] * 3
+    assert (
+        found.texts == ["word", "###", "a##::b, c"]
+        and found.flat_rings == [[10, 20, 30, 20, 30, 40, 10, 40]] * 3
+    )
     assert found.objects.dont_care.tolist() == [False, side == "gt", False]
 
 
 @pytest.mark.parametrize(
     ("kind", "good", "bad", "message"),
     [
-        ("mlt", f"{QUAD},Latin,word", f"{QUAD},word", "'word' and no transcription after the coordinates"),
+        ("mlt", f"{QUAD},Latin,word", f"{QUAD},word", ("'word' and no transcription after the" " coordinates")),
         ("mlt", f"{QUAD},Latin,word", "1,2,3,4,Latin,word", "4 numbers at the start"),
-        ("mlt", f"{QUAD},Latin,word", "1,2,3,4,5,6,7,1e13,Latin,word", "'1e13'; expected a finite number"),
+        ("mlt", f"{QUAD},Latin,word", "1,2,3,4,5,6,7,1e13,Latin,word", ("'1e13'; expected a finite" " number")),
         ("rctw", f'{QUAD},0,"word"', f'{QUAD},2,"word"', "'2' as the difficult flag"),
         ("rctw", f'{QUAD},0,"word"', f'{QUAD},"word"', "8 numbers at the start"),
         ("ctw1500", f"{CURVE},####word", "1,2,3,####word", "3 numbers at the start"),
-        ("ctw1500", f"{CURVE},####word", "1,2,3,4,####word", "4 numbers as coordinates; expected three vertices"),
+        ("ctw1500", f"{CURVE},####word", "1,2,3,4,####word", ("4 numbers as coordinates; expected" " three" " vertices")),
         ("ctw1500-offsets", OFFSETS, CURVE, "28 numbers at the start"),
         ("ctw1500-offsets", OFFSETS, f"{OFFSETS},word", "32 numbers at the start"),
         ("popeval", "1 2 3 2 3 4 1 4##::word", "1 2 3 2 3 4 1##::word", "7 numbers before ##::"),
-        ("popeval", "1 2 3 2 3 4 1 4##::word", "1 2 3 2 3 4 1 4 word", "'1 2 3 2 3 4 1 4 word'; expected x1 y1"),
+        ("popeval", "1 2 3 2 3 4 1 4##::word", "1 2 3 2 3 4 1 4 word", ("'1 2 3 2 3 4 1 4 word';" " expected" " x1" " y1")),
     ],
 )  # fmt: skip
 def test_faults_of_lines(tmp_path: Path, kind: str, good: str, bad: str, message: str) -> None:
@@ -121,7 +149,7 @@ def test_faults_of_lines(tmp_path: Path, kind: str, good: str, bad: str, message
     assert fault.startswith("1.txt:31: ") and message in fault
 
 
-# Total-Text -----------------------------------------------------------------------------------------------------------
+# Total-Text ---------------------------------------------------------------------------------------
 
 TOTAL_TEXT = """x: [[153 161 179 195 184 177]], y: [[347 323 305 315 331 357]], ornt: [u'c'], transcriptions: [u'the']
 x: [[ 80 100
@@ -150,10 +178,10 @@ def test_total_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ("x: [[1 2 3]], y: [[4 5]], ornt: [u'c'], transcriptions: [u'a']", "3 x and 2 y; expected as many"),
-        ("x: [[1 2]], y: [[4 5]], ornt: [u'c'], transcriptions: [u'a']", "2 vertices; expected three or more"),
-        ("x: [[1 2 z]], y: [[4 5 6]], ornt: [u'c'], transcriptions: [u'a']", "'z'; expected a finite number"),
-        ("x: [[1 2 3]], y: [[4 5 6]], transcriptions: [u'a']", "; expected x: [[...]], y: [[...]], ornt"),
+        ("x: [[1 2 3]], y: [[4 5]], ornt: [u'c'], transcriptions: [u'a']", ("3 x and 2 y; expected" " as" " many")),
+        ("x: [[1 2]], y: [[4 5]], ornt: [u'c'], transcriptions: [u'a']", ("2 vertices; expected" " three" " or" " more")),
+        ("x: [[1 2 z]], y: [[4 5 6]], ornt: [u'c'], transcriptions: [u'a']", ("'z'; expected a" " finite" " number")),
+        ("x: [[1 2 3]], y: [[4 5 6]], transcriptions: [u'a']", ("; expected x: [[...]], y: [[...]]," " ornt")),
     ],
 )  # fmt: skip
 def test_total_text_faults(tmp_path: Path, record: str, message: str) -> None:
@@ -163,7 +191,7 @@ def test_total_text_faults(tmp_path: Path, record: str, message: str) -> None:
     assert found.objects.count == 12
 
 
-# MSRA-TD500 -----------------------------------------------------------------------------------------------------------
+# MSRA-TD500 ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", [".gt", ".txt"])
@@ -178,13 +206,21 @@ def test_msra_td500(tmp_path: Path, suffix: str) -> None:
 
 def test_the_place_of_what_is_not_utf8_after_a_byte_order_mark(tmp_path: Path) -> None:
     found = read(folder(tmp_path / "a", b"\xef\xbb\xbf0 0 1 2 3 4 0\n\xff", suffix=".gt"))
-    assert [fault.split("; ")[0] for fault in found.faults] == ["1.gt:2: byte 0xff, which is not UTF-8"]
+    assert [fault.split("; ")[0] for fault in found.faults] == [
+        "1.gt:2: byte 0xff, which is not UTF-8"
+    ]
 
 
 def test_msra_td500_results(tmp_path: Path) -> None:
-    path = folder(tmp_path / "a", f"10,20,50,30,{math.pi / 2},None\n10,20,50,30,0,###\n10,20,50,30,-0.5")
+    path = folder(
+        tmp_path / "a", f"10,20,50,30,{math.pi / 2},None\n10,20,50,30,0,###\n10,20,50,30,-0.5"
+    )
     found = read(path, "gt", "msra-td500")
-    assert found.texts == ["", "###", ""] and found.objects.dont_care.tolist() == [False, True, False]
+    assert found.texts == ["", "###", ""] and found.objects.dont_care.tolist() == [
+        False,
+        True,
+        False,
+    ]
     assert found.flat_rings[0] == pytest.approx([35, 5, 35, 45, 25, 45, 25, 5])
     bad = read(folder(tmp_path / "b", "1,2,3,4\n5,2,3,4,0\n0 2 1 1 1 1 0"), "det", "msra-td500")
     assert [fault.split("; ")[0] for fault in bad.faults] == [
@@ -194,7 +230,7 @@ def test_msra_td500_results(tmp_path: Path) -> None:
     ]
 
 
-# ICDAR 2013 segmentation ----------------------------------------------------------------------------------------------
+# ICDAR 2013 segmentation --------------------------------------------------------------------------
 
 SEGMENTATION = """10 20 30 5 5 2 3 8 9 "A"
 40 50 60 13 5 11 3 15 9 "\\""
@@ -228,12 +264,21 @@ def test_segmentation_by_word_and_character(tmp_path: Path, packed: bool) -> Non
     assert words.objects.boxes.tolist() == [[2, 3, 15, 9], [20, 10, 29, 19]]
     assert words.images.sizes.tolist() == [[30, 40]]
     characters = read(path, "gt", "icdar2013-seg-chars")
-    assert characters.texts == ["A", '"', "c"] and characters.objects.boxes[1].tolist() == [11, 3, 15, 9]
+    assert characters.texts == ["A", '"', "c"] and characters.objects.boxes[1].tolist() == [
+        11,
+        3,
+        15,
+        9,
+    ]
 
 
 def test_segmentation_becomes_label_pictures(tmp_path: Path) -> None:
-    done = convert(segmented(tmp_path / "a"), tmp_path / "gt.txt", "gt", Target(masks=tmp_path / "masks"))
-    assert (tmp_path / "gt.txt").read_text() == '100\n30,40\n1,1,"A"",f,2,3,13,6\n2,2,"c",t,20,10,9,9\n\n'
+    done = convert(
+        segmented(tmp_path / "a"), tmp_path / "gt.txt", "gt", Target(masks=tmp_path / "masks")
+    )
+    assert (
+        tmp_path / "gt.txt"
+    ).read_text() == '100\n30,40\n1,1,"A"",f,2,3,13,6\n2,2,"c",t,20,10,9,9\n\n'
     assert done.objects == 2
     expected = np.zeros((30, 40), int)
     expected[3:9, 2:8] = expected[3:9, 11:15] = 1
@@ -242,7 +287,9 @@ def test_segmentation_becomes_label_pictures(tmp_path: Path) -> None:
         assert np.asarray(picture).tolist() == expected.tolist()
 
 
-def test_an_archive_of_pictures_is_listed_once_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archive_of_pictures_is_listed_once_for_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = segmented(tmp_path / "a")
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
         for number in range(1, 6):
@@ -265,7 +312,9 @@ def test_segmentation_has_the_limit_of_lines_and_words_end_at_blank_ones(tmp_pat
     (tmp_path / "1_GT.txt").write_text(line * (MAX_OBJECTS + 1))
     faults = FaultLog()
     formats.open_source(tmp_path, "gt", faults, "icdar2013-seg")
-    assert str(faults.shown[0]).startswith(f"{tmp_path}/1_GT.txt:{MAX_OBJECTS + 1}: more than {MAX_OBJECTS} lines")
+    assert str(faults.shown[0]).startswith(
+        f"{tmp_path}/1_GT.txt:{MAX_OBJECTS + 1}: more than {MAX_OBJECTS} lines"
+    )
     assert faults.count == 1
     other = line.replace("1 2 3", "4 5 6").replace('"x"', '"y"')
     (tmp_path / "1_GT.txt").write_text("\n" + line + line + "\n" * 100_000 + other + " \t\r\n\n")
@@ -280,7 +329,8 @@ def test_segmentation_has_the_limit_of_lines_and_words_end_at_blank_ones(tmp_pat
 def test_segmentation_faults(tmp_path: Path) -> None:
     path = segmented(tmp_path / "a")
     lines = (
-        '10 20 30 5 5 2 3 8 9 "A"\n256 0 0 5 5 2 3 8 9 "x"\n1 2 3 5 5 9 3 8 9 "y"\nword\n\n10 20 30 5 5 2 3 8 9 "B"\n'
+        '10 20 30 5 5 2 3 8 9 "A"\n256 0 0 5 5 2 3 8 9 "x"\n1 2 3 5 5 9 3 8 9 "y"\nword\n\n10'
+        ' 20 30 5 5 2 3 8 9 "B"\n'
     )
     (path / "100_GT.txt").write_text(lines)
     found = read(path, "gt", "icdar2013-seg")
@@ -296,19 +346,76 @@ def test_segmentation_faults(tmp_path: Path) -> None:
         read(path)
 
 
-# Bulk against exact ---------------------------------------------------------------------------------------------------
+# Bulk against exact -------------------------------------------------------------------------------
 
 NUMBERS = st.sampled_from(
     [
-        *("0", "1", "12", "-3", "0.5", "1.0", "07", ".5", "5.", "1e3", "+4", "-0", "1.2.3", "--1", "-", ".", "", "nan"),
-        *("inf", "1 2", "1e13", "123456789012345678901234567890", "0.1", "99.75", " 7", "  8", "9 ", "\t6", "x", "1_0"),
+        *(
+            "0",
+            "1",
+            "12",
+            "-3",
+            "0.5",
+            "1.0",
+            "07",
+            ".5",
+            "5.",
+            "1e3",
+            "+4",
+            "-0",
+            "1.2.3",
+            "--1",
+            "-",
+            ".",
+            "",
+            "nan",
+        ),
+        *(
+            "inf",
+            "1 2",
+            "1e13",
+            "123456789012345678901234567890",
+            "0.1",
+            "99.75",
+            " 7",
+            "  8",
+            "9 ",
+            "\t6",
+            "x",
+            "1_0",
+        ),
     ]
 )
 PLAIN = st.sampled_from(["0", "1", "12", "-3", "0.5", "1.0", "99.75", " 7"])
 TAILS = st.sampled_from(
     [
-        *("", ",", ",word", ', "word"', ',"a\\"b"', ',"', ',""', ',"a" ', ",###", ", ###", ',"###"', ",####", ",####x"),
-        *(",1996", ",Latin,word", ",Latin", ", Korean ,###", ",0.5", ",0,x", ',1,"x"', ',0,"x"', ",nan,", ",Inf,x"),
+        *(
+            "",
+            ",",
+            ",word",
+            ', "word"',
+            ',"a\\"b"',
+            ',"',
+            ',""',
+            ',"a" ',
+            ",###",
+            ", ###",
+            ',"###"',
+            ",####",
+            ",####x",
+        ),
+        *(
+            ",1996",
+            ",Latin,word",
+            ",Latin",
+            ", Korean ,###",
+            ",0.5",
+            ",0,x",
+            ',1,"x"',
+            ',0,"x"',
+            ",nan,",
+            ",Inf,x",
+        ),
         *(",x\r", ",é", "##::x", ",\u3000###", ",,", ",a,1,2", " word", ",word\x00", ",5 o'clock"),
     ]
 )
@@ -323,7 +430,9 @@ def texts(draw: st.DrawFn) -> str:
         separator = draw(st.sampled_from([",", ",", ",", ", ", " "]))
         start = draw(st.sampled_from(["", "", "", "", "\ufeff", " ", "#"]))
         lines.append(start + separator.join(draw(kind) for _ in range(count)) + draw(TAILS))
-    return draw(st.sampled_from(["\n", "\r\n", "\n\n"])).join(lines) + draw(st.sampled_from(["", "\n", "\r"]))
+    return draw(st.sampled_from(["\n", "\r\n", "\n\n"])).join(lines) + draw(
+        st.sampled_from(["", "\n", "\r"])
+    )
 
 
 @pytest.mark.slow
@@ -375,11 +484,15 @@ def test_bulk_reading_is_the_exact_one(
     assert list(objects.texts) == [line.text for line in flat]
     assert objects.dont_care.tolist() == [line.dont_care for line in flat]
     assert objects.ids.tolist() == [k for image in expected for k in range(1, len(image) + 1)]
-    is_box = np.array([syntax.format in HAS_BOXES and len(line.coordinates) == 4 for line in flat], dtype=bool)
+    is_box = np.array(
+        [syntax.format in HAS_BOXES and len(line.coordinates) == 4 for line in flat], dtype=bool
+    )
     boxes = [line.coordinates for line, box in zip(flat, is_box, strict=True) if box]
     polygons = [line.coordinates for line, box in zip(flat, is_box, strict=True) if not box]
     assert objects.boxes[is_box].tolist() == boxes
-    assert objects.outlines.vertices.ravel().tolist() == [value for one in polygons for value in one]
+    assert objects.outlines.vertices.ravel().tolist() == [
+        value for one in polygons for value in one
+    ]
     assert objects.outlines.counts[~is_box].tolist() == [len(one) // 2 for one in polygons]
     if syntax.confidences and not syntax.own_tail:
         assert objects.confidences is not None
@@ -388,7 +501,9 @@ def test_bulk_reading_is_the_exact_one(
 
 @settings(deadline=None, derandomize=True, max_examples=100)
 @given(st.lists(texts(), min_size=1, max_size=3), st.sampled_from(SYNTAXES), st.integers(1, 60))
-def test_where_the_text_is_cut_does_not_matter(contents: list[str], syntax: Syntax, stretch: int) -> None:
+def test_where_the_text_is_cut_does_not_matter(
+    contents: list[str], syntax: Syntax, stretch: int
+) -> None:
     buffer = b"".join(line_formats.whole_lines(content.encode()) for content in contents)
     data = np.frombuffer(buffer, np.uint8)
     ends = line_ends(data)
@@ -418,7 +533,7 @@ def test_plain_lines_need_no_exact_parser() -> None:
     ]
 
 
-# Hostile input --------------------------------------------------------------------------------------------------------
+# Hostile input ------------------------------------------------------------------------------------
 
 HOSTILE = {
     "mlt": f"{QUAD},Latin,word",
@@ -455,8 +570,12 @@ def test_large_entries_are_refused_before_they_are_read(
     [b"\0" * 50, b"\xff\xfe\0", b"9" * 300_000, b"1," * 100_000, b"[[" * 50_000, b'"' * 100_000],
     ids=["nul", "utf-16", "digits", "numbers", "brackets", "quotes"],
 )
-def test_junk_leaves_the_good_lines_and_the_message_short(tmp_path: Path, name: str, junk: bytes) -> None:
-    lines = [HOSTILE[name].replace("10 20 30 ", f"10 20 {k} ") for k in range(30)]  # a colour is one object's
+def test_junk_leaves_the_good_lines_and_the_message_short(
+    tmp_path: Path, name: str, junk: bytes
+) -> None:
+    lines = [
+        HOSTILE[name].replace("10 20 30 ", f"10 20 {k} ") for k in range(30)
+    ]  # a colour is one object's
     path = folder(tmp_path / "a", "\n\n".join(lines), junk, HOSTILE[name].encode() + junk)
     found = read(path, "gt", name)
     assert np.diff(found.objects.offsets)[0] == 30
@@ -472,15 +591,22 @@ def test_paths_out_of_the_archive_are_faults(tmp_path: Path, name: str) -> None:
     assert any("entry name '../1.txt'" in fault for fault in read(path).faults)
 
 
-# Confidences ----------------------------------------------------------------------------------------------------------
+# Confidences --------------------------------------------------------------------------------------
 
 
 @settings(deadline=None, derandomize=True, max_examples=100)
 @given(
-    st.lists(st.lists(st.tuples(st.sampled_from([0, 0.25, 0.5, 1, math.nan]), st.booleans()), max_size=4), max_size=4),
+    st.lists(
+        st.lists(
+            st.tuples(st.sampled_from([0, 0.25, 0.5, 1, math.nan]), st.booleans()), max_size=4
+        ),
+        max_size=4,
+    ),
     st.sampled_from([0.0, 0.25, 0.3, 1.0]),
 )
-def test_detections_below_a_confidence_are_left_out(images: list[list[tuple[float, bool]]], minimum: float) -> None:
+def test_detections_below_a_confidence_are_left_out(
+    images: list[list[tuple[float, bool]]], minimum: float
+) -> None:
     def collected(keep_all: bool) -> Objects:
         made = []
         for image in images:
@@ -488,7 +614,9 @@ def test_detections_below_a_confidence_are_left_out(images: list[list[tuple[floa
             for k, (confidence, is_box) in enumerate(image, 1):
                 shape = [k, 1, 9, 9] if is_box else [k, 0, 9, 0, 9, k]
                 if keep_all or not confidence < minimum:
-                    objects.append(CollectedObject(shape, f"t{k}", id=10 * k, region=k, confidence=confidence))
+                    objects.append(
+                        CollectedObject(shape, f"t{k}", id=10 * k, region=k, confidence=confidence)
+                    )
             made.append(CollectedImage("", "").with_objects(objects))
         return columns(made).objects
 

@@ -136,7 +136,9 @@ def test_page_words(tmp_path: Path) -> None:
     assert found.objects.boxes.tolist() == WORD_BOXES
     assert (found.objects.ids.tolist(), found.objects.regions.tolist()) == ([1, 2, 3], [1, 1, 2])
     assert found.objects.confidences is not None
-    assert found.objects.confidences.tolist() == pytest.approx([0.5, float("nan"), 0.25], nan_ok=True)
+    assert found.objects.confidences.tolist() == pytest.approx(
+        [0.5, float("nan"), 0.25], nan_ok=True
+    )
     assert Read(tmp_path / "page_1.xml", "det").objects.regions.tolist() == [1, 2, 3]
 
 
@@ -150,7 +152,10 @@ def test_page_lines_and_regions(tmp_path: Path) -> None:
 
 
 def test_lines_or_regions_are_read_if_no_page_has_words(tmp_path: Path) -> None:
-    lines, regions = PAGE.replace("Word", "Sentence"), PAGE.replace("Word", "Sentence").replace("TextLine", "Other")
+    lines, regions = (
+        PAGE.replace("Word", "Sentence"),
+        PAGE.replace("Word", "Sentence").replace("TextLine", "Other"),
+    )
     found = Read(written(tmp_path / "p.xml", f"{lines}<!-- <Word> -->"))
     assert (found.source.format, found.texts, found.faults) == ("page-line", ["Two words", ""], [])
     assert found.warnings == [": no file has words, so lines are read (format page-line)"]
@@ -163,7 +168,10 @@ def test_lines_or_regions_are_read_if_no_page_has_words(tmp_path: Path) -> None:
 
 
 def test_the_level_is_that_of_the_whole_input(tmp_path: Path) -> None:
-    lines, regions = PAGE.replace("Word", "Sentence"), PAGE.replace("Word", "Sentence").replace("TextLine", "Other")
+    lines, regions = (
+        PAGE.replace("Word", "Sentence"),
+        PAGE.replace("Word", "Sentence").replace("TextLine", "Other"),
+    )
     folder = tmp_path / "gt"
     folder.mkdir()
     for name, text in (("a", regions), ("b", lines), ("c", lines)):
@@ -178,13 +186,17 @@ def test_the_level_is_that_of_the_whole_input(tmp_path: Path) -> None:
     written(folder / "d.xml", PAGE)
     found = Read(folder)
     assert (found.source.format, np.diff(found.objects.offsets).tolist()) == ("page", [0, 0, 0, 3])
-    assert found.warnings == [": 2 files have lines but no words, so no objects (format page-line reads lines)"]
+    assert found.warnings == [
+        ": 2 files have lines but no words, so no objects (format page-line reads lines)"
+    ]
 
 
 def test_a_level_that_was_named_and_is_not_there(tmp_path: Path) -> None:
     text = ALTO.replace("TextLine", "Line")
     found = Read(written(tmp_path / "p.xml", text), "gt", "alto-line")
-    assert found.warnings == [": no file has lines, so there are no objects (format alto reads words)"]
+    assert found.warnings == [
+        ": no file has lines, so there are no objects (format alto reads words)"
+    ]
 
 
 def test_levels_are_found_in_utf_16(tmp_path: Path) -> None:
@@ -194,7 +206,9 @@ def test_levels_are_found_in_utf_16(tmp_path: Path) -> None:
     assert (found.source.format, found.texts, found.faults) == ("page-line", ["Two words", ""], [])
 
 
-@pytest.mark.parametrize("namespace", ["http://www.loc.gov/standards/alto/ns-v2#", "http://schema.ccs-gmbh.com/ALTO"])
+@pytest.mark.parametrize(
+    "namespace", ["http://www.loc.gov/standards/alto/ns-v2#", "http://schema.ccs-gmbh.com/ALTO"]
+)
 def test_alto(tmp_path: Path, namespace: str) -> None:
     text = ALTO.replace("http://www.loc.gov/standards/alto/ns-v3#", namespace)
     found = Read(written(tmp_path / "p.xml", text))
@@ -207,7 +221,10 @@ def test_alto(tmp_path: Path, namespace: str) -> None:
     assert found.objects.confidences is not None
     assert found.objects.confidences.tolist() == pytest.approx([0.5, float("nan"), 1], nan_ok=True)
     lines = Read(tmp_path / "p.xml", "gt", "alto-line")
-    assert (lines.texts, lines.objects.boxes.tolist()) == (["Two words", "three"], [[0, 0, 300, 40], [0, 50, 300, 90]])
+    assert (lines.texts, lines.objects.boxes.tolist()) == (
+        ["Two words", "three"],
+        [[0, 0, 300, 40], [0, 50, 300, 90]],
+    )
 
 
 def test_alto_without_page_size(tmp_path: Path) -> None:
@@ -216,7 +233,9 @@ def test_alto_without_page_size(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("unit", "per_inch"), [("mm10", 254), ("inch1200", 1200)])
-@pytest.mark.parametrize("settings", ["scanned at 300 dpi", "dpi: 300", "XResolution=300; YResolution=300", "300ppi"])
+@pytest.mark.parametrize(
+    "settings", ["scanned at 300 dpi", "dpi: 300", "XResolution=300; YResolution=300", "300ppi"]
+)
 def test_alto_units_become_pixels(tmp_path: Path, unit: str, per_inch: int, settings: str) -> None:
     text = ALTO.replace(">pixel<", f">{unit}<").replace(">none<", f">{settings}<")
     found = Read(written(tmp_path / "p.xml", text))
@@ -233,9 +252,17 @@ def test_alto_units_become_pixels(tmp_path: Path, unit: str, per_inch: int, sett
         ("Page ", "Seite ", ":2: no Page element; expected one or more"),
         ('WC="1"', 'WC="1.5"', ":17: WC = '1.5'; expected a confidence in [0, 1]"),
         ("110,0 300,0 300,40 110,38.5", "110,0 300,0", ":12: 2 vertices; expected three or more"),
-        ("110,0 300,0 300,40 110,38.5", "110,0 300,0 300", ":12: 5 coordinates; expected an even count"),
+        (
+            "110,0 300,0 300,40 110,38.5",
+            "110,0 300,0 300",
+            ":12: 5 coordinates; expected an even count",
+        ),
         ("110,0 300,0 300,40 110,38.5", "", ":12: 0 vertices; expected three or more"),
-        ('VPOS="50" WIDTH="300" HEIGHT="40" C', 'VPOS="50" WIDTH="-3" HEIGHT="40" C', ":17: width -3, height 40; exp"),
+        (
+            'VPOS="50" WIDTH="300" HEIGHT="40" C',
+            'VPOS="50" WIDTH="-3" HEIGHT="40" C',
+            ":17: width -3, height 40; exp",
+        ),
     ],
 )
 def test_alto_faults(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -246,27 +273,37 @@ def test_alto_faults(tmp_path: Path, old: str, new: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("settings", ["none", "300 dpi, binarised at 200 dpi"])
-def test_alto_without_one_resolution_is_in_fractions_of_the_page(tmp_path: Path, settings: str) -> None:
+def test_alto_without_one_resolution_is_in_fractions_of_the_page(
+    tmp_path: Path, settings: str
+) -> None:
     text = ALTO.replace(">pixel<", ">mm10<").replace(">none<", f">{settings}<")
     path = written(tmp_path / "p.xml", text)
     (fault,) = Read(path).faults
-    assert fault.startswith(": coordinates that are fractions of the page, whose size in pixels is not known")
+    assert fault.startswith(
+        ": coordinates that are fractions of the page, whose size in pixels is not known"
+    )
     Image.new("L", (1280, 1920)).save(tmp_path / "p.png")
     images = with_sizes(Read(path).source, tmp_path).read(np.arange(1))
     assert images.objects.boxes.tolist() == pytest.approx(np.array(WORD_BOXES) * [2, 4, 2, 4])
     assert images.sizes.tolist() == [[1920, 1280]]
     (fault,) = Read(written(path, text.replace('WIDTH="640" HEIGHT="480"', ""))).faults
-    assert fault.startswith(":9: a MeasurementUnit other than pixel, no resolution of the scan, and a Page without")
+    assert fault.startswith(
+        ":9: a MeasurementUnit other than pixel, no resolution of the scan, and a Page without"
+    )
 
 
 def test_alto_without_unit_is_in_pixels(tmp_path: Path) -> None:
-    found = Read(written(tmp_path / "p.xml", ALTO.replace("<MeasurementUnit>pixel</MeasurementUnit>", "")))
+    found = Read(
+        written(tmp_path / "p.xml", ALTO.replace("<MeasurementUnit>pixel</MeasurementUnit>", ""))
+    )
     assert (found.objects.boxes.tolist(), found.faults) == (WORD_BOXES, [])
     assert found.warnings == [": 1 file without MeasurementUnit is taken for pixels"]
 
 
 def test_alto_strings_without_any_place_are_left_out(tmp_path: Path) -> None:
-    text = ALTO.replace('HPOS="0" VPOS="50" WIDTH="300" HEIGHT="40" CONTENT="three"', 'CONTENT="HPOS = 3"')
+    text = ALTO.replace(
+        'HPOS="0" VPOS="50" WIDTH="300" HEIGHT="40" CONTENT="three"', 'CONTENT="HPOS = 3"'
+    )
     found = Read(written(tmp_path / "p.xml", text))
     assert (found.texts, found.faults) == (["Two", "words"], [])
     assert found.warnings == [": 1 String element without a place was left out"]
@@ -292,11 +329,17 @@ def test_alto_pages_are_images(tmp_path: Path) -> None:
     assert "image name 'b-1' again" in Read(folder).faults[0]
 
 
-@pytest.mark.parametrize(("name", "other"), [("voc", ALTO), ("labelme-xml", PAGE), ("page", VOC), ("alto", CTW1500)])
-def test_a_document_of_another_format_is_no_empty_image(tmp_path: Path, name: str, other: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "other"), [("voc", ALTO), ("labelme-xml", PAGE), ("page", VOC), ("alto", CTW1500)]
+)
+def test_a_document_of_another_format_is_no_empty_image(
+    tmp_path: Path, name: str, other: str
+) -> None:
     fault, hint = Read(written(tmp_path / "1.xml", other), "gt", name).faults
     assert re.search(r"^:\d: root '\w+'; expected root \w+$", fault)
-    assert re.search(rf"^: content of the format [a-z0-9-]+; expected {name}, which was named$", hint)
+    assert re.search(
+        rf"^: content of the format [a-z0-9-]+; expected {name}, which was named$", hint
+    )
 
 
 def test_voc(tmp_path: Path) -> None:
@@ -316,7 +359,9 @@ def test_voc_with_empty_flags_and_turned_boxes(tmp_path: Path) -> None:
     found = Read(written(tmp_path / "1.xml", text))
     assert (found.faults, found.objects.dont_care.tolist()) == ([], [False, True, False])
     assert found.objects.boxes[2].tolist() == pytest.approx([90, 30, 110, 70])
-    assert found.objects.outlines.ring(2)[0].tolist() == pytest.approx([110, 30])  # its own upper left corner
+    assert found.objects.outlines.ring(2)[0].tolist() == pytest.approx(
+        [110, 30]
+    )  # its own upper left corner
     (fault,) = Read(written(tmp_path / "1.xml", text.replace("<w>40</w>", "<w>-4</w>"))).faults
     assert fault == ":15: width -4, height 20; expected both at least 0"
 
@@ -326,7 +371,11 @@ def test_ctw1500(tmp_path: Path) -> None:
     assert (found.source.format, found.source.names, found.faults) == ("ctw1500-xml", ["0200"], [])
     assert found.texts == ["ÉCOLE", "###", "box"]
     assert found.objects.dont_care.tolist() == [False, True, False]
-    assert found.objects.boxes.tolist() == [[10, 30, 100, 50], [10, 90, 100, 110], [10, 190, 100, 210]]
+    assert found.objects.boxes.tolist() == [
+        [10, 30, 100, 50],
+        [10, 90, 100, 110],
+        [10, 190, 100, 210],
+    ]
     assert found.objects.outlines.vertices[:3].tolist() == [[10, 30], [40, 30], [70, 35]]
     assert not Read(tmp_path / "0200.xml", "det").objects.dont_care.any()
 
@@ -371,7 +420,12 @@ def test_packed_by_gzip(tmp_path: Path) -> None:
 
 FAULTS = [
     ("page", "110,0 300,0 300,40 110,40", "110,0 300,0", ":15: 2 vertices; expected three or more"),
-    ("page", "110,0 300,0 300,40 110,40", "110,0 300,nan 3,4", ":15: points = 'nan'; expected a finite number"),
+    (
+        "page",
+        "110,0 300,0 300,40 110,40",
+        "110,0 300,nan 3,4",
+        ":15: points = 'nan'; expected a finite number",
+    ),
     (
         "page",
         '<Coords points="110,0 300,0 300,40 110,40"/>',
@@ -379,24 +433,46 @@ FAULTS = [
         ":15: Word without Coords; expected one Coords in each",
     ),
     ("page", 'conf="0.5"', 'conf="50"', ":10: conf = '50'; expected a confidence in [0, 1]"),
-    ("page", '<Point x="0" y="50"/>', '<Point x="0"/>', ":21: Point without attribute y; expected a number there"),
-    ("page", 'imageWidth="640"', 'imageWidth="wide"', ":4: imageWidth = 'wide'; expected a finite number"),
+    (
+        "page",
+        '<Point x="0" y="50"/>',
+        '<Point x="0"/>',
+        ":21: Point without attribute y; expected a number there",
+    ),
+    (
+        "page",
+        'imageWidth="640"',
+        'imageWidth="wide"',
+        ":4: imageWidth = 'wide'; expected a finite number",
+    ),
     ("page", "Page>", "Pages>", ":26: mismatched tag; expected well-formed XML"),
     ("voc", "<xmin>10</xmin>", "", ":8: bndbox without xmin; expected one xmin in each bndbox"),
     ("voc", "<xmin>10</xmin>", "<xmin>ten</xmin>", ":8: xmin = 'ten'; expected a finite number"),
     ("voc", "<xmin>10</xmin>", "<xmin>1e13</xmin>", ":8: xmin = '1e13'; expected a finite number"),
-    ("voc", "<xmin>10</xmin>", "<xmin>111</xmin>", ":8: a box from (111, 20.5) to (110, 50); expected xmin <= xmax"),
+    (
+        "voc",
+        "<xmin>10</xmin>",
+        "<xmin>111</xmin>",
+        ":8: a box from (111, 20.5) to (110, 50); expected xmin <= xmax",
+    ),
     ("voc", "<difficult>1<", "<difficult>yes<", ":12: difficult 'yes'; expected 0 or 1"),
     ("ctw1500-xml", "<segs>10,90,", "<segs>10,x,", ":8: segs = 'x'; expected a finite number"),
     ("ctw1500-xml", "<segs>10,90,", "<segs>10,", ":8: 7 coordinates; expected an even count"),
     ("ctw1500-xml", "<segs>10,30,", "<segs>10,30,9" + "9" * 400 + ",", ":5: segs = '9999"),
-    ("ctw1500-xml", "</image>", "</image><image/>", ":10: 2 image elements; expected one image in each file"),
+    (
+        "ctw1500-xml",
+        "</image>",
+        "</image><image/>",
+        ":10: 2 image elements; expected one image in each file",
+    ),
     ("ctw1500-xml", 'top="190"', "", ":9: box without attribute top; expected a number there"),
 ]
 
 
 @pytest.mark.parametrize(("name", "old", "new", "message"), FAULTS)
-def test_faults_name_line_and_expectation(tmp_path: Path, name: str, old: str, new: str, message: str) -> None:
+def test_faults_name_line_and_expectation(
+    tmp_path: Path, name: str, old: str, new: str, message: str
+) -> None:
     assert old in SAMPLES[name]
     path = written(tmp_path / "p.xml", SAMPLES[name].replace(old, new))
     (fault,) = Read(path, "gt", name).faults
@@ -429,9 +505,12 @@ def test_short_dont_care_polygons_have_no_area(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize(
-    ("name", "root"), [("page", "<PcGts"), ("alto", "<alto"), ("voc", "<annot"), ("ctw1500-xml", "<A")]
+    ("name", "root"),
+    [("page", "<PcGts"), ("alto", "<alto"), ("voc", "<annot"), ("ctw1500-xml", "<A")],
 )
-def test_document_types_and_entities_are_refused(tmp_path: Path, name: str, root: str, doctype: str) -> None:
+def test_document_types_and_entities_are_refused(
+    tmp_path: Path, name: str, root: str, doctype: str
+) -> None:
     text = SAMPLES[name].replace(root, f"{doctype}\n{root}", 1)
     path = written(tmp_path / "p.xml", text)
     with pytest.raises(InputError, match=r"p\.xml:\d: a document type declaration; expected none"):
@@ -448,7 +527,9 @@ def test_document_types_and_entities_are_refused(tmp_path: Path, name: str, root
 
 def test_deep_nesting_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "p.xml", "<annotation>" + "<a>" * 200_000)
-    assert Read(path).faults == [":1: elements nested deeper than 100; expected the nesting of an annotation"]
+    assert Read(path).faults == [
+        ":1: elements nested deeper than 100; expected the nesting of an annotation"
+    ]
 
 
 @pytest.mark.parametrize("encoding", ["no-such", "rot13", "utf-7", "shift_jis", "punycode"])
@@ -470,7 +551,9 @@ def test_text_that_is_not_utf8(tmp_path: Path) -> None:
 
 
 def test_long_texts_and_numbers_take_no_long_time(tmp_path: Path) -> None:
-    text = CTW1500.replace("<segs>10,90,", "<segs>" + "9" * 3_000_000 + "x,").replace("box<", "&amp;x" * 500_000 + "<")
+    text = CTW1500.replace("<segs>10,90,", "<segs>" + "9" * 3_000_000 + "x,").replace(
+        "box<", "&amp;x" * 500_000 + "<"
+    )
     found = Read(written(tmp_path / "p.xml", text))
     assert len(found.texts[1]) == 1_000_000
     (fault,) = found.faults
@@ -480,7 +563,9 @@ def test_long_texts_and_numbers_take_no_long_time(tmp_path: Path) -> None:
 def test_unknown_xml_is_not_read_as_text(tmp_path: Path) -> None:
     path = written(tmp_path / "p.xml", '<?xml version="1.0"?>\n<boxes/>')
     with pytest.raises(
-        InputError, match=r"XML of no known layout \(root boxes\); expected that of one of the formats that `evaltex"
+        InputError,
+        match=r"XML of no known layout \(root boxes\); expected that of one of the formats that"
+        r" `evaltex",
     ):
         evaluate(path, path)
     folder = tmp_path / "folder"
@@ -497,7 +582,11 @@ def test_ground_truth_without_documents_is_a_fault(tmp_path: Path) -> None:
 
 def test_elements() -> None:
     root = safe_xml.tree(b'<a:r xmlns:a="x"><a:b n="1">text<c/>tail</a:b><b n="x"/></a:r>')
-    assert (root.name, [b.name for b in root.all("b")], root.needed("b").text) == ("r", ["b", "b"], "text")
+    assert (root.name, [b.name for b in root.all("b")], root.needed("b").text) == (
+        "r",
+        ["b", "b"],
+        "text",
+    )
     assert root.needed("b").number("n") == 1
     assert root.needed("b").number("missing", 2.5) == 2.5
     with pytest.raises(FormatError, match="r without d"):

@@ -1,4 +1,6 @@
-"""Coordinates that are fractions of the page, made pixels by the picture or by the size on the other side."""
+"""Coordinates that are fractions of the page, made pixels by the picture or
+by the size on the other side.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,14 @@ def made(**images: CollectedImage) -> Source:
     return source("det.json", "test", "", list(images.values()))
 
 
-def image(name: str, *coordinates: tuple[float, ...], size: tuple[int, int] | None = None) -> CollectedImage:
+def image(
+    name: str, *coordinates: tuple[float, ...], size: tuple[int, int] | None = None
+) -> CollectedImage:
     """An image in pixels, of this height and width, or in fractions."""
     height, width = size or (0, 0)
-    found = CollectedImage(name, "det.json", ("images", name), height, width, in_fractions=size is None)
+    found = CollectedImage(
+        name, "det.json", ("images", name), height, width, in_fractions=size is None
+    )
     for numbers in coordinates:
         found.add(CollectedObject(numbers))
     return found
@@ -37,7 +43,8 @@ def read(one: Source, status: str = "") -> ReadImages:
 
 
 FAULT = (
-    "det.json: images.{}: coordinates that are fractions of the page, whose size in pixels is not known; expected the"
+    "det.json: images.{}: coordinates that are fractions of the page, whose size in pixels is not"
+    " known; expected the"
     " size of its picture: give the pictures by --images FOLDER"
 )
 
@@ -52,7 +59,9 @@ def test_pictures_make_them_pixels(tmp_path: Path) -> None:
     both = made(a=image("a", BOX, TRIANGLE), b=image("b", (1, 2, 3, 4), size=(10, 20)))
     images = read(with_sizes(both, tmp_path))
     assert images.in_fractions is None
-    np.testing.assert_allclose(images.objects.boxes, [[20, 20, 100, 40], [0, 0, 100, 25], [1, 2, 3, 4]])
+    np.testing.assert_allclose(
+        images.objects.boxes, [[20, 20, 100, 40], [0, 0, 100, 25], [1, 2, 3, 4]]
+    )
     np.testing.assert_allclose(images.objects.outlines.ring(1), [[0, 0], [100, 0], [100, 25]])
     assert images.sizes.tolist() == [[100, 200], [10, 20]]
     read(with_sizes(made(a=image("a", BOX), c=image("c", BOX)), tmp_path), FAULT.format("c"))
@@ -65,7 +74,9 @@ def test_polygons_are_repaired_and_counted_in_pixels(tmp_path: Path) -> None:
     images = read(with_sizes(made(a=image("a", BOW_TIE)), tmp_path))
     assert images.repairs == in_pixels.repairs
     assert images.repairs.repaired == 1
-    np.testing.assert_allclose(images.objects.outlines.vertices, in_pixels.objects.outlines.vertices)
+    np.testing.assert_allclose(
+        images.objects.outlines.vertices, in_pixels.objects.outlines.vertices
+    )
 
 
 def test_the_size_on_the_other_side_makes_them_pixels() -> None:
@@ -75,7 +86,9 @@ def test_the_size_on_the_other_side_makes_them_pixels() -> None:
     images = read(theirs)
     np.testing.assert_allclose(images.objects.boxes, [[0, 0, 9, 9], [20, 20, 100, 40]])
     np.testing.assert_allclose(
-        theirs.read(np.array([1])).objects.boxes, [[20, 20, 100, 40]], err_msg="a part has its own partners"
+        theirs.read(np.array([1])).objects.boxes,
+        [[20, 20, 100, 40]],
+        err_msg="a part has its own partners",
     )
     images = read(ours, FAULT.format("c"))
     np.testing.assert_allclose(images.objects.boxes[:2], [[0, 0, 9, 9], [1, 10, 5, 20]])
@@ -93,10 +106,15 @@ def test_a_picture_of_another_size_than_is_stated_is_a_fault(tmp_path: Path) -> 
     """It is not known which of them the fractions are of."""
     Image.new("L", (100, 50)).save(tmp_path / "a.png")
     Image.new("L", (200, 100)).save(tmp_path / "b.png")
-    gt = made(a=image("a", (0, 0, 9, 9), size=(100, 200)), b=image("b", (0, 0, 9, 9), size=(100, 200)))
+    gt = made(
+        a=image("a", (0, 0, 9, 9), size=(100, 200)), b=image("b", (0, 0, 9, 9), size=(100, 200))
+    )
     det = made(a=image("a", BOX), b=image("b", BOX))
     _, theirs = with_sizes_of_each_other(gt, det, np.array([0, 1]), tmp_path)
-    stated = "while 100,200 are stated; expected one size of an image in which coordinates are fractions of the page"
+    stated = (
+        "while 100,200 are stated; expected one size of an image in which coordinates are"
+        " fractions of the page"
+    )
     read(theirs, f"{tmp_path}/a.png: a picture of height,width 50,100, {stated}")
     assert not theirs.read(np.array([1])).faults.count
     pixels = made(a=image("a", (0, 0, 9, 9), size=(1, 1)))

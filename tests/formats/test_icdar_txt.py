@@ -1,4 +1,6 @@
-"""ICDAR-style folders and archives: what a line means, how the kind of all lines is told, and every fault."""
+"""ICDAR-style folders and archives: what a line means, how the kind of all
+lines is told, and every fault.
+"""
 
 from __future__ import annotations
 
@@ -47,12 +49,16 @@ COORDINATES = {"ltrb": LTRB, "quad": QUAD, "polygon": POLYGON}
         ("det", "img_1", "ltrb"),
     ],
 )  # fmt: skip
-def test_the_kind_is_recognised_by_content(tmp_path: Path, side: Side, lines: str, told: str) -> None:
+def test_the_kind_is_recognised_by_content(
+    tmp_path: Path, side: Side, lines: str, told: str
+) -> None:
     path = folder(tmp_path / "a", lines)
     assert formats.open_source(path, side, FaultLog()).format == told
 
 
-def test_an_archive_is_passed_over_once_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archive_is_passed_over_once_until_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from evaltex_cli.formats.engines import json_lines
     from evaltex_cli.formats.files import archive
 
@@ -99,10 +105,17 @@ def test_an_archive_is_passed_over_once_until_it_changes(tmp_path: Path, monkeyp
     ],
 )  # fmt: skip
 def test_transcriptions(tmp_path: Path, kind: str, written: str, text: str) -> None:
-    path = folder(tmp_path / "a", "\n".join([f"{COORDINATES[kind]},{written}", *[f"{COORDINATES[kind]},word"] * 3]))
+    path = folder(
+        tmp_path / "a",
+        "\n".join([f"{COORDINATES[kind]},{written}", *[f"{COORDINATES[kind]},word"] * 3]),
+    )
     for side in ("gt", "det"):
         found = read(path, side)  # type: ignore[arg-type]
-        assert (found.source.format, found.texts, found.faults) == (kind, [text, "word", "word", "word"], [])
+        assert (found.source.format, found.texts, found.faults) == (
+            kind,
+            [text, "word", "word", "word"],
+            [],
+        )
         assert not found.objects.dont_care.any()
 
 
@@ -112,7 +125,10 @@ def test_exactly_three_hashes_in_ground_truth_are_dont_care(tmp_path: Path, kind
     path = folder(tmp_path / "a", "\n".join(f"{COORDINATES[kind]},{text}" for text in texts))
     found = read(path)
     assert found.objects.dont_care.tolist() == [True, True, False, False, False, False]
-    assert "1 transcription is ### with blanks or commas around, which is not don't care" in found.source.warnings[0]
+    assert (
+        "1 transcription is ### with blanks or commas around, which is not don't care"
+        in found.source.warnings[0]
+    )
     det = read(path, "det")
     assert not det.objects.dont_care.any() and det.texts[0] == "###" and not det.source.warnings
 
@@ -125,7 +141,10 @@ def test_a_number_with_commas_is_a_transcription(tmp_path: Path, line: str) -> N
 
 
 def test_a_polygon_ends_before_a_transcription_that_is_a_number(tmp_path: Path) -> None:
-    lines = f'{POLYGON},1996\n{QUAD},60,000\n{QUAD},"7,8"\n{QUAD},5,Downing Street\n{POLYGON},word\n{POLYGON},'
+    lines = (
+        f'{POLYGON},1996\n{QUAD},60,000\n{QUAD},"7,8"\n{QUAD},5,Downing'
+        f" Street\n{POLYGON},word\n{POLYGON},"
+    )
     found = read(folder(tmp_path / "a", lines))
     assert found.texts == ["1996", "60,000", "7,8", "5,Downing Street", "word", ""]
     assert found.objects.outlines.counts.tolist() == [5, 4, 4, 4, 5, 5]
@@ -141,7 +160,9 @@ def test_byte_order_marks_line_ends_and_blank_lines(tmp_path: Path) -> None:
 
 
 def test_images_are_read_in_any_order(tmp_path: Path) -> None:
-    source = formats.open_source(folder(tmp_path / "a", f"{LTRB},a\n{LTRB},b", f"{LTRB},c"), "gt", FaultLog())
+    source = formats.open_source(
+        folder(tmp_path / "a", f"{LTRB},a\n{LTRB},b", f"{LTRB},c"), "gt", FaultLog()
+    )
     images = source.read(np.array([1, 0]))
     assert list(images.objects.texts) == ["c", "a", "b"]
     assert images.objects.offsets.tolist() == [0, 1, 3] and images.objects.ids.tolist() == [1, 1, 2]
@@ -175,9 +196,13 @@ def test_images_without_objects(tmp_path: Path, kind: str) -> None:
 def test_confidences(
     tmp_path: Path, kind: str, tails: list[str], confidences: list[float] | None, texts: list[str]
 ) -> None:
-    found = read(folder(tmp_path / "a", "\n".join(COORDINATES[kind] + tail for tail in tails)), "det", kind)
+    found = read(
+        folder(tmp_path / "a", "\n".join(COORDINATES[kind] + tail for tail in tails)), "det", kind
+    )
     assert found.faults == [] and found.texts == texts
-    assert confidences == (None if found.objects.confidences is None else found.objects.confidences.tolist())
+    assert confidences == (
+        None if found.objects.confidences is None else found.objects.confidences.tolist()
+    )
 
 
 def test_ground_truth_has_no_confidences(tmp_path: Path) -> None:
@@ -196,7 +221,7 @@ def test_blanks_for_commas_leave_the_transcription_alone(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("kind", "side", "line", "found", "expected"),
     [
-        ("ltrb", "gt", "1,2,3", "3 numbers at the start of '1,2,3'", "x0,y0,x1,y1,transcription (format ltrb)"),
+        ("ltrb", "gt", "1,2,3", "3 numbers at the start of '1,2,3'", ("x0,y0,x1,y1,transcription" " (format" " ltrb)")),
         ("ltrb", "gt", "img_1", "0 numbers at the start of 'img_1'", "x0,y0,x1,y1"),
         ("ltrb", "gt", '1,2,3,4,5,"w"', "5 numbers at the start of '1,2,3,4,5,\"w\"'", "x0,y0,x1,y1,transcription"),
         ("ltrb", "gt", "1,nan,3,4,w", "'nan'", "a finite number"),
@@ -206,9 +231,9 @@ def test_blanks_for_commas_leave_the_transcription_alone(tmp_path: Path) -> None
         ("ltrb", "gt", "5,2,3,4,w", "a box from (5, 2) to (3, 4)", "x0 <= x1 and y0 <= y1"),
         ("ltrb", "gt", "1,5,3,4,w", "a box from (1, 5) to (3, 4)", "x0 <= x1 and y0 <= y1"),
         ("ltrb", "det", "1,2,3,4,5", "5 numbers", "x0,y0,x1,y1 (format ltrb)"),
-        ("quad", "gt", "1,2,3,4,5,6,7,w", "7 numbers", "x1,y1,x2,y2,x3,y3,x4,y4,transcription (format quad)"),
+        ("quad", "gt", "1,2,3,4,5,6,7,w", "7 numbers", ("x1,y1,x2,y2,x3,y3,x4,y4,transcription" " (format" " quad)")),
         ("quad", "gt", '1,2,3,4,5,6,7,8,0,"w"', "9 numbers", "x4,y4,transcription"),
-        ("quad", "det", "1,2,3,4,5,6,7,8,9,10", "10 numbers", "x1,y1,x2,y2,x3,y3,x4,y4 (format quad)"),
+        ("quad", "det", "1,2,3,4,5,6,7,8,9,10", "10 numbers", ("x1,y1,x2,y2,x3,y3,x4,y4 (format" " quad)")),
         ("quad", "det", "1,2,3,4,5,6,7,8,9x", None, None),
         ("polygon", "det", "1,2,3,4,5,6,7", "7 numbers", "x1,y1,x2,y2,x3,y3,... (format polygon)"),
         ("polygon", "det", "1,2,3,4", "4 numbers as coordinates", "three vertices or more"),
@@ -235,7 +260,9 @@ def test_faults_name_file_line_and_both_sides(
 def test_a_missing_confidence_is_a_fault(tmp_path: Path) -> None:
     lines = [f"{LTRB},0.{k}" for k in range(40)]
     result = read(folder(tmp_path / "a", "\n".join([*lines, LTRB, f"{LTRB},7"])), "det")
-    assert result.faults[0].startswith(f"1.txt:41: 4 numbers at the start of '{LTRB}'; expected x0,y0,x1,y1,confidence")
+    assert result.faults[0].startswith(
+        f"1.txt:41: 4 numbers at the start of '{LTRB}'; expected x0,y0,x1,y1,confidence"
+    )
     assert result.faults[1].startswith(
         "1.txt:42: '7' where the other lines have a confidence; expected a number in [0, 1]"
     )
@@ -267,7 +294,9 @@ def test_only_the_first_faults_are_shown(tmp_path: Path) -> None:
 def test_text_that_is_not_utf8(tmp_path: Path, content: bytes, line: int, byte: str) -> None:
     result = read(folder(tmp_path / "a", f"{LTRB},a", content), "gt", "ltrb")
     (fault,) = result.faults
-    assert fault.startswith(f"2.txt:{line}: byte {byte}, which is not UTF-8; expected text in UTF-8")
+    assert fault.startswith(
+        f"2.txt:{line}: byte {byte}, which is not UTF-8; expected text in UTF-8"
+    )
 
 
 def test_unsafe_and_repeated_names_are_faults(tmp_path: Path) -> None:
@@ -282,13 +311,21 @@ def test_unsafe_and_repeated_names_are_faults(tmp_path: Path) -> None:
 def test_without_any_text_file(tmp_path: Path) -> None:
     path = tmp_path / "empty"
     path.mkdir()
-    with pytest.raises(InputError, match=r"empty: no \.txt file in it; expected one for each image"):
+    with pytest.raises(
+        InputError, match=r"empty: no \.txt file in it; expected one for each image"
+    ):
         read(path)
     det = read(path, "det")
     assert det.source.names == [] and det.objects.count == 0
-    assert det.source.warnings[-1] == "empty: no .txt file in the detections; every object counts as missed"
+    assert (
+        det.source.warnings[-1]
+        == "empty: no .txt file in the detections; every object counts as missed"
+    )
     (path / "1.unknown").write_text("1,2,3,4")
-    found = r"empty: no \.txt file in it \(1 file that is not \.txt was left out: '1\.unknown'\); expected one"
+    found = (
+        r"empty: no \.txt file in it \(1 file that is not \.txt was left out: '1\.unknown'\);"
+        r" expected one"
+    )
     for side in ("gt", "det"):
         with pytest.raises(InputError, match=found):
             read(path, side)
@@ -305,24 +342,42 @@ def test_a_bare_file_is_of_one_image(tmp_path: Path) -> None:
     again = read(packed, "gt")
     assert (again.source.format, again.source.names, again.texts) == ("quad", ["img_2"], ["word"])
     path.write_text("img_1\n1,1\n")
-    assert read(path, "gt", "quad").faults[0].startswith(f"{path}:1: 0 numbers at the start of 'img_1'")
+    assert (
+        read(path, "gt", "quad")
+        .faults[0]
+        .startswith(f"{path}:1: 0 numbers at the start of 'img_1'")
+    )
     assert read(path).source.format == "evaltex"
 
 
 def test_shapes_without_area_or_crossing_themselves_are_kept_and_counted(tmp_path: Path) -> None:
     boxes = read(folder(tmp_path / "a", "1,2,1,4,a\n1,2,3,2,b\n1,2,3,4,c"))
     assert boxes.objects.count == 3 and boxes.images.repairs.zero_area == 2
-    lines = ["0,0,10,10,10,0,0,10,bow tie", "0,0,5,5,10,10,line", "1,2,###", "1,2,3,4,###", f"{POLYGON},good"]
+    lines = [
+        "0,0,10,10,10,0,0,10,bow tie",
+        "0,0,5,5,10,10,line",
+        "1,2,###",
+        "1,2,3,4,###",
+        f"{POLYGON},good",
+    ]
     found = read(folder(tmp_path / "b", "\n".join(lines)))
     objects, repairs = found.objects, found.images.repairs
     assert (found.source.format, found.faults) == ("polygon", [])
     assert (repairs.repaired, repairs.zero_area, repairs.dropped) == (1, 3, 0)
     assert [polygon.area for polygon in outlines.polygons(objects.outlines)] == [50, 0, 0, 0, 500]
-    assert objects.boxes.tolist() == [[0, 0, 10, 10], [0, 0, 10, 10], [1, 2, 1, 2], [1, 2, 3, 4], [10, 20, 30, 50]]
+    assert objects.boxes.tolist() == [
+        [0, 0, 10, 10],
+        [0, 0, 10, 10],
+        [1, 2, 1, 2],
+        [1, 2, 3, 4],
+        [10, 20, 30, 50],
+    ]
 
 
 NUMBERS = st.one_of(
-    st.integers(-5000, 5000).map(str), st.floats(-1e6, 1e6).map(repr), st.sampled_from(["+3", "4.", ".5", "1e3", "-0"])
+    st.integers(-5000, 5000).map(str),
+    st.floats(-1e6, 1e6).map(repr),
+    st.sampled_from(["+3", "4.", ".5", "1e3", "-0"]),
 )
 TEXTS = st.one_of(
     st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=8),
@@ -333,7 +388,9 @@ TEXTS = st.one_of(
 @st.composite
 def archives(draw: st.DrawFn, kind: str) -> tuple[str, list[tuple[list[str], str | None, str]]]:
     """Text of a file, and its objects: numbers, confidence, transcription."""
-    separator = draw(st.sampled_from([",", ", ", " , ", "\t"] if kind == "ltrb" else [",", ", ", " , "]))
+    separator = draw(
+        st.sampled_from([",", ", ", " , ", "\t"] if kind == "ltrb" else [",", ", ", " , "])
+    )
     end = draw(st.sampled_from(["\n", "\r\n", "\n\n", "\n\ufeff"]))
     with_confidence = draw(st.booleans())
     objects, lines = [], []
@@ -360,7 +417,9 @@ def test_objects_written_are_read_back(
 ) -> None:
     text, objects = data.draw(archives(kind))
     if side == "gt":
-        objects = [(numbers, None, word) for numbers, confidence, word in objects if confidence is None]
+        objects = [
+            (numbers, None, word) for numbers, confidence, word in objects if confidence is None
+        ]
         if not objects:
             return
     found = read(folder(tmp_path_factory.mktemp("icdar"), text), side, kind)
@@ -377,8 +436,12 @@ def test_objects_written_are_read_back(
         assert found.objects.boxes.tolist() == bounds
     confidences = [confidence for _, confidence, _ in objects if confidence is not None]
     read_back = found.objects.confidences
-    assert confidences == ([] if read_back is None else [repr(value) for value in read_back.tolist()])
-    assert found.objects.dont_care.tolist() == [side == "gt" and word == "###" for _, _, word in objects]
+    assert confidences == (
+        [] if read_back is None else [repr(value) for value in read_back.tolist()]
+    )
+    assert found.objects.dont_care.tolist() == [
+        side == "gt" and word == "###" for _, _, word in objects
+    ]
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
@@ -397,9 +460,15 @@ def test_objects_written_are_read_back(
     ],
 )  # fmt: skip
 def test_real_data_sets(archive: str, kind: str, images: int, objects: int, dont_care: int) -> None:
-    """Counts as the sets' authors give them, and for detections as many as the archives have lines."""
+    """Counts as the sets' authors give them, and for detections as many as
+    the archives have lines.
+    """
     found = read(DATA / archive, "gt" if archive.endswith("/gt.zip") else "det")
-    assert (found.source.format, len(found.source.names), found.objects.count) == (kind, images, objects)
+    assert (found.source.format, len(found.source.names), found.objects.count) == (
+        kind,
+        images,
+        objects,
+    )
     assert int(found.objects.dont_care.sum()) == dont_care
     assert found.faults == [] and found.objects.confidences is None and found.source.warnings == ()
     has_text = "/gt" in archive or "e2e" in archive
@@ -409,8 +478,17 @@ def test_real_data_sets(archive: str, kind: str, images: int, objects: int, dont
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
 def test_every_real_archive_is_reported_and_read_without_fault() -> None:
-    formats = {"icdar2013": "ltrb", "icdar2015": "quad", "totaltext": "polygon", "ctw1500": "polygon"}
-    paths = {path: expected for folder, expected in formats.items() for path in (DATA / folder).rglob("*.zip")}
+    formats = {
+        "icdar2013": "ltrb",
+        "icdar2015": "quad",
+        "totaltext": "polygon",
+        "ctw1500": "polygon",
+    }
+    paths = {
+        path: expected
+        for folder, expected in formats.items()
+        for path in (DATA / folder).rglob("*.zip")
+    }
     assert len(paths) > 40
     for path, expected in paths.items():
         found = read(path, "det")

@@ -60,7 +60,10 @@ def test_sizes_of_street_view_text(tmp_path):
 
 
 def test_whole_numbers_and_no_types_need_no_columns(tmp_path):
-    path = write(tmp_path, DOCUMENT.replace("20.5", "20.0").replace('width="0" height="0"', 'width="1" height="1"'))
+    path = write(
+        tmp_path,
+        DOCUMENT.replace("20.5", "20.0").replace('width="0" height="0"', 'width="1" height="1"'),
+    )
     objects = FORMAT.index(path, "gt", FaultLog()).read(np.array([0, 1])).objects
     assert objects.pixels is None
     assert objects.types is None
@@ -71,17 +74,22 @@ def test_evaluates_against_itself(tmp_path):
     found = evaluate(path, path)
     assert (found.totals["counted_gt_objects"], found.scores["recall"]) == (3, pytest.approx(2 / 3))
     assert found.warnings[0] == (
-        "gt.xml: 1 rectangle of four zeros is an object without area; zero_rectangles=ignored of deteval and icdar2003"
+        "gt.xml: 1 rectangle of four zeros is an object without area; zero_rectangles=ignored of"
+        " deteval and icdar2003"
         " leaves it out"
     )
     for protocol in ("deteval", "icdar2003"):
         assert evaluate(path, path, protocol).scores["recall"] == pytest.approx(2 / 3)
         left_out = evaluate(path, path, protocol, zero_rectangles="ignored", per_image=True)
         assert left_out.scores["recall"] == left_out.scores["precision"] == 1
-        assert [one.match for one in left_out.images[0].objects] == ["one-to-one", "ignored", "one-to-one"]
+        assert [one.match for one in left_out.images[0].objects] == [
+            "one-to-one",
+            "ignored",
+            "one-to-one",
+        ]
 
 
-# Rectangles as Wolf's program reads them -----------------------------------------------------------------------------
+# Rectangles as Wolf's program reads them ----------------------------------------------------------
 
 
 def rectangle(numbers, kind=-1, name="modelType"):
@@ -102,7 +110,9 @@ def document(images):
 
 
 def random_image(rng):
-    """Words in a line of several types, found whole, in pieces, merged, twice; fractions; rectangles of zeros."""
+    """Words in a line of several types, found whole, in pieces, merged,
+    twice; fractions; rectangles of zeros.
+    """
 
     def fraction(value):
         return value + rng.choice((0, 0, 0.25, 0.5, 0.9))
@@ -112,7 +122,12 @@ def random_image(rng):
 
     gt, det = [], []
     for k in range(rng.choice((0, 1, 2, 4, 6))):
-        x, y, width, height = 8 * k + rng.randint(-1, 2), rng.randint(-1, 6), rng.randint(3, 12), rng.randint(2, 8)
+        x, y, width, height = (
+            8 * k + rng.randint(-1, 2),
+            rng.randint(-1, 6),
+            rng.randint(3, 12),
+            rng.randint(2, 8),
+        )
         kind = rng.choice((-1, 1, 2))
         other = kind if rng.random() < 0.7 else rng.choice((-1, 1, 2))
         gt.append(one(x, y, width, height, kind))
@@ -120,7 +135,10 @@ def random_image(rng):
         det += {
             "whole": [one(x, y, width, height, other)],
             "twice": [one(x, y, width, height, other), one(x, y, width, height, kind)],
-            "pieces": [one(x, y, half, height, other), one(x + half, y, width - half, height, kind)],
+            "pieces": [
+                one(x, y, half, height, other),
+                one(x + half, y, width - half, height, kind),
+            ],
             "merged": [one(x, y, width + 9, height + 1, other)],
             "missed": [],
         }[rng.choice(("whole", "twice", "pieces", "merged", "missed"))]
@@ -137,21 +155,34 @@ def test_agrees_with_the_reference(tmp_path_factory, seed):
     rng = random.Random(seed)
     images = [random_image(rng) for _ in range(8)]
     folder = tmp_path_factory.mktemp("xml")
-    paths = [write(folder, document(side), f"{k}.xml") for k, side in enumerate(zip(*images, strict=True))]
+    paths = [
+        write(folder, document(side), f"{k}.xml")
+        for k, side in enumerate(zip(*images, strict=True))
+    ]
     deteval, icdar2003, rrc = (
         evaluate(*paths, protocol, per_image=True, **parameters)
-        for protocol, parameters in (("deteval", {}), ("icdar2003", {}), ("deteval", {"variant": "rrc"}))
+        for protocol, parameters in (
+            ("deteval", {}),
+            ("icdar2003", {}),
+            ("deteval", {"variant": "rrc"}),
+        )
     )
     for k, sides in enumerate(images):
         gt, det = ([pixels_of(*map(str, one[:4])) for one in side] for side in sides)
         types = tuple([one[4] for one in side] for side in sides)
         cared = [False] * len(gt)
         expected = image_totals(gt, cared, det, setting("wolf", 0.8, 0.4), types)
-        assert {name: deteval.images[k].totals[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+        assert {name: deteval.images[k].totals[name] for name in expected} == pytest.approx(
+            expected, abs=1e-12
+        )
         expected = image_totals(gt, cared, det, setting("rrc", 0.8, 0.4))
-        assert {name: rrc.images[k].totals[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+        assert {name: rrc.images[k].totals[name] for name in expected} == pytest.approx(
+            expected, abs=1e-12
+        )
         expected = plain_totals((gt, cared, det), "dice", 0.4)
-        assert {name: icdar2003.images[k].totals[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+        assert {name: icdar2003.images[k].totals[name] for name in expected} == pytest.approx(
+            expected, abs=1e-12
+        )
 
 
 WORD = (0, 0, 100, 20)
@@ -170,7 +201,10 @@ WORD = (0, 0, 100, 20)
 def test_other_types_never_match(tmp_path, gt, det, name, recall):
     """In Wolf's program; all else takes no notice of types."""
     head, tail = "<tagset><image><imageName>1</imageName>", "</image></tagset>"
-    paths = [write(tmp_path, head + rectangle(WORD, kind, name) + tail, f"{kind}.xml") for kind in (gt, det)]
+    paths = [
+        write(tmp_path, head + rectangle(WORD, kind, name) + tail, f"{kind}.xml")
+        for kind in (gt, det)
+    ]
     found = evaluate(*paths, "deteval")
     assert found.scores["recall"] == found.scores["recall_overall"] == recall
     assert evaluate(*paths, "deteval", variant="rrc").scores["recall"] == 1.0
@@ -178,7 +212,9 @@ def test_other_types_never_match(tmp_path, gt, det, name, recall):
 
 
 def test_a_detection_of_another_type_is_a_rival(tmp_path):
-    """With it the object overlaps two: no one-to-one match, but a split whose only other part passes as one."""
+    """With it the object overlaps two: no one-to-one match, but a split whose
+    only other part passes as one.
+    """
     gt = write(tmp_path, document([[(*WORD, 1)]]), "a.xml")
     det = write(tmp_path, document([[(0, 0, 90, 20, 2), (0, 0, 90, 20, 1)]]), "b.xml")
     found = evaluate(gt, det, "deteval", per_image=True).images[0]
@@ -189,7 +225,9 @@ def test_a_detection_of_another_type_is_a_rival(tmp_path):
 
 def test_objects_with_and_without_a_type_are_a_warning(tmp_path):
     path = write(tmp_path, document([[(*WORD, 1), (200, 0, 50, 20, -1)], [(*WORD, 3)]]))
-    expected = "gt.xml: 1 image has rectangles with and without a modelType; those without match any"
+    expected = (
+        "gt.xml: 1 image has rectangles with and without a modelType; those without match any"
+    )
     assert evaluate(path, path, "deteval").warnings[0].startswith(expected)
 
 
@@ -198,7 +236,7 @@ def test_conversion_says_that_types_are_lost(tmp_path):
     assert "1 object type left out" in convert(path, tmp_path / "gt.txt", "gt").notes
 
 
-# Faults --------------------------------------------------------------------------------------------------------------
+# Faults -------------------------------------------------------------------------------------------
 
 
 def faults_of(tmp_path, text):
@@ -216,14 +254,22 @@ def faults_of(tmp_path, text):
         ('x="5"', 'x="1e13"', "gt.xml:9: x = '1e13'; expected numbers"),
         ('x="5" ', "", "gt.xml:9: no attribute x; expected numbers"),
         ('x="5"', 'x="1_0"', "gt.xml:9: x = '1_0'; expected numbers"),
-        ('x="5"', 'modelType="word" x="5"', "gt.xml:9: modelType = 'word'; expected number modelType"),
+        (
+            'x="5"',
+            'modelType="word" x="5"',
+            "gt.xml:9: modelType = 'word'; expected number modelType",
+        ),
         ('width="7"', 'width="-7"', "gt.xml:9: width -7, height 8; expected both at least 1"),
         (
             "<imageName>empty",
             "<imageName>../../etc/x",
             "gt.xml:12: image name '../../etc/x'; expected a name that stays",
         ),
-        ("<imageName>empty", "<imageName>day_1/IMG_1.JPG", "gt.xml:12: image name 'day_1/IMG_1.JPG' again"),
+        (
+            "<imageName>empty",
+            "<imageName>day_1/IMG_1.JPG",
+            "gt.xml:12: image name 'day_1/IMG_1.JPG' again",
+        ),
         ("<imageName>empty", "<imageName>", "gt.xml:12: image name ''"),
         ("</tagset>", "", "gt.xml:14: no element found; expected well-formed XML"),
     ],

@@ -42,12 +42,19 @@ def run(*arguments: str, status: int = 0) -> Result:
 
 def test_a_converted_file_states_them() -> None:
     found = run("convert", "gt.zip", "gt.txt", "--kind", "gt", "--images", "pictures")
-    assert "note: 1 images of unknown size" in found.stderr or "note: 1 image of unknown size" in found.stderr
+    assert (
+        "note: 1 images of unknown size" in found.stderr
+        or "note: 1 image of unknown size" in found.stderr
+    )
     lines = Path("gt.txt").read_text(encoding="utf-8").splitlines()
     assert [lines[lines.index(name) + 1] for name in WORDS] == ["100,200", "400,60", "9,9"]
     run("convert", "gt.zip", "gt.json", "--kind", "gt", "--images", "pictures")
     images = json.loads(Path("gt.json").read_text(encoding="utf-8"))["images"]
-    assert [(image["width"], image["height"]) for image in images] == [(200, 100), (60, 400), (9, 9)]
+    assert [(image["width"], image["height"]) for image in images] == [
+        (200, 100),
+        (60, 400),
+        (9, 9),
+    ]
 
 
 def test_a_stated_size_stays() -> None:
@@ -69,11 +76,16 @@ def test_they_decide_the_scale_of_objects() -> None:
         totals.append(json.loads(Path(folder, "cleval.json").read_text(encoding="utf-8"))["totals"])
     assert totals[0] == totals[1]
     assert totals[0]["scale_gt_characters"] == [len("two"), len("onethree")]
-    assert evaluate("gt.zip", "det.zip", "cleval", images="pictures", scale_bins="0,0.05,1").totals == totals[0]
+    assert (
+        evaluate("gt.zip", "det.zip", "cleval", images="pictures", scale_bins="0,0.05,1").totals
+        == totals[0]
+    )
 
 
 def test_a_missing_folder_is_reported() -> None:
-    assert "no such folder" in run("gt.zip", "det.zip", "res", "--images", "nowhere", status=2).stderr
+    assert (
+        "no such folder" in run("gt.zip", "det.zip", "res", "--images", "nowhere", status=2).stderr
+    )
     with pytest.raises(InputError, match="no such folder"):
         evaluate("gt.zip", "det.zip", images="nowhere")
 

@@ -1,4 +1,6 @@
-"""Annotations of JSON that are read by hundreds are what they are one by one, with the same faults and places."""
+"""Annotations of JSON that are read by hundreds are what they are one by one,
+with the same faults and places.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.documents import safe_json
 
 NUMBERS = st.integers(-5, 99) | st.floats(0, 99, width=16)
-RINGS = st.sampled_from([6, 8, 8, 8, 10]).flatmap(lambda count: st.lists(NUMBERS, min_size=count, max_size=count))
+RINGS = st.sampled_from([6, 8, 8, 8, 10]).flatmap(
+    lambda count: st.lists(NUMBERS, min_size=count, max_size=count)
+)
 GOOD: dict[str, st.SearchStrategy[Any]] = {
     "image_id": st.sampled_from([1, 2, "2", "x"]),
     "bbox": st.lists(st.integers(0, 50), min_size=4, max_size=4),
@@ -48,12 +52,20 @@ FAULTY = st.sampled_from(
 @st.composite
 def annotations(draw: st.DrawFn) -> list[Any]:
     """Windows of good ones, and others; all polygons, all boxes, or either."""
-    needed = [{"image_id", "segmentation"}, {"image_id", "bbox"}, {"image_id", "bbox", "segmentation"}]
+    needed = [
+        {"image_id", "segmentation"},
+        {"image_id", "bbox"},
+        {"image_id", "bbox", "segmentation"},
+    ]
     listed: list[Any] = []
     for k in range(draw(st.integers(0, 9))):
         keys = draw(st.sampled_from(needed if draw(st.integers(0, 5)) == 0 else needed[:1]))
         optional = set(GOOD) - {"image_id", "bbox", "segmentation"}
-        one = {key: draw(GOOD[key]) for key in GOOD if key in keys or (key in optional and draw(st.booleans()))}
+        one = {
+            key: draw(GOOD[key])
+            for key in GOOD
+            if key in keys or (key in optional and draw(st.booleans()))
+        }
         listed.append({"id": k, **one})
     if listed and draw(st.integers(0, 2)) == 0:
         broken = draw(st.sampled_from(listed))
@@ -69,9 +81,17 @@ def read(path: Path, name: str, side: Side) -> Any:
         return str(error)
     found = source.read(np.arange(len(source.names)))
     objects = found.objects
-    columns = [objects.offsets, objects.ids, objects.boxes, objects.outlines.vertices, objects.outlines.offsets]
+    columns = [
+        objects.offsets,
+        objects.ids,
+        objects.boxes,
+        objects.outlines.vertices,
+        objects.outlines.offsets,
+    ]
     columns += [objects.regions, objects.dont_care, found.sizes]
-    confidences = None if objects.confidences is None else np.nan_to_num(objects.confidences, nan=-1).tolist()
+    confidences = (
+        None if objects.confidences is None else np.nan_to_num(objects.confidences, nan=-1).tolist()
+    )
     return (
         source.names,
         [column.tolist() for column in columns],
@@ -84,11 +104,20 @@ def read(path: Path, name: str, side: Side) -> Any:
 
 
 @settings(deadline=None, derandomize=True, max_examples=300)
-@given(listed=annotations(), window=st.integers(1, 6), side=st.sampled_from(["gt", "det"]), form=st.integers(0, 1))
+@given(
+    listed=annotations(),
+    window=st.integers(1, 6),
+    side=st.sampled_from(["gt", "det"]),
+    form=st.integers(0, 1),
+)
 def test_in_bulk_as_one_by_one(
     tmp_path_factory: pytest.TempPathFactory, listed: list[Any], window: int, side: Side, form: int
 ) -> None:
-    images = [{"id": 1, "width": 9, "height": 8, "file_name": "a.jpg"}, {"id": 2}, {"id": "x", "width": None}]
+    images = [
+        {"id": 1, "width": 9, "height": 8, "file_name": "a.jpg"},
+        {"id": 2},
+        {"id": "x", "width": None},
+    ]
     document = [listed, {"images": images, "annotations": listed}][form]
     path = tmp_path_factory.mktemp("bulk") / "a.json"
     path.write_text(json.dumps(document), encoding="utf-8")

@@ -40,7 +40,12 @@ def read(
     runs = read_runs(
         PictureFolder(folder, max_pixels=max_pixels),
         names,
-        concatenate([image_objects(np.tile([0, 0, 9, 9], (len(own), 1)), ids=np.array(own, int)) for own in ids]),
+        concatenate(
+            [
+                image_objects(np.tile([0, 0, 9, 9], (len(own), 1)), ids=np.array(own, int))
+                for own in ids
+            ]
+        ),
         np.tile(np.array(size, np.float64), (len(names), 1)),
         np.full(len(names), has_picture),
         faults,
@@ -98,21 +103,33 @@ def palette(**options: Any) -> Writer:
 
 
 def grey_png(bits: int) -> Writer:
-    """A PNG of 2 or 4 bits of grey, which Pillow does not write: one of a palette, its header changed."""
+    """A PNG of 2 or 4 bits of grey, which Pillow does not write: one of a
+    palette, its header changed.
+    """
 
     def write(path: Path, labels: np.ndarray) -> None:
         import zlib
 
         packed = [
-            int("".join(f"{int(v):0{bits}b}" for v in row).ljust(-(-len(row) * bits // 8) * 8, "0"), 2)
+            int(
+                "".join(f"{int(v):0{bits}b}" for v in row).ljust(-(-len(row) * bits // 8) * 8, "0"),
+                2,
+            )
             for row in labels
         ]
-        rows = b"".join(b"\0" + value.to_bytes(-(-labels.shape[1] * bits // 8), "big") for value in packed)
+        rows = b"".join(
+            b"\0" + value.to_bytes(-(-labels.shape[1] * bits // 8), "big") for value in packed
+        )
         header = struct.pack(">IIBBBBB", labels.shape[1], labels.shape[0], bits, 0, 0, 0, 0)
         with path.open("wb") as file:
             file.write(b"\x89PNG\r\n\x1a\n")
             for kind, data in ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")):
-                file.write(struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)))
+                file.write(
+                    struct.pack(">I", len(data))
+                    + kind
+                    + data
+                    + struct.pack(">I", zlib.crc32(kind + data))
+                )
 
     return write
 
@@ -147,7 +164,10 @@ EXACT: dict[str, tuple[str, Writer]] = {
     "TIFF big endian 16": (".tif", with_tifffile(">u2", byteorder=">")),
     "TIFF big endian 32": (".tif", with_tifffile(">u4", byteorder=">")),
     "TIFF big endian signed ZIP": (".tif", with_tifffile(">i4", byteorder=">", compression="zlib")),
-    "TIFF big endian signed 16 ZIP": (".tif", with_tifffile(">i2", byteorder=">", compression="zlib")),
+    "TIFF big endian signed 16 ZIP": (
+        ".tif",
+        with_tifffile(">i2", byteorder=">", compression="zlib"),
+    ),
     "TIFF big endian float ZIP": (".tif", with_tifffile(">f4", byteorder=">", compression="zlib")),
 }
 FACTOR = {
@@ -202,7 +222,9 @@ def test_rgb_in_planes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["RGBA", "LA"])
 def test_alpha_must_be_opaque(tmp_path: Path, mode: str) -> None:
-    image = Image.fromarray(colours(LABELS) if mode == "RGBA" else LABELS.astype(np.uint8)).convert(mode)
+    image = Image.fromarray(colours(LABELS) if mode == "RGBA" else LABELS.astype(np.uint8)).convert(
+        mode
+    )
     image.save(tmp_path / "img.png")
     assert_reads(tmp_path, LABELS)
     alpha = np.full(LABELS.shape, 255, np.uint8)
@@ -215,18 +237,25 @@ def test_alpha_must_be_opaque(tmp_path: Path, mode: str) -> None:
 def rgb16(path: Path, planes: bool = False) -> None:
     values = colours(LABELS).astype(np.uint16)
     config = {"planarconfig": "separate"} if planes else {}
-    tifffile.imwrite(path, np.moveaxis(values, -1, 0) if planes else values, photometric="rgb", **config)
+    tifffile.imwrite(
+        path, np.moveaxis(values, -1, 0) if planes else values, photometric="rgb", **config
+    )
 
 
 STORED = ("u1", "<u2", ">u2", "<i2", ">i2", "<u4", "<i4", ">i4", "<f4", ">f4")
 
 
 def moved_strips(path: Path, order: list[int], gap: int) -> None:
-    """Put the strips of an uncompressed TIFF at its end, in another order and with a gap between them."""
+    """Put the strips of an uncompressed TIFF at its end, in another order and
+    with a gap between them.
+    """
     with tifffile.TiffFile(path, mode="r+") as tiff:
         page: Any = tiff.pages[0]
         data = path.read_bytes()
-        strips = [data[start : start + size] for start, size in zip(page.dataoffsets, page.databytecounts, strict=True)]
+        strips = [
+            data[start : start + size]
+            for start, size in zip(page.dataoffsets, page.databytecounts, strict=True)
+        ]
         offsets = [0] * len(strips)
         with path.open("ab") as file:
             for k in order:
@@ -238,7 +267,9 @@ def moved_strips(path: Path, order: list[int], gap: int) -> None:
 @pytest.mark.parametrize("rows", [1, 3, HEIGHT])
 @pytest.mark.parametrize("dtype", STORED)
 def test_uncompressed_strips(tmp_path: Path, dtype: str, rows: int) -> None:
-    """In one piece, which is read at once, or not: the same labels, and the same refusal of a file that ends early."""
+    """In one piece, which is read at once, or not: the same labels, and the
+    same refusal of a file that ends early.
+    """
     path = tmp_path / "img.tif"
     with_tifffile(dtype, byteorder=">" if dtype[0] == ">" else "<", rowsperstrip=rows)(path, LABELS)
     assert_reads(tmp_path, LABELS)
@@ -274,11 +305,18 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any], str]] = {
     "turned": (
         ".tif",
         lambda path: tifffile.imwrite(
-            path, LABELS.astype(np.uint16), photometric="minisblack", extratags=[(274, 3, 1, 6, True)]
+            path,
+            LABELS.astype(np.uint16),
+            photometric="minisblack",
+            extratags=[(274, 3, 1, 6, True)],
         ),
         "orientation tag (6)",
     ),
-    "complex": (".tif", lambda path: tifffile.imwrite(path, LABELS.astype(np.complex64)), "samples of a kind"),
+    "complex": (
+        ".tif",
+        lambda path: tifffile.imwrite(path, LABELS.astype(np.complex64)),
+        "samples of a kind",
+    ),
     "fractions": (
         ".tif",
         lambda path: Image.fromarray(LABELS.astype(np.float32) / 2).save(path),
@@ -297,10 +335,18 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any], str]] = {
     "TIFF pages": (".tif", frames, "2 pages or frames; expected a picture of one"),
     "GIF frames": (".gif", frames, "2 pages or frames; expected a picture of one"),
     "PNG frames": (".png", frames, "2 pages or frames; expected a picture of one"),
-    "JPEG": (".png", lambda path: Image.new("L", (WIDTH, HEIGHT)).save(path, "JPEG"), "not a picture; expected"),
+    "JPEG": (
+        ".png",
+        lambda path: Image.new("L", (WIDTH, HEIGHT)).save(path, "JPEG"),
+        "not a picture; expected",
+    ),
     "text": (".png", lambda path: path.write_text("img"), "not a picture; expected"),
     "empty": (".tif", lambda path: path.write_bytes(b""), "not a picture; expected"),
-    "TIFF without pages": (".tif", lambda path: path.write_bytes(b"II*\0" + bytes(4)), "cannot be read ("),
+    "TIFF without pages": (
+        ".tif",
+        lambda path: path.write_bytes(b"II*\0" + bytes(4)),
+        "cannot be read (",
+    ),
     "folder": (".png", lambda path: path.mkdir(), "not a file"),
 }
 
@@ -371,7 +417,9 @@ def test_the_picture_of_an_image(tmp_path: Path, suffix: str) -> None:
 
 
 def test_no_picture(tmp_path: Path) -> None:
-    assert "no picture of image 'img'; expected a file img plus one of .tif .tiff" in only_fault(tmp_path, [1])
+    assert "no picture of image 'img'; expected a file img plus one of .tif .tiff" in only_fault(
+        tmp_path, [1]
+    )
     _, [fault] = read(tmp_path, ["img.png"], [[1]])
     assert "expected a file img.png" in fault
 
@@ -379,7 +427,9 @@ def test_no_picture(tmp_path: Path) -> None:
 def test_two_pictures(tmp_path: Path) -> None:
     for suffix in (".png", ".tif"):
         Image.fromarray(LABELS.astype(np.uint8)).save(tmp_path / f"img{suffix}")
-    assert "2 pictures of image 'img': img.tif, img.png; expected one" in only_fault(tmp_path, [1, 2, 3])
+    assert "2 pictures of image 'img': img.tif, img.png; expected one" in only_fault(
+        tmp_path, [1, 2, 3]
+    )
     assert_reads(tmp_path, LABELS, "img.png")
 
 
@@ -403,7 +453,9 @@ def test_a_name_too_long_for_a_file(tmp_path: Path) -> None:
 
 
 def test_size(tmp_path: Path) -> None:
-    """Both are told as the .txt writes them: height,width. A format that knows no sizes takes any."""
+    """Both are told as the .txt writes them: height,width. A format that
+    knows no sizes takes any.
+    """
     Image.fromarray(LABELS.astype(np.uint8)).save(tmp_path / "img.png")
     fault = only_fault(tmp_path, [1, 2, 3], size=(WIDTH, HEIGHT))
     assert f"height,width {HEIGHT},{WIDTH}; expected {WIDTH},{HEIGHT}" in fault
@@ -437,7 +489,9 @@ def test_our_limit_is_the_only_one(tmp_path: Path) -> None:
 
 def test_labels_without_object(tmp_path: Path) -> None:
     with_pillow("u1")(tmp_path / "img.png", LABELS)
-    assert "label 2 without an object of this ID; expected 0 and the IDs" in only_fault(tmp_path, [3, 1])
+    assert "label 2 without an object of this ID; expected 0 and the IDs" in only_fault(
+        tmp_path, [3, 1]
+    )
     assert "labels 1, 2, 3 without" in only_fault(tmp_path, [])
     with_pillow("u1")(tmp_path / "img.png", np.arange(HEIGHT * WIDTH).reshape(HEIGHT, WIDTH))
     assert "labels 1, 2, 3, 4, 5, ... (119 in all) without" in only_fault(tmp_path, [])
@@ -459,11 +513,17 @@ def test_an_image_without_detections_needs_no_picture(tmp_path: Path) -> None:
 
 
 def test_other_pictures_are_still_checked(tmp_path: Path) -> None:
-    """One fault each; the good one in the middle has its runs, under its objects' places in the batch."""
+    """One fault each; the good one in the middle has its runs, under its
+    objects' places in the batch.
+    """
     with_pillow("u1")(tmp_path / "a.png", LABELS * 2)
     with_pillow("u1")(tmp_path / "b.png", LABELS)
     runs, faults = read(tmp_path, ["a", "b", "c"], [[1, 2], [3, 2, 1], [1]])
-    assert ["a.png: " in faults[0], "no picture of image 'c'" in faults[1], len(faults)] == [True, True, 2]
+    assert ["a.png: " in faults[0], "no picture of image 'c'" in faults[1], len(faults)] == [
+        True,
+        True,
+        2,
+    ]
     assert (painted(runs, [0, 0, 3, 2, 1, 0]) == LABELS).all()
     assert np.bincount(runs.owner, minlength=6).tolist() == [0, 0, 4, 4, 4, 0]
 
@@ -479,7 +539,13 @@ def test_evaluate_reports_all_pictures_at_once(tmp_path: Path) -> None:
 
     def run() -> Any:
         folders = {"gt_images": tmp_path / "gt", "det_images": tmp_path / "det"}
-        return evaluate(tmp_path / "gt.txt", tmp_path / "det.txt", gt_format="evaltex", det_format="evaltex", **folders)
+        return evaluate(
+            tmp_path / "gt.txt",
+            tmp_path / "det.txt",
+            gt_format="evaltex",
+            det_format="evaltex",
+            **folders,
+        )
 
     with pytest.raises(InputError) as caught:
         run()

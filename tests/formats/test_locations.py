@@ -1,4 +1,6 @@
-"""Every problem is told with file, line and column, in whatever format: what stands there is what is wrong."""
+"""Every problem is told with file, line and column, in whatever format: what
+stands there is what is wrong.
+"""
 
 from __future__ import annotations
 
@@ -104,13 +106,20 @@ def test_an_object_beyond_the_picture(tmp_path: Path, images: Path, name: str) -
     problem = outside(written(tmp_path / "gt", sample, "gt"), sample.gt_format, images)
     assert problem.line is not None and (problem.column is None) == (name in AT_LINE)
     lines = Path(problem.file).read_text("utf-8-sig").split("\n")
-    rest = "\n".join([lines[problem.line - 1].lstrip("\ufeff")[(problem.column or 1) - 1 :], *lines[problem.line :]])
+    rest = "\n".join(
+        [
+            lines[problem.line - 1].lstrip("\ufeff")[(problem.column or 1) - 1 :],
+            *lines[problem.line :],
+        ]
+    )
     if name in JSON:
         assert _first_number(json.JSONDecoder().raw_decode(rest)[0]) == 70
     else:
         assert rest.startswith((AT_COORDINATE | AT_OBJECT | AT_LINE)[name])
     if not sample.many_in_one:
-        packed = in_archive(tmp_path / "gt.zip", {f"a/{file}": data for file, data in sample.gt.items()})
+        packed = in_archive(
+            tmp_path / "gt.zip", {f"a/{file}": data for file, data in sample.gt.items()}
+        )
         again = outside(packed, sample.gt_format, images)
         assert again.file.startswith(f"{packed}/a/")
         assert (again.line, again.column) == (problem.line, problem.column)
@@ -135,7 +144,9 @@ def test_a_fault_in_json(tmp_path: Path, name: str) -> None:
     sample = SAMPLES[name]
     broken = {file: str(content).replace(" 70", ' "x"') for file, content in sample.gt.items()}
     path = written(tmp_path / "gt", Sample(broken, many_in_one=sample.many_in_one), "gt")
-    faults = [one for one in validate(path, gt_format=sample.gt_format).problems if one.kind == "input"]
+    faults = [
+        one for one in validate(path, gt_format=sample.gt_format).problems if one.kind == "input"
+    ]
     problem = faults[0]
     assert problem.line is not None and problem.column is not None
     line = Path(problem.file).read_text().split("\n")[problem.line - 1]
@@ -159,7 +170,10 @@ def test_a_fault_in_json(tmp_path: Path, name: str) -> None:
 def test_a_fault_in_xml_or_another_record(tmp_path: Path, name: str, before: str, at: str) -> None:
     """At the element, or the number where the record is a line."""
     sample = SAMPLES[name]
-    broken = {file: str(content).replace(f"{before}70", f"{before}7e99") for file, content in sample.gt.items()}
+    broken = {
+        file: str(content).replace(f"{before}70", f"{before}7e99")
+        for file, content in sample.gt.items()
+    }
     broken = {file: content for file, content in broken.items() if not file.endswith(".bmp")}
     path = written(tmp_path / "gt", Sample(broken, many_in_one=sample.many_in_one), "gt")
     given = name if name == "icdar2013-seg" else None
@@ -210,7 +224,9 @@ def test_images_of_a_document(tmp_path: Path) -> None:
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-99, 99) | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3)
+    ),
     max_leaves=12,
 )
 
@@ -229,7 +245,9 @@ def test_positions_in_json(value: Any, indent: int | None, mark: bool) -> None:
         for step in way:
             inner = inner[step]
         line, column = found[way]
-        rest = "\n".join([text.split("\n")[line - 1][(column or 0) - 1 :], *text.split("\n")[line:]])
+        rest = "\n".join(
+            [text.split("\n")[line - 1][(column or 0) - 1 :], *text.split("\n")[line:]]
+        )
         assert json.JSONDecoder().raw_decode(rest)[0] == inner
         assert found[*way, "???"] == found[way]
 
@@ -263,5 +281,9 @@ def test_objects_keep_their_lines_when_some_are_taken(tmp_path: Path) -> None:
     objects = source.read(np.array([0])).objects
     some = take(objects, np.array([True, False, True]))
     unknown = replace(some, line=None)
-    lines = [one.line.tolist() for one in (objects, some, concatenate([some, unknown])) if one.line is not None]
+    lines = [
+        one.line.tolist()
+        for one in (objects, some, concatenate([some, unknown]))
+        if one.line is not None
+    ]
     assert lines == [[2, 4, 5], [2, 5], [2, 5, 0, 0]]

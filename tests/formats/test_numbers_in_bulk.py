@@ -9,10 +9,19 @@ from hypothesis import strategies as st
 
 from evaltex_cli.formats.files.numbers import parse_numbers
 
-digits = st.text("0123456789", min_size=1, max_size=9) | st.text("0123456789", min_size=1, max_size=25)
+digits = st.text("0123456789", min_size=1, max_size=9) | st.text(
+    "0123456789", min_size=1, max_size=25
+)
 numbers = st.builds(
-    lambda blanks, sign, whole, fraction: blanks + sign + whole + ("." + fraction if fraction else ""),
-    *(st.sampled_from(["", "", " ", "\t  "]), st.sampled_from(["", "", "-"]), digits, st.just("") | digits),
+    lambda blanks, sign, whole, fraction: (
+        blanks + sign + whole + ("." + fraction if fraction else "")
+    ),
+    *(
+        st.sampled_from(["", "", " ", "\t  "]),
+        st.sampled_from(["", "", "-"]),
+        digits,
+        st.just("") | digits,
+    ),
 )
 
 

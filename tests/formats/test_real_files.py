@@ -1,4 +1,6 @@
-"""Files as engines write and data sets ship them, against facts that independent parsers found in them."""
+"""Files as engines write and data sets ship them, against facts that
+independent parsers found in them.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,16 @@ from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.records import Floats
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "formats"
-FACTS: list[dict[str, Any]] = json.loads((DATA / "facts.json").read_bytes()) if DATA.is_dir() else []
+FACTS: list[dict[str, Any]] = (
+    json.loads((DATA / "facts.json").read_bytes()) if DATA.is_dir() else []
+)
 FORMATS = {
     "alto/escriptorium_cremma_lines": "alto-line",
     "page/ocrd_tesseract_lines_0001.xml": "page-line",
 }
-"""Format of an input that has words and lines, where the facts are of the lines; content decides for all others."""
+"""Format of an input that has words and lines, where the facts are of the
+lines; content decides for all others.
+"""
 PICTURES = {
     "alto/ccs_docworks_mm10.xml": (1952, 2790),
     "alto/inch1200_float.xml": (2880, 3854),
@@ -33,7 +39,9 @@ PICTURES = {
 """Width and height of the pictures of an input, whose coordinates are no pixels."""
 PAGES = {"textract/detect_document_text.json": (1.0, 1.0)}
 """Width and height of a page in the unit of its coordinates, where the facts do not have them."""
-NAMES: dict[str, dict[str, str]] = {"label-studio/rectangles_turned.json": {"10959": "image1", "10961": "image3"}}
+NAMES: dict[str, dict[str, str]] = {
+    "label-studio/rectangles_turned.json": {"10959": "image1", "10961": "image3"}
+}
 """What images are called here, where the facts name them otherwise."""
 TOLERANCE = 1e-4
 """Facts are rounded to four decimals, sums to two; of a polygon they have the first 30 vertices."""
@@ -69,7 +77,9 @@ def pixels_per_unit(fact: dict[str, Any]) -> Floats:
     return np.divide(PICTURES[fact["path"]], page)
 
 
-def assert_object(images: ReadImages, i: int, expected: dict[str, Any], scale: Floats, side: Side) -> None:
+def assert_object(
+    images: ReadImages, i: int, expected: dict[str, Any], scale: Floats, side: Side
+) -> None:
     objects = images.objects
     ring = objects.outlines.ring(i)
     found = ring if len(ring) else objects.boxes[i].reshape(2, 2)
@@ -98,10 +108,14 @@ def test_facts(fact: dict[str, Any], tmp_path: Path) -> None:
     if side == "gt":
         assert objects.dont_care.sum() == facts["dont_care"]
     assert sum(map(bool, objects.texts)) == facts["with_text"]
-    confidences = np.full(objects.count, np.nan) if objects.confidences is None else objects.confidences
+    confidences = (
+        np.full(objects.count, np.nan) if objects.confidences is None else objects.confidences
+    )
     assert (~np.isnan(confidences)).sum() == facts["with_confidence"]
     scale = pixels_per_unit(fact)
-    assert first_x(images).sum() == pytest.approx(facts["sum_of_first_x"] * scale[0], abs=0.01 * scale[0])
+    assert first_x(images).sum() == pytest.approx(
+        facts["sum_of_first_x"] * scale[0], abs=0.01 * scale[0]
+    )
     positions = {name: k for k, name in enumerate(source.names)} | {
         stem(name): k for k, name in enumerate(source.names)
     }
@@ -111,6 +125,9 @@ def test_facts(fact: dict[str, Any], tmp_path: Path) -> None:
         start, stop = objects.offsets[k : k + 2].tolist()
         assert stop - start == sample["objects"]
         if sample["width"] is not None:
-            assert images.sizes[k].tolist() == [sample["height"] * scale[1], sample["width"] * scale[0]]
+            assert images.sizes[k].tolist() == [
+                sample["height"] * scale[1],
+                sample["width"] * scale[0],
+            ]
         assert_object(images, start, sample["first"], scale, side)
         assert_object(images, stop - 1, sample["last"], scale, side)

@@ -1,4 +1,6 @@
-"""Lines that can be read in several ways: what all of an input together decide, and what the formats of rows read."""
+"""Lines that can be read in several ways: what all of an input together
+decide, and what the formats of rows read.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,11 @@ def test_angles_are_read_on_both_sides(tmp_path: Path) -> None:
 
 
 def test_a_transcription_after_the_angle(tmp_path: Path) -> None:
-    lines = ["0 0 10 20 40 10 0.0 Wellington Park", "1 0 10 20 40 10 0.0 2012 A, B", "2 1 10 20 40 10 0.0"]
+    lines = [
+        "0 0 10 20 40 10 0.0 Wellington Park",
+        "1 0 10 20 40 10 0.0 2012 A, B",
+        "2 1 10 20 40 10 0.0",
+    ]
     found = read(folder(tmp_path / "a", "\n".join(lines), suffix=".gt"))
     assert (found.source.format, found.faults) == ("msra-td500", [])
     assert found.texts == ["Wellington Park", "2012 A, B", ""]
@@ -95,7 +101,9 @@ def test_a_transcription_after_the_angle(tmp_path: Path) -> None:
 
 
 def test_any_number_of_vertices_before_the_hashes(tmp_path: Path) -> None:
-    found = read_lines(tmp_path, "1,2,3,2,3,4,1,4,####wo,rd", f"{CURVE},#######", f"{CURVE},####", side="gt")
+    found = read_lines(
+        tmp_path, "1,2,3,2,3,4,1,4,####wo,rd", f"{CURVE},#######", f"{CURVE},####", side="gt"
+    )
     assert found.faults == [] and found.texts == ["wo,rd", "###", ""]
     assert found.objects.outlines.counts.tolist() == [4, 7, 7]
     assert found.objects.dont_care.tolist() == [False, True, False]
@@ -107,7 +115,10 @@ def test_any_number_of_vertices_before_the_hashes(tmp_path: Path) -> None:
 @pytest.mark.skipif(not (DATA / "icdar2015").is_dir(), reason="the shared data sets are not here")
 def test_adelaidets_icdar2015_has_the_scores_of_the_original(tmp_path: Path) -> None:
     copy = tmp_path / "gt.zip"
-    with zipfile.ZipFile(DATA / "icdar2015/gt.zip") as original, zipfile.ZipFile(copy, "w") as written:
+    with (
+        zipfile.ZipFile(DATA / "icdar2015/gt.zip") as original,
+        zipfile.ZipFile(copy, "w") as written,
+    ):
         for name in original.namelist():
             lines = original.read(name).decode("utf-8-sig").splitlines()
             fields = [line.split(",", 8) for line in lines if line]
@@ -124,8 +135,13 @@ def test_boxes_with_a_class(tmp_path: Path) -> None:
     assert found.objects.boxes.tolist() == [[162, 96, 180, 120], [3.5, 2, 7.5, 7]]
     assert found.objects.confidences is not None and found.objects.confidences.tolist() == [0.43, 1]
     corners = read_lines(tmp_path, "word 162 96 189 245", side="gt")
-    assert corners.objects.boxes.tolist() == [[162, 96, 189, 245]] and corners.objects.confidences is None
-    assert "if they are x, y, width, height, name the format class-xywh" in corners.source.warnings[0]
+    assert (
+        corners.objects.boxes.tolist() == [[162, 96, 189, 245]]
+        and corners.objects.confidences is None
+    )
+    assert (
+        "if they are x, y, width, height, name the format class-xywh" in corners.source.warnings[0]
+    )
     named = read_lines(tmp_path, "word 162 96 189 245", side="gt", name="class-xywh")
     assert named.objects.boxes.tolist() == [[162, 96, 351, 341]] and named.source.warnings == ()
 
@@ -161,19 +177,31 @@ def test_yolo(tmp_path: Path) -> None:
         (["0 0.9 0.5 0.5 0.5 0.25", "0 0.95 0.5 0.5 0.75 1"], 0.9, [0.25, 0.375, 0.75, 0.625]),
     ],
 )
-def test_where_yolos_confidence_is(tmp_path: Path, lines: list[str], confidence: float, box: list[float]) -> None:
+def test_where_yolos_confidence_is(
+    tmp_path: Path, lines: list[str], confidence: float, box: list[float]
+) -> None:
     images = read_lines(tmp_path, *lines).source.part(np.zeros(1, np.int64)).read_in_any_unit()
     assert images.objects.boxes[0].tolist() == box
     assert images.objects.confidences is not None and images.objects.confidences[0] == confidence
 
 
 def test_dota(tmp_path: Path) -> None:
-    lines = ["imagesource:GoogleEarth", "gsd:0.2", "1 2 3 2 3 4 1 4 storage-tank 0", "1 2 3 2 3 4 1 4 plane 2"]
+    lines = [
+        "imagesource:GoogleEarth",
+        "gsd:0.2",
+        "1 2 3 2 3 4 1 4 storage-tank 0",
+        "1 2 3 2 3 4 1 4 plane 2",
+    ]
     found = read_lines(tmp_path, *lines, side="gt")
     assert found.faults == [] and found.flat_rings == [[1, 2, 3, 2, 3, 4, 1, 4]] * 2
     assert found.objects.dont_care.tolist() == [False, True] and found.texts == ["", ""]
-    bad = read_lines(tmp_path, *lines, *lines[2:] * 19, "1 2 3 2 3 4 1 4 plane x", "1 2 3", side="gt")
-    assert [fault.split(";")[0] for fault in bad.faults] == ["1.txt:43: 'x' as the difficult flag", "1.txt:44: '1 2 3'"]
+    bad = read_lines(
+        tmp_path, *lines, *lines[2:] * 19, "1 2 3 2 3 4 1 4 plane x", "1 2 3", side="gt"
+    )
+    assert [fault.split(";")[0] for fault in bad.faults] == [
+        "1.txt:43: 'x' as the difficult flag",
+        "1.txt:44: '1 2 3'",
+    ]
 
 
 def test_boxes_and_polygons(tmp_path: Path) -> None:
@@ -189,8 +217,16 @@ def test_boxes_and_polygons(tmp_path: Path) -> None:
     ("tails", "confidences", "warning"),
     [
         (["0.5", "1"], [0.5, 1], None),
-        (["87.5", "3"], [0.875, 0.03], "a.zip: its confidences are percent, up to 87.5; they were divided by 100"),
-        (["1.2", "3"], [1.2, 3], "a.zip: its confidences are from 0 to 3, not in [0, 1]; they are used as they are"),
+        (
+            ["87.5", "3"],
+            [0.875, 0.03],
+            "a.zip: its confidences are percent, up to 87.5; they were divided by 100",
+        ),
+        (
+            ["1.2", "3"],
+            [1.2, 3],
+            "a.zip: its confidences are from 0 to 3, not in [0, 1]; they are used as they are",
+        ),
         (
             ["-4.5", "3"],
             [-4.5, 3],
@@ -198,7 +234,9 @@ def test_boxes_and_polygons(tmp_path: Path) -> None:
         ),
     ],
 )
-@pytest.mark.parametrize("start", ["1,2,3,2,3,4,1,4,{}", "1,2,3,2,3,4,1,4,{},word", "word {} 9 2 3 4"])
+@pytest.mark.parametrize(
+    "start", ["1,2,3,2,3,4,1,4,{}", "1,2,3,2,3,4,1,4,{},word", "word {} 9 2 3 4"]
+)
 def test_the_scale_of_confidences(
     tmp_path: Path, start: str, tails: list[str], confidences: list[float], warning: str | None
 ) -> None:
@@ -209,26 +247,33 @@ def test_the_scale_of_confidences(
     found = read(path, "det")
     assert found.faults == [] and found.objects.confidences is not None
     assert found.objects.confidences.tolist() == confidences
-    assert [text.split(" (")[0] for text in found.source.warnings] == ([] if warning is None else [warning])
+    assert [text.split(" (")[0] for text in found.source.warnings] == (
+        [] if warning is None else [warning]
+    )
 
 
 def test_whole_numbers_after_coordinates_are_transcriptions_with_a_warning(tmp_path: Path) -> None:
     found = read_lines(tmp_path, "1,2,3,4,87", "1,2,3,4,5")
     assert found.texts == ["87", "5"] and found.objects.confidences is None
     assert found.source.warnings == (
-        "a: every line ends in a whole number after its coordinates, which is read as transcription; if it is a"
+        "a: every line ends in a whole number after its coordinates, which is read as"
+        " transcription; if it is a"
         " confidence, write it with a decimal point",
     )
 
 
 def test_popevals_own_blanks_before_the_text(tmp_path: Path) -> None:
-    found = read_lines(tmp_path, "1 2 3 2 3 4 1 4 ,", "1 2 3 2 3 4 1 4 a, b", "1 2 3 2 3 4 1 4 7", side="gt")
+    found = read_lines(
+        tmp_path, "1 2 3 2 3 4 1 4 ,", "1 2 3 2 3 4 1 4 a, b", "1 2 3 2 3 4 1 4 7", side="gt"
+    )
     assert (found.source.format, found.faults, found.texts) == ("quad", [], [",", "a, b", "7"])
 
 
 @pytest.mark.parametrize("side", ["gt", "det"])
 @pytest.mark.parametrize("name", [None, "msra-td500", "voc"])
-def test_files_of_which_none_can_be_read_are_an_error(tmp_path: Path, side: Side, name: str | None) -> None:
+def test_files_of_which_none_can_be_read_are_an_error(
+    tmp_path: Path, side: Side, name: str | None
+) -> None:
     path = folder(tmp_path / "a", "nothing", suffix=".unknown")
     with pytest.raises(InputError, match=r"1 file that is not \.\w+ was left out: '1\.unknown'"):
         read(path, side, name)
@@ -238,7 +283,10 @@ BARE = {
     "gt_img_1.txt": ("1,2,3,4,word\n5,6,7,8,###\n", "ltrb"),
     "img_1.txt": ("imagesource:GoogleEarth\ngsd:0.2\n1 2 3 2 3 4 1 4 plane 0\n", "dota"),
     "img_1.gt": ("0 0 10 20 40 10 0.5\n", "msra-td500"),
-    "poly_gt_img_1.txt": ("x: [[1 2 3]], y: [[4 5 7]], ornt: [u'c'], transcriptions: [u'a']\n", "totaltext"),
+    "poly_gt_img_1.txt": (
+        "x: [[1 2 3]], y: [[4 5 7]], ornt: [u'c'], transcriptions: [u'a']\n",
+        "totaltext",
+    ),
     "res_img_1": ("word 0.9 300 20 30 40\n", "class-xywh"),
     "img_1.csv": ("1,2,3,2,3,4,1,4,####word\n", "ctw1500"),
 }
@@ -251,7 +299,11 @@ def test_bare_files_of_one_image(tmp_path: Path, name: str, packed: bool) -> Non
     path = tmp_path / (f"{name}.gz" if packed else name)
     path.write_bytes(gzip.compress(content.encode()) if packed else content.encode())
     found = read(path)
-    assert (found.source.format, list(found.source.names), found.faults) == (expected, ["img_1"], [])
+    assert (found.source.format, list(found.source.names), found.faults) == (
+        expected,
+        ["img_1"],
+        [],
+    )
     assert found.objects.count >= 1
     assert found.source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 

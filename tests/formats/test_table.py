@@ -1,4 +1,6 @@
-"""Tables with a header: columns by their usual names or by a mapping, and what is decided over all rows."""
+"""Tables with a header: columns by their usual names or by a mapping, and
+what is decided over all rows.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,10 @@ def table(tmp_path: Path, text: str, side: Side = "gt", ending: str = ".csv") ->
         ("x0,y0,x1,y1,file\n1,2,5,9,a\n", [1, 2, 5, 9]),
         ("file,x,y,w,h\na,1,2,4,7\n", [1, 2, 5, 9]),
         ("file,left,top,width,height\na,1,2,4,7\n", [1, 2, 5, 9]),
-        ("\ufefffilename,width,height,class,xmin,ymin,xmax,ymax\r\na,640,480,text,1,2,5,9\r\n", [1, 2, 5, 9]),
+        (
+            "\ufefffilename,width,height,class,xmin,ymin,xmax,ymax\r\na,640,480,text,1,2,5,9\r\n",
+            [1, 2, 5, 9],
+        ),
         ("file,x1,y1,x2,y2,x3,y3\na,1,2,5,2,5,9\n", [1, 2, 5, 9]),
         ('file,polygon\na,"[[1, 2], [5, 2], [5, 9]]"\n', [1, 2, 5, 9]),
         ("file,points\na,1 2 5 2 5 9\n", [1, 2, 5, 9]),
@@ -69,13 +74,17 @@ def test_all_that_a_row_has(tmp_path: Path) -> None:
     assert found.objects.dont_care.tolist() == [False, True, True]
     assert found.images.sizes.tolist() == [[480, 640], [0, 0], [50, 100]]
     det = table(tmp_path, text, "det")
-    assert det.objects.confidences is not None and det.objects.confidences[[0, 2]].tolist() == [0.5, 0.75]
+    assert det.objects.confidences is not None and det.objects.confidences[[0, 2]].tolist() == [
+        0.5,
+        0.75,
+    ]
     assert not det.objects.dont_care.any()
 
 
 def test_the_places_of_faults(tmp_path: Path) -> None:
     found = table(
-        tmp_path, "file,xmin,ymin,xmax,ymax,ignore\na,5,2,1,9\na,1,2,x,9\na,1,2,5,9,maybe\na,1,2,5,9,0,more\n"
+        tmp_path,
+        "file,xmin,ymin,xmax,ymax,ignore\na,5,2,1,9\na,1,2,x,9\na,1,2,5,9,maybe\na,1,2,5,9,0,more\n",
     )
     assert [fault.split("; ")[0].removeprefix(found.source.path) for fault in found.faults] == [
         ":2: a box from (5, 2) to (1, 9)",
@@ -89,12 +98,19 @@ def test_one_file_per_image_folders_archives_and_gzip(tmp_path: Path) -> None:
     rows = "left,top,right,bottom,text\n1,2,5,9,a\n"
     path = folder(tmp_path / "tables", rows, rows, suffix=".csv")
     found = read(path)
-    assert (found.source.format, list(found.source.names), found.objects.count) == ("table", ["1", "2"], 2)
+    assert (found.source.format, list(found.source.names), found.objects.count) == (
+        "table",
+        ["1", "2"],
+        2,
+    )
     packed = tmp_path / "gt_img_3.csv.gz"
     packed.write_bytes(gzip.compress(rows.encode()))
     assert list(read(packed).source.names) == ["img_3"]
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
-        file.writestr("all.tsv", rows.replace(",", "\t").replace("left", "image\tleft").replace("1\t2", "x\t1\t2"))
+        file.writestr(
+            "all.tsv",
+            rows.replace(",", "\t").replace("left", "image\tleft").replace("1\t2", "x\t1\t2"),
+        )
     assert list(read(tmp_path / "a.zip").source.names) == ["x"]
 
 
@@ -105,7 +121,11 @@ def test_fractions_and_percent(tmp_path: Path) -> None:
         "words.csv: its confidences are percent, up to 87.5; they were divided by 100",
         "words.csv: all coordinates are in [0, 1]: they are read as fractions of the page",
     )
-    assert found.faults[0].removeprefix(found.source.path).startswith(":2: coordinates that are fractions of the page")
+    assert (
+        found.faults[0]
+        .removeprefix(found.source.path)
+        .startswith(":2: coordinates that are fractions of the page")
+    )
     Image.new("1", (200, 100)).save(tmp_path / "img_1.png")
     images = with_sizes(found.source, tmp_path).read(np.zeros(1, np.int64))
     assert images.objects.boxes.tolist() == [[25, 25, 100, 100]]
@@ -136,21 +156,38 @@ def test_columns_are_mapped_in_every_command(tmp_path: Path) -> None:
     runner = CliRunner()
     given = [str(gt), str(det)]
     results = [
-        runner.invoke(main, [*given, str(tmp_path / "res"), "--protocol", "iou", "--columns", columns]),
+        runner.invoke(
+            main, [*given, str(tmp_path / "res"), "--protocol", "iou", "--columns", columns]
+        ),
         runner.invoke(main, ["validate", *given, "--columns", columns]),
-        runner.invoke(main, ["compare", *given, str(det), "--label", "a", "--label", "b", "--columns", columns]),
+        runner.invoke(
+            main,
+            ["compare", *given, str(det), "--label", "a", "--label", "b", "--columns", columns],
+        ),
         runner.invoke(main, ["diagnose", *given, "--columns", columns]),
-        runner.invoke(main, ["convert", str(gt), str(tmp_path / "c.txt"), "--kind", "gt", "--columns", columns]),
-        runner.invoke(main, ["toys", str(gt), str(tmp_path / "toys"), "--recipe", "orig", "--columns", columns]),
+        runner.invoke(
+            main,
+            ["convert", str(gt), str(tmp_path / "c.txt"), "--kind", "gt", "--columns", columns],
+        ),
+        runner.invoke(
+            main,
+            ["toys", str(gt), str(tmp_path / "toys"), "--recipe", "orig", "--columns", columns],
+        ),
     ]
-    assert [result.exit_code for result in results] == [0] * len(results), [result.output for result in results]
+    assert [result.exit_code for result in results] == [0] * len(results), [
+        result.output for result in results
+    ]
     assert json.loads((tmp_path / "res" / "iou.json").read_text())["signature"] == found.signature
-    missing = runner.invoke(main, [*given, str(tmp_path / "other"), "--columns", "image=page no,x0=z"])
+    missing = runner.invoke(
+        main, [*given, str(tmp_path / "other"), "--columns", "image=page no,x0=z"]
+    )
     assert (
         missing.exit_code == 2
         and "no column 'z' in the header, which has 'page no', 'a', 'b', 'c', 'd'" in missing.output
     )
-    unused = runner.invoke(main, [str(det), str(det), str(tmp_path / "other"), "--columns", "left=xmin"])
+    unused = runner.invoke(
+        main, [str(det), str(det), str(tmp_path / "other"), "--columns", "left=xmin"]
+    )
     assert unused.exit_code == 2 and "expected HOLDS=NAME,..." in " ".join(unused.output.split())
 
 
@@ -166,7 +203,8 @@ def test_what_columns_can_hold() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["image;xmin;xmax;ymin;ymax\n1;0,5;3,5;1,25;2\n", "image,x1,y1,w,h\n1,0.5,1.25,3,0.75\n"]
+    "text",
+    ["image;xmin;xmax;ymin;ymax\n1;0,5;3,5;1,25;2\n", "image,x1,y1,w,h\n1,0.5,1.25,3,0.75\n"],
 )
 def test_decimal_commas_and_corner_with_size(tmp_path: Path, text: str) -> None:
     assert table(tmp_path, text).objects.boxes.tolist() == [[0.5, 1.25, 3.5, 2.0]]

@@ -1,4 +1,6 @@
-"""Folders as programs export them and people keep them: what is not of the data is left out, and said."""
+"""Folders as programs export them and people keep them: what is not of the
+data is left out, and said.
+"""
 
 from __future__ import annotations
 
@@ -27,23 +29,41 @@ def written(folder: Path, **files: str) -> Path:
 @pytest.mark.parametrize("name", ["mets__xml", "metadata__xml", "zz_mets__xml"])
 def test_mets_next_to_pages_is_left_out(tmp_path: Path, name: str) -> None:
     root = "trpDocMetadata" if "meta" in name else "mets:mets xmlns:mets='m'"
-    found = read(written(tmp_path / "gt", **{name: f"<{root}></{root.split(maxsplit=1)[0]}>", "p__xml": PAGE}), "gt")
+    found = read(
+        written(
+            tmp_path / "gt", **{name: f"<{root}></{root.split(maxsplit=1)[0]}>", "p__xml": PAGE}
+        ),
+        "gt",
+    )
     assert (found.source.names, found.objects.count, found.faults) == (["p"], 1, [])
     assert found.source.warnings == (f"{tmp_path / 'gt'}: 1 file of METS or metadata was left out",)
 
 
 def test_files_of_a_bag_are_left_out(tmp_path: Path) -> None:
-    about = {"bagit__txt": "a", "bag-info__txt": "b", "manifest-sha512__txt": "c", "tagmanifest-md5__txt": "d"}
+    about = {
+        "bagit__txt": "a",
+        "bag-info__txt": "b",
+        "manifest-sha512__txt": "c",
+        "tagmanifest-md5__txt": "d",
+    }
     found = read(written(tmp_path / "gt", **about, p__xml=PAGE), "gt")
     assert found.source.names == ["p"]
-    assert "4 files about the data set were left out: 'bag-info.txt', 'bagit.txt', " in found.source.warnings[0]
+    assert (
+        "4 files about the data set were left out: 'bag-info.txt', 'bagit.txt', "
+        in found.source.warnings[0]
+    )
 
 
 def test_lists_of_darknet_are_left_out(tmp_path: Path) -> None:
-    folder = written(tmp_path / "gt", obj__names="text", train__txt="data/1.png", img__txt="0 0.5 0.5 0.2 0.1")
+    folder = written(
+        tmp_path / "gt", obj__names="text", train__txt="data/1.png", img__txt="0 0.5 0.5 0.2 0.1"
+    )
     assert [entry.name for entry in archive.open_entries(folder).entries] == ["img.txt"]
     (folder / "obj.names").unlink()  # without it, train may be an image
-    assert [entry.name for entry in archive.open_entries(folder).entries] == ["img.txt", "train.txt"]
+    assert [entry.name for entry in archive.open_entries(folder).entries] == [
+        "img.txt",
+        "train.txt",
+    ]
 
 
 def test_fractions_that_reach_a_little_over_the_edge_are_of_yolo(tmp_path: Path) -> None:
@@ -51,7 +71,9 @@ def test_fractions_that_reach_a_little_over_the_edge_are_of_yolo(tmp_path: Path)
     assert read(written(tmp_path / "det", a__txt="\n".join(lines)), "det").source.format == "yolo"
 
 
-def test_a_document_of_pages_is_opened_once_for_all_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_document_of_pages_is_opened_once_for_all_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened: list[int] = []
     events = hocr.events
     monkeypatch.setattr(hocr, "events", lambda data: opened.append(1) or events(data))
@@ -80,7 +102,11 @@ def test_csv_of_via_3(tmp_path: Path) -> None:
     path = tmp_path / "gt.csv"
     path.write_text(VIA_3)
     found = read(path)
-    assert (found.source.format, found.source.names, found.faults) == ("via-csv", ["img_1", "img_2"], [])
+    assert (found.source.format, found.source.names, found.faults) == (
+        "via-csv",
+        ["img_1", "img_2"],
+        [],
+    )
     assert (found.texts, found.objects.dont_care.tolist()) == (["word", "###"], [False, True])
     assert found.objects.boxes.tolist() == [[10, 10, 60, 30], [10, 10, 60, 30]]
     path.write_text(VIA_3.replace("[2,10,10,50,20]", "{}"))
@@ -90,15 +116,25 @@ def test_csv_of_via_3(tmp_path: Path) -> None:
 def test_results_of_dota(tmp_path: Path) -> None:
     line = "P1 0.9 10 10 60 10 60 30 10 30\n"
     found = read(
-        written(tmp_path / "det", Task1_ship__txt=line, Task2_car__txt="P2 0.5 1 2 3 4\nP1 0.4 1 2 3 4\n"), "det"
+        written(
+            tmp_path / "det",
+            Task1_ship__txt=line,
+            Task2_car__txt="P2 0.5 1 2 3 4\nP1 0.4 1 2 3 4\n",
+        ),
+        "det",
     )
-    assert (found.source.format, found.source.names, found.source.warnings) == ("dota-results", ["P1", "P2"], ())
+    assert (found.source.format, found.source.names, found.source.warnings) == (
+        "dota-results",
+        ["P1", "P2"],
+        (),
+    )
     assert found.objects.offsets.tolist() == [0, 2, 3]
     assert found.objects.confidences is not None
     assert found.objects.confidences.tolist() == [0.9, 0.4, 0.5]
     (tmp_path / "res.txt").write_text(line)
     assert (
-        "the first word of each line is taken for the name of an image" in read(tmp_path / "res.txt").source.warnings[0]
+        "the first word of each line is taken for the name of an image"
+        in read(tmp_path / "res.txt").source.warnings[0]
     )
     (tmp_path / "Task1_a.txt").write_text(line + "P2 0.9 4 5\n")
     assert (
@@ -126,7 +162,9 @@ def test_round_shapes_of_alto_and_words_of_blanks(tmp_path: Path) -> None:
 
 def test_words_of_blanks_in_hocr(tmp_path: Path) -> None:
     word = "<span class='ocrx_word' title='bbox 0 0 9 9'>{}</span>"
-    (tmp_path / "a.hocr").write_text(f"<html>{word.format('a')}{word.format('<em> </em>')}{word.format('')}</html>")
+    (tmp_path / "a.hocr").write_text(
+        f"<html>{word.format('a')}{word.format('<em> </em>')}{word.format('')}</html>"
+    )
     found = read(tmp_path / "a.hocr", "det")
     assert found.texts == ["a", ""]
     assert found.source.warnings == (f"{tmp_path / 'a.hocr'}: 1 word of blanks alone was left out",)
@@ -136,23 +174,38 @@ def test_a_file_of_another_format_among_many_is_named(tmp_path: Path) -> None:
     boxes = {f"img_{k}__txt": "10,10,60,30,one\n1,2,3,4,two\n" for k in range(30)}
     found = read(written(tmp_path / "gt", **boxes, odd__txt="10,10,60,10,60,30,10,30,one\n"), "gt")
     assert found.source.format == "ltrb"
-    assert [fault.partition("; ")[0] for fault in found.faults] == ["odd.txt:1: 8 numbers at the start of the line"]
+    assert [fault.partition("; ")[0] for fault in found.faults] == [
+        "odd.txt:1: 8 numbers at the start of the line"
+    ]
     (tmp_path / "gt" / "odd.txt").write_text("1 0.9 10 10 50 20\n")
     assert [fault.partition("; ")[0] for fault in read(tmp_path / "gt").faults] == [
         "odd.txt:1: a class, a confidence and four numbers"
     ]
-    (tmp_path / "gt" / "odd.txt").write_text('10,10,60,30,"60,10,60,30,10,30,one"\n')  # quotes say that it is text
+    (tmp_path / "gt" / "odd.txt").write_text(
+        '10,10,60,30,"60,10,60,30,10,30,one"\n'
+    )  # quotes say that it is text
     assert read(tmp_path / "gt").faults == []
 
 
 def test_a_document_of_another_service_is_no_image_without_text(tmp_path: Path) -> None:
-    response = '{"textAnnotations": [{}, {"description": "a", "boundingPoly": {"vertices": [{}, {"x": 9}, {"y": 9}]}}]}'
-    path = written(tmp_path / "det", a__json=response, b__json="{}", c__json='{"labelAnnotations": []}')
+    response = (
+        '{"textAnnotations": [{}, {"description": "a", "boundingPoly": {"vertices": [{},'
+        ' {"x": 9}, {"y": 9}]}}]}'
+    )
+    path = written(
+        tmp_path / "det", a__json=response, b__json="{}", c__json='{"labelAnnotations": []}'
+    )
     assert read(path, "det").faults == []
     (path / "d.json").write_text('{"Blocks": []}')
-    assert read(path, "det").faults == ["d.json: no key 'fullTextAnnotation'; expected it beside 'Blocks'"]
+    assert read(path, "det").faults == [
+        "d.json: no key 'fullTextAnnotation'; expected it beside 'Blocks'"
+    ]
     words = '{"analyzeResult": {"pages": [%s]}}'
-    path = written(tmp_path / "azure", a__json=words % '{"width": 9, "height": 9}', b__json=words % '{"tokens": []}')
+    path = written(
+        tmp_path / "azure",
+        a__json=words % '{"width": 9, "height": 9}',
+        b__json=words % '{"tokens": []}',
+    )
     assert read(path, "det").faults[0].startswith("b.json: analyzeResult.pages[0]: no key 'words'")
 
 
@@ -180,5 +233,12 @@ def test_fractions_read_as_pixels_are_warned_of(tmp_path: Path) -> None:
 def test_results_of_pascal_voc(tmp_path: Path) -> None:
     lines = "000004 0.5 1 2 30 40\n000004 0.4 1 2 30 40\n000006 0.9 5 5 9 9\n"
     found = read(written(tmp_path / "det", comp3_det_test_text__txt=lines), "det")
-    assert (found.source.names, found.objects.offsets.tolist(), found.faults) == (["000004", "000006"], [0, 2, 3], [])
-    assert read(tmp_path / "det" / "comp3_det_test_text.txt", "det").source.names == ["000004", "000006"]
+    assert (found.source.names, found.objects.offsets.tolist(), found.faults) == (
+        ["000004", "000006"],
+        [0, 2, 3],
+        [],
+    )
+    assert read(tmp_path / "det" / "comp3_det_test_text.txt", "det").source.names == [
+        "000004",
+        "000006",
+    ]

@@ -1,4 +1,6 @@
-"""Every sample, untidy as files are in practice: it is read with the same objects, refused, or warned of."""
+"""Every sample, untidy as files are in practice: it is read with the same
+objects, refused, or warned of.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ IN_FRACTIONS = ("textract", "textract-line", "chat-boxes", "azure-read")
 CHANGES: dict[str, Callable[[bytes], bytes]] = {
     "UTF-16": lambda data: b"\xff\xfe" + data.decode().encode("utf-16-le"),
     "UTF-16 BE": lambda data: b"\xfe\xff" + data.decode().encode("utf-16-be"),
-    "Latin-1": lambda data: data.decode().lstrip("\ufeff").replace("one", "on\xe9").encode("latin-1", "replace"),
+    "Latin-1": lambda data: (
+        data.decode().lstrip("\ufeff").replace("one", "on\xe9").encode("latin-1", "replace")
+    ),
     "BOM": lambda data: b"\xef\xbb\xbf" + data,
     "CRLF": lambda data: re.sub(rb"\r?\n", b"\r\n", data),
     "CR": lambda data: re.sub(rb"\r?\n", b"\r", data),
@@ -38,7 +42,10 @@ CHANGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 def bytes_of(sample: Sample, side: Side) -> Files:
-    return {name: data.encode() if isinstance(data, str) else data for name, data in sample.files(side).items()}
+    return {
+        name: data.encode() if isinstance(data, str) else data
+        for name, data in sample.files(side).items()
+    }
 
 
 def put(folder: Path, sample: Sample, files: Files) -> Path:
@@ -58,21 +65,33 @@ def objects(path: Path, side: Side, format_name: str | None) -> Found | None:
         return None
     images: dict[str, Any] = {}
     columns = found.objects
-    confidences = [None] * columns.count if columns.confidences is None else columns.confidences.tolist()
+    confidences = (
+        [None] * columns.count if columns.confidences is None else columns.confidences.tolist()
+    )
     for k, name in enumerate(found.source.names):
         rows = range(columns.offsets[k], columns.offsets[k + 1])
-        shapes = [(columns.boxes[i].round(3).tolist(), found.rings[i], bool(columns.dont_care[i])) for i in rows]
-        images[name] = [(*shape, found.texts[i], confidences[i]) for i, shape in zip(rows, shapes, strict=True)]
+        shapes = [
+            (columns.boxes[i].round(3).tolist(), found.rings[i], bool(columns.dont_care[i]))
+            for i in rows
+        ]
+        images[name] = [
+            (*shape, found.texts[i], confidences[i]) for i, shape in zip(rows, shapes, strict=True)
+        ]
     return images, found.source.warnings
 
 
 def without_blanks(images: dict[str, Any]) -> dict[str, Any]:
     """Drop the blanks at the ends of transcriptions, which are part of them."""
-    return {name: [(*one[:3], one[3].rstrip(" \t"), one[4]) for one in here] for name, here in images.items()}
+    return {
+        name: [(*one[:3], one[3].rstrip(" \t"), one[4]) for one in here]
+        for name, here in images.items()
+    }
 
 
 @pytest.mark.parametrize(("name", "side"), CASES)
-def test_untidy_text_is_read_right_or_refused_or_warned_of(tmp_path: Path, name: str, side: Side) -> None:
+def test_untidy_text_is_read_right_or_refused_or_warned_of(
+    tmp_path: Path, name: str, side: Side
+) -> None:
     sample = SAMPLES[name]
     files = bytes_of(sample, side)
     clean = objects(put(tmp_path / "clean", sample, files), side, sample.format(side))
@@ -80,7 +99,10 @@ def test_untidy_text_is_read_right_or_refused_or_warned_of(tmp_path: Path, name:
     for label, change in CHANGES.items():
         if label == "trailing commas" and not next(iter(files)).endswith(LINES):
             continue
-        untidy = {file: data if file.endswith((".bmp", ".mat")) else change(data) for file, data in files.items()}
+        untidy = {
+            file: data if file.endswith((".bmp", ".mat")) else change(data)
+            for file, data in files.items()
+        }
         found = objects(put(tmp_path / label, sample, untidy), side, sample.format(side))
         if clean is None or found is None:
             assert label not in ("BOM", "CRLF") or clean is None, label
@@ -88,24 +110,37 @@ def test_untidy_text_is_read_right_or_refused_or_warned_of(tmp_path: Path, name:
         images = without_blanks(found[0])
         as_clean = str(images).replace("oné", "one") if label == "Latin-1" else str(images)
         if as_clean != str(without_blanks(clean[0])):
-            said = [text for text in found[1] if "which is not don't care" in text or "end in a comma" in text]
+            said = [
+                text
+                for text in found[1]
+                if "which is not don't care" in text or "end in a comma" in text
+            ]
             assert label.startswith("trailing") and said, (label, found[1])
 
 
-@pytest.mark.parametrize(("name", "side"), [case for case in CASES if not SAMPLES[case[0]].many_in_one])
+@pytest.mark.parametrize(
+    ("name", "side"), [case for case in CASES if not SAMPLES[case[0]].many_in_one]
+)
 def test_folders_and_archives_as_programs_write_them(tmp_path: Path, name: str, side: Side) -> None:
     sample = SAMPLES[name]
     files = bytes_of(sample, side)
     first = next(iter(files))
     clean = objects(put(tmp_path / "clean", sample, files), side, sample.format(side))
-    upper = {f"{file.rpartition('.')[0]}.{file.rpartition('.')[2].upper()}": data for file, data in files.items()}
+    upper = {
+        f"{file.rpartition('.')[0]}.{file.rpartition('.')[2].upper()}": data
+        for file, data in files.items()
+    }
     extra = files | {pattern.format(first): b"\0\5\x16\7" for pattern in CLUTTER}
     for label, untidy in {"upper": upper, "clutter": extra}.items():
         found = objects(put(tmp_path / label, sample, untidy), side, sample.format(side))
         assert (found and found[0]) == (clean and clean[0]), label
     found = objects(windows_zip(tmp_path / "windows.zip", extra), side, sample.format(side))
     assert (found and found[0]) == (clean and clean[0])
-    found = objects(put(tmp_path / "empty", sample, files | {first.replace("1", "77"): b""}), side, sample.format(side))
+    found = objects(
+        put(tmp_path / "empty", sample, files | {first.replace("1", "77"): b""}),
+        side,
+        sample.format(side),
+    )
     assert found is None or (clean is not None and found[0] == clean[0] | {"77": []})
 
 
@@ -143,9 +178,14 @@ def odd_pairs() -> list[tuple[str, str, Side]]:
 
 
 @pytest.mark.parametrize(("name", "other", "side"), odd_pairs())
-def test_a_file_of_another_format_among_many(tmp_path: Path, name: str, other: str, side: Side) -> None:
+def test_a_file_of_another_format_among_many(
+    tmp_path: Path, name: str, other: str, side: Side
+) -> None:
     sample, odd = SAMPLES[name], bytes_of(SAMPLES[other], side)
-    (first, data), (second, other_data) = next(iter(bytes_of(sample, side).items())), next(iter(odd.items()))
+    (first, data), (second, other_data) = (
+        next(iter(bytes_of(sample, side).items())),
+        next(iter(odd.items())),
+    )
     with zipfile.ZipFile(tmp_path / "many.zip", "w") as packed:
         for k in range(30):
             packed.writestr(f"{k}{Path(first).suffix}", data)
@@ -154,7 +194,8 @@ def test_a_file_of_another_format_among_many(tmp_path: Path, name: str, other: s
     if found is None:
         return
     alone = objects(
-        in_folder(tmp_path, {f"odd{Path(second).suffix}": other_data}) / f"odd{Path(second).suffix}",
+        in_folder(tmp_path, {f"odd{Path(second).suffix}": other_data})
+        / f"odd{Path(second).suffix}",
         side,
         SAMPLES[other].format(side),
     )

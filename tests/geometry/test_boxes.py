@@ -26,7 +26,10 @@ def test_boxes_around_groups(groups):
     starts = np.array([sum(map(len, groups[:k])) for k in range(len(groups))], np.int64)
     found = boxes.around(corners[:, :2], corners[:, 2:], starts)
     expected = [
-        [pick(box[side] for box in group) for pick, side in ((min, 0), (min, 1), (max, 2), (max, 3))]
+        [
+            pick(box[side] for box in group)
+            for pick, side in ((min, 0), (min, 1), (max, 2), (max, 3))
+        ]
         for group in groups
     ]
     assert found.shape == (len(groups), 4) and found.tolist() == expected

@@ -1,4 +1,6 @@
-"""Overlays of shapes whose numbers are too far apart for GEOS, and the silence of what it does with zeros and NaN."""
+"""Overlays of shapes whose numbers are too far apart for GEOS, and the
+silence of what it does with zeros and NaN.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def test_numbers_too_far_apart_are_moved_to_a_grid(overlay: object) -> None:
 
 def test_union_of_many() -> None:
     found = geos.union_all([LEAF, ALMOST_ZERO])
-    assert shapely.area(found) == pytest.approx(shapely.area(shapely.union_all([LEAF, ZERO])), rel=1e-9)
+    assert shapely.area(found) == pytest.approx(
+        shapely.area(shapely.union_all([LEAF, ZERO])), rel=1e-9
+    )
 
 
 def test_what_fails_on_the_grid_too_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +56,10 @@ def test_what_fails_on_the_grid_too_is_empty(monkeypatch: pytest.MonkeyPatch) ->
 
     sure = geos._never_failing_each(fails)
     assert sure(LEAF, ZERO).is_empty
-    assert [shape.is_empty for shape in sure(np.array([LEAF, LEAF]), np.array([ZERO, ZERO]))] == [True, True]
+    assert [shape.is_empty for shape in sure(np.array([LEAF, LEAF]), np.array([ZERO, ZERO]))] == [
+        True,
+        True,
+    ]
 
 
 def test_what_cannot_be_made_valid_is_made_so_on_the_grid(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,8 +77,12 @@ def test_what_cannot_be_made_valid_is_made_so_on_the_grid(monkeypatch: pytest.Mo
 
 
 def test_offsets_of_sides_too_short_for_parallels() -> None:
-    """They are what GEOS can make of them, with some version on the grid; others are not changed."""
-    short = shapely.make_valid(shapely.Polygon([(0.0, 0.0), (1.0, 0.5), (0.0, 1e-12), (1.175494351e-38, 0.0)]))
+    """They are what GEOS can make of them, with some version on the grid;
+    others are not changed.
+    """
+    short = shapely.make_valid(
+        shapely.Polygon([(0.0, 0.0), (1.0, 0.5), (0.0, 1e-12), (1.175494351e-38, 0.0)])
+    )
     square = shapely.box(0, 0, 1, 1)
     found = polygons.offset(np.array([short, square]), np.array([1e-14, 0.1]))
     assert shapely.area(found[0]) == pytest.approx(shapely.area(short), rel=0.1)

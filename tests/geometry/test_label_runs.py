@@ -35,15 +35,23 @@ class Side:
 
 
 def from_pictures(pictures: list[np.ndarray], offsets: np.ndarray, ids: np.ndarray) -> LabelRuns:
-    """Encode one picture of each image; image k has the objects ``ids[offsets[k]:offsets[k + 1]]``."""
+    """Encode one picture of each image; image k has the objects
+    ``ids[offsets[k]:offsets[k + 1]]``.
+    """
     encoded = []
-    for picture, start, stop in zip(pictures, offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+    for picture, start, stop in zip(
+        pictures, offsets[:-1].tolist(), offsets[1:].tolist(), strict=True
+    ):
         runs = find_runs(picture)
         owner = object_of(runs.label.astype(np.int64), ids[start:stop])
         known = owner != NO_OBJECT
         runs = PictureRuns(runs.label[known], runs.start[known], runs.stop[known], runs.shape)
         encoded.append((runs, owner[known] + start))
-    return join(encoded, np.array([picture.shape for picture in pictures], np.int64).reshape(-1, 2), len(ids))
+    return join(
+        encoded,
+        np.array([picture.shape for picture in pictures], np.int64).reshape(-1, 2),
+        len(ids),
+    )
 
 
 def side_of(pictures: list[np.ndarray]) -> Side:
@@ -51,7 +59,11 @@ def side_of(pictures: list[np.ndarray]) -> Side:
     ids = [values[::-1] for values in labels]  # objects need not be in the order of their labels
     offsets = np.cumsum([0] + [len(values) for values in ids])
     flat = np.array([v for values in ids for v in values], np.int64)
-    masks = [np.pad(picture == v, PAD) for picture, values in zip(pictures, ids, strict=True) for v in values]
+    masks = [
+        np.pad(picture == v, PAD)
+        for picture, values in zip(pictures, ids, strict=True)
+        for v in values
+    ]
     image = np.repeat(np.arange(len(pictures)), np.diff(offsets))
     return Side(pictures, image, from_pictures(pictures, offsets, flat), masks)
 
@@ -75,7 +87,9 @@ def radii(side: Side, draw: Any) -> np.ndarray:
 
 
 def assert_shows(side: Side, masks: Masks, expected: list[np.ndarray]) -> None:
-    """The objects as boolean pictures are those expected; their runs are in order, maximal and none is empty."""
+    """The objects as boolean pictures are those expected; their runs are in
+    order, maximal and none is empty.
+    """
     runs = label_runs.by_object(masks, np.arange(len(expected)))
     assert (np.lexsort((runs.start, runs.row, runs.owner)) == np.arange(len(runs.row))).all()
     assert (runs.stop > runs.start).all()
@@ -162,17 +176,23 @@ def test_erosion(drawn: list[Side], data: st.DataObject) -> None:
     [side] = drawn
     radius = radii(side, data.draw)
     eroded = [window(mask, r, np.logical_and) for mask, r in zip(side.masks, radius, strict=True)]
-    expected = [small if small.any() else mask for small, mask in zip(eroded, side.masks, strict=True)]
+    expected = [
+        small if small.any() else mask for small, mask in zip(eroded, side.masks, strict=True)
+    ]
     assert_shows(side, label_runs.shrunk_or_same(side.runs, radius), expected)
 
 
 def test_erosion_by_every_radius() -> None:
-    """A full rectangle of 21 x 15 loses radius pixels on each side, until radius 8 would leave nothing."""
+    """A full rectangle of 21 x 15 loses radius pixels on each side, until
+    radius 8 would leave nothing.
+    """
     side = side_of([np.pad(np.full((15, 21), 5, np.uint8), 1)])
     for radius in range(8):
         shrunk = label_runs.shrunk_or_same(side.runs, np.array([radius]))
         assert label_runs.area(shrunk).tolist() == [(15 - 2 * radius) * (21 - 2 * radius)]
-        assert label_runs.area(label_runs.grown(side.runs, np.array([radius]))) == (15 + 2 * radius) * (21 + 2 * radius)
+        assert label_runs.area(label_runs.grown(side.runs, np.array([radius]))) == (
+            15 + 2 * radius
+        ) * (21 + 2 * radius)
     assert label_runs.area(label_runs.shrunk_or_same(side.runs, np.array([8]))) == 15 * 21
 
 
@@ -208,7 +228,9 @@ def pairs(a: Side, b: Side, draw: Any) -> tuple[np.ndarray, np.ndarray]:
 @quick
 @given(sides(count=2), st.booleans(), st.data())
 def test_pair_area(drawn: list[Side], with_itself: bool, data: st.DataObject) -> None:
-    """Of grown objects too, which overlap each other and reach out of the picture, and of one side with itself."""
+    """Of grown objects too, which overlap each other and reach out of the
+    picture, and of one side with itself.
+    """
     a, b = drawn
     radius = radii(a, data.draw)
     grown = Side(
@@ -221,7 +243,9 @@ def test_pair_area(drawn: list[Side], with_itself: bool, data: st.DataObject) ->
     i, j = pairs(grown, other, data.draw)
     expected = [(grown.masks[k] & other.masks[m]).sum() for k, m in zip(i, j, strict=True)]
     assert label_runs.pair_area(grown.runs, i, other.runs, j).tolist() == expected
-    assert label_runs.pair_area(grown.runs, i, grown.runs, i).tolist() == [grown.masks[k].sum() for k in i]
+    assert label_runs.pair_area(grown.runs, i, grown.runs, i).tolist() == [
+        grown.masks[k].sum() for k in i
+    ]
     i, j = pairs(a, a, data.draw)
     expected = [(a.masks[k] & a.masks[m]).sum() for k, m in zip(i, j, strict=True)]
     assert label_runs.pair_area(a.runs, i, a.runs, j).tolist() == expected
@@ -240,7 +264,9 @@ def test_union_area(drawn: list[Side], with_itself: bool, data: st.DataObject) -
     group = np.array([2 * a.image[k] + data.draw(st.integers(0, 1)) for k in i], np.int64)
     expected = []
     for g in range(groups):
-        pieces = [masks[k] & other_masks[m] for k, m, own in zip(i, j, group, strict=True) if own == g]
+        pieces = [
+            masks[k] & other_masks[m] for k, m, own in zip(i, j, group, strict=True) if own == g
+        ]
         expected.append(np.logical_or.reduce(pieces).sum() if pieces else 0)
     assert label_runs.union_area(group, Pairs(runs, i, other_runs, j), groups).tolist() == expected
 
@@ -251,7 +277,9 @@ def test_labels_that_are_no_object_are_background() -> None:
 
 
 def test_a_run_ends_with_its_row() -> None:
-    """A label at the end of one row and the start of the next is two runs, one that fills rows a run a row."""
+    """A label at the end of one row and the start of the next is two runs,
+    one that fills rows a run a row.
+    """
     found = find_runs(np.array([[0, 7, 7], [7, 7, 7], [7, 0, 9], [9, 9, 9]]))
     assert found.label.tolist() == [7, 7, 7, 9, 9]
     assert found.start.tolist() == [1, 3, 6, 8, 9]
@@ -293,10 +321,16 @@ def test_more_objects_than_16_bits_count() -> None:
 
 
 def test_overlaps_in_strips(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What strips of rows find adds up, be a strip a part of a row or hold runs of one side alone."""
+    """What strips of rows find adds up, be a strip a part of a row or hold
+    runs of one side alone.
+    """
     rng = np.random.default_rng(3)
     a, b = (side_of([rng.integers(0, 3, (9, 11)), rng.integers(0, 3, (4, 7))]) for _ in range(2))
-    for pair in ((a, b), (a, side_of([np.zeros((9, 11)), np.ones((4, 7))])), (side_of([np.ones((9, 11))]), a)):
+    for pair in (
+        (a, b),
+        (a, side_of([np.zeros((9, 11)), np.ones((4, 7))])),
+        (side_of([np.ones((9, 11))]), a),
+    ):
         runs = [side.runs for side in pair]
         whole = [column.tolist() for column in label_runs.overlaps(*runs)]
         for size in (1, 2, 5, 30):
@@ -307,7 +341,9 @@ def test_overlaps_in_strips(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("height", [(1 << 15) - 1, 1 << 15])
 def test_more_pixels_than_31_bits_count(height: int) -> None:
-    """Two pictures of 65536 columns, of which nothing but a square of 3 x 3 in the last corner is drawn."""
+    """Two pictures of 65536 columns, of which nothing but a square of 3 x 3
+    in the last corner is drawn.
+    """
     width = 1 << 16
     corner = (height - np.arange(3, 0, -1)) * width + width
     one = PictureRuns(np.ones(3, np.int64), corner - 3, corner, (height, width))
@@ -321,4 +357,7 @@ def test_more_pixels_than_31_bits_count(height: int) -> None:
     assert label_runs.area(label_runs.shrunk_or_same(large, np.array([1]))).tolist() == [1]
     assert [column.tolist() for column in label_runs.overlaps(large, large)] == [[0], [0], [9]]
     behind = join([None, (small[0], np.zeros(1, np.int64))], shapes, 1)
-    assert (behind.start.tolist(), behind.stop.tolist()) == ([(height - 1) * 5], [(height - 1) * 5 + 2])
+    assert (behind.start.tolist(), behind.stop.tolist()) == (
+        [(height - 1) * 5],
+        [(height - 1) * 5 + 2],
+    )

@@ -1,4 +1,6 @@
-"""Quadrilaterals that need no repair: what is taken for one is one, and polygons come out as if made one by one."""
+"""Quadrilaterals that need no repair: what is taken for one is one, and
+polygons come out as if made one by one.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,11 @@ from evaltex_cli.records import GeometryCounts
 SQUARE = [(0, 0), (4, 0), (4, 4), (0, 4)]
 
 grid = st.integers(-2, 3).map(float)
-fine = st.floats(-1e12, 1e12) | st.floats(0, 1) | st.sampled_from([0.1, 0.2, 0.3, 1e-160, 1e-300, 5e-324])
+fine = (
+    st.floats(-1e12, 1e12)
+    | st.floats(0, 1)
+    | st.sampled_from([0.1, 0.2, 0.3, 1e-160, 1e-300, 5e-324])
+)
 four_corners = st.lists(st.tuples(grid, grid), min_size=4, max_size=4) | st.lists(
     st.tuples(fine, fine), min_size=4, max_size=4
 )
@@ -53,33 +59,46 @@ def test_what_is_convex_is_valid_and_has_an_area(corners: np.ndarray) -> None:
 
 @settings(deadline=None, derandomize=True, max_examples=200)
 @given(quadrilaterals, st.lists(st.tuples(grid, grid), min_size=3, max_size=6))
-def test_what_crosses_itself_is_as_drawn(corners: np.ndarray, other: list[tuple[float, float]]) -> None:
+def test_what_crosses_itself_is_as_drawn(
+    corners: np.ndarray, other: list[tuple[float, float]]
+) -> None:
     drawn = [shapely.polygons(shapely.linearrings(np.array(ring))) for ring in [*corners, other]]
     objects = image_objects(boxes=[[0, 0, 9, 9]], polygons=[*corners, np.array(other)])
     crossing, found = polygons.self_crossing(objects.outlines)
-    expected = {1 + i: shapely.to_wkb(ring) for i, ring in enumerate(drawn) if not shapely.is_valid(ring)}
+    expected = {
+        1 + i: shapely.to_wkb(ring) for i, ring in enumerate(drawn) if not shapely.is_valid(ring)
+    }
     assert dict(zip(crossing.tolist(), map(shapely.to_wkb, found), strict=True)) == expected
     assert polygons.self_crossing(image_objects(boxes=[[0, 0, 9, 9]]).outlines)[0].tolist() == []
 
 
 @settings(deadline=None, derandomize=True, max_examples=300)
 @given(quadrilaterals, st.lists(st.tuples(grid, grid), min_size=3, max_size=6))
-def test_polygons_are_those_made_one_by_one(corners: np.ndarray, other: list[tuple[float, float]]) -> None:
+def test_polygons_are_those_made_one_by_one(
+    corners: np.ndarray, other: list[tuple[float, float]]
+) -> None:
     for vertices, counts in (
         (corners.reshape(-1, 2), [4] * len(corners)),
         (np.concatenate([corners.reshape(-1, 2), other]), [*[4] * len(corners), len(other)]),
     ):
         offsets = np.concatenate([[0], np.cumsum(counts)])
         geometries, repairs = polygons.from_vertices(vertices, offsets)
-        assert ([shapely.to_wkb(one, hex=True) for one in geometries], repairs) == one_by_one(vertices, offsets)
+        assert ([shapely.to_wkb(one, hex=True) for one in geometries], repairs) == one_by_one(
+            vertices, offsets
+        )
 
 
 @settings(deadline=None, derandomize=True, max_examples=200)
 @given(quadrilaterals)
 def test_shapes_read_are_those_made_one_by_one(corners: np.ndarray) -> None:
     count = len(corners)
-    drawn, repairs = outlines.from_numbers(corners.ravel(), np.full(count, 8), np.zeros(count, dtype=bool))
-    assert drawn.boxes.tolist() == np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1).tolist()
+    drawn, repairs = outlines.from_numbers(
+        corners.ravel(), np.full(count, 8), np.zeros(count, dtype=bool)
+    )
+    assert (
+        drawn.boxes.tolist()
+        == np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1).tolist()
+    )
     made = [shapely.to_wkb(one, hex=True) for one in outlines.polygons(drawn)]
     assert (made, repairs) == one_by_one(drawn.vertices, drawn.offsets)
 
@@ -124,16 +143,36 @@ def test_polygons_of_quadrilaterals_are_made_once_and_when_asked_for() -> None:
 
 
 def test_numbers_of_boxes_and_polygons_in_turn() -> None:
-    """Flat boxes and flat polygons count; two points may be a polygon, if who reads them says so."""
+    """Flat boxes and flat polygons count; two points may be a polygon, if who
+    reads them says so.
+    """
     objects = [[0, 0, 0, 5], [0, 0, 4, 0, 4, 3], [1, 2, 3, 4], [5, 6, 7, 9], [0, 0, 5, 5, 9, 9]]
     counts = np.array([len(numbers) for numbers in objects])
     is_box = np.array([True, False, True, False, False])
     drawn, repairs = outlines.from_numbers(np.concatenate(objects), counts, is_box)
-    assert drawn.boxes.tolist() == [[0, 0, 0, 5], [0, 0, 4, 3], [1, 2, 3, 4], [5, 6, 7, 9], [0, 0, 9, 9]]
-    assert [drawn.ring(i).ravel().tolist() for i in range(5)] == [[], objects[1], [], objects[3], objects[4]]
+    assert drawn.boxes.tolist() == [
+        [0, 0, 0, 5],
+        [0, 0, 4, 3],
+        [1, 2, 3, 4],
+        [5, 6, 7, 9],
+        [0, 0, 9, 9],
+    ]
+    assert [drawn.ring(i).ravel().tolist() for i in range(5)] == [
+        [],
+        objects[1],
+        [],
+        objects[3],
+        objects[4],
+    ]
     assert drawn.counts.tolist() == [0, 3, 0, 2, 3] and not drawn.all_boxes
     assert repairs == GeometryCounts(zero_area=3)
-    assert [None if one is None else one.area for one in outlines.polygons(drawn)] == [None, 6, None, 0, 0]
+    assert [None if one is None else one.area for one in outlines.polygons(drawn)] == [
+        None,
+        6,
+        None,
+        0,
+        0,
+    ]
 
 
 def test_boxes_of_quadrilaterals_need_no_polygons(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ from evaltex_cli.geometry import overlaps
 
 
 @pytest.mark.parametrize("dense", [0, 9, 1 << 20])
-def test_boxes_that_touch_are_found_in_every_image(dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_boxes_that_touch_are_found_in_every_image(
+    dense: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whichever images are crowded; boxes that share an edge only do not touch."""
     monkeypatch.setattr(overlaps, "DENSE_PAIRS", dense)
     rng = np.random.default_rng(5)

@@ -31,7 +31,10 @@ def walked(chain: list[tuple[float, float]], share: float) -> tuple[float, float
 def test_points_are_where_a_walk_ends(seed: int, vertices: int) -> None:
     """Some vertices repeat; a chain may be a single point."""
     rng = random.Random(seed)
-    many = [[(rng.randint(0, 3), rng.randint(0, 3)) for _ in range(vertices)] for _ in range(rng.randint(1, 4))]
+    many = [
+        [(rng.randint(0, 3), rng.randint(0, 3)) for _ in range(vertices)]
+        for _ in range(rng.randint(1, 4))
+    ]
     which = np.array([rng.randrange(len(many)) for _ in range(9)])
     shares = np.array([0.0, 1.0, *(rng.random() for _ in range(7))])
     found = along_each(np.array(many, np.float64), which, shares)

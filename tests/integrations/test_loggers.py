@@ -10,7 +10,9 @@ import pytest
 
 from evaltex_cli import Evaluations, evaluate, write_report
 
-pytestmark = pytest.mark.filterwarnings("default")  # the libraries deprecate what they use of others
+pytestmark = pytest.mark.filterwarnings(
+    "default"
+)  # the libraries deprecate what they use of others
 WORDS = Path(__file__).parents[2] / "examples" / "words"
 
 
@@ -25,7 +27,9 @@ def report(result: Evaluations, tmp_path: Path) -> Path:
     return tmp_path / "report.html"
 
 
-def test_mlflow(result: Evaluations, report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mlflow(
+    result: Evaluations, report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
     from evaltex_cli.integrations.mlflow import log_result
 
@@ -44,7 +48,9 @@ def test_mlflow(result: Evaluations, report: Path, tmp_path: Path, monkeypatch: 
     assert files["report.html"].read_bytes() == report.read_bytes()
 
 
-def test_wandb_offline(result: Evaluations, report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wandb_offline(
+    result: Evaluations, report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wandb = pytest.importorskip("wandb", reason="wandb is not installed")
     from evaltex_cli.integrations.wandb import log_result
 
@@ -65,7 +71,9 @@ def test_wandb_offline(result: Evaluations, report: Path, tmp_path: Path, monkey
 
 def test_tensorboard(result: Evaluations, report: Path, tmp_path: Path) -> None:
     pytest.importorskip("tensorboard", reason="tensorboard is not installed")
-    torchboard: Any = pytest.importorskip("torch.utils.tensorboard", reason="torch is not installed")
+    torchboard: Any = pytest.importorskip(
+        "torch.utils.tensorboard", reason="torch is not installed"
+    )
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     from evaltex_cli.integrations.tensorboard import log_result
@@ -91,5 +99,6 @@ def test_an_adapter_is_short_and_the_rest_imports_none_of_the_libraries() -> Non
         assert not is_adapter or len(text.splitlines()) <= 60, file
         for name in libraries:
             assert is_adapter or not any(
-                line.startswith((f"import {name}", f"from {name} ", f"from {name}.")) for line in text.splitlines()
+                line.startswith((f"import {name}", f"from {name} ", f"from {name}."))
+                for line in text.splitlines()
             ), file

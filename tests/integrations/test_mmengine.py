@@ -25,7 +25,9 @@ def samples() -> list[Any]:
         InstanceData(bboxes=torch.tensor(BOXES), scores=torch.tensor([0.9, 0.1])),
     ]
     return [
-        BaseDataElement(gt_instances=gt, pred_instances=one, metainfo={"img_shape": (80, 120)}).to_dict()
+        BaseDataElement(
+            gt_instances=gt, pred_instances=one, metainfo={"img_shape": (80, 120)}
+        ).to_dict()
         for one in found
     ]
 
@@ -35,13 +37,19 @@ def test_the_evaluator_gets_the_scores() -> None:
 
     import evaltex_cli.integrations.mmengine  # noqa: F401
 
-    config = {"type": "EvaltexMetric", "protocol": ["iou", "evaltex"], "params": {"iou": {"iou": 0.6}}}
+    config = {
+        "type": "EvaltexMetric",
+        "protocol": ["iou", "evaltex"],
+        "params": {"iou": {"iou": 0.6}},
+    }
     evaluator = Evaluator({**config, "min_confidence": 0.5})
     evaluator.process(samples()[:1], {})
     evaluator.process(samples()[1:], {})
     found = evaluator.evaluate(2)
     gt = image_objects(polygons=[ring.reshape(-1, 2) for ring in RINGS], dont_care=[False, True])
-    expected = evaluate([gt] * 2, [RINGS[:1], BOXES[:1]], ["iou", "evaltex"], params={"iou": {"iou": 0.6}})
+    expected = evaluate(
+        [gt] * 2, [RINGS[:1], BOXES[:1]], ["iou", "evaltex"], params={"iou": {"iou": 0.6}}
+    )
     assert found == {
         f"evaltex/{protocol}/{name}": value
         for protocol, one in expected.items()

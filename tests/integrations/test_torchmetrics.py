@@ -30,7 +30,9 @@ def test_batches_score_as_an_accumulator_does() -> None:
     from evaltex_cli.integrations.torchmetrics import EvaltexMetric
 
     metric = EvaltexMetric(["iou", "evaltex"])
-    of_batch = metric(preds=[torch.tensor(one) for one in DET[:2]], target=[torch.tensor(one) for one in GT[:2]])
+    of_batch = metric(
+        preds=[torch.tensor(one) for one in DET[:2]], target=[torch.tensor(one) for one in GT[:2]]
+    )
     assert of_batch["iou/recall"] == 0.25
     metric.update(DET[2:], GT[2:])
     found = metric.compute()
@@ -69,7 +71,11 @@ distributed.destroy_process_group()
 def test_ranks_are_synchronised_by_torchmetrics(tmp_path: Path) -> None:
     """The third rank has no images."""
     ranks = [
-        subprocess.Popen([sys.executable, "-c", RANKS, str(rank), str(tmp_path)], stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", RANKS, str(rank), str(tmp_path)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         for rank in range(3)
     ]
     printed = [rank.communicate(timeout=HANG_SECONDS)[0] for rank in ranks]

@@ -39,7 +39,12 @@ def figures() -> list[tuple[str, str]]:
     if not path.is_file():
         return []
     entries = json.loads(path.read_text(encoding="utf-8"))
-    return [(inputs, run) for inputs, runs in entries.items() for run in runs if run.split()[0] == "cleval"]
+    return [
+        (inputs, run)
+        for inputs, runs in entries.items()
+        for run in runs
+        if run.split()[0] == "cleval"
+    ]
 
 
 @lru_cache(maxsize=1)
@@ -57,7 +62,9 @@ def test_there_are_figures() -> None:
 @pytest.mark.parametrize(("inputs", "run"), figures())
 def test_prints_the_official_figures(inputs: str, run: str) -> None:
     gt, det, *settings = (part.strip() for part in inputs.split("|"))
-    parameters: dict[str, Any] = dict(setting.split("=") for setting in [*settings, *run.split()[1:]])
+    parameters: dict[str, Any] = dict(
+        setting.split("=") for setting in [*settings, *run.split()[1:]]
+    )
     result = evaluate(DATA / gt, DATA / det, "cleval", **parameters)
     expected = all_figures()[inputs][run]
     assert {name: result.scores[name] for name in expected} == pytest.approx(expected, abs=1e-9)
@@ -81,9 +88,15 @@ def test_gives_the_official_counts_and_matches_of_every_image(path: Path) -> Non
         assert {key: totals[key] for key in expected} == expected, image.name
         for key in ("recall", "precision", "hmean"):
             assert image.scores[key] == pytest.approx(stats["det"][key], abs=1e-9), image.name
-        pairs = {(i, j) for gts, dets, _ in official[image.name]["matches"] for i in gts for j in dets}
-        assert {(one.id - 1, j - 1) for one in image.objects for j in one.partners} == pairs, image.name
-        assert {(i - 1, one.id - 1) for one in image.detections for i in one.partners} == pairs, image.name
+        pairs = {
+            (i, j) for gts, dets, _ in official[image.name]["matches"] for i in gts for j in dets
+        }
+        assert {(one.id - 1, j - 1) for one in image.objects for j in one.partners} == pairs, (
+            image.name
+        )
+        assert {(i - 1, one.id - 1) for one in image.detections for i in one.partners} == pairs, (
+            image.name
+        )
         types = {one.match for one in image.objects}
         kinds = {kind for _, _, kind in official[image.name]["matches"]}
         assert kinds == set() or types & {*kinds, "many-to-many"}, image.name
@@ -122,8 +135,12 @@ def random_text(rng: random.Random) -> str:
     return "".join(rng.choice(LETTERS) for _ in range(rng.randint(1, 7)))
 
 
-def random_object(rng: random.Random, kind: str, box: tuple[float, ...], text: str, is_gt: bool) -> dict[str, Any]:
-    """An object around a box: the box, or a crooked quadrilateral or polygon, some of them crossed."""
+def random_object(
+    rng: random.Random, kind: str, box: tuple[float, ...], text: str, is_gt: bool
+) -> dict[str, Any]:
+    """An object around a box: the box, or a crooked quadrilateral or polygon,
+    some of them crossed.
+    """
     x0, y0, x1, y1 = box
     corners = [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
     if kind == "polygon":
@@ -132,19 +149,32 @@ def random_object(rng: random.Random, kind: str, box: tuple[float, ...], text: s
         corners = rng.choice([corners, middle + lower, middle + lower[:3], corners[:3]])
     if kind != "ltrb":
         shake = rng.choice([0, 1, 3])
-        corners = [(x + rng.uniform(-shake, shake), y + rng.uniform(-shake, shake)) for x, y in corners]
+        corners = [
+            (x + rng.uniform(-shake, shake), y + rng.uniform(-shake, shake)) for x, y in corners
+        ]
         if kind == "quad" and rng.random() < 0.15:
-            corners = rng.choice([corners[1:] + corners[:1], [corners[1], corners[0], *corners[2:]]])
+            corners = rng.choice(
+                [corners[1:] + corners[:1], [corners[1], corners[0], *corners[2:]]]
+            )
     digits = rng.choice([0, 0, 1])
     points = [(float(round(x, digits)), float(round(y, digits))) for x, y in corners]
     if kind == "ltrb":
         (x0, y0), (x1, y1) = points[0], points[2]
         points = [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
-    return {"points": points, "poly": kind == "polygon", "text": text, "dont_care": is_gt and text == "###"}
+    return {
+        "points": points,
+        "poly": kind == "polygon",
+        "text": text,
+        "dont_care": is_gt and text == "###",
+    }
 
 
-def random_detections(rng: random.Random, box: tuple[float, ...], text: str) -> list[tuple[tuple[float, ...], str]]:
-    """A word detected well, in pieces, with what follows, twice, or not; and perhaps a stray detection."""
+def random_detections(
+    rng: random.Random, box: tuple[float, ...], text: str
+) -> list[tuple[tuple[float, ...], str]]:
+    """A word detected well, in pieces, with what follows, twice, or not; and
+    perhaps a stray detection.
+    """
     x0, y0, x1, y1 = box
     w, cut, slip = x1 - x0, rng.randint(0, len(text)), rng.uniform(-0.1, 0.2)
     share = cut / len(text)
@@ -165,7 +195,9 @@ def random_detections(rng: random.Random, box: tuple[float, ...], text: str) -> 
     return found + [(stray, rng.choice(["", random_text(rng)]))] * (rng.random() < 0.15)
 
 
-def random_scene(rng: random.Random, kind: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def random_scene(
+    rng: random.Random, kind: str
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Some lines of words, tall ones and don't care among them, and detections."""
     gt: list[dict[str, Any]] = []
     det: list[dict[str, Any]] = []
@@ -176,7 +208,10 @@ def random_scene(rng: random.Random, kind: str) -> tuple[list[dict[str, Any]], l
             w = h / 3 if rng.random() < 0.15 else max(4.0, len(text) * h * rng.uniform(0.3, 0.8))
             box = (x, y, x + w, y + h)
             gt.append(random_object(rng, kind, box, text, True))
-            det += [random_object(rng, kind, *found, False) for found in random_detections(rng, box, text)]
+            det += [
+                random_object(rng, kind, *found, False)
+                for found in random_detections(rng, box, text)
+            ]
             x += w + rng.uniform(-3, 5)
     rng.shuffle(det)
     return gt, det
@@ -297,7 +332,9 @@ class TestTable3:
         assert (scores["splits"], scores["merges"]) == (0, 1)
 
     def test_overlap(self) -> None:
-        """c and d are found twice: recall (6 - 1)/6, precision 6/8; end-to-end abcd, cdeg: 4/6 and 5/8."""
+        """c and d are found twice: recall (6 - 1)/6, precision 6/8;
+        end-to-end abcd, cdeg: 4/6 and 5/8.
+        """
         det = words(((0, 0, 40, 10), "abcd"), ((20, 0, 60, 10), "cdeg"))
         scores = scored(words((WORD, "abcdef")), det)
         assert (scores["recall"], scores["precision"]) == (5 / 6, 6 / 8)
@@ -305,18 +342,25 @@ class TestTable3:
         assert scores["overlapped_characters"] == 2
 
     def test_miss(self) -> None:
-        """Half of it: recall 3/6, precision 3/3; end-to-end abg: 2/6 and 2/3, and 2 of 3 characters recognised."""
+        """Half of it: recall 3/6, precision 3/3; end-to-end abg: 2/6 and 2/3,
+        and 2 of 3 characters recognised.
+        """
         scores = scored(words((WORD, "abcdef")), words((HALVES[0], "abg")))
         assert (scores["recall"], scores["precision"]) == (3 / 6, 1.0)
         assert (scores["e2e_recall"], scores["e2e_precision"]) == (2 / 6, 2 / 3)
         assert (scores["missed_characters"], scores["recognition_score"]) == (3, 2 / 3)
 
     def test_false_positive(self) -> None:
-        """30 by 10 is one character officially, 10 by 30 three; the other way round in the paper."""
+        """30 by 10 is one character officially, 10 by 30 three; the other way
+        round in the paper.
+        """
         wide, tall = image_objects([[0, 0, 30, 10]]), image_objects([[0, 0, 10, 30]])
         nothing = image_objects()
         for reference, lengths in (("official", (1, 3)), ("paper", (3, 1))):
-            found = [scored(nothing, det, reference=reference)["false_positive_characters"] for det in (wide, tall)]
+            found = [
+                scored(nothing, det, reference=reference)["false_positive_characters"]
+                for det in (wide, tall)
+            ]
             assert tuple(found) == lengths
 
 
@@ -326,12 +370,18 @@ def test_recognition_score_counts_at_least_the_included_characters() -> None:
 
 
 def test_a_dropped_detection_stands_in_the_way_of_a_one_to_one_match() -> None:
-    """Two detections of one word, the second half on a don't-care object: officially neither matches."""
+    """Two detections of one word, the second half on a don't-care object:
+    officially neither matches.
+    """
     gt = words((WORD, "abcdef"), ((60, 0, 120, 10), "###"))
     alone, both = words((WORD, "")), words((WORD, ""), ((20, 0, 100, 10), ""))
     assert scored(gt, alone)["recall"] == 1.0
     scores = scored(gt, both)
-    assert (scores["recall"], scores["precision"], scores["false_positive_characters"]) == (0.0, 0.0, 1)
+    assert (scores["recall"], scores["precision"], scores["false_positive_characters"]) == (
+        0.0,
+        0.0,
+        1,
+    )
 
 
 def test_a_tall_word_is_read_from_its_bottom() -> None:
@@ -363,7 +413,9 @@ def test_a_word_on_a_dont_care_object_is_not_dropped() -> None:
 
 @pytest.mark.parametrize("left", range(1, 30))
 def test_shares_of_dont_care_objects_add_up_in_single_precision(left: int) -> None:
-    """Two don't-care objects hold 30 of 100 columns of a detection; whether that is 0.3 hangs on how it is split."""
+    """Two don't-care objects hold 30 of 100 columns of a detection; whether
+    that is 0.3 hangs on how it is split.
+    """
     gt = words(((0, 0, left, 10), "###"), ((70 + left, 0, 100, 10), "###"))
     holds = left not in (1, 4, 6, 24, 26, 29)
     assert scored(gt, words(((0, 0, 100, 10), "")))["false_positive_characters"] == (not holds)
@@ -373,17 +425,25 @@ def test_the_edges_of_boxes() -> None:
     """Left and top edges are inside, right and bottom ones outside; of polygons none is."""
     gt = image_objects(polygons=[np.array([[0, 0], [4, 0], [4, 4], [0, 4]])], texts=["a"])
     sides = ([2, 0, 6, 4], [0, 2, 4, 6], [-2, 0, 2, 4], [0, -2, 4, 2])
-    boxes = [image_objects(polygons=[np.array([[a, b], [c, b], [c, d], [a, d]])], texts=[""]) for a, b, c, d in sides]
+    boxes = [
+        image_objects(polygons=[np.array([[a, b], [c, b], [c, d], [a, d]])], texts=[""])
+        for a, b, c, d in sides
+    ]
     assert [scored(gt, det)["recall"] for det in boxes] == [1.0, 1.0, 0.0, 0.0]
     assert [scored(gt, det, annotation="polygon")["recall"] for det in boxes] == [0.0] * 4
 
 
 def test_a_polygon_anywhere_makes_polygons_of_four_vertices(tmp_path: Path) -> None:
-    """The tall false positive counts 6 characters as a quadrilateral, but 1 as a polygon; a triangle decides it."""
+    """The tall false positive counts 6 characters as a quadrilateral, but 1
+    as a polygon; a triangle decides it.
+    """
     gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
     gt.write_text("a\n100,100\nb\n100,100\n", encoding="utf-8")
     quad = 'a\n1,"",0,0,10,0,10,60,0,60\nb\n'
-    for triangle, decided, characters in (("", "quad", 6), ('1,"",20,20,30,20,25,25\n', "polygon", 1 + 1)):
+    for triangle, decided, characters in (
+        ("", "quad", 6),
+        ('1,"",20,20,30,20,25,25\n', "polygon", 1 + 1),
+    ):
         det.write_text(quad + triangle, encoding="utf-8")
         found = evaluate(gt, det, "cleval")
         assert found.totals["false_positive_characters"] == characters
@@ -393,7 +453,9 @@ def test_a_polygon_anywhere_makes_polygons_of_four_vertices(tmp_path: Path) -> N
         assert told.totals["false_positive_characters"] != characters
 
 
-def test_boxes_are_read_once_to_see_that_there_is_no_polygon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_boxes_are_read_once_to_see_that_there_is_no_polygon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
     gt.write_text('a\n100,100\n1,1,"a,b",f,0,0,10,10\n', encoding="utf-8")
     det.write_text('a\n1,"a",0,0,10,10\n', encoding="utf-8")
@@ -403,10 +465,18 @@ def test_boxes_are_read_once_to_see_that_there_is_no_polygon(tmp_path: Path, mon
 
 @pytest.mark.parametrize("reference", ["official", "paper"])
 def test_nothing_scores_nothing(reference: str) -> None:
-    """No object, no detection; no object; no detection; don't-care objects only; detections without text."""
+    """No object, no detection; no object; no detection; don't-care objects
+    only; detections without text.
+    """
     nothing, one = image_objects(), words((WORD, "abcdef"))
     ignored = words((WORD, "###"))
-    for gt, det in ((nothing, nothing), (nothing, one), (one, nothing), (ignored, nothing), (ignored, one)):
+    for gt, det in (
+        (nothing, nothing),
+        (nothing, one),
+        (one, nothing),
+        (ignored, nothing),
+        (ignored, one),
+    ):
         scores = scored(gt, det, reference=reference)
         assert [scores[name] for name in ("recall", "precision", "hmean")] == [0.0, 0.0, 0.0]
     assert scored(ignored, one, reference=reference)["false_positive_characters"] == 0
@@ -431,13 +501,23 @@ def test_penalty_weights() -> None:
     det = words((HALVES[0], ""), (HALVES[1], ""))
     assert scored(words((WORD, "abcdef")), det, recall_granularity_penalty=2.5)["recall"] == 3.5 / 6
     assert scored(words((WORD, "abcdef")), det, recall_granularity_penalty=100.0)["recall"] == 0.0
-    assert scored(det_as_gt := words((HALVES[0], "abc"), (HALVES[1], "def")), words((WORD, "")))["precision"] == 5 / 6
-    assert scored(det_as_gt, words((WORD, "")), precision_granularity_penalty=0.0)["precision"] == 1.0
+    assert (
+        scored(det_as_gt := words((HALVES[0], "abc"), (HALVES[1], "def")), words((WORD, "")))[
+            "precision"
+        ]
+        == 5 / 6
+    )
+    assert (
+        scored(det_as_gt, words((WORD, "")), precision_granularity_penalty=0.0)["precision"] == 1.0
+    )
 
 
 def test_only_the_paper_clips_every_image() -> None:
     """One character in two pieces: 1 - 4 in one image, 6 in the other."""
-    accumulators = [Accumulator("cleval", reference=r, recall_granularity_penalty=4.0) for r in ("official", "paper")]
+    accumulators = [
+        Accumulator("cleval", reference=r, recall_granularity_penalty=4.0)
+        for r in ("official", "paper")
+    ]
     for accumulator in accumulators:
         pieces = words(((0, 0, 8, 10), ""), ((2, 0, 10, 10), ""))
         accumulator.update(words(((0, 0, 10, 10), "a")), pieces)
@@ -446,7 +526,9 @@ def test_only_the_paper_clips_every_image() -> None:
 
 
 def test_confidences_order_the_detections(tmp_path: Path) -> None:
-    """Of two detections of one character the surer comes first: AX + A against A leaves another A than A + AX."""
+    """Of two detections of one character the surer comes first: AX + A
+    against A leaves another A than A + AX.
+    """
     (tmp_path / "gt").mkdir()
     (tmp_path / "gt" / "1.txt").write_text("0,0,20,10,AB\n20,0,40,10,XY\n", encoding="utf-8")
     credits = []
@@ -461,13 +543,19 @@ def test_confidences_order_the_detections(tmp_path: Path) -> None:
 
 
 def test_scale_bins() -> None:
-    """Words 10 and 20 high in a picture of 100: each is don't care in the other's bin, 0.2 counts in two."""
+    """Words 10 and 20 high in a picture of 100: each is don't care in the
+    other's bin, 0.2 counts in two.
+    """
     gt = words(((0, 0, 60, 10), "abcdef"), ((0, 50, 60, 70), "abc"))
     det = words(((0, 0, 60, 10), "abcdef"))
     checked = config.checked("cleval", {"scale_bins": "0,0.15,0.2,1"})
     found = evidence_of(batch_of([(gt, det)], size=100.0), scale_bins="0,0.15,0.2,1")
     rows = cleval.scores(next(found.tally.rows()), checked)["scale_wise"]
-    assert [(row["lowest_scale"], row["highest_scale"]) for row in rows] == [(0.0, 0.15), (0.15, 0.2), (0.2, 1.0)]
+    assert [(row["lowest_scale"], row["highest_scale"]) for row in rows] == [
+        (0.0, 0.15),
+        (0.15, 0.2),
+        (0.2, 1.0),
+    ]
     assert [row["recall"] for row in rows] == [1.0, 0.0, 0.0]
     assert [row["e2e_recall"] for row in rows] == [1.0, 0.0, 0.0]
     assert next(found.tally.rows()).scale_gt_characters == [6, 3, 3]
@@ -475,8 +563,15 @@ def test_scale_bins() -> None:
 
 def test_shorter_sides() -> None:
     """A box, a rectangle turned by 45 degrees (corners rounded), and a line."""
-    rings = [np.array([[0, 0], [30, 0], [30, 10.4], [0, 10.4]]), np.array([[0, 10], [10, 0], [30, 20], [20, 30]])]
-    side = side_of(image_objects(polygons=[*rings, np.array([[0, 0], [3, 3], [5, 5], [9, 9]])]), Convention(), False)
+    rings = [
+        np.array([[0, 0], [30, 0], [30, 10.4], [0, 10.4]]),
+        np.array([[0, 10], [10, 0], [30, 20], [20, 30]]),
+    ]
+    side = side_of(
+        image_objects(polygons=[*rings, np.array([[0, 0], [3, 3], [5, 5], [9, 9]])]),
+        Convention(),
+        False,
+    )
     assert shorter_sides(side) == pytest.approx([10.0, math.hypot(10, 10), 0.0])
 
 
@@ -504,11 +599,17 @@ def boxes_of(entries: list[tuple[tuple[int, int, int, int], str]], is_gt: bool) 
 
 
 @settings(deadline=None, derandomize=True, max_examples=60)
-@given(images=st.lists(st.tuples(SIDE, SIDE), min_size=1, max_size=4), reference=st.sampled_from(["official", "paper"]))
+@given(
+    images=st.lists(st.tuples(SIDE, SIDE), min_size=1, max_size=4),
+    reference=st.sampled_from(["official", "paper"]),
+)
 def test_scores_are_shares_and_evidence_adds_up(images: list[Any], reference: str) -> None:
     """Scores lie in [0, 1]; image order and batches do not matter."""
     pairs = [(boxes_of(g, True), boxes_of(d, False)) for g, d in images]
-    whole, turned = Accumulator("cleval", reference=reference), Accumulator("cleval", reference=reference)
+    whole, turned = (
+        Accumulator("cleval", reference=reference),
+        Accumulator("cleval", reference=reference),
+    )
     for pair in pairs:
         whole.update(*pair)
     for pair in reversed(pairs):
@@ -517,7 +618,13 @@ def test_scores_are_shares_and_evidence_adds_up(images: list[Any], reference: st
         turned.merge(part)
     result = whole.compute()
     assert result.totals == turned.compute().totals
-    counts = {"splits", "merges", "missed_characters", "overlapped_characters", "false_positive_characters"}
+    counts = {
+        "splits",
+        "merges",
+        "missed_characters",
+        "overlapped_characters",
+        "false_positive_characters",
+    }
     for name, value in result.scores.items():
         assert value is None or (value >= 0 and (name in counts or value <= 1)), name
 
@@ -532,20 +639,38 @@ def test_ground_truth_against_itself_is_perfect(
     grid: set[tuple[int, int]], reference: str, data: st.DataObject
 ) -> None:
     """Where no two objects overlap."""
-    texts = data.draw(st.lists(st.text("abß日", min_size=1), min_size=len(grid), max_size=len(grid)))
-    gt = image_objects([[30 * x, 20 * y, 30 * x + 28, 20 * y + 9] for x, y in sorted(grid)], texts=texts)
+    texts = data.draw(
+        st.lists(st.text("abß日", min_size=1), min_size=len(grid), max_size=len(grid))
+    )
+    gt = image_objects(
+        [[30 * x, 20 * y, 30 * x + 28, 20 * y + 9] for x, y in sorted(grid)], texts=texts
+    )
     scores = scored(gt, gt, reference=reference)
-    perfect = ("recall", "precision", "hmean", "e2e_recall", "e2e_precision", "e2e_hmean", "recognition_score")
+    perfect = (
+        "recall",
+        "precision",
+        "hmean",
+        "e2e_recall",
+        "e2e_precision",
+        "e2e_hmean",
+        "recognition_score",
+    )
     assert {scores[name] for name in perfect} == {1.0}
 
 
 class TestCharacters:
     """What counts as one character."""
 
-    E_ACUTE, DEVANAGARI, FAMILY = "e\u0301", "\u0928\u092e\u0938\u094d\u0924\u0947", "👩\u200d👩\u200d👧"
+    E_ACUTE, DEVANAGARI, FAMILY = (
+        "e\u0301",
+        "\u0928\u092e\u0938\u094d\u0924\u0947",
+        "👩\u200d👩\u200d👧",
+    )
 
     def test_code_points(self) -> None:
-        assert [len(t) for t in texts_of(["é", self.E_ACUTE, "한국", "\u1112\u1161\u11ab", self.FAMILY])] == [
+        assert [
+            len(t) for t in texts_of(["é", self.E_ACUTE, "한국", "\u1112\u1161\u11ab", self.FAMILY])
+        ] == [
             1,
             2,
             2,
@@ -554,9 +679,21 @@ class TestCharacters:
         ]
 
     def test_grapheme_clusters(self) -> None:
-        """A letter with its mark, a Hangul syllable in jamo, a family and a flag are one character each."""
+        """A letter with its mark, a Hangul syllable in jamo, a family and a
+        flag are one character each.
+        """
         pytest.importorskip("regex", reason="the optional package regex is not installed")
-        samples = ["ab", self.E_ACUTE, "\u1112\u1161\u11ab", "한국", self.FAMILY, "🇰🇷🇫🇷", "👍🏽", "\r\n", ""]
+        samples = [
+            "ab",
+            self.E_ACUTE,
+            "\u1112\u1161\u11ab",
+            "한국",
+            self.FAMILY,
+            "🇰🇷🇫🇷",
+            "👍🏽",
+            "\r\n",
+            "",
+        ]
         assert [len(t) for t in texts_of(samples, "grapheme")] == [2, 1, 1, 2, 1, 2, 1, 1, 0]
         assert texts_of([self.DEVANAGARI], "grapheme")[0][:2] == ("\u0928", "\u092e")
         assert len(texts_of([self.DEVANAGARI], "grapheme")[0]) < len(self.DEVANAGARI)
@@ -567,7 +704,11 @@ class TestCharacters:
         gt = words((WORD, f"a{self.E_ACUTE}{self.FAMILY}"))
         det = words((HALVES[0], "ae"), (HALVES[1], self.FAMILY))
         scores = scored(gt, det, character="grapheme", recall_granularity_penalty=0.0)
-        assert (scores["recall"], scores["e2e_recall"], scores["e2e_precision"]) == (1.0, 2 / 3, 2 / 3)
+        assert (scores["recall"], scores["e2e_recall"], scores["e2e_precision"]) == (
+            1.0,
+            2 / 3,
+            2 / 3,
+        )
 
     def test_names_the_missing_package(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(__import__("sys").modules, "regex", None)
@@ -576,13 +717,17 @@ class TestCharacters:
 
     @pytest.mark.parametrize(("form", "same"), [("none", False), ("NFC", True), ("NFKC", True)])
     def test_normalisation(self, form: str, same: bool) -> None:
-        assert (texts_of(["é"], normalisation=form) == texts_of([self.E_ACUTE], normalisation=form)) is same
+        assert (
+            texts_of(["é"], normalisation=form) == texts_of([self.E_ACUTE], normalisation=form)
+        ) is same
 
     def test_compatibility_characters(self) -> None:
         assert texts_of(["ﬁＡ"], normalisation="NFKC") == ["fiA"]
 
     def test_case(self) -> None:
-        """ß becomes SS in upper case, and ss folded; K of the Kelvin sign is a k only when folded."""
+        """ß becomes SS in upper case, and ss folded; K of the Kelvin sign is
+        a k only when folded.
+        """
         assert texts_of(["Straße"], case_sensitive=False) == ["STRASSE"]
         assert texts_of(["Straße\u212a"], case_sensitive=False, case_mapping="fold") == ["strassek"]
         gt, det = words((WORD, "abcdef")), words((WORD, "ABCdef"))
@@ -592,7 +737,11 @@ class TestCharacters:
     @settings(deadline=None, derandomize=True, max_examples=200)
     @given(a=st.text("ab日", max_size=9), b=st.text("ab日", max_size=9))
     def test_common_subsequences_are_those_of_the_table(self, a: str, b: str) -> None:
-        assert "".join(common_subsequence(a, b)) == reference_cleval.subsequence(a, b, ties_left=True)
-        assert "".join(common_subsequence(b, a)) == reference_cleval.subsequence(a, b, ties_left=False)
+        assert "".join(common_subsequence(a, b)) == reference_cleval.subsequence(
+            a, b, ties_left=True
+        )
+        assert "".join(common_subsequence(b, a)) == reference_cleval.subsequence(
+            a, b, ties_left=False
+        )
         assert common_length(a, b) == len(reference_cleval.subsequence(a, b, ties_left=True))
         assert common_subsequence(tuple(a), list(b)) == common_subsequence(a, b)

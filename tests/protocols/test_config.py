@@ -32,8 +32,12 @@ def refusal(tmp_path: Path, text: str | bytes) -> str:
 def test_keys_stand_before_any_section_or_in_their_own(tmp_path: Path) -> None:
     default = load("evaltex").parameters()
     assert parameters(tmp_path, "") == default
-    assert parameters(tmp_path, "min_area=3\n[evaltex]\nsplit=false\n") == replace(default, min_area=3.0, split=False)
-    assert parameters(tmp_path, "[deteval]\n\n[evaltex]\nmin_area=3") == replace(default, min_area=3.0)
+    assert parameters(tmp_path, "min_area=3\n[evaltex]\nsplit=false\n") == replace(
+        default, min_area=3.0, split=False
+    )
+    assert parameters(tmp_path, "[deteval]\n\n[evaltex]\nmin_area=3") == replace(
+        default, min_area=3.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,12 +67,27 @@ def test_booleans(tmp_path: Path, text: str, value: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("\ndet_boder=0.1", f"p.ini:2: unknown key 'det_boder' (did you mean 'det_border'?); evaltex knows {KNOWN}"),
+        (
+            "\ndet_boder=0.1",
+            f"p.ini:2: unknown key 'det_boder' (did you mean 'det_border'?); evaltex knows {KNOWN}",
+        ),
         ("qwxyz=0.1", f"p.ini:1: unknown key 'qwxyz'; evaltex knows {KNOWN}"),
-        ("Region=true", f"p.ini:1: unknown key 'Region' (did you mean 'region'?); evaltex knows {KNOWN}"),
-        ("[evaltx]", f"p.ini:1: unknown section [evaltx] (did you mean 'evaltex'?); known: {', '.join(PROTOCOLS)}"),
+        (
+            "Region=true",
+            f"p.ini:1: unknown key 'Region' (did you mean 'region'?); evaltex knows {KNOWN}",
+        ),
+        (
+            "[evaltx]",
+            (
+                "p.ini:1: unknown section [evaltx] (did you mean 'evaltex'?); known:"
+                f" {', '.join(PROTOCOLS)}"
+            ),
+        ),
         ("det_border=0.5", "p.ini:1: det_border is '0.5'; expected a number from 0 to below 0.5"),
-        ("det_border=-0.01", "p.ini:1: det_border is '-0.01'; expected a number from 0 to below 0.5"),
+        (
+            "det_border=-0.01",
+            "p.ini:1: det_border is '-0.01'; expected a number from 0 to below 0.5",
+        ),
         ("det_border=nan", "p.ini:1: det_border is 'nan'; expected a number from 0 to below 0.5"),
         ("det_border=", "p.ini:1: det_border is ''; expected a number from 0 to below 0.5"),
         ("det_border=0,1", "p.ini:1: det_border is '0,1'; expected a number from 0 to below 0.5"),
@@ -94,7 +113,9 @@ def test_refusals_name_place_key_and_range(tmp_path: Path, text: str | bytes, me
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     for path in (tmp_path / "none.ini", tmp_path):
-        with pytest.raises(ConfigError, match=r"cannot be read \((No such file|Is a directory)") as caught:
+        with pytest.raises(
+            ConfigError, match=r"cannot be read \((No such file|Is a directory)"
+        ) as caught:
             config.read_config(path)
         assert str(caught.value).startswith(f"{path}: ")
 
@@ -124,7 +145,9 @@ def test_set(argument: str, protocol: str, key: str, value: str) -> None:
         ("nothing=1", ["iou", "evaltex"], "iou"),
     ],
 )
-def test_a_key_is_of_the_only_protocol_that_has_it(argument: str, chosen: list[str], protocol: str) -> None:
+def test_a_key_is_of_the_only_protocol_that_has_it(
+    argument: str, chosen: list[str], protocol: str
+) -> None:
     assert config.parse_set(argument, chosen).protocol == protocol
 
 
@@ -132,7 +155,8 @@ def test_a_key_of_several_protocols_is_refused() -> None:
     with pytest.raises(ConfigError) as caught:
         config.parse_set("truncate=no", ["evaltex", "iou", "tiou"])
     assert str(caught.value) == (
-        "--set truncate=no: several protocols of this run have 'truncate'; expected one of iou.truncate, tiou.truncate"
+        "--set truncate=no: several protocols of this run have 'truncate'; expected one of"
+        " iou.truncate, tiou.truncate"
     )
 
 
@@ -141,8 +165,14 @@ def test_a_key_of_several_protocols_is_refused() -> None:
     [
         ("det_border", "--set det_border: expected [PROTOCOL.]KEY=VALUE, det_border=0.02 say"),
         ("=1", "--set =1: expected [PROTOCOL.]KEY=VALUE, det_border=0.02 say"),
-        ("evltex.split=no", "--set evltex.split=no: unknown section [evltex] (did you mean 'evaltex'?); known: "),
-        ("splt=no", f"--set splt=no: unknown key 'splt' (did you mean 'split'?); evaltex knows {KNOWN}"),
+        (
+            "evltex.split=no",
+            "--set evltex.split=no: unknown section [evltex] (did you mean 'evaltex'?); known: ",
+        ),
+        (
+            "splt=no",
+            f"--set splt=no: unknown key 'splt' (did you mean 'split'?); evaltex knows {KNOWN}",
+        ),
         ("split=2", "--set split=2: split is '2'; expected true or false"),
     ],
 )
@@ -187,7 +217,9 @@ def test_keywords(given: dict[str, Any], field: Any) -> None:
     assert type(found) is type(field)
 
 
-@pytest.mark.parametrize("given", [{"det_border": None}, {"det_border": 0.5}, {"splt": True}, {"print_level": True}])
+@pytest.mark.parametrize(
+    "given", [{"det_border": None}, {"det_border": 0.5}, {"splt": True}, {"print_level": True}]
+)
 def test_keyword_refusals(given: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=rf"^parameters: .*{next(iter(given))}"):
         config.checked("evaltex", given)

@@ -1,4 +1,6 @@
-"""The parameter `order`: detections of the order of the file, or by falling confidence as the programs sort them."""
+"""The parameter `order`: detections of the order of the file, or by falling
+confidence as the programs sort them.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ FEW, MANY = (0.1, 0.5, 0.9), tuple(k / 1000 for k in range(1001))
 def batch_of(numbers: list[int], polygons: bool) -> ImageBatch:
     images = [reference.scene(number, polygons) for number in numbers]
     gt, det = (concatenate([reference.objects(image[side]) for image in images]) for side in (0, 1))
-    return ImageBatch([f"img_{k}" for k in range(len(images))], np.full((len(images), 2), 100.0), gt, det)
+    return ImageBatch(
+        [f"img_{k}" for k in range(len(images))], np.full((len(images), 2), 100.0), gt, det
+    )
 
 
 def rearranged(batch: ImageBatch, rows: Any) -> ImageBatch:
@@ -51,7 +55,9 @@ def confidences_of(det: Objects, numbers: list[int], values: tuple[float, ...]) 
 def found(protocol: str, batch: ImageBatch, **parameters: Any) -> tuple[Any, list[ImageResult]]:
     run = Run(load(protocol), checked(protocol, parameters))
     images: list[ImageResult] = []
-    add_batch(run, batch, lambda run, batch, evidence: images.extend(image_results(run, batch, evidence)))
+    add_batch(
+        run, batch, lambda run, batch, evidence: images.extend(image_results(run, batch, evidence))
+    )
     return run.sums.as_dict(), images
 
 
@@ -72,15 +78,23 @@ def stably_sorted(batch: ImageBatch) -> Any:
     """Rows by image and falling confidence, one by one and plainly."""
     confidences = [] if batch.det.confidences is None else batch.det.confidences.tolist()
     images = pairwise(batch.det.offsets.tolist())
-    rows = [row for start, stop in images for row in sorted(range(start, stop), key=lambda k: -confidences[k])]
+    rows = [
+        row
+        for start, stop in images
+        for row in sorted(range(start, stop), key=lambda k: -confidences[k])
+    ]
     return np.array(rows, np.int64)
 
 
 @pytest.mark.parametrize("protocol", ORDERED)
 @quick
 @given(seeds, st.booleans(), st.sampled_from([FEW, MANY]))
-def test_is_the_file_sorted(protocol: str, numbers: list[int], polygons: bool, values: tuple[float, ...]) -> None:
-    """What the scripts do: sort, then evaluate; the results of every object and detection are the same."""
+def test_is_the_file_sorted(
+    protocol: str, numbers: list[int], polygons: bool, values: tuple[float, ...]
+) -> None:
+    """What the scripts do: sort, then evaluate; the results of every object
+    and detection are the same.
+    """
     batch = batch_of(numbers, polygons)
     batch = with_confidences(batch, confidences_of(batch.det, numbers, values))
     sorted_batch = rearranged(batch, stably_sorted(batch))
@@ -94,7 +108,9 @@ def test_is_the_file_sorted(protocol: str, numbers: list[int], polygons: bool, v
 
 
 def assert_sorted_as(batch: ImageBatch, sorted_batch: ImageBatch) -> None:
-    """The overlaps are those that measuring the sorted batch gives, in its order, with the same areas and boxes."""
+    """The overlaps are those that measuring the sorted batch gives, in its
+    order, with the same areas and boxes.
+    """
     order = detection_order.by_confidence(batch)
     rank = np.argsort(order)
     sides = detection_order._sorted(batch, overlaps.measure(batch, Convention()), order, rank)
@@ -115,20 +131,30 @@ def test_overlaps_are_those_of_the_sorted_file(numbers: list[int], polygons: boo
 
 
 def test_masks_are_sorted_with_their_detections() -> None:
-    """Three objects, and detections equal to the second, the third and the first; the last in the file is surest."""
+    """Three objects, and detections equal to the second, the third and the
+    first; the last in the file is surest.
+    """
 
     def masks(*rows: int) -> LabelRuns:
-        """Three bars in one row of pixels, from the left, with the row of the object that each is of."""
+        """Three bars in one row of pixels, from the left, with the row of the
+        object that each is of.
+        """
         labels = np.repeat(np.array(rows) + 1, 5)[None]
         labels[0, ::5] = 0
         runs = picture_runs.find_runs(labels)
-        return picture_runs.join([(runs, runs.label.astype(np.int64) - 1)], np.array([labels.shape]), 3)
+        return picture_runs.join(
+            [(runs, runs.label.astype(np.int64) - 1)], np.array([labels.shape]), 3
+        )
 
     words = reference.objects([reference.Thing((x, 0, x + 4, 1)) for x in (1, 6, 11)])
     in_file = take(words, np.array([1, 2, 0]), words.offsets)
     size = np.array([[1.0, 15.0]])
-    batch = ImageBatch(["img"], size, words, sure_of(in_file, [0.6, 0.3, 0.9]), masks(0, 1, 2), masks(2, 0, 1))
-    expected = ImageBatch(["img"], size, words, sure_of(words, [0.9, 0.6, 0.3]), masks(0, 1, 2), masks(0, 1, 2))
+    batch = ImageBatch(
+        ["img"], size, words, sure_of(in_file, [0.6, 0.3, 0.9]), masks(0, 1, 2), masks(2, 0, 1)
+    )
+    expected = ImageBatch(
+        ["img"], size, words, sure_of(words, [0.9, 0.6, 0.3]), masks(0, 1, 2), masks(0, 1, 2)
+    )
     assert_sorted_as(batch, expected)
     totals, images = found("tiou", batch, order="confidence")
     of_sorted = found("tiou", expected, order="file")
@@ -144,7 +170,9 @@ def sure_of(objects: Objects, confidences: list[float]) -> Objects:
 @pytest.mark.parametrize("protocol", ORDERED)
 @quick
 @given(seeds, st.booleans())
-def test_equal_confidences_are_the_order_of_the_file(protocol: str, numbers: list[int], polygons: bool) -> None:
+def test_equal_confidences_are_the_order_of_the_file(
+    protocol: str, numbers: list[int], polygons: bool
+) -> None:
     batch = batch_of(numbers, polygons)
     batch = with_confidences(batch, np.full(batch.det.count, 0.5))
     totals, images = found(protocol, batch, order="confidence")
@@ -170,12 +198,18 @@ def test_the_order_of_the_file_is_nothing_to_confidences(
 
 @pytest.mark.parametrize("protocol", REFUSING)
 @pytest.mark.parametrize("confidences", [None, [0.5, float("nan")]])
-def test_a_detection_without_confidence_is_refused(protocol: str, confidences: list[float] | None) -> None:
+def test_a_detection_without_confidence_is_refused(
+    protocol: str, confidences: list[float] | None
+) -> None:
     """As the scripts refuse such a line; CLEval's default takes those without one last."""
-    words = reference.objects([reference.Thing((0, 0, 9, 9), text="a"), reference.Thing((9, 0, 19, 9), text="b")])
+    words = reference.objects(
+        [reference.Thing((0, 0, 9, 9), text="a"), reference.Thing((9, 0, 19, 9), text="b")]
+    )
     det = replace(words, confidences=None if confidences is None else np.array(confidences))
     batch = ImageBatch(["img"], np.zeros((1, 2)), words, det)
-    with pytest.raises(InputError, match=r"image 'img': detection [12] has no confidence, which order=conf"):
+    with pytest.raises(
+        InputError, match=r"image 'img': detection [12] has no confidence, which order=conf"
+    ):
         found(protocol, batch, order="confidence")
     assert found(protocol, batch, order="file")[0]
 

@@ -24,7 +24,11 @@ from evaltex_cli.records import ImageBatch
 from evaltex_cli.records.rows import concatenate
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
-FIGURES = json.loads((DATA / "figures.json").read_text("utf-8")) if (DATA / "figures.json").is_file() else {}
+FIGURES = (
+    json.loads((DATA / "figures.json").read_text("utf-8"))
+    if (DATA / "figures.json").is_file()
+    else {}
+)
 LEFT_OUT = " (don't-care GT left out of the input)"
 FAMILY = ["wolf", "rrc", "totaltext", "icdar2013"]
 
@@ -32,17 +36,23 @@ Scene = tuple[list[Box], list[bool], list[Box]]
 
 
 def entries(*protocols: str) -> list[Any]:
-    """Every figure of the protocols as a test parameter; one that fails where there are no figures."""
+    """Every figure of the protocols as a test parameter; one that fails where
+    there are no figures.
+    """
     found = [
         pytest.param(*pair.split(" | "), key, want, id=f"{pair.split(' | ')[1]} {key}")
         for pair, figures in FIGURES.items()
         for key, want in figures.items()
         if key.split()[0] in protocols
     ]
-    return found or [pytest.param("", "", "", {}, marks=pytest.mark.skip(reason="official figures are not here"))]
+    return found or [
+        pytest.param("", "", "", {}, marks=pytest.mark.skip(reason="official figures are not here"))
+    ]
 
 
-def assert_figures(gt: Path, det: Path, key: str, want: dict[str, Any], tolerance: float) -> Evaluation:
+def assert_figures(
+    gt: Path, det: Path, key: str, want: dict[str, Any], tolerance: float
+) -> Evaluation:
     name, *assignments = key.split()
     result = evaluate(gt, det, name, **dict(assignment.split("=") for assignment in assignments))
     for score, value in want.items():
@@ -56,12 +66,16 @@ def without_dont_care(gt: Path, folder: Path) -> Path:
     with zipfile.ZipFile(gt) as old, zipfile.ZipFile(folder / "gt.zip", "w") as new:
         for name in old.namelist():
             lines = old.read(name).decode("utf-8").splitlines(keepends=True)
-            new.writestr(name, "".join(line for line in lines if not line.rstrip().endswith(",###")))
+            new.writestr(
+                name, "".join(line for line in lines if not line.rstrip().endswith(",###"))
+            )
     return folder / "gt.zip"
 
 
 @pytest.mark.parametrize(("gt", "det", "key", "want"), entries("deteval"))
-def test_official_figures(gt: str, det: str, key: str, want: dict[str, Any], tmp_path: Path) -> None:
+def test_official_figures(
+    gt: str, det: str, key: str, want: dict[str, Any], tmp_path: Path
+) -> None:
     """To 1e-9, and to 1e-6 for Wolf's program, which prints six digits of every image."""
     gt_path = without_dont_care(DATA / gt, tmp_path) if LEFT_OUT in key else DATA / gt
     tolerance = 1e-6 if "variant=wolf" in key else 1e-9
@@ -75,7 +89,7 @@ def test_official_figures(gt: str, det: str, key: str, want: dict[str, Any], tmp
         assert [[row[threshold], row[column]] for row in rows] == expected
 
 
-# Against the reference -----------------------------------------------------------------------------------------------
+# Against the reference ----------------------------------------------------------------------------
 
 
 def random_box(rng: random.Random) -> Box:
@@ -84,7 +98,9 @@ def random_box(rng: random.Random) -> Box:
 
 
 def random_scene(rng: random.Random) -> Scene:
-    """Words in lines; detections of them, cut in pieces, merged, moved by a pixel, and anything else."""
+    """Words in lines; detections of them, cut in pieces, merged, moved by a
+    pixel, and anything else.
+    """
     gt = [random_box(rng) for _ in range(rng.choice((0, 1, 2, 4, 6)))]
     if rng.random() < 0.5:
         gt = [(8.0 * k, 0.0, 8.0 * k + rng.randint(4, 9), 4.0) for k in range(len(gt))]
@@ -107,7 +123,9 @@ def random_scene(rng: random.Random) -> Scene:
     return gt, [rng.random() < 0.15 for _ in gt], det
 
 
-def evidence_of(scenes: list[Scene], protocol: str, with_matches: bool = False, **parameters: Any) -> Evidence:
+def evidence_of(
+    scenes: list[Scene], protocol: str, with_matches: bool = False, **parameters: Any
+) -> Evidence:
     """The evidence of several images as one batch."""
     gt = concatenate([image_objects(np.reshape(g, (-1, 4)), dont_care=d) for g, d, _ in scenes])
     det = concatenate([image_objects(np.reshape(d, (-1, 4))) for _, _, d in scenes])
@@ -118,7 +136,9 @@ def evidence_of(scenes: list[Scene], protocol: str, with_matches: bool = False, 
 
 def random_options(rng: random.Random, variant: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Options of the package, and the same for the reference."""
-    t_r, t_p = rng.choice(((0.8, 0.4), (0.7, 0.6), (0.5, 0.5), (0.0, 0.0), (1.0, 0.2), (rng.random(), rng.random())))
+    t_r, t_p = rng.choice(
+        ((0.8, 0.4), (0.7, 0.6), (0.5, 0.5), (0.0, 0.0), (1.0, 0.2), (rng.random(), rng.random()))
+    )
     own: dict[str, Any] = {"t_r": t_r, "t_p": t_p}
     plain: dict[str, Any] = {}
     if variant != "icdar2013":
@@ -138,7 +158,9 @@ def random_options(rng: random.Random, variant: str) -> tuple[dict[str, Any], di
     if rng.random() < 0.3:
         own["center"] = plain["center"] = rng.choice((0.0, 0.05, 0.3))
     if rng.random() < 0.3:
-        own["split_weight"] = plain["split_weight"] = own["merge_weight"] = plain["merge_weight"] = 0.5
+        own["split_weight"] = plain["split_weight"] = own["merge_weight"] = plain[
+            "merge_weight"
+        ] = 0.5
     if rng.random() < 0.3:
         own["dont_care_overlap"] = plain["theta"] = rng.choice((0.0, 0.5, 0.9))
     return own, plain
@@ -149,7 +171,9 @@ def random_options(rng: random.Random, variant: str) -> tuple[dict[str, Any], di
 @settings(deadline=None, derandomize=True, max_examples=200)
 @given(st.integers(0, 10**9))
 def test_agrees_with_the_reference(variant: str, seed: int) -> None:
-    """Counts and credits of every image, for thresholds that random boxes sit on exactly, 0 and 1 among them."""
+    """Counts and credits of every image, for thresholds that random boxes sit
+    on exactly, 0 and 1 among them.
+    """
     rng = random.Random(seed)
     scenes = [random_scene(rng) for _ in range(12)]
     own, plain = random_options(rng, variant)
@@ -161,7 +185,10 @@ def test_agrees_with_the_reference(variant: str, seed: int) -> None:
     for k, scene in enumerate(scenes):
         expected = image_totals(*scene, slow)
         row = list(found.tally.rows())[k].as_dict()
-        assert {name: row[name] for name in expected} == pytest.approx(expected, abs=1e-12), (scene, own)
+        assert {name: row[name] for name in expected} == pytest.approx(expected, abs=1e-12), (
+            scene,
+            own,
+        )
 
 
 @settings(deadline=None, derandomize=True, max_examples=25)
@@ -172,17 +199,24 @@ def test_graphs_and_grid_are_runs_at_their_thresholds(seed: int, variant: str, p
     own, _ = random_options(rng, variant)
     result = accumulated(scenes, curve_points=points, grid=True, **own)
     names = {
-        "t_r": ["one_to_one_recall", "one_to_many_recall"] + ["many_to_one_recall"] * (variant != "totaltext"),
+        "t_r": ["one_to_one_recall", "one_to_many_recall"]
+        + ["many_to_one_recall"] * (variant != "totaltext"),
         "t_p": ["one_to_one_precision", "one_to_many_precision", "many_to_one_precision"]
         + ["many_to_one_recall"] * (variant == "totaltext"),
     }
     rows = [(row, [row["varied"]]) for row in result.scores["curves"]]
     rows += [(row, ["t_r", "t_p"]) for row in result.scores["grid"][:: max(1, points)]]
-    theta = {"dont_care_overlap": own.get("dont_care_overlap", 0.5 if variant == "totaltext" else own["t_p"])}
+    theta = {
+        "dont_care_overlap": own.get(
+            "dont_care_overlap", 0.5 if variant == "totaltext" else own["t_p"]
+        )
+    }
     for row, varied in rows:
         replaced = {name for key in varied for name in names[key]}
         options = {key: value for key, value in own.items() if key not in replaced} | theta
-        single = accumulated(scenes, curve_points=0, **(options | {"t_r": row["t_r"], "t_p": row["t_p"]}))
+        single = accumulated(
+            scenes, curve_points=0, **(options | {"t_r": row["t_r"], "t_p": row["t_p"]})
+        )
         for score in ("recall", "precision", "hmean"):
             assert row[score] == pytest.approx(single.scores[score], abs=1e-12)
     assert len(result.scores["curves"]) == 2 * points
@@ -194,14 +228,20 @@ def test_graphs_and_grid_are_runs_at_their_thresholds(seed: int, variant: str, p
 @pytest.mark.slow
 @settings(deadline=None, derandomize=True, max_examples=25)
 @given(st.integers(0, 10**9), st.sampled_from(["wolf", "rrc", "totaltext"]), st.booleans())
-def test_graphs_at_the_default_thresholds_are_the_plain_scores(seed: int, variant: str, logarithm: bool) -> None:
+def test_graphs_at_the_default_thresholds_are_the_plain_scores(
+    seed: int, variant: str, logarithm: bool
+) -> None:
     """To the last bit: the same matches, and credits added in the same order."""
     rng = random.Random(seed)
     scenes = [random_scene(rng) for _ in range(20)]
     weights = {"scatter": "logarithm"} if logarithm else {"split_weight": 0.7, "merge_weight": 0.9}
     scores = accumulated(scenes, variant=variant, curve_points=20, grid=True, **weights).scores
     t_r, t_p = (0.7, 0.6) if variant == "totaltext" else (0.8, 0.4)
-    at_defaults = [row for row in (*scores["curves"], *scores["grid"]) if (row["t_r"], row["t_p"]) == (t_r, t_p)]
+    at_defaults = [
+        row
+        for row in (*scores["curves"], *scores["grid"])
+        if (row["t_r"], row["t_p"]) == (t_r, t_p)
+    ]
     assert len(at_defaults) == 3
     for row in at_defaults:
         assert [row[name] for name in ("recall", "precision", "hmean")] == [
@@ -212,14 +252,18 @@ def test_graphs_at_the_default_thresholds_are_the_plain_scores(seed: int, varian
 def accumulated(scenes: list[Scene], protocol: str = "deteval", **parameters: Any) -> Evaluation:
     accumulator = Accumulator(protocol, **parameters)
     for gt, dont_care, det in scenes:
-        accumulator.update(image_objects(np.reshape(gt, (-1, 4)), dont_care=dont_care), np.reshape(det, (-1, 4)))
+        accumulator.update(
+            image_objects(np.reshape(gt, (-1, 4)), dont_care=dont_care), np.reshape(det, (-1, 4))
+        )
     return accumulator.compute()
 
 
 @settings(deadline=None, derandomize=True, max_examples=60)
 @given(st.integers(0, 10**9), st.sampled_from(FAMILY))
 def test_no_object_is_credited_twice_and_partners_are_mutual(seed: int, variant: str) -> None:
-    """Every credit within [0, 1], whatever the thresholds, and every partner's partner is the object itself."""
+    """Every credit within [0, 1], whatever the thresholds, and every
+    partner's partner is the object itself.
+    """
     rng = random.Random(seed)
     scenes = [random_scene(rng) for _ in range(8)]
     own, _ = random_options(rng, variant)
@@ -250,14 +294,17 @@ def test_images_can_come_in_any_order_and_batching() -> None:
     other = Accumulator("deteval")
     for target, some in ((accumulator, scenes[:7]), (other, scenes[7:])):
         for gt, dont_care, det in some:
-            target.update(image_objects(np.reshape(gt, (-1, 4)), dont_care=dont_care), np.reshape(det, (-1, 4)))
+            target.update(
+                image_objects(np.reshape(gt, (-1, 4)), dont_care=dont_care),
+                np.reshape(det, (-1, 4)),
+            )
     accumulator.merge(other)
     assert accumulator.compute().totals == whole.totals
     assert accumulator.compute().scores == whole.scores
     assert parts.totals["images"] == 7
 
 
-# Single cases --------------------------------------------------------------------------------------------------------
+# Single cases -------------------------------------------------------------------------------------
 
 WORD = (0, 0, 99, 19)
 TINY: dict[str, tuple[list[Box], list[Box], list[tuple[float, float]]]] = {
@@ -271,7 +318,11 @@ TINY: dict[str, tuple[list[Box], list[Box], list[tuple[float, float]]]] = {
         [(0, 0, 49, 19), (50, 0, 99, 19), (500, 500, 520, 520)],
         [(0.8, 1.6 / 3)] * 3,
     ),
-    "two words in one": ([WORD, (110, 0, 199, 19)], [(0, 0, 199, 19)], [(0.8, 0.8), (1, 1), (0.4, 0.8)]),
+    "two words in one": (
+        [WORD, (110, 0, 199, 19)],
+        [(0, 0, 199, 19)],
+        [(0.8, 0.8), (1, 1), (0.4, 0.8)],
+    ),
     "and 45 high": ([WORD, (110, 0, 199, 19)], [(0, 0, 199, 44)], [(0.8, 0.8), (1, 1), (1, 1)]),
     "twice": ([WORD], [WORD, WORD], [(0.8, 0.8)] * 3),
     "a word in a word": ([WORD, (10, 1, 89, 16)], [WORD, (10, 1, 89, 16)], [(0.4, 0.8)] * 3),
@@ -295,7 +346,9 @@ def test_tiny_cases(case: str, program: str, column: int) -> None:
 
 @pytest.mark.parametrize("preset", ["none", "relaxed", "auc"])
 def test_shrinking_a_detection_inside_its_word(preset: str) -> None:
-    """The paper of EvaLTex, Fig. 14: its recall falls in a line, relaxed DetEval's stays 1, DetEval's drops."""
+    """The paper of EvaLTex, Fig. 14: its recall falls in a line, relaxed
+    DetEval's stays 1, DetEval's drops.
+    """
     found, coverage = [], []
     for width in range(100, 9, -10):
         gt, det = [(0, 0, 99, 19)], [(0, 0, width - 1, 19)]
@@ -310,7 +363,8 @@ def test_shrinking_a_detection_inside_its_word(preset: str) -> None:
     expected = {
         "none": [1.0] * 3 + [0.0] * 7,
         "relaxed": [1.0] * 10,
-        # of the twenty points over t_r those up to the width pass, and all twenty over t_p if t_r = 0.8 does
+        # of the twenty points over t_r those up to the width pass, and all twenty over t_p if t_r =
+        # 0.8 does
         "auc": [(2 * (10 - k) + 20 * (k <= 2)) / 40 for k in range(10)],
     }[preset]
     assert found == [pytest.approx((value, value)) for value in expected]
@@ -326,23 +380,40 @@ def test_a_relaxed_merge_is_punished() -> None:
 def test_overall_scores_are_those_of_the_preset_auc() -> None:
     rng = random.Random(5)
     scenes = [random_scene(rng) for _ in range(20)]
-    plain, auc = accumulated(scenes).scores, accumulated(scenes, preset="auc", curve_points=0).scores
+    plain, auc = (
+        accumulated(scenes).scores,
+        accumulated(scenes, preset="auc", curve_points=0).scores,
+    )
     for score in ("recall", "precision", "hmean"):
         assert auc[score] == plain[f"{score}_overall"]
         assert plain[score] != plain[f"{score}_overall"]
 
 
 def test_border_verification_refuses_a_word_cut_on_one_side() -> None:
-    """5 pixels of 100 may be cut on either side, not 6; a detection that reaches over on both sides passes."""
-    for det, passes in (((5, 0, 99, 19), 1), ((6, 0, 99, 19), 0), ((0, 0, 94, 19), 1), ((-20, 0, 119, 19), 1)):
+    """5 pixels of 100 may be cut on either side, not 6; a detection that
+    reaches over on both sides passes.
+    """
+    for det, passes in (
+        ((5, 0, 99, 19), 1),
+        ((6, 0, 99, 19), 0),
+        ((0, 0, 94, 19), 1),
+        ((-20, 0, 119, 19), 1),
+    ):
         assert accumulated([([WORD], [False], [det])], border=True).scores["recall"] == passes
         assert accumulated([([WORD], [False], [det])]).scores["recall"] == 1
     for cut, passes in ((8, 1), (9, 0)):  # of 300, 15 are 5 %
-        assert accumulated([([(0, 0, 299, 19)], [False], [(cut, 0, 299, 19)])], border=True).scores["recall"] == passes
+        assert (
+            accumulated([([(0, 0, 299, 19)], [False], [(cut, 0, 299, 19)])], border=True).scores[
+                "recall"
+            ]
+            == passes
+        )
 
 
 def test_sums_are_rounded_by_the_competition_only() -> None:
-    """Two parts of a word of 25,000 pixels cover 10,000 and 9,999: 0.79996, which is 0.8 to 4 decimals."""
+    """Two parts of a word of 25,000 pixels cover 10,000 and 9,999: 0.79996,
+    which is 0.8 to 4 decimals.
+    """
     scene: Scene = ([(0, 0, 249, 99)], [False], [(0, 0, 99, 99), (100, 0, 200, 98)])
     assert accumulated([scene], variant="rrc").scores["recall"] == 0.8
     assert accumulated([scene], variant="wolf").scores["recall"] == 0
@@ -351,12 +422,18 @@ def test_sums_are_rounded_by_the_competition_only() -> None:
 @pytest.mark.parametrize(("det", "center"), [((0, 0, 100, 19), 0.001), ((1, 1, 100, 20), 0.012)])
 def test_centres_are_whole_pixels_in_wolfs_program_only(det: Box, center: float) -> None:
     """Half a pixel apart is 0; a pixel right and down, 1.41 apart, is 1, of a diagonal of 102."""
-    assert accumulated([([WORD], [False], [det])], variant="wolf", center=center).scores["recall"] == 1
-    assert accumulated([([WORD], [False], [det])], variant="rrc", center=center).scores["recall"] == 0
+    assert (
+        accumulated([([WORD], [False], [det])], variant="wolf", center=center).scores["recall"] == 1
+    )
+    assert (
+        accumulated([([WORD], [False], [det])], variant="rrc", center=center).scores["recall"] == 0
+    )
 
 
 def test_images_without_text_lower_precision_only() -> None:
-    """Two images with a word each, found; three without text, of 2, 1 and 0 detections: 1 more each on average."""
+    """Two images with a word each, found; three without text, of 2, 1 and 0
+    detections: 1 more each on average.
+    """
     with_text: Scene = ([WORD], [False], [WORD])
     void: list[Scene] = [([], [], [WORD] * 2), ([], [], [WORD]), ([], [], [])]
     scores = accumulated([void[0], with_text, void[1], with_text, void[2]]).scores
@@ -377,7 +454,7 @@ def test_without_graphs() -> None:
     assert scores["curves"] == scores["grid"] == []
 
 
-# Images, files, masks ------------------------------------------------------------------------------------------------
+# Images, files, masks -----------------------------------------------------------------------------
 
 
 def written(folder: Path, side: str, files: dict[str, str]) -> Path:
@@ -410,9 +487,15 @@ def test_images_without_objects(
     tmp_path: Path, protocol: str, parameters: dict[str, Any], expected: list[tuple[float, float]]
 ) -> None:
     gt = written(tmp_path, "gt", {name: texts[0] for name, texts in EMPTY_CASES.items()})
-    det = written(tmp_path, "det", {name: texts[1] for name, texts in EMPTY_CASES.items() if texts[1] is not None})
+    det = written(
+        tmp_path,
+        "det",
+        {name: texts[1] for name, texts in EMPTY_CASES.items() if texts[1] is not None},
+    )
     result = evaluate(gt, det, protocol, per_image=True, **parameters)
-    found = {image.name: (image.scores["recall"], image.scores["precision"]) for image in result.images}
+    found = {
+        image.name: (image.scores["recall"], image.scores["precision"]) for image in result.images
+    }
     assert found == dict(zip(EMPTY_CASES, expected, strict=True))
 
 
@@ -422,12 +505,17 @@ def test_totaltext_counts_named_images_only(tmp_path: Path) -> None:
     det = written(tmp_path, "det", {"a": f"{square}\n"})
     totaltext = evaluate(gt, det, "deteval", per_image=True, variant="totaltext")
     assert totaltext.scores["recall"] == 1
-    assert [entry.match for image in totaltext.images for entry in image.objects] == ["one-to-one", "ignored"]
+    assert [entry.match for image in totaltext.images for entry in image.objects] == [
+        "one-to-one",
+        "ignored",
+    ]
     assert evaluate(gt, det, "deteval", shape="polygon").scores["recall"] == 0.5
 
 
 def test_totaltext_takes_invalid_outlines_as_its_script() -> None:
-    """A bow-tie of two triangles of 100: the signed area is 0 and one lobe is left in pairs, so nothing matches."""
+    """A bow-tie of two triangles of 100: the signed area is 0 and one lobe is
+    left in pairs, so nothing matches.
+    """
     bow_tie, square = [(0, 0), (20, 20), (20, 0), (0, 20)], [(0, 0), (20, 0), (20, 20), (0, 20)]
     accumulator = Accumulator("deteval", variant="totaltext")
     accumulator.update(image_objects(polygons=[square]), image_objects(polygons=[bow_tie]))
@@ -439,7 +527,9 @@ def test_totaltext_takes_invalid_outlines_as_its_script() -> None:
 
 
 def test_polygons_count_as_bounding_boxes_unless_set_otherwise() -> None:
-    """A triangle that covers half of its bounding box, found by that box: τ of the shapes themselves is 0.5."""
+    """A triangle that covers half of its bounding box, found by that box: τ
+    of the shapes themselves is 0.5.
+    """
     gt, det = image_objects(polygons=[[(0, 0), (40, 0), (0, 40)]]), image_objects([[0, 0, 40, 40]])
     for options, recall in (({}, 1), ({"shape": "polygon"}, 0)):
         accumulator = Accumulator("deteval", t_p=0.6, **options)
@@ -459,9 +549,14 @@ def test_masks_are_counted_in_pixels(tmp_path: Path) -> None:
             (folder / side).mkdir(parents=True)
             Image.fromarray(labels).save(folder / side / "img.png")
             line = f'1,1,"",f,5,5,{columns},10' if side == "gt" else f'1,"",5,5,{columns},10'
-            (folder / f"{side}.txt").write_text(f"img\n20,20\n{line}\n" if side == "gt" else f"img\n{line}\n")
+            (folder / f"{side}.txt").write_text(
+                f"img\n20,20\n{line}\n" if side == "gt" else f"img\n{line}\n"
+            )
         pictures = {"gt_images": folder / "gt", "det_images": folder / "det"}
-        assert evaluate(folder / "gt.txt", folder / "det.txt", "deteval", **pictures).scores["recall"] == recall
+        assert (
+            evaluate(folder / "gt.txt", folder / "det.txt", "deteval", **pictures).scores["recall"]
+            == recall
+        )
 
 
 def test_dont_care_is_left_out_by_every_variant() -> None:

@@ -22,11 +22,15 @@ def test_is_the_plain_distance(pairs: list[tuple[str, str]], cells: int) -> None
         one, other = [a for a, _ in pairs], [b for _, b in pairs]
         assert edit_distances(one, other).tolist() == [reference.distance(*pair) for pair in pairs]
         words = [a.split() for a in one], [b.split() for b in other]
-        assert edit_distances(*words).tolist() == [reference.distance(*pair) for pair in zip(*words, strict=True)]
+        assert edit_distances(*words).tolist() == [
+            reference.distance(*pair) for pair in zip(*words, strict=True)
+        ]
 
 
 def test_long_texts_are_compared_up_to_a_limit() -> None:
     assert edit_distances(["a" * 9_999 + "b"], ["a" * 10_000]).tolist() == [1]
     assert edit_distances(["a"], ["b" * 1_000_000]).tolist() == [1_000_000]
-    with pytest.raises(InputError, match="texts of 10001 and 10001 characters are too long to compare"):
+    with pytest.raises(
+        InputError, match="texts of 10001 and 10001 characters are too long to compare"
+    ):
         edit_distances(["a" * 10_001], ["b" * 10_001])

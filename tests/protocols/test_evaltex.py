@@ -32,11 +32,15 @@ def run(folder: Path, gt: str, det: str, **parameters: Any) -> Evaluation:
 
 @pytest.mark.parametrize("parameters", CONFIGURATIONS, ids=str)
 @pytest.mark.parametrize("polygons", [False, True], ids=["boxes", "polygons"])
-def test_agrees_with_the_reference_on_random_scenes(tmp_path: Path, polygons: bool, parameters: dict[str, Any]) -> None:
+def test_agrees_with_the_reference_on_random_scenes(
+    tmp_path: Path, polygons: bool, parameters: dict[str, Any]
+) -> None:
     """Every value of every object, image and data set, on scenes with all kinds of matches."""
     for seed in range(12):
         gt, det = scenes.random_scene(seed, polygons=polygons)
-        assert_agrees(run(tmp_path, gt, det, **parameters), reference_evaltex.evaluate(gt, det, parameters))
+        assert_agrees(
+            run(tmp_path, gt, det, **parameters), reference_evaltex.evaluate(gt, det, parameters)
+        )
 
 
 def test_scenes_hold_every_kind_of_match(tmp_path: Path) -> None:
@@ -46,15 +50,24 @@ def test_scenes_hold_every_kind_of_match(tmp_path: Path) -> None:
         for name, value in run(tmp_path, *scenes.random_scene(seed)).totals.items():
             if isinstance(value, int):
                 totals[name] = totals.get(name, 0) + value
-    kinds = ("one_to_one", "one_to_many", "many_to_one", "many_to_many", "missed", "ignored", "false_positives")
+    kinds = (
+        "one_to_one",
+        "one_to_many",
+        "many_to_one",
+        "many_to_many",
+        "missed",
+        "ignored",
+        "false_positives",
+    )
     assert all(totals[kind] > 5 for kind in kinds), totals
 
 
 def test_sample_of_the_tool_page(tmp_path: Path) -> None:
     """The page's img_1: three of nine objects found, each by one detection.
 
-    Object 1 (882 x 172, margin 1.72) lies inside detection 2 (34,40,886,175): coverage 1; the detection reaches x
-    34..920 and y 40..215, the grown object 36.28..921.72 and 41.28..216.72: accuracy (883.72 * 173.72) / (886 * 175).
+    Object 1 (882 x 172, margin 1.72) lies inside detection 2 (34,40,886,175): coverage 1; the
+    detection reaches x 34..920 and y 40..215, the grown object 36.28..921.72 and 41.28..216.72:
+    accuracy (883.72 * 173.72) / (886 * 175).
     """
     gt = (
         'img_1\n\n960,1280\n1,1,"Tiredness",f,38,43,882,172\n2,2,"kills",f,275,264,390,186\n3,3,"A",f,0,699,77,131\n'
@@ -97,7 +110,9 @@ def assert_close(a: dict[str, Any], b: dict[str, Any]) -> None:
 
 
 @given(boxes(), boxes(), st.sampled_from(CONFIGURATIONS))
-def test_scores_lie_within_0_and_1(gt: list[Any], det: list[Any], parameters: dict[str, Any]) -> None:
+def test_scores_lie_within_0_and_1(
+    gt: list[Any], det: list[Any], parameters: dict[str, Any]
+) -> None:
     """Whatever the scene: every score, and every bin of a histogram."""
     for value in scores_of([(gt, det)], **parameters).values():
         assert all(0 <= v <= 1 for v in (value if isinstance(value, list) else [value]))
@@ -113,7 +128,9 @@ def test_image_order_changes_no_bit(pairs: list[tuple[Any, Any]], random: Any) -
 
 @given(boxes(), boxes(), st.randoms(use_true_random=False))
 def test_detection_order_does_not_matter(gt: list[Any], det: list[Any], random: Any) -> None:
-    """Detections are matched all at once; only ties among ground-truth objects look at the file's order."""
+    """Detections are matched all at once; only ties among ground-truth
+    objects look at the file's order.
+    """
     shuffled = list(det)
     random.shuffle(shuffled)
     assert_close(scores_of([(gt, det)]), scores_of([(gt, shuffled)]))
@@ -121,7 +138,9 @@ def test_detection_order_does_not_matter(gt: list[Any], det: list[Any], random: 
 
 @given(boxes(), boxes(), st.integers(-500, 500), st.integers(-500, 500))
 def test_translation_does_not_matter(gt: list[Any], det: list[Any], dx: int, dy: int) -> None:
-    moved = [[[x0 + dx, y0 + dy, x1 + dx, y1 + dy] for x0, y0, x1, y1 in side] for side in (gt, det)]
+    moved = [
+        [[x0 + dx, y0 + dy, x1 + dx, y1 + dy] for x0, y0, x1, y1 in side] for side in (gt, det)
+    ]
     assert_close(scores_of([(gt, det)]), scores_of([(moved[0], moved[1])]))
 
 
@@ -139,7 +158,9 @@ def test_a_single_object_against_itself_is_perfect(gt: list[Any]) -> None:
 
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=6))
 def test_disjoint_objects_against_themselves_are_perfect(sizes: list[tuple[int, int]]) -> None:
-    """Without overlapping ground truth nothing but one-to-one matches can arise, and all scores are 1."""
+    """Without overlapping ground truth nothing but one-to-one matches can
+    arise, and all scores are 1.
+    """
     gt = [[50 * k, 0, 50 * k + width, height] for k, (width, height) in enumerate(sizes)]
     scores = scores_of([(gt, gt)])
     assert all(value == 1 for name, value in scores.items() if "histogram" not in name)

@@ -1,4 +1,6 @@
-"""EvaLTex on labelled masks: against the slow reference, and against the same objects as boxes and polygons."""
+"""EvaLTex on labelled masks: against the slow reference, and against the same
+objects as boxes and polygons.
+"""
 
 from __future__ import annotations
 
@@ -43,11 +45,15 @@ def save(folder: Path, labels: Labels, suffix: str) -> Path:
         if suffix == ".png":
             Image.fromarray(picture).save(folder / f"{name}.png")
         else:
-            tifffile.imwrite(folder / f"{name}.tif", picture.astype(np.uint16), photometric="minisblack")
+            tifffile.imwrite(
+                folder / f"{name}.tif", picture.astype(np.uint16), photometric="minisblack"
+            )
     return folder
 
 
-def run(folder: Path, gt: str, det: str, masks: tuple[Path, Path] | None = None, **parameters: Any) -> Evaluation:
+def run(
+    folder: Path, gt: str, det: str, masks: tuple[Path, Path] | None = None, **parameters: Any
+) -> Evaluation:
     (folder / "gt.txt").write_text(gt, encoding="utf-8", newline="")
     (folder / "det.txt").write_text(det, encoding="utf-8", newline="")
     images = {"gt_images": masks[0], "det_images": masks[1]} if masks else {}
@@ -64,11 +70,16 @@ def run(folder: Path, gt: str, det: str, masks: tuple[Path, Path] | None = None,
 
 @pytest.mark.parametrize("suffix", [".png", ".tif"])
 @pytest.mark.parametrize("parameters", CONFIGURATIONS, ids=str)
-def test_agrees_with_the_reference_on_random_masks(tmp_path: Path, parameters: dict[str, Any], suffix: str) -> None:
+def test_agrees_with_the_reference_on_random_masks(
+    tmp_path: Path, parameters: dict[str, Any], suffix: str
+) -> None:
     """Every value of every object, image and data set."""
     for seed in range(10):
         gt, det, gt_labels, det_labels = scenes.random_masks(seed)
-        masks = (save(tmp_path / f"gt{seed}", gt_labels, suffix), save(tmp_path / f"det{seed}", det_labels, suffix))
+        masks = (
+            save(tmp_path / f"gt{seed}", gt_labels, suffix),
+            save(tmp_path / f"det{seed}", det_labels, suffix),
+        )
         result = run(tmp_path, gt, det, masks, **parameters)
         expected = reference_evaltex.evaluate(gt, det, parameters, gt_labels, det_labels)
         assert_agrees(result, expected)
@@ -79,7 +90,10 @@ def test_masks_hold_every_kind_of_match(tmp_path: Path) -> None:
     totals: dict[str, int] = {}
     for seed in range(10):
         gt, det, gt_labels, det_labels = scenes.random_masks(seed)
-        masks = (save(tmp_path / f"gt{seed}", gt_labels, ".png"), save(tmp_path / f"det{seed}", det_labels, ".png"))
+        masks = (
+            save(tmp_path / f"gt{seed}", gt_labels, ".png"),
+            save(tmp_path / f"det{seed}", det_labels, ".png"),
+        )
         for name, value in run(tmp_path, gt, det, masks).totals.items():
             if isinstance(value, int):
                 totals[name] = totals.get(name, 0) + value
@@ -122,7 +136,9 @@ def texts(gt: list[Rectangle], det: list[Rectangle], numbers: Any) -> tuple[str,
     size = 3 * CELL + 20
     gt_lines = [f'{k},{k},"",f,{scenes.join(numbers(*r))}' for k, r in enumerate(gt, 1)]
     det_lines = [f'{k},"",{scenes.join(numbers(*r))}' for k, r in enumerate(det, 1)]
-    return scenes.as_text([["img", f"{size},{size}", *gt_lines]], "\n"), scenes.as_text([["img", *det_lines]], "\n")
+    return scenes.as_text([["img", f"{size},{size}", *gt_lines]], "\n"), scenes.as_text(
+        [["img", *det_lines]], "\n"
+    )
 
 
 def drawn(side: list[Rectangle]) -> Labels:
@@ -137,7 +153,9 @@ def drawn(side: list[Rectangle]) -> Labels:
 def test_a_rectangle_is_the_same_as_box_polygon_and_mask(
     gt: list[Rectangle], det: list[Rectangle], det_border: float
 ) -> None:
-    """Where margins are whole pixels: thicknesses 10 and 20, borders of tenths. Without regions, as masks have none."""
+    """Where margins are whole pixels: thicknesses 10 and 20, borders of
+    tenths. Without regions, as masks have none.
+    """
     parameters: dict[str, Any] = {"region": False, "det_border": det_border}
     with TemporaryDirectory() as place:
         folder = Path(place)
@@ -154,8 +172,12 @@ def test_a_rectangle_is_the_same_as_box_polygon_and_mask(
         assert_same(other.images[0].detections, results[0].images[0].detections, "detections")
 
 
-def test_all_protocols_share_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Conventions differ in how they take boxes and polygons; masks are what they are, and are swept once."""
+def test_all_protocols_share_what_was_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Conventions differ in how they take boxes and polygons; masks are what
+    they are, and are swept once.
+    """
     gt, det, gt_labels, det_labels = scenes.random_masks(1)
     (tmp_path / "gt.txt").write_text(gt, encoding="utf-8", newline="")
     (tmp_path / "det.txt").write_text(det, encoding="utf-8", newline="")
@@ -170,7 +192,11 @@ def test_all_protocols_share_what_was_measured(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(overlaps, "measure", counted)
     options = InputOptions("evaltex", "evaltex", masks=MaskFolders(*folders))
     inputs = open_inputs(tmp_path / "gt.txt", tmp_path / "det.txt", options)
-    runs = [Run(protocol, protocol.parameters()) for protocol in map(load, PROTOCOLS) if protocol.takes_masks]
+    runs = [
+        Run(protocol, protocol.parameters())
+        for protocol in map(load, PROTOCOLS)
+        if protocol.takes_masks
+    ]
     assert len({run.protocol.convention(run.parameters) for run in runs}) > 1
     evaluate_inputs(inputs, runs)
     assert len(calls) == 1

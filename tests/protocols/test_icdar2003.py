@@ -33,7 +33,9 @@ def test_agrees_with_the_definition(seed: int, match: str, theta: float) -> None
 
 
 def test_a_half_found_twice_is_half_found() -> None:
-    """Two halves of a word: each shares 2 · ½ / 1½ = ⅔ with it, and none is lost; the smallest box is the word, ½."""
+    """Two halves of a word: each shares 2 · ½ / 1½ = ⅔ with it, and none is
+    lost; the smallest box is the word, ½.
+    """
     scene: Any = [([WORD], [False], [(0, 0, 49, 19), (50, 0, 99, 19)])]
     for match, value in (("dice", 2 / 3), ("minbox", 1 / 2)):
         scores = accumulated(scene, "icdar2003", match=match).scores
@@ -49,7 +51,9 @@ def test_alpha_is_the_share_of_precision(alpha: float, hmean: float) -> None:
 def test_partners_are_the_best_of_either_side() -> None:
     """Both halves have the word as their best, the word the larger one: a split."""
     found = evidence_of(
-        [([WORD, (300, 0, 399, 19)], [False] * 2, [(0, 0, 69, 19), (70, 0, 99, 19)])], "icdar2003", True
+        [([WORD, (300, 0, 399, 19)], [False] * 2, [(0, 0, 69, 19), (70, 0, 99, 19)])],
+        "icdar2003",
+        True,
     )
     assert found.matches is not None
     assert found.matches.gt.partners.tolist() == [0, 1]
@@ -64,4 +68,8 @@ def test_an_image_with_nothing_is_right() -> None:
 
     scores = [icdar2003.image_scores(row, icdar2003.Parameters()) for row in found.tally.rows()]
     assert [(score["recall"], score["precision"]) for score in scores] == [(1, 1), (0, 0), (0, 0)]
-    assert accumulated([([], [], [])], "icdar2003").scores == {"recall": 0, "precision": 0, "hmean": 0}
+    assert accumulated([([], [], [])], "icdar2003").scores == {
+        "recall": 0,
+        "precision": 0,
+        "hmean": 0,
+    }

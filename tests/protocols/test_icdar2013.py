@@ -1,4 +1,6 @@
-"""ICDAR 2013: the official figures, and where it differs from DetEval; the matcher itself is tested with DetEval."""
+"""ICDAR 2013: the official figures, and where it differs from DetEval; the
+matcher itself is tested with DetEval.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ def test_official_figures(gt: str, det: str, key: str, want: dict[str, Any]) -> 
 
 
 def test_a_match_with_centres_apart_comes_back_as_a_split() -> None:
-    """Found whole in a detection 2.4 times as wide: centres 70 pixels apart, 0.41 mean diagonals."""
+    """Found whole in a detection 2.4 times as wide: centres 70 pixels apart,
+    0.41 mean diagonals.
+    """
     scene: Any = [([WORD], [False], [(0, 0, 239, 19)])]
     assert accumulated(scene, "icdar2013").scores["recall"] == 1
     result = accumulated(scene, "icdar2013", center=0.4)
@@ -25,14 +29,18 @@ def test_a_match_with_centres_apart_comes_back_as_a_split() -> None:
 
 
 def test_overlaps_below_the_thresholds_are_no_rivals() -> None:
-    """A sliver over the word's end: DetEval's single-overlap test refuses the pair at first, ICDAR 2013 has none."""
+    """A sliver over the word's end: DetEval's single-overlap test refuses the
+    pair at first, ICDAR 2013 has none.
+    """
     scene: Any = [([WORD], [False], [WORD, (98, 0, 197, 19)])]
     assert accumulated(scene, "icdar2013").totals["one_to_one"] == 1
     assert accumulated(scene, "icdar2013").scores["precision"] == 0.5
 
 
 def test_dont_care_rivals_prevent_a_one_to_one_match() -> None:
-    """A don't-care copy of the word would make its detection don't care; with a share of 1 it only is a rival."""
+    """A don't-care copy of the word would make its detection don't care; with
+    a share of 1 it only is a rival.
+    """
     scene: Any = [([WORD, WORD], [False, True], [WORD])]
     assert accumulated(scene, "icdar2013").totals["counted_detections"] == 0
     assert accumulated(scene, "icdar2013", dont_care_overlap=1.0).scores["recall"] == 0.8

@@ -25,7 +25,9 @@ QUAD = [[0, 0], [40, 0], [40, 20], [0, 20]]
 
 
 @pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("iou"))
-def test_official_figures(gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]) -> None:
+def test_official_figures(
+    gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
+) -> None:
     found = evaluate(official.DATA / gt, official.DATA / det, "iou", **parameters).scores
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
@@ -44,11 +46,13 @@ def test_official_figures(gt: str, det: str, parameters: dict[str, str], expecte
         },
     ),
 )
-def test_agrees_with_the_reference(seeds: list[int], polygons: bool, parameters: dict[str, Any]) -> None:
+def test_agrees_with_the_reference(
+    seeds: list[int], polygons: bool, parameters: dict[str, Any]
+) -> None:
     reference.assert_agrees("iou", seeds, polygons, **parameters)
 
 
-# Pairing -------------------------------------------------------------------------------------------------------------
+# Pairing ------------------------------------------------------------------------------------------
 
 
 @quick
@@ -70,7 +74,9 @@ def score(gt: Any, det: Any, **parameters: Any) -> dict[str, float]:
 
 
 def test_the_order_of_detections_may_change_the_score() -> None:
-    """The second word lies above the first, by 5; either fits the detection in the middle, only the first the lower."""
+    """The second word lies above the first, by 5; either fits the detection
+    in the middle, only the first the lower.
+    """
     gt = [[0, 5, 100, 25], [0, 0, 100, 20]]
     middle, lower = [0, 2, 100, 22], [0, 10, 100, 30]
     assert score(gt, [lower, middle])["recall"] == 1.0
@@ -102,7 +108,7 @@ def test_the_first_detection_is_taken_not_the_best() -> None:
     assert accumulator.compute().scores["siou_recall"] == pytest.approx(0.6)
 
 
-# Thresholds ----------------------------------------------------------------------------------------------------------
+# Thresholds ---------------------------------------------------------------------------------------
 
 
 def test_half_is_no_match() -> None:
@@ -128,7 +134,7 @@ def test_coordinates_are_cut_to_integers_unless_set_otherwise() -> None:
     assert score([WORD], [[0, 0, 50.9, 20]], truncate=False)["recall"] == 1.0
 
 
-# Polygons that cross themselves --------------------------------------------------------------------------------------
+# Polygons that cross themselves -------------------------------------------------------------------
 
 
 def test_an_object_that_crosses_itself_is_left_out_with_a_warning() -> None:
@@ -136,7 +142,10 @@ def test_an_object_that_crosses_itself_is_left_out_with_a_warning() -> None:
     accumulator.update(image_objects(polygons=[BOW_TIE]), image_objects(polygons=[BOW_TIE]))
     found = accumulator.compute()
     assert (found.totals["counted_gt_objects"], found.totals["counted_detections"]) == (0, 1)
-    repaired = [f"{side}: 1 invalid polygon repaired, every lobe kept" for side in ("ground truth", "detections")]
+    repaired = [
+        f"{side}: 1 invalid polygon repaired, every lobe kept"
+        for side in ("ground truth", "detections")
+    ]
     assert found.warnings[:-1] == repaired
     assert "1 object left out because its polygon crosses itself" in found.warnings[-1]
 
@@ -146,8 +155,12 @@ def test_it_counts_if_asked_to() -> None:
     assert score(bow_tie, bow_tie, self_crossing="counted")["hmean"] == 1.0
 
 
-@pytest.mark.parametrize("flat", [[(0, 0), (9, 9), (9, 9), (0, 0)], [(5, 5)] * 4, [(0, 0), (4, 0), (9, 0), (2, 0)]])
-def test_an_object_without_area_crosses_nothing_and_is_missed(flat: list[tuple[float, float]]) -> None:
+@pytest.mark.parametrize(
+    "flat", [[(0, 0), (9, 9), (9, 9), (0, 0)], [(5, 5)] * 4, [(0, 0), (4, 0), (9, 0), (2, 0)]]
+)
+def test_an_object_without_area_crosses_nothing_and_is_missed(
+    flat: list[tuple[float, float]],
+) -> None:
     """As the competition's program counts it, and as a box without area is counted."""
     accumulator = Accumulator("iou")
     accumulator.update(image_objects(polygons=[flat, QUAD]), image_objects(polygons=[QUAD]))
@@ -162,18 +175,22 @@ def test_it_may_be_dont_care() -> None:
     accumulator.update(bow_tie, image_objects(polygons=[BOW_TIE]))
     found = accumulator.compute()
     assert found.totals["counted_detections"] == 0
-    assert len(found.warnings) == 2 and all("1 invalid polygon repaired" in warning for warning in found.warnings)
+    assert len(found.warnings) == 2 and all(
+        "1 invalid polygon repaired" in warning for warning in found.warnings
+    )
 
 
 def test_polygons_of_two_points_are_no_trouble(tmp_path: Path) -> None:
     for side, line in (("gt", "1,2,3,4,###\n"), ("det", "")):
         (tmp_path / side).mkdir()
         (tmp_path / side / "img_1.txt").write_text(line)
-    found = evaluate(tmp_path / "gt", tmp_path / "det", "iou", gt_format="polygon", det_format="polygon")
+    found = evaluate(
+        tmp_path / "gt", tmp_path / "det", "iou", gt_format="polygon", det_format="polygon"
+    )
     assert (found.totals["gt_objects"], found.totals["counted_gt_objects"]) == (1, 0)
 
 
-# Empty cases ---------------------------------------------------------------------------------------------------------
+# Empty cases --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("protocol", ["iou", "iou-crw", "tiou"])
@@ -199,7 +216,7 @@ def test_images_without_objects_that_count(
     assert set(found.scores.values()) == {0.0}
 
 
-# Objects and masks ---------------------------------------------------------------------------------------------------
+# Objects and masks --------------------------------------------------------------------------------
 
 
 def test_every_object_has_its_match(tmp_path: Path) -> None:
@@ -222,7 +239,9 @@ def test_every_object_has_its_match(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("protocol", ["iou", "tiou"])
 def test_masks_that_are_boxes_score_as_boxes(tmp_path: Path, protocol: str) -> None:
-    """Two words side by side; a detection of the first with some of the second, and one of half of the second."""
+    """Two words side by side; a detection of the first with some of the
+    second, and one of half of the second.
+    """
     sides = {
         "gt": (['1,1,"a",f,0,0,20,10', '2,2,"b",f,20,0,20,10'], [(0, 0, 20, 10), (20, 0, 40, 10)]),
         "det": (['1,"",0,0,24,10', '2,"",24,0,8,10'], [(0, 0, 24, 10), (24, 0, 32, 10)]),
@@ -237,6 +256,8 @@ def test_masks_that_are_boxes_score_as_boxes(tmp_path: Path, protocol: str) -> N
         Image.fromarray(labels).save(tmp_path / side / "a.png")
     texts = tmp_path / "gt.txt", tmp_path / "det.txt"
     as_boxes = evaluate(*texts, protocol).scores
-    as_masks = evaluate(*texts, protocol, gt_images=tmp_path / "gt", det_images=tmp_path / "det").scores
+    as_masks = evaluate(
+        *texts, protocol, gt_images=tmp_path / "gt", det_images=tmp_path / "det"
+    ).scores
     assert as_masks == as_boxes
     assert as_boxes["recall"] > 0

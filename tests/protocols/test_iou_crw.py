@@ -1,4 +1,6 @@
-"""IoU with correctly recognised words: the official figures, a plain reference, and which texts are the same."""
+"""IoU with correctly recognised words: the official figures, a plain
+reference, and which texts are the same.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,18 @@ WORD, OTHER = [0, 0, 100, 20], [200, 0, 300, 20]
 
 
 @pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("iou-crw"))
-def test_official_figures(gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]) -> None:
+def test_official_figures(
+    gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
+) -> None:
     found = evaluate(official.DATA / gt, official.DATA / det, "iou-crw", **parameters).scores
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
 
 @quick
 @given(images, st.booleans(), st.booleans(), st.sampled_from(["gt", "both"]))
-def test_agrees_with_the_reference(seeds: list[int], polygons: bool, word_spotting: bool, strip: str) -> None:
+def test_agrees_with_the_reference(
+    seeds: list[int], polygons: bool, word_spotting: bool, strip: str
+) -> None:
     reference.assert_agrees("iou-crw", seeds, polygons, word_spotting=word_spotting, strip=strip)
 
 
@@ -43,7 +49,9 @@ def test_texts_agree_with_the_reference(gt: str, det: str) -> None:
     assert iou_crw.is_dictionary_word(gt) == reference.in_dictionary(gt)
     for one, other in ((gt, det), (gt, gt[1:]), (gt, gt[:-1]), (gt, gt[1:-1]), (gt, gt.swapcase())):
         assert iou_crw.reads(one, other) == reference.same_text(one, other, {})
-        assert iou_crw.reads_inside_punctuation(one, other) == reference.same_text(one, other, {"strip": "both"})
+        assert iou_crw.reads_inside_punctuation(one, other) == reference.same_text(
+            one, other, {"strip": "both"}
+        )
         assert iou_crw.spots(one, other) == reference.same_text(one, other, {"word_spotting": True})
 
 
@@ -61,8 +69,14 @@ def test_texts_agree_with_the_reference(gt: str, det: str) -> None:
         ("straße", "STRASSE", True, True, True),
     ],
 )
-def test_which_texts_are_the_same(gt: str, det: str, end_to_end: bool, both: bool, spotted: bool) -> None:
-    for parameters, expected in (({}, end_to_end), ({"strip": "both"}, both), ({"word_spotting": True}, spotted)):
+def test_which_texts_are_the_same(
+    gt: str, det: str, end_to_end: bool, both: bool, spotted: bool
+) -> None:
+    for parameters, expected in (
+        ({}, end_to_end),
+        ({"strip": "both"}, both),
+        ({"word_spotting": True}, spotted),
+    ):
         accumulator = Accumulator("iou-crw", **parameters)  # type: ignore[arg-type]
         accumulator.update(image_objects([WORD], texts=[gt]), image_objects([WORD], texts=[det]))
         assert accumulator.compute().scores["hmean"] == float(expected)
@@ -92,15 +106,22 @@ def test_what_word_spotting_looks_for(text: str, counts: int) -> None:
 def test_a_wrong_text_uses_up_the_pair() -> None:
     """The second detection reads the word, but the first has taken it."""
     accumulator = Accumulator("iou-crw")
-    accumulator.update(image_objects([WORD], texts=["word"]), image_objects([WORD, WORD], texts=["ward", "word"]))
+    accumulator.update(
+        image_objects([WORD], texts=["word"]), image_objects([WORD, WORD], texts=["ward", "word"])
+    )
     found = accumulator.compute()
-    assert (found.totals["one_to_one"], found.totals["correctly_read"], found.scores["recall"]) == (1, 0, 0.0)
+    assert (found.totals["one_to_one"], found.totals["correctly_read"], found.scores["recall"]) == (
+        1,
+        0,
+        0.0,
+    )
 
 
 def test_objects_without_text_are_reported() -> None:
     accumulator = Accumulator("iou-crw")
     accumulator.update(
-        image_objects([WORD, OTHER], texts=["", ""], dont_care=[False, True]), image_objects([WORD], texts=["word"])
+        image_objects([WORD, OTHER], texts=["", ""], dont_care=[False, True]),
+        image_objects([WORD], texts=["word"]),
     )
     found = accumulator.compute()
     assert found.scores["recall"] == 0.0
@@ -112,10 +133,13 @@ def test_detections_without_text_and_masks_are_refused(tmp_path: Any) -> None:
     (tmp_path / "det.txt").write_text('a\n1,"",0,0,9,9\n')
     paths = tmp_path / "gt.txt", tmp_path / "det.txt"
     with pytest.raises(
-        InputError, match=r"det.txt: no detection has a transcription, and iou-crw compares texts; choo"
+        InputError,
+        match=r"det.txt: no detection has a transcription, and iou-crw compares texts; choo",
     ):
         evaluate(*paths, "iou-crw")
-    with pytest.raises(InputError, match=r"gt.txt: no object of the ground truth has a transcription, and popeval"):
+    with pytest.raises(
+        InputError, match=r"gt.txt: no object of the ground truth has a transcription, and popeval"
+    ):
         (tmp_path / "mute").mkdir()
         (tmp_path / "mute" / "gt.txt").write_text('a\n9,9\n1,1,"",f,0,0,9,9\n')
         (tmp_path / "texts.txt").write_text('a\n1,"word",0,0,9,9\n')
@@ -153,11 +177,15 @@ def test_error_rates_are_the_plain_ones(pairs: list[tuple[str, str]], word_spott
         "word_error_rate": word_edits / words if words else None,
     }
     for name, value in expected_rates.items():
-        assert found.scores[name] == (value if value is None else pytest.approx(value, abs=1e-9)), name
+        assert found.scores[name] == (value if value is None else pytest.approx(value, abs=1e-9)), (
+            name
+        )
 
 
 def test_1_ned_counts_what_has_no_partner() -> None:
-    """A pair with one of four characters wrong, a missed word and a false one: (1/4 + 1 + 1) / 3 errors."""
+    """A pair with one of four characters wrong, a missed word and a false
+    one: (1/4 + 1 + 1) / 3 errors.
+    """
     accumulator = Accumulator("iou-crw", error_rates=True)
     accumulator.update(
         image_objects([WORD, OTHER], texts=["word", "other"]),
@@ -179,5 +207,9 @@ def test_error_rates_of_images_and_of_nothing(tmp_path: Path) -> None:
     rates = [[image.scores[name] for name in list(image.scores)[3:]] for image in found.images]
     assert rates == [[pytest.approx(1 / 3), 1.0, 1.0], [None, None, None], [0.0, None, None]]
     assert [image.scores["recall"] for image in found.images] == [0, 1, 1]
-    assert sum(image.totals["character_edits"] for image in found.images) == found.totals["character_edits"] == 2
+    assert (
+        sum(image.totals["character_edits"] for image in found.images)
+        == found.totals["character_edits"]
+        == 2
+    )
     assert "normalised_edits" not in evaluate(tmp_path / "gt", tmp_path / "det", "iou-crw").totals

@@ -1,4 +1,6 @@
-"""IoU as other data sets' programs have it: rectangles turned back (MSRA-TD500), and the best object (CTW1500)."""
+"""IoU as other data sets' programs have it: rectangles turned back
+(MSRA-TD500), and the best object (CTW1500).
+"""
 
 from __future__ import annotations
 
@@ -38,26 +40,36 @@ def pairs(gt: Any, det: Any, **parameters: Any) -> int:
     return int(accumulator.compute().totals["one_to_one"])
 
 
-# Rectangles turned back -----------------------------------------------------------------------------------------------
+# Rectangles turned back ---------------------------------------------------------------------------
 
 WORD = (100, 100, 200, 120)
 
 
 @pytest.mark.parametrize("degrees", [0, 17, -40, 90, 133])
 @pytest.mark.parametrize(
-    ("by", "expected"), [(0, 1), (20, 1), (-22.4, 1), (22.5, 0), (-22.5, 0), (22.6, 0), (45, 0), (90, 0), (160, 1)]
+    ("by", "expected"),
+    [(0, 1), (20, 1), (-22.4, 1), (22.5, 0), (-22.5, 0), (22.6, 0), (45, 0), (90, 0), (160, 1)],
 )
-def test_angles_differ_by_less_than_an_eighth_of_pi(degrees: float, by: float, expected: int) -> None:
+def test_angles_differ_by_less_than_an_eighth_of_pi(
+    degrees: float, by: float, expected: int
+) -> None:
     """Turned back, both are one rectangle, whatever the area that they share as they are drawn."""
     assert pairs([turned(*WORD, degrees)], [turned(*WORD, degrees + by)]) == expected
 
 
 @pytest.mark.parametrize("degrees", [0, 30, 80])
 @pytest.mark.parametrize(("down", "expected"), [(0, 1), (6, 1), (7, 0), (10, 0)])
-def test_the_overlap_is_that_of_rectangles_turned_back(degrees: float, down: float, expected: int) -> None:
-    """Shifted down by 6 of 20: 14/26 = .54; by 7: 13/27 = .48. In the direction of the axes, however it is turned."""
+def test_the_overlap_is_that_of_rectangles_turned_back(
+    degrees: float, down: float, expected: int
+) -> None:
+    """Shifted down by 6 of 20: 14/26 = .54; by 7: 13/27 = .48. In the
+    direction of the axes, however it is turned.
+    """
     left, top, right, bottom = WORD
-    assert pairs([turned(*WORD, degrees)], [turned(left, top + down, right, bottom + down, degrees)]) == expected
+    assert (
+        pairs([turned(*WORD, degrees)], [turned(left, top + down, right, bottom + down, degrees)])
+        == expected
+    )
 
 
 def test_an_iou_of_one_half_is_no_pair() -> None:
@@ -71,7 +83,9 @@ def test_an_iou_of_one_half_is_no_pair() -> None:
 
 @pytest.mark.parametrize("first", range(4))
 @pytest.mark.parametrize("degrees", [0, 10, 50, 85, -60])
-def test_a_rectangle_is_itself_from_whichever_vertex_it_is_drawn(degrees: float, first: int) -> None:
+def test_a_rectangle_is_itself_from_whichever_vertex_it_is_drawn(
+    degrees: float, first: int
+) -> None:
     drawn = turned(*WORD, degrees)
     assert pairs([drawn], [np.roll(drawn, first, axis=0)]) == 1
     assert pairs([drawn], [np.roll(drawn, first, axis=0)[::-1]]) == 1
@@ -83,7 +97,9 @@ def test_nearly_vertical_lines_include_a_small_angle() -> None:
 
 
 def test_a_polygon_is_the_smallest_rectangle_around_it_and_a_box_itself() -> None:
-    hexagon = np.insert(np.insert(turned(*WORD, 30), 1, turned(100, 100, 150, 120, 30)[1], axis=0), 0, 0, axis=0)[1:]
+    hexagon = np.insert(
+        np.insert(turned(*WORD, 30), 1, turned(100, 100, 150, 120, 30)[1], axis=0), 0, 0, axis=0
+    )[1:]
     assert pairs([turned(*WORD, 30)], [hexagon]) == 1
     accumulator = Accumulator("iou", unrotated=True)
     accumulator.update([WORD], image_objects(polygons=[turned(*WORD, 15)]))
@@ -95,8 +111,12 @@ def test_a_polygon_is_the_smallest_rectangle_around_it_and_a_box_itself() -> Non
 def test_dont_care_is_turned_back_too() -> None:
     """Turned back the detection is in the don't-care object; as they are drawn it is not."""
     accumulator = Accumulator("iou", unrotated=True)
-    words = image_objects(polygons=[turned(*WORD, 0), turned(100, 200, 200, 220, 0)], dont_care=[True, False])
-    accumulator.update(words, image_objects(polygons=[turned(*WORD, 80), turned(100, 200, 200, 220, 0)]))
+    words = image_objects(
+        polygons=[turned(*WORD, 0), turned(100, 200, 200, 220, 0)], dont_care=[True, False]
+    )
+    accumulator.update(
+        words, image_objects(polygons=[turned(*WORD, 80), turned(100, 200, 200, 220, 0)])
+    )
     totals = accumulator.compute().totals
     assert (totals["counted_detections"], totals["one_to_one"]) == (2, 1)
     accumulator.update(words, image_objects(polygons=[turned(*WORD, 40)]))
@@ -113,7 +133,11 @@ def reference(gt: list[tuple[Line, bool]], det: list[Line]) -> tuple[int, int]:
     def area(a: Line) -> float:
         return shared(a, a)
 
-    counting = [one for one in det if not any(shared(one, other) > 0.5 * area(one) for other, skip in gt if skip)]
+    counting = [
+        one
+        for one in det
+        if not any(shared(one, other) > 0.5 * area(one) for other, skip in gt if skip)
+    ]
     free, found = list(counting), 0
     for word, skip in gt:
         for one in [] if skip else free:
@@ -153,7 +177,9 @@ def test_agrees_with_a_plain_reference(seeds: list[int]) -> None:
         expected += reference(gt, det)
         polygons = [turned(*line[:4], math.degrees(line[4])) for line, _ in gt]
         words = image_objects(polygons=polygons, dont_care=[skip for _, skip in gt])
-        detections = image_objects(polygons=[turned(*line[:4], math.degrees(line[4])) for line in det])
+        detections = image_objects(
+            polygons=[turned(*line[:4], math.degrees(line[4])) for line in det]
+        )
         accumulator.update(words, detections)
     totals = accumulator.compute().totals
     assert [totals["one_to_one"], totals["counted_detections"]] == expected.tolist()
@@ -183,7 +209,7 @@ def test_label_pictures_are_refused(tmp_path: Path) -> None:
         Accumulator("iou", max_angle=46.0)
 
 
-# The best object ------------------------------------------------------------------------------------------------------
+# The best object ----------------------------------------------------------------------------------
 
 
 def test_a_detection_takes_its_best_object_and_no_other() -> None:
@@ -197,7 +223,9 @@ def test_a_detection_takes_its_best_object_and_no_other() -> None:
 
 
 @quick
-@given(st.dictionaries(st.tuples(st.integers(0, 4), st.integers(0, 5)), st.integers(1, 9), max_size=20))
+@given(
+    st.dictionaries(st.tuples(st.integers(0, 4), st.integers(0, 5)), st.integers(1, 9), max_size=20)
+)
 def test_best_fit_is_the_loop_over_all_detections(similarity: dict[tuple[int, int], int]) -> None:
     gt, det = np.array(sorted(similarity), np.int64).reshape(-1, 2).T
     iou = np.array([similarity[pair] / 10 for pair in sorted(similarity)])
@@ -224,7 +252,10 @@ def test_polygons_by_the_rule_of_ctw1500() -> None:
         gt, det = [ring() for _ in range(4)], [ring() for _ in range(6)]
         expected: set[int] = set()
         for one in map(shapely.Polygon, det):
-            found = [one.intersection(word).area / one.union(word).area for word in map(shapely.Polygon, gt)]
+            found = [
+                one.intersection(word).area / one.union(word).area
+                for word in map(shapely.Polygon, gt)
+            ]
             if max(found) > 0.5:
                 expected.add(int(np.argmax(found)))
         assert pairs(gt, det, unrotated=False, pairing="best", truncate=False) == len(expected)

@@ -28,7 +28,9 @@ words = st.text("abcXé", min_size=1, max_size=6)
     st.lists(st.text("abcXéz", max_size=7), max_size=4),
     st.sampled_from([0, 1, 2, ANY_EDITS]),
 )
-def test_the_nearest_word_is_the_first_of_the_least_distance(listed: list[str], texts: list[str], most: int) -> None:
+def test_the_nearest_word_is_the_first_of_the_least_distance(
+    listed: list[str], texts: list[str], most: int
+) -> None:
     found = Lexicon(listed, most)
     for text in [*texts, *texts]:
         word, distance = reference.nearest(text, listed)
@@ -78,7 +80,10 @@ def test_a_list_for_all_images_replaces_texts_that_are_near(tmp_path: Path) -> N
 
 
 def written(folder: Path, strong: dict[str, str]) -> None:
-    for name, content in {"gt/gt_img_1.txt": "0,0,99,20,Hotel\n", "gt/gt_img_2.txt": "0,0,99,20,Bar\n"}.items():
+    for name, content in {
+        "gt/gt_img_1.txt": "0,0,99,20,Hotel\n",
+        "gt/gt_img_2.txt": "0,0,99,20,Bar\n",
+    }.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(content)
     (folder / "det").mkdir()
@@ -95,7 +100,9 @@ def test_a_list_for_each_image_replaces_every_text(tmp_path: Path) -> None:
     assert (found.scores["recall"], found.scores["precision"]) == (0.5, 0.5)
     assert f"|lexicon:{fingerprinted(str(tmp_path / 'strong'))}|" in found.signature
     (tmp_path / "strong" / "img_2.txt").unlink()
-    with pytest.raises(InputError, match=r"image 'img_2' has no lexicon; expected 'voc_img_2\.txt' in the folder"):
+    with pytest.raises(
+        InputError, match=r"image 'img_2' has no lexicon; expected 'voc_img_2\.txt' in the folder"
+    ):
         evaluate(tmp_path / "gt", tmp_path / "det", "iou-crw", lexicon=tmp_path / "strong")
 
 
@@ -129,21 +136,28 @@ def test_folders_that_are_no_lexicon_are_refused(tmp_path: Path) -> None:
         fingerprinted(str(tmp_path))
     for name in ("voc_img_1.txt", "img_1.txt"):
         (tmp_path / name).write_text("word\n")
-    with pytest.raises(ConfigError, match=r"2 \.txt files; expected one for each image.*'img_1.txt' and 'voc_img_1"):
+    with pytest.raises(
+        ConfigError, match=r"2 \.txt files; expected one for each image.*'img_1.txt' and 'voc_img_1"
+    ):
         fingerprinted(str(tmp_path))
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ConfigError, match="is a device or pipe; give a file of words"):
         fingerprinted(str(tmp_path / "pipe"))
 
 
-def test_a_file_of_pairs_has_the_words_as_they_are_compared_and_as_they_are_written(tmp_path: Path) -> None:
+def test_a_file_of_pairs_has_the_words_as_they_are_compared_and_as_they_are_written(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "GenericVocabulary_pair_list.txt"
     path.write_text("BAR Bar!\nHOTEL Hotel\nBAR (Bar)\nJOHN John's Inn\n")
     found = lexicon.load(fingerprinted(str(path)), 1)
     texts = {"bax": "(BAR)", "bar": "(BAR)", "hotel": "HOTEL", "jon": "JOHN'S INN", "nothing": None}
     assert {text: found.of("any").nearest(text) for text in texts} == texts
     path.write_text("BAR Bar\nHOTEL\n")
-    with pytest.raises(ConfigError, match="a line with 'HOTEL' alone; expected a word, a blank and the word as it is"):
+    with pytest.raises(
+        ConfigError,
+        match="a line with 'HOTEL' alone; expected a word, a blank and the word as it is",
+    ):
         fingerprinted(str(path))
 
 
@@ -183,7 +197,17 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(tmp_path)
     Path("evaltex.ini").write_text("[iou-crw]\nlexicon=strong\nerror_rates=true\n")
     for jobs in ("1", "2"):
-        arguments = ["gt", "det", f"res{jobs}", "--protocol", "iou-crw", "-a", "--quiet", "--jobs", jobs]
+        arguments = [
+            "gt",
+            "det",
+            f"res{jobs}",
+            "--protocol",
+            "iou-crw",
+            "-a",
+            "--quiet",
+            "--jobs",
+            jobs,
+        ]
         result = CliRunner().invoke(main, arguments)
         assert (result.exit_code, result.output) == (0, "")
     one, other = (Path(f"res{jobs}/iou-crw.json").read_text() for jobs in (1, 2))
@@ -194,9 +218,21 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert given == fingerprinted("strong")
     Path("evaltex.ini").unlink()
     again = CliRunner().invoke(
-        main, ["gt", "det", "res3", "--protocol", "iou-crw", "--set", f"iou-crw.lexicon={given}", "--quiet"]
+        main,
+        [
+            "gt",
+            "det",
+            "res3",
+            "--protocol",
+            "iou-crw",
+            "--set",
+            f"iou-crw.lexicon={given}",
+            "--quiet",
+        ],
     )
     assert (again.exit_code, again.output) == (0, "")
-    bad = CliRunner().invoke(main, ["gt", "det", "res4", "--protocol", "iou-crw", "--set", "iou-crw.lexicon=none.txt"])
+    bad = CliRunner().invoke(
+        main, ["gt", "det", "res4", "--protocol", "iou-crw", "--set", "iou-crw.lexicon=none.txt"]
+    )
     assert bad.exit_code == 2
     assert "--set iou-crw.lexicon=none.txt: lexicon: none.txt: cannot be read" in bad.output

@@ -1,4 +1,6 @@
-"""Kinds of matches, partners and values of objects, against a scene whose every relation is known."""
+"""Kinds of matches, partners and values of objects, against a scene whose
+every relation is known.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ import pytest
 from evaltex_cli.protocols.matches import MATCH_TYPES, defined, group_by, matches, mean_of, types
 
 PAIRS = ((0, 0), (1, 2), (1, 1), (3, 3), (2, 3), (4, 5), (5, 5), (4, 4))
-"""One to one; one object, two detections; two objects, one detection; and a chain 4 - 5 of two and two."""
+"""One to one; one object, two detections; two objects, one detection; and a
+chain 4 - 5 of two and two.
+"""
 GT_TYPES = [
     *("one-to-one", "one-to-many", "many-to-one", "many-to-one", "many-to-many", "many-to-one"),
     *("missed", "ignored", "missed"),
@@ -18,7 +22,10 @@ DET_TYPES = [
     *("false-positive", "ignored"),
 ]
 GT, DET = np.array(PAIRS, np.int64).T
-GT_COUNTS, DET_COUNTS = np.array([kind != "ignored" for kind in GT_TYPES]), np.arange(len(DET_TYPES)) != 7
+GT_COUNTS, DET_COUNTS = (
+    np.array([kind != "ignored" for kind in GT_TYPES]),
+    np.arange(len(DET_TYPES)) != 7,
+)
 
 
 def named(kinds: np.ndarray) -> list[str]:
@@ -27,7 +34,9 @@ def named(kinds: np.ndarray) -> list[str]:
 
 
 def test_types_of_all_relations() -> None:
-    """Of objects 4 and 5 and detections 4 and 5, only those that have two partners on both sides are many to many."""
+    """Of objects 4 and 5 and detections 4 and 5, only those that have two
+    partners on both sides are many to many.
+    """
     gt_types, det_types = types(GT, DET, GT_COUNTS, DET_COUNTS)
     assert named(gt_types) == GT_TYPES
     assert named(det_types) == DET_TYPES
@@ -35,7 +44,10 @@ def test_types_of_all_relations() -> None:
 
 def test_a_split_is_not_a_merge() -> None:
     gt_types, det_types = types(*np.array([[0, 0], [0, 1]]), np.ones(2, bool), np.ones(2, bool))
-    assert (named(gt_types), named(det_types)) == (["one-to-many", "missed"], ["one-to-many", "one-to-many"])
+    assert (named(gt_types), named(det_types)) == (
+        ["one-to-many", "missed"],
+        ["one-to-many", "one-to-many"],
+    )
 
 
 def test_partners_and_values_of_both_sides() -> None:
@@ -59,7 +71,9 @@ def test_values_are_grouped_and_sorted() -> None:
 
 
 @pytest.mark.parametrize(("names", "expected"), [(("a",), [1, 0, 0]), (("a", "b"), [0.75, 1, 0])])
-def test_a_mean_takes_undefined_values_as_zero(names: tuple[str, ...], expected: list[float]) -> None:
+def test_a_mean_takes_undefined_values_as_zero(
+    names: tuple[str, ...], expected: list[float]
+) -> None:
     values = {"a": np.array([1, np.nan, 0]), "b": np.array([0.5, 2, np.nan])}
     assert mean_of(*names)(np.zeros(3, np.uint8), values).tolist() == expected
     assert defined(values["a"]).tolist() == [1, 0, 0]

@@ -31,16 +31,20 @@ Scene = tuple[list[Word], list[Word]]
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("popeval"))
-def test_official_figures(gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]) -> None:
+def test_official_figures(
+    gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
+) -> None:
     scores = evaluate(official.DATA / gt, official.DATA / det, "popeval", **parameters).scores
     assert {name: scores[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
 
-# Scenes --------------------------------------------------------------------------------------------------------------
+# Scenes -------------------------------------------------------------------------------------------
 
 
 def word(rng: random.Random, text: str, dont_care: bool = False) -> Word:
-    """A word on a coarse grid, so that words touch, coincide and tie; some are slanted, some have no area."""
+    """A word on a coarse grid, so that words touch, coincide and tie; some
+    are slanted, some have no area.
+    """
     x, y = 5 * rng.randint(0, 6), 5 * rng.randint(0, 6)
     width, height, slant = rng.choice([0, 5, 10, 20]), rng.choice([5, 5, 10]), rng.choice([0, 0, 5])
     points = ((x, y), (x + width, y + slant), (x + width, y + height + slant), (x, y + height))
@@ -73,7 +77,9 @@ def batch_of(scenes: list[Scene], **more: Any) -> ImageBatch:
         )
         for side in zip(*scenes, strict=True)
     )
-    return ImageBatch([f"img_{k}" for k in range(len(scenes))], np.zeros((len(scenes), 2)), gt, det, **more)
+    return ImageBatch(
+        [f"img_{k}" for k in range(len(scenes))], np.zeros((len(scenes), 2)), gt, det, **more
+    )
 
 
 def evidence_of(batch: ImageBatch) -> Evidence:
@@ -114,7 +120,9 @@ def objects_of(words: list[Word], is_box: list[bool], shift: float) -> Objects:
     for found, as_box in zip(words, is_box, strict=True):
         points = np.array(found.points, dtype=np.float64) + shift
         straight = as_box and found.points[0][1] == found.points[1][1]
-        outline: dict[str, Any] = {"boxes": [[*points[0], *points[2]]]} if straight else {"polygons": [points]}
+        outline: dict[str, Any] = (
+            {"boxes": [[*points[0], *points[2]]]} if straight else {"polygons": [points]}
+        )
         parts.append(image_objects(**outline, texts=[found.text], dont_care=[found.dont_care]))
     joined = concatenate([image_objects(), *parts])
     return replace(joined, offsets=np.array([0, len(words)]), ids=np.arange(len(words)))
@@ -123,14 +131,19 @@ def objects_of(words: list[Word], is_box: list[bool], shift: float) -> Objects:
 @given(seeds, st.sampled_from([0, 0.5, 2**25 - 20, 2**39]))
 @quick
 def test_boxes_and_the_polygons_of_their_corners_are_one(seed: int, shift: float) -> None:
-    """To the last bit, be they compared as boxes or as hulls, empty ones and those that only touch among them."""
+    """To the last bit, be they compared as boxes or as hulls, empty ones and
+    those that only touch among them.
+    """
     rng = random.Random(seed)
     sides = scene(seed)
     mixed, plain = (
         ImageBatch(
             ["img"],
             np.zeros((1, 2)),
-            *(objects_of(side, [boxes and rng.random() < 0.8 for _ in side], shift) for side in sides),
+            *(
+                objects_of(side, [boxes and rng.random() < 0.8 for _ in side], shift)
+                for side in sides
+            ),
         )
         for boxes in (True, False)
     )
@@ -139,7 +152,10 @@ def test_boxes_and_the_polygons_of_their_corners_are_one(seed: int, shift: float
         name: column.tolist() for name, column in expected.tally.as_dict().items()
     }
     assert found.matches is not None and expected.matches is not None
-    for ours, theirs in ((found.matches.gt, expected.matches.gt), (found.matches.det, expected.matches.det)):
+    for ours, theirs in (
+        (found.matches.gt, expected.matches.gt),
+        (found.matches.det, expected.matches.det),
+    ):
         assert ours.partners.tolist() == theirs.partners.tolist()
         assert ours.offsets.tolist() == theirs.offsets.tolist()
         for name, values in ours.values.items():
@@ -153,7 +169,9 @@ def test_no_character_is_removed_twice(seed: int) -> None:
     found = evidence_of(batch_of([(gt, det)]))
     assert found.matches is not None
     for side in (found.matches.gt, found.matches.det):
-        removed, characters = (np.nan_to_num(side.values[n]) for n in ("removed_characters", "characters"))
+        removed, characters = (
+            np.nan_to_num(side.values[n]) for n in ("removed_characters", "characters")
+        )
         assert (removed <= characters).all()
         assert removed.sum() == found.tally.removed_characters[0]
 
@@ -162,7 +180,10 @@ def test_no_character_is_removed_twice(seed: int) -> None:
 @quick
 def test_words_found_as_they_are_score_one(seed: int) -> None:
     words = [Word(found.points, found.text) for found in scene(seed)[0] if found.text]
-    apart = [Word(tuple((x + 100 * k, y) for x, y in found.points), found.text) for k, found in enumerate(words)]
+    apart = [
+        Word(tuple((x + 100 * k, y) for x, y in found.points), found.text)
+        for k, found in enumerate(words)
+    ]
     scores = score(apart, apart)
     assert (scores["recall"], scores["precision"]) == (1, 1)
 
@@ -172,20 +193,32 @@ def test_scenes_have_all_kinds_of_matches() -> None:
     for seed in range(60):
         found = evidence_of(batch_of([scene(seed)]))
         assert found.matches is not None
-        types |= {MATCH_TYPES[code] for side in (found.matches.gt, found.matches.det) for code in side.types}
+        types |= {
+            MATCH_TYPES[code]
+            for side in (found.matches.gt, found.matches.det)
+            for code in side.types
+        }
     assert types == set(MATCH_TYPES)
 
 
-# Single rules --------------------------------------------------------------------------------------------------------
+# Single rules -------------------------------------------------------------------------------------
 
 
-def box(x0: float, y0: float, x1: float, y1: float, text: str = "", dont_care: bool = False) -> Word:
+def box(
+    x0: float, y0: float, x1: float, y1: float, text: str = "", dont_care: bool = False
+) -> Word:
     return Word(((x0, y0), (x1, y0), (x1, y1), (x0, y1)), text, dont_care)
 
 
 def test_the_example_of_the_paper() -> None:
-    scores = score([box(0, 0, 70, 20, "POPEVAL")], [box(0, 0, 20, 20, "OP"), box(30, 0, 70, 20, "EVAL")])
-    assert (scores["precision"], scores["recall"], scores["removed_characters"]) == (1, pytest.approx(6 / 7), 6)
+    scores = score(
+        [box(0, 0, 70, 20, "POPEVAL")], [box(0, 0, 20, 20, "OP"), box(30, 0, 70, 20, "EVAL")]
+    )
+    assert (scores["precision"], scores["recall"], scores["removed_characters"]) == (
+        1,
+        pytest.approx(6 / 7),
+        6,
+    )
 
 
 def test_touching_is_enough() -> None:
@@ -199,7 +232,9 @@ def test_coordinates_are_cut() -> None:
 
 
 def test_case_counts() -> None:
-    assert score([box(0, 0, 10, 10, "Word")], [box(0, 0, 10, 10, "wORD")])["removed_characters"] == 0
+    assert (
+        score([box(0, 0, 10, 10, "Word")], [box(0, 0, 10, 10, "wORD")])["removed_characters"] == 0
+    )
 
 
 def test_a_word_with_one_candidate_comes_first() -> None:
@@ -209,7 +244,10 @@ def test_a_word_with_one_candidate_comes_first() -> None:
 
 
 def test_equal_candidates_are_taken_one_after_another() -> None:
-    words, halves = [box(0, 0, 20, 10, "abcd")], [box(0, 0, 10, 10, "abc"), box(10, 0, 20, 10, "abcd")]
+    words, halves = (
+        [box(0, 0, 20, 10, "abcd")],
+        [box(0, 0, 10, 10, "abc"), box(10, 0, 20, 10, "abcd")],
+    )
     found = evidence_of(batch_of([(words, halves)]))
     assert found.matches is not None
     assert found.matches.det.values["removed_characters"].tolist() == [3, 1]
@@ -234,7 +272,13 @@ def test_only_images_of_both_sides_are_compared() -> None:
 
 @pytest.mark.parametrize(
     ("gt", "det", "expected"),
-    [([], [], (1, 1)), ([], ["a"], (1, 0)), ([""], [], (1, 1)), (["a"], [], (0, 0)), (["a"], [""], (0, 0))],
+    [
+        ([], [], (1, 1)),
+        ([], ["a"], (1, 0)),
+        ([""], [], (1, 1)),
+        (["a"], [], (0, 0)),
+        (["a"], [""], (0, 0)),
+    ],
 )
 def test_images_without_text(gt: list[str], det: list[str], expected: tuple[float, float]) -> None:
     scores = score(*([box(0, 0, 10, 10, text) for text in side] for side in (gt, det)))
@@ -261,6 +305,9 @@ def test_the_point_in_a_box_is_that_in_its_hull(box: list[int]) -> None:
     x0, y0, x1, y1 = box
     as_box, as_polygon = (
         popeval._distance(popeval._hulls(one))
-        for one in (image_objects([box]), image_objects(polygons=[[[x0, y0], [x1, y0], [x1, y1], [x0, y1]]]))
+        for one in (
+            image_objects([box]),
+            image_objects(polygons=[[[x0, y0], [x1, y0], [x1, y1], [x0, y1]]]),
+        )
     )
     assert as_box.tolist() == as_polygon.tolist()

@@ -26,7 +26,9 @@ def ring(x: int, y: int, width: int, height: int, lean: int = 0) -> Ring:
     return [(x + lean, y), (x + lean + width, y), (x + width, y + height), (x, y + height)]
 
 
-def random_side(rng: random.Random, words: list[tuple[int, int, int, int]], is_gt: bool) -> list[Object]:
+def random_side(
+    rng: random.Random, words: list[tuple[int, int, int, int]], is_gt: bool
+) -> list[Object]:
     """Lines of words, moved a little, some twice; half of all words lean."""
     lines: list[Object] = []
     for start in range(0, len(words), 3):
@@ -42,7 +44,8 @@ def random_side(rng: random.Random, words: list[tuple[int, int, int, int]], is_g
 
 def random_scene(rng: random.Random) -> tuple[list[Object], list[Object]]:
     words = [
-        (40 * (k % 3) + rng.randint(0, 8), 14 * (k // 3), rng.randint(15, 40), rng.randint(8, 16)) for k in range(9)
+        (40 * (k % 3) + rng.randint(0, 8), 14 * (k // 3), rng.randint(15, 40), rng.randint(8, 16))
+        for k in range(9)
     ]
     return random_side(rng, words, True), random_side(rng, words, False)
 
@@ -62,7 +65,9 @@ def in_columns(side: list[Object]) -> Objects:
     )
 
 
-def evidence_of(scenes: list[tuple[list[Object], list[Object]]], with_matches: bool = False, **given: Any) -> Evidence:
+def evidence_of(
+    scenes: list[tuple[list[Object], list[Object]]], with_matches: bool = False, **given: Any
+) -> Evidence:
     gt, det = (concatenate([in_columns(scene[side]) for scene in scenes]) for side in (0, 1))
     batch = ImageBatch([f"{k}" for k in range(len(scenes))], np.zeros((len(scenes), 2)), gt, det)
     return evidence(batch, measure(batch), Parameters(**given), with_matches)
@@ -74,7 +79,10 @@ def test_agrees_with_the_definition(seed: int, united: bool, text: bool) -> None
     rng = random.Random(seed)
     scenes = [random_scene(rng) for _ in range(4)]
     if not united:
-        scenes = [tuple([([one], t, dont) for rings, t, dont in side for one in rings] for side in s) for s in scenes]  # type: ignore[misc]
+        scenes = [
+            tuple([([one], t, dont) for rings, t, dont in side for one in rings] for side in s)
+            for s in scenes
+        ]  # type: ignore[misc]
     found = evidence_of(scenes, objects="regions" if united else "each", text=text)
     for row, scene in zip(found.tally.rows(), scenes, strict=True):
         expected = plain_totals(*scene, text)
@@ -83,7 +91,9 @@ def test_agrees_with_the_definition(seed: int, united: bool, text: bool) -> None
 
 
 def test_words_of_a_region_are_one_object() -> None:
-    """Two words of a line, found as one piece: each alone is missed, the line is found with an IoU of 200 / 220."""
+    """Two words of a line, found as one piece: each alone is missed, the line
+    is found with an IoU of 200 / 220.
+    """
     gt = image_objects([[0, 0, 10, 10], [12, 0, 22, 10]], regions=[1, 1])
     det = image_objects([[0, 0, 22, 10]])
     for how, pq in (("each", 0.0), ("regions", 200 / 220)):
@@ -93,7 +103,9 @@ def test_words_of_a_region_are_one_object() -> None:
 
 
 def test_matches_of_members_are_those_of_their_regions() -> None:
-    """A line of two words found by a line of three; a missed line; a line in don't care; a false one."""
+    """A line of two words found by a line of three; a missed line; a line in
+    don't care; a false one.
+    """
     gt: list[Object] = [
         ([ring(0, 0, 10, 10), ring(12, 0, 10, 10)], "", False),
         ([ring(0, 50, 10, 10)], "", False),
@@ -136,7 +148,9 @@ def test_each_side_must_be_the_best_of_the_other() -> None:
     for boxes in ([[0, 0, 90, 20], [0, 0, 100, 20]], [[0, 0, 100, 20], [0, 0, 90, 20]]):
         accumulator = Accumulator("pq")
         accumulator.update(image_objects([[0, 0, 100, 20]]), image_objects(boxes))
-        assert accumulator.compute().scores == pytest.approx(PERFECT | {"precision": 0.5, "rq": 2 / 3, "pq": 2 / 3})
+        assert accumulator.compute().scores == pytest.approx(
+            PERFECT | {"precision": 0.5, "rq": 2 / 3, "pq": 2 / 3}
+        )
 
 
 @pytest.mark.parametrize(
@@ -148,7 +162,9 @@ def test_each_side_must_be_the_best_of_the_other() -> None:
     ],
 )
 @pytest.mark.parametrize("how", ["each", "regions"])
-def test_empty_cases(gt: list[list[int]], det: list[list[int]], expected: dict[str, float], how: str) -> None:
+def test_empty_cases(
+    gt: list[list[int]], det: list[list[int]], expected: dict[str, float], how: str
+) -> None:
     accumulator = Accumulator("pq", objects=how)
     accumulator.update(image_objects(gt or None), image_objects(det or None))
     assert accumulator.compute().scores == expected
@@ -170,5 +186,8 @@ def test_regions_of_label_pictures_are_refused() -> None:
     batch = ImageBatch(["i"], np.ones((1, 2)), one, one, runs, runs)
     with pytest.raises(InputError, match="objects=regions does not work on label pictures"):
         evidence(batch, measure(batch), Parameters(objects="regions"), False)
-    assert scores(evidence(batch, measure(batch), Parameters(), False).tally, Parameters())["recall"] == 0
+    assert (
+        scores(evidence(batch, measure(batch), Parameters(), False).tally, Parameters())["recall"]
+        == 0
+    )
     assert PROTOCOL.takes_masks

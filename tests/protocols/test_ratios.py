@@ -22,7 +22,9 @@ from evaltex_cli.records import Floats, Overlaps
 
 
 def one_pair(area: float, *, origin: float | None = 0.0) -> Overlaps:
-    """One pair of an object and a detection in a 10 x 10 box at x = y = origin; without boxes, as of masks, if None."""
+    """One pair of an object and a detection in a 10 x 10 box at x = y =
+    origin; without boxes, as of masks, if None.
+    """
     box = None if origin is None else np.array([[origin, origin, origin + 10, origin + 10]])
     index = np.zeros(1, np.int64)
     return Overlaps(index, index, np.array([area]), np.array([100.0]), np.array([100.0]), box, box)
@@ -44,16 +46,22 @@ def test_a_ratio_further_off_than_its_error_stays(value: float) -> None:
     assert settled_one(value, [0.4, 0.5, 0.8], one_pair(100 * value)) == value
 
 
-@pytest.mark.parametrize(("off", "is_settled"), [(2e-13, True), (-2e-13, True), (1e-11, False), (-1e-11, False)])
+@pytest.mark.parametrize(
+    ("off", "is_settled"), [(2e-13, True), (-2e-13, True), (1e-11, False), (-1e-11, False)]
+)
 def test_ratios_of_masks_have_the_error_of_the_arithmetic(off: float, is_settled: bool) -> None:
     value = 0.5 * (1 + off)
     assert settled_one(value, 0.5, one_pair(50.0, origin=None)) == (0.5 if is_settled else value)
-    assert settled_one(value / 50, 0.01, one_pair(1.0, origin=None)) == (0.01 if is_settled else value / 50)
+    assert settled_one(value / 50, 0.01, one_pair(1.0, origin=None)) == (
+        0.01 if is_settled else value / 50
+    )
 
 
 @pytest.mark.parametrize(("off", "is_settled"), [(1e-7, True), (1e-5, False)])
 def test_no_error_bridges_more_than_a_millionth(off: float, is_settled: bool) -> None:
-    """At 10 to the 10 a coordinate is known to some 4e-5, so the area to much more than a millionth of itself."""
+    """At 10 to the 10 a coordinate is known to some 4e-5, so the area to much
+    more than a millionth of itself.
+    """
     value = 0.5 + off
     assert settled_one(value, 0.5, one_pair(50.0, origin=1e10)) == (0.5 if is_settled else value)
 
@@ -89,7 +97,10 @@ def test_quotients_of_nothing_are_0_and_shares_at_most_1() -> None:
 
 def test_logarithms_are_those_of_decimal_arithmetic() -> None:
     logarithms: Floats = natural_log(np.array([[1, 2], [10, 2]]))
-    assert logarithms.tolist() == [[0.0, 0.6931471805599453], [2.302585092994046, 0.6931471805599453]]
+    assert logarithms.tolist() == [
+        [0.0, 0.6931471805599453],
+        [2.302585092994046, 0.6931471805599453],
+    ]
 
 
 def test_harmonic_means() -> None:
@@ -98,7 +109,9 @@ def test_harmonic_means() -> None:
 
 
 @pytest.mark.parametrize(("detections", "precision", "hmean"), [(0, 1.0, 1.0), (2, 0.0, 0.0)])
-def test_an_image_without_objects_is_scored_as_the_scripts_do(detections: int, precision: float, hmean: float) -> None:
+def test_an_image_without_objects_is_scored_as_the_scripts_do(
+    detections: int, precision: float, hmean: float
+) -> None:
     def scores(tally: object, parameters: object) -> dict[str, float]:
         return {"recall": 0.25, "precision": 0.25, "siou_hmean": 0.25}
 

@@ -1,4 +1,6 @@
-"""The reference itself against cases worked out by hand: each docstring draws the case and does the sum."""
+"""The reference itself against cases worked out by hand: each docstring draws
+the case and does the sum.
+"""
 
 import math
 from typing import Any
@@ -14,7 +16,9 @@ SPLIT_IN_TWO = 0.6 / (1 + math.log(2) ** 2) + 0.4  # 0.805281...
 
 
 def gt(*objects: str, name: str = "img_1") -> str:
-    """A ground truth of one image; an object is 'x,y,w,h' (region 1) or 'region:x,y,w,h', with '!' first a reject."""
+    """A ground truth of one image; an object is 'x,y,w,h' (region 1) or
+    'region:x,y,w,h', with '!' first a reject.
+    """
     lines = []
     for i, text in enumerate(objects, start=1):
         region, _, numbers = text.lstrip("!").rpartition(":")
@@ -23,7 +27,9 @@ def gt(*objects: str, name: str = "img_1") -> str:
 
 
 def det(*objects: str, name: str = "img_1") -> str:
-    return "\n".join([name, *(f'{j},"",{numbers}' for j, numbers in enumerate(objects, start=1)), ""])
+    return "\n".join(
+        [name, *(f'{j},"",{numbers}' for j, numbers in enumerate(objects, start=1)), ""]
+    )
 
 
 def objects_of(result: dict[str, Any], name: str = "img_1") -> dict[str, dict[str, Any]]:
@@ -33,21 +39,25 @@ def objects_of(result: dict[str, Any], name: str = "img_1") -> dict[str, dict[st
 def local(result: dict[str, Any], i: int) -> tuple[str, float, float]:
     """Match, coverage without split, accuracy of an object."""
     o = objects_of(result)[str(i)]
-    return o["match"], pytest.approx(o["coverage_no_split"], abs=1e-12), pytest.approx(o["accuracy"], abs=1e-12)
+    return (
+        o["match"],
+        pytest.approx(o["coverage_no_split"], abs=1e-12),
+        pytest.approx(o["accuracy"], abs=1e-12),
+    )
 
 
 def det_matches(result: dict[str, Any]) -> dict[str, tuple[str, list[str]]]:
     return {d["id"]: (d["match"], d["objects"]) for d in result["images"]["img_1"]["detections"]}
 
 
-# Margin --------------------------------------------------------------------------------------------------------------
+# Margin -------------------------------------------------------------------------------------------
 
 
 def test_one_to_one_with_margin():
     """A box 100 wide, 20 high, and a detection of its left half that sticks out.
 
-    me = 0.1 · 2000 / 100 = 2, so Gr = [2, 98] × [2, 18], Ge = [-2, 102] × [-2, 22]; D = [-4, 50] × [-2, 22].
-    Coverage = 48 · 16 / (96 · 16) = 1/2; accuracy = 52 · 24 / (54 · 24) = 52/54.
+    me = 0.1 · 2000 / 100 = 2, so Gr = [2, 98] × [2, 18], Ge = [-2, 102] × [-2, 22]; D = [-4, 50] ×
+    [-2, 22]. Coverage = 48 · 16 / (96 · 16) = 1/2; accuracy = 52 · 24 / (54 · 24) = 52/54.
     """
     result = evaluate(gt("0,0,100,20"), det("-4,-2,54,24"), {"det_border": 0.1})
     assert local(result, 1) == ("one-to-one", 1 / 2, 52 / 54)
@@ -62,12 +72,12 @@ def test_margin_follows_the_shorter_side():
 def test_example_of_the_tool_page():
     """Three of the page's nine words; default border 0.01.
 
-    2 "kills": G = 275,264,390,186, D = 272,264,392,186, me = 1.86: Gr is inside D; Ge starts at 273.14, D at 272:
-    accuracy (664 - 273.14) / 392.
-    1 "Tiredness": G = 38,43,882,172, D = 34,40,886,175, me = 1.72: Gr inside; Ge starts at (36.28, 41.28):
-    accuracy (920 - 36.28)(215 - 41.28) / (886 · 175).
-    8 "your": G = 166,1095,302,136, D = 168,1082,300,148, me = 1.36: Gr = [167.36, 466.64] × [1096.36, 1229.64] and D
-    starts at x = 168: coverage (466.64 - 168) / 299.28; Ge starts at y = 1093.64: accuracy (1230 - 1093.64) / 148.
+    2 "kills": G = 275,264,390,186, D = 272,264,392,186, me = 1.86: Gr is inside D; Ge starts at
+    273.14, D at 272: accuracy (664 - 273.14) / 392. 1 "Tiredness": G = 38,43,882,172, D =
+    34,40,886,175, me = 1.72: Gr inside; Ge starts at (36.28, 41.28): accuracy (920 - 36.28)(215 -
+    41.28) / (886 · 175). 8 "your": G = 166,1095,302,136, D = 168,1082,300,148, me = 1.36: Gr =
+    [167.36, 466.64] × [1096.36, 1229.64] and D starts at x = 168: coverage (466.64 - 168) / 299.28;
+    Ge starts at y = 1093.64: accuracy (1230 - 1093.64) / 148.
     """
     result = evaluate(
         gt("38,43,882,172", "2:275,264,390,186", "5:166,1095,302,136"),
@@ -76,10 +86,12 @@ def test_example_of_the_tool_page():
     assert local(result, 1) == ("one-to-one", 1, (920 - 36.28) * (215 - 41.28) / (886 * 175))
     assert local(result, 2) == ("one-to-one", 1, (664 - 273.14) / 392)
     assert local(result, 3) == ("one-to-one", (466.64 - 168) / 299.28, (1230 - 1093.64) / 148)
-    assert det_matches(result) == {j: ("one-to-one", [i]) for j, i in (("1", "2"), ("2", "1"), ("3", "3"))}
+    assert det_matches(result) == {
+        j: ("one-to-one", [i]) for j, i in (("1", "2"), ("2", "1"), ("3", "3"))
+    }
 
 
-# Splits --------------------------------------------------------------------------------------------------------------
+# Splits -------------------------------------------------------------------------------------------
 
 
 def test_split_in_two():
@@ -102,26 +114,36 @@ def test_split_in_two():
 
 
 def test_overlapping_pieces_count_once():
-    """D1 = [0, 60], D2 = [40, 110] on a word of 100 × 20: union 110, of which 100 on the word: coverage 1,
-    accuracy 100/110.
+    """D1 = [0, 60], D2 = [40, 110] on a word of 100 × 20: union 110, of which 100 on the word:
+    coverage 1, accuracy 100/110.
     """
     result = evaluate(gt("0,0,100,20"), det("0,0,60,20", "40,0,70,20"), PLAIN)
     assert local(result, 1) == ("one-to-many", 1, 100 / 110)
 
 
 def test_split_parameter_and_function():
-    """split=false leaves coverage unpenalised but still reports Split; `paper` is 1 / (1 + ln 2)."""
+    """split=false leaves coverage unpenalised but still reports Split;
+    `paper` is 1 / (1 + ln 2).
+    """
     texts = gt("0,0,100,20"), det("0,0,50,20", "50,0,50,20")
     off = evaluate(*texts, {**PLAIN, "split": False})["scores"]
-    assert (off["recall"], off["recall_no_split"], off["split"]) == (1, 1, pytest.approx(SPLIT_IN_TWO))
+    assert (off["recall"], off["recall_no_split"], off["split"]) == (
+        1,
+        1,
+        pytest.approx(SPLIT_IN_TWO),
+    )
     paper = evaluate(*texts, {**PLAIN, "split_function": "paper"})["scores"]
     assert paper["recall"] == pytest.approx(1 / (1 + math.log(2)))
-    assert [split_value(s, "tool") for s in (0, 1)] == [split_value(s, "paper") for s in (0, 1)] == [0, 1]
+    assert (
+        [split_value(s, "tool") for s in (0, 1)]
+        == [split_value(s, "paper") for s in (0, 1)]
+        == [0, 1]
+    )
     with pytest.raises(KeyError):
         split_value(2, "other")
 
 
-# Merges --------------------------------------------------------------------------------------------------------------
+# Merges -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -136,10 +158,12 @@ def test_split_parameter_and_function():
 def test_merge_of_two_words(parameters: dict[str, Any], regions: str, accuracy: float):
     """[ word 40 ]..20..[ word 40 ], 10 high, under one detection of 100 × 10.
 
-    One region: the box around both, all of D, is text: 1. Two regions or none: 80 of 100. With border 0.1, me = 1
-    and the words reach 1 into the gap: 41 + 41 of 100.
+    One region: the box around both, all of D, is text: 1. Two regions or none: 80 of 100. With
+    border 0.1, me = 1 and the words reach 1 into the gap: 41 + 41 of 100.
     """
-    result = evaluate(gt(f"{regions[0]}:0,0,40,10", f"{regions[1]}:60,0,40,10"), det("0,0,100,10"), parameters)
+    result = evaluate(
+        gt(f"{regions[0]}:0,0,40,10", f"{regions[1]}:60,0,40,10"), det("0,0,100,10"), parameters
+    )
     assert [local(result, i) for i in (1, 2)] == [("many-to-one", 1, accuracy)] * 2
     assert det_matches(result) == {"1": ("many-to-one", ["1", "2"])}
     assert result["scores"]["precision"] == pytest.approx(accuracy)
@@ -147,7 +171,9 @@ def test_merge_of_two_words(parameters: dict[str, Any], regions: str, accuracy: 
 
 
 def test_region_is_made_of_all_its_words():
-    """Words at [0, 40], [60, 100] and, not detected, [150, 190]; D = [0, 130]: the region [0, 190] holds all of D."""
+    """Words at [0, 40], [60, 100] and, not detected, [150, 190]; D = [0,
+    130]: the region [0, 190] holds all of D.
+    """
     texts = gt("0,0,40,10", "60,0,40,10", "150,0,40,10"), det("0,0,130,10")
     assert local(evaluate(*texts, {"det_border": 0}), 1) == ("many-to-one", 1, 1)
     assert local(evaluate(*texts, PLAIN), 1) == ("many-to-one", 1, 80 / 130)
@@ -155,13 +181,16 @@ def test_region_is_made_of_all_its_words():
 
 
 def test_region_does_not_help_a_single_word():
-    """Words at [0, 40] and [60, 100] of one region; D = [0, 60] keeps only the first: Eq. 9, 40 of 60."""
+    """Words at [0, 40] and [60, 100] of one region; D = [0, 60] keeps only
+    the first: Eq. 9, 40 of 60.
+    """
     result = evaluate(gt("0,0,40,10", "60,0,40,10"), det("0,0,60,10"), {"det_border": 0})
     assert local(result, 1) == ("one-to-one", 1, 40 / 60)
 
 
 def test_many_to_many():
-    """HEALTHY = [0, 40], COLCHESTER = [50, 110], 10 high; D1 = [0, 70], D2 = [80, 110] (the paper's Fig. 9).
+    """HEALTHY = [0, 40], COLCHESTER = [50, 110], 10 high; D1 = [0, 70], D2 = [80, 110] (the paper's
+    Fig. 9).
 
     HEALTHY: s = 1, m = 2: coverage 1, accuracy (40 + 20) / 70.
     COLCHESTER: s = 2: coverage (20 + 30) / 60, accuracy 50 / (70 + 30).
@@ -174,11 +203,13 @@ def test_many_to_many():
     assert result["scores"]["precision"] == pytest.approx((60 / 70 + 0.5) / 2)
 
 
-# Rejected objects ----------------------------------------------------------------------------------------------------
+# Rejected objects ---------------------------------------------------------------------------------
 
 
 def test_rejected_object_is_text_but_not_counted():
-    """[ word 40 ]..20..[ rejected 40 ] under D = [0, 100]: N_G = tp = 1, accuracy (40 + 40) / 100 without regions."""
+    """[ word 40 ]..20..[ rejected 40 ] under D = [0, 100]: N_G = tp = 1,
+    accuracy (40 + 40) / 100 without regions.
+    """
     result = evaluate(gt("0,0,40,10", "!60,0,40,10"), det("0,0,100,10"), PLAIN)
     assert local(result, 1) == ("many-to-one", 1, 0.8)
     assert objects_of(result)["2"] == {
@@ -190,21 +221,28 @@ def test_rejected_object_is_text_but_not_counted():
 
 def test_detection_of_rejected_objects_only_is_ignored():
     """D1 on the word, D2 on the rejected one, D3 on nothing: precision = 1 / (1 + 1)."""
-    result = evaluate(gt("0,0,40,10", "!60,0,40,10"), det("0,0,40,10", "60,0,40,10", "0,90,9,9"), PLAIN)
+    result = evaluate(
+        gt("0,0,40,10", "!60,0,40,10"), det("0,0,40,10", "60,0,40,10", "0,90,9,9"), PLAIN
+    )
     matches = det_matches(result)
-    assert matches == {"1": ("one-to-one", ["1"]), "2": ("ignored", ["2"]), "3": ("false-positive", [])}
+    assert matches == {
+        "1": ("one-to-one", ["1"]),
+        "2": ("ignored", ["2"]),
+        "3": ("false-positive", []),
+    }
     assert (result["scores"]["recall"], result["scores"]["precision"]) == (1, 0.5)
 
 
-# Filter --------------------------------------------------------------------------------------------------------------
+# Filter -------------------------------------------------------------------------------------------
 
 
 def test_nested_words():
-    """JAVA = [0, 100] × [0, 50] holds "graphic" = [10, 40] × [10, 20] and part of "2" = [80, 120] × [40, 60].
+    """JAVA = [0, 100] × [0, 50] holds "graphic" = [10, 40] × [10, 20] and part of "2" = [80, 120] ×
+    [40, 60].
 
-    D1 = [0, 120] × [0, 60], IoU 5000, 800, 300 of 7200. JAVA is kept; "2": 800 - 200 = 600 > 80, kept;
-    "graphic": 300 - 300 = 0 ≤ 30, JAVA stands in for it.
-    D2 = "graphic": IoU 1, kept; JAVA: 300 - 300 = 0 ≤ 500, dropped.
+    D1 = [0, 120] × [0, 60], IoU 5000, 800, 300 of 7200. JAVA is kept; "2": 800 - 200 = 600 > 80,
+    kept; "graphic": 300 - 300 = 0 ≤ 30, JAVA stands in for it. D2 = "graphic": IoU 1, kept; JAVA:
+    300 - 300 = 0 ≤ 500, dropped.
     """
     words = gt("0,0,100,50", "10,10,30,10", "80,40,40,20")
     alone = evaluate(words, det("0,0,120,60"), PLAIN)
@@ -216,14 +254,18 @@ def test_nested_words():
 
 
 def test_any_kept_object_stands_in():
-    """A = [0, 100], B = [100, 180], 50 high, C = 30 × 10 in B, D over all: C is dropped for B, the second kept."""
+    """A = [0, 100], B = [100, 180], 50 high, C = 30 × 10 in B, D over all: C
+    is dropped for B, the second kept.
+    """
     result = evaluate(gt("110,10,30,10", "0,0,100,50", "100,0,80,50"), det("0,0,180,50"), PLAIN)
     assert det_matches(result) == {"1": ("many-to-one", ["2", "3"])}
 
 
 @pytest.mark.parametrize(("width", "kept"), [(110, ["1"]), (110.01, ["1", "2"])])
 def test_neighbour_touched_by_a_tenth_or_less_is_dropped(width: float, kept: list[str]):
-    """Words [0, 100] and [100, 200]; D = [0, width] holds 10 of 100 of the second (≤ t, exactly) or a bit more."""
+    """Words [0, 100] and [100, 200]; D = [0, width] holds 10 of 100 of the
+    second (≤ t, exactly) or a bit more.
+    """
     result = evaluate(gt("0,0,100,20", "100,0,100,20"), det(f"0,0,{width},20"), PLAIN)
     assert det_matches(result)["1"][1] == kept
 
@@ -240,16 +282,20 @@ def test_equal_iou_keeps_the_first_object():
     assert [o["match"] for o in objects_of(result).values()] == ["one-to-one", "missed"]
 
 
-# Counts, histograms, EMD ---------------------------------------------------------------------------------------------
+# Counts, histograms, EMD --------------------------------------------------------------------------
 
 
 def test_false_positive_and_missed():
-    """One word found exactly, one missed, one detection on nothing: all of recall and precision 1/2, quality 1."""
+    """One word found exactly, one missed, one detection on nothing: all of
+    recall and precision 1/2, quality 1.
+    """
     result = evaluate(gt("0,0,40,10", "60,0,40,10"), det("0,0,40,10", "0,90,9,9"))
     scores = result["scores"]
     names = ("recall", "precision", "fscore", "split", "quantity_recall", "quantity_precision")
     assert [scores[name] for name in names] == [0.5] * 6
-    assert [scores[name] for name in ("quality_recall", "quality_precision", "quality_recall_no_split")] == [1] * 3
+    assert [
+        scores[name] for name in ("quality_recall", "quality_precision", "quality_recall_no_split")
+    ] == [1] * 3
     assert scores["coverage_histogram"] == scores["accuracy_histogram"] == [0.5, *[0] * 8, 0.5]
     assert objects_of(result)["2"]["accuracy"] is None
 
@@ -266,7 +312,9 @@ def test_touching_boxes_share_nothing():
     assert det_matches(result) == {"1": ("false-positive", [])}
 
 
-@pytest.mark.parametrize(("bins", "recall", "precision"), [(0, 0.26, 1.0), (100, 0.26, 1.0), (4, 0.5, 1.0)])
+@pytest.mark.parametrize(
+    ("bins", "recall", "precision"), [(0, 0.26, 1.0), (100, 0.26, 1.0), (4, 0.5, 1.0)]
+)
 def test_emd(bins: int, recall: float, precision: float):
     """Coverages 1/2 and 0 (missed), one accuracy of 1.
 
@@ -275,27 +323,39 @@ def test_emd(bins: int, recall: float, precision: float):
     """
     texts = gt("0,0,40,10", "60,0,40,10"), det("0,0,20,10")
     scores = evaluate(*texts, {**PLAIN, "hist_bin_nb": bins})["scores"]
-    assert (scores["emd_recall"], scores["emd_precision"]) == (pytest.approx(recall), pytest.approx(precision))
+    assert (scores["emd_recall"], scores["emd_precision"]) == (
+        pytest.approx(recall),
+        pytest.approx(precision),
+    )
     assert scores["emd_fscore"] == pytest.approx(2 * recall * precision / (recall + precision))
     assert len(scores["coverage_histogram"]) == (bins or 10)
 
 
 def test_emd_recall_with_and_without_split():
-    """A word in two exact halves: 0.805281 falls in bin 80, 19 from the last; unpenalised 1 in the last."""
+    """A word in two exact halves: 0.805281 falls in bin 80, 19 from the last;
+    unpenalised 1 in the last.
+    """
     scores = evaluate(gt("0,0,100,20"), det("0,0,50,20", "50,0,50,20"), PLAIN)["scores"]
     assert (scores["emd_recall"], scores["emd_recall_no_split"]) == (pytest.approx(0.81), 1)
-    assert (scores["emd_fscore"], scores["emd_fscore_no_split"]) == (pytest.approx(2 * 0.81 / 1.81), 1)
+    assert (scores["emd_fscore"], scores["emd_fscore_no_split"]) == (
+        pytest.approx(2 * 0.81 / 1.81),
+        1,
+    )
 
 
 def test_bins_hold_their_lower_edge():
-    """k/n falls in bin k although k/n · n may round below k in floating point; 1 falls in the last bin."""
+    """k/n falls in bin k although k/n · n may round below k in floating
+    point; 1 falls in the last bin.
+    """
     for n in (4, 10, 100):
         for k in range(n + 1):
             assert histogram([k / n], n).index(1) == min(k, n - 1)
 
 
 def test_images_are_pooled():
-    """Image 1: one word of one found; image 2: none of three, and one false positive. Recall 1/4, precision 1/2."""
+    """Image 1: one word of one found; image 2: none of three, and one false
+    positive. Recall 1/4, precision 1/2.
+    """
     words = gt("0,0,40,10") + gt("0,0,9,9", "20,0,9,9", "40,0,9,9", name="b")
     result = evaluate(words, det("99,99,9,9", name="b") + det("0,0,40,10"))
     assert (result["scores"]["recall"], result["scores"]["precision"]) == (0.25, 0.5)
@@ -303,7 +363,14 @@ def test_images_are_pooled():
 
 
 @pytest.mark.parametrize(
-    "texts", [(gt(), det()), (gt(), ""), (gt("0,0,9,9"), ""), (gt(), det("0,0,9,9")), (gt("!0,0,9,9"), det("0,0,9,9"))]
+    "texts",
+    [
+        (gt(), det()),
+        (gt(), ""),
+        (gt("0,0,9,9"), ""),
+        (gt(), det("0,0,9,9")),
+        (gt("!0,0,9,9"), det("0,0,9,9")),
+    ],
 )
 def test_empty_sets_score_zero(texts: tuple[str, str]):
     scores = evaluate(*texts)["scores"]
@@ -313,18 +380,19 @@ def test_empty_sets_score_zero(texts: tuple[str, str]):
     assert scores["emd_recall"] == pytest.approx(0 if rejected_or_none else 0.01)
 
 
-# The sample results of the tool's page -------------------------------------------------------------------------------
+# The sample results of the tool's page ------------------------------------------------------------
 
 
 def test_local_sample_of_the_tool_page():
-    """A picture with the sample's counts: 43 objects, one of them rejected, 19 detections, one false; 18 found.
+    """A picture with the sample's counts: 43 objects, one of them rejected, 19 detections, one
+    false; 18 found.
 
-    Coverages: 16 times 1, one of 0.8, one of 0.625, 24 missed. In 100 bins (b + 1) / 100 each:
-    16 + 0.81 + 0.63 + 24 · 0.01 = 17.68, and 17.68 / 42 = 0.420952.
-    Accuracies: bins 99, 99, 95, 96, 99, 96 (the six printed), 5 × 97, 7 × 96, and 0 for the false one:
-    (100 + 100 + 96 + 97 + 100 + 97 + 5 · 98 + 7 · 97 + 1) / 100 = 17.6, and 17.6 / 19 = 0.926316.
-    A detection is 1000 wide and 10 high; of accuracy a and coverage c, the word ends 1000a into it, and starts
-    so far before it that 1000a is c of it. The sample's swapped pair is right here: quantity recall 18/42.
+    Coverages: 16 times 1, one of 0.8, one of 0.625, 24 missed. In 100 bins (b + 1) / 100 each: 16 +
+    0.81 + 0.63 + 24 · 0.01 = 17.68, and 17.68 / 42 = 0.420952. Accuracies: bins 99, 99, 95, 96, 99,
+    96 (the six printed), 5 × 97, 7 × 96, and 0 for the false one: (100 + 100 + 96 + 97 + 100 + 97 +
+    5 · 98 + 7 · 97 + 1) / 100 = 17.6, and 17.6 / 19 = 0.926316. A detection is 1000 wide and 10
+    high; of accuracy a and coverage c, the word ends 1000a into it, and starts so far before it
+    that 1000a is c of it. The sample's swapped pair is right here: quantity recall 18/42.
     """
     accuracies = [0.995, 0.995, 0.955, 0.965, 0.995, 0.965] + [0.975] * 5 + [0.965] * 7
     coverages = [0.8] + [1.0] * 5 + [0.625] + [1.0] * 11
@@ -347,16 +415,21 @@ def test_local_sample_of_the_tool_page():
 
 
 def test_global_sample_of_the_tool_page():
-    """What the page's dataset sample fixes: tp = 4678, fp = 1890, so 6568 entries and N_G = 4678/0.792747 = 5901.
+    """What the page's dataset sample fixes: tp = 4678, fp = 1890, so 6568 entries and N_G =
+    4678/0.792747 = 5901.
 
-    Of the 6410 objects 509 are then rejected. Recall = quantity · quality; the F-scores are harmonic means; the EMD
-    score is at least the mean and at most 1/n more: for the precision 0.696302 - 0.692591 = 0.0037 of at most
-    0.01; for the recall only with 6410 in place of 5901: 0.702796 - 0.759731 · 5901/6410 = 0.0034.
+    Of the 6410 objects 509 are then rejected. Recall = quantity · quality; the F-scores are
+    harmonic means; the EMD score is at least the mean and at most 1/n more: for the precision
+    0.696302 - 0.692591 = 0.0037 of at most 0.01; for the recall only with 6410 in place of 5901:
+    0.702796 - 0.759731 · 5901/6410 = 0.0034.
     """
     tp, fp, n = 4678, 1890, 5901
     assert (f"{tp / n:.6g}", f"{tp / (tp + fp):.6g}") == ("0.792747", "0.712241")
     recall, precision = 0.792747 * 0.958352, 0.712241 * 0.972411
-    assert (recall, precision) == (pytest.approx(0.759731, abs=1e-6), pytest.approx(0.692591, abs=1e-6))
+    assert (recall, precision) == (
+        pytest.approx(0.759731, abs=1e-6),
+        pytest.approx(0.692591, abs=1e-6),
+    )
     assert reference_evaltex.harmonic_mean(0.759731, 0.692591) == pytest.approx(0.724609, abs=1e-6)
     assert reference_evaltex.harmonic_mean(0.702796, 0.696302) == pytest.approx(0.699534, abs=1e-6)
     assert 0 <= 0.696302 - 0.692591 <= 0.01
@@ -365,20 +438,23 @@ def test_global_sample_of_the_tool_page():
 
 @pytest.mark.parametrize("bins", [1, 7, 10, 100])
 def test_emd_score_is_the_mean_rounded_up_to_bins(bins: int):
-    """Each value v < 1 counts (floor(nv) + 1) / n, which is more than v and at most 1/n more; 1 counts 1."""
+    """Each value v < 1 counts (floor(nv) + 1) / n, which is more than v and
+    at most 1/n more; 1 counts 1.
+    """
     values = np.random.default_rng(bins).random(50).tolist()
     assert 0 <= emd_score(values, bins) - sum(values) / 50 <= 1 / bins
     assert emd_score([1.0], bins) == 1
     assert emd_score([0.0], bins) == pytest.approx(1 / bins)
 
 
-# Polygons ------------------------------------------------------------------------------------------------------------
+# Polygons -----------------------------------------------------------------------------------------
 
 
 def test_diamond_with_margin():
     """|x - 10| + |y - 10| ≤ 10 and D = [0, 20] × [0, 10], its upper half.
 
-    Area 200, extent 20, me = 0.1 · 200 / 20 = 1. Gr is a smaller diamond, half of it in D: 1/2. Ge is
+    Area 200, extent 20, me = 0.1 · 200 / 20 = 1. Gr is a smaller diamond, half of it in D: 1/2. Ge
+    is
     |x - 10| + |y - 10| ≤ r = 10 + √2 (mitred corners); its upper half, r², loses 2 above D and 1 on each side of it:
     accuracy (r² - 4) / 200.
     """
@@ -387,27 +463,39 @@ def test_diamond_with_margin():
 
 
 def test_empty_inner_offset_leaves_the_object():
-    """A T of a bar [0, 100] × [0, 1] and a stem [59, 60] × [1, 60]: area 159, extent 100, me = 0.49 · 1.59 = 0.78.
+    """A T of a bar [0, 100] × [0, 1] and a stem [59, 60] × [1, 60]: area 159, extent 100, me = 0.49
+    · 1.59 = 0.78.
 
-    Nothing is 0.78 from the outline of strokes 1 wide: Gr = G, of which D, half the bar, holds 50 of 159.
+    Nothing is 0.78 from the outline of strokes 1 wide: Gr = G, of which D, half the bar, holds 50
+    of 159.
     """
-    result = evaluate(gt("0,0,100,0,100,1,60,1,60,60,59,60,59,1,0,1"), det("0,0,50,1"), {"det_border": 0.49})
+    result = evaluate(
+        gt("0,0,100,0,100,1,60,1,60,60,59,60,59,1,0,1"), det("0,0,50,1"), {"det_border": 0.49}
+    )
     assert local(result, 1) == ("one-to-one", 50 / 159, 1)
 
 
 def test_polygons_turn_regions_off():
-    """The merge of two words of one region, the second word written as four vertices: 80 of 100, not 1."""
+    """The merge of two words of one region, the second word written as four
+    vertices: 80 of 100, not 1.
+    """
     words = gt("0,0,40,10", "60,0,100,0,100,10,60,10")
-    assert local(evaluate(words, det("0,0,100,10"), {"det_border": 0}), 1) == ("many-to-one", 1, 0.8)
+    assert local(evaluate(words, det("0,0,100,10"), {"det_border": 0}), 1) == (
+        "many-to-one",
+        1,
+        0.8,
+    )
     boxes = gt("0,0,40,10", "60,0,40,10")
     polygon = det("0,0,100,0,100,10,0,10")
     assert local(evaluate(boxes, polygon, {"det_border": 0}), 1) == ("many-to-one", 1, 1)
 
 
-# Masks ---------------------------------------------------------------------------------------------------------------
+# Masks --------------------------------------------------------------------------------------------
 
 
-def picture(*boxes: tuple[int, int, int, int, int], size: tuple[int, int] = (20, 30)) -> dict[str, np.ndarray]:
+def picture(
+    *boxes: tuple[int, int, int, int, int], size: tuple[int, int] = (20, 30)
+) -> dict[str, np.ndarray]:
     """A label picture of boxes (id, x, y, width, height)."""
     labels = np.zeros(size, np.uint8)
     for i, x, y, width, height in boxes:
@@ -418,16 +506,23 @@ def picture(*boxes: tuple[int, int, int, int, int], size: tuple[int, int] = (20,
 def mask_texts(gt_ids: str, det_ids: str) -> tuple[str, str]:
     """Texts with objects of the given one-digit IDs; their boxes do not matter."""
     objects = [f'{i},{i},"",f,0,0,1,1' for i in gt_ids]
-    return "\n".join(["img_1", "20,30", *objects]), "\n".join(["img_1", *(f'{i},"",0,0,1,1' for i in det_ids)])
+    return "\n".join(["img_1", "20,30", *objects]), "\n".join(
+        ["img_1", *(f'{i},"",0,0,1,1' for i in det_ids)]
+    )
 
 
 def test_mask_with_margin():
     """G = 10 × 6 pixels at (10, 8), D its left 5 columns and 4 more to the left.
 
-    me = 0.25 · 60 / 10 = 1.5, r = floor(2.0) = 2: Gr = 6 × 2 from x = 12, of which D (to x = 14) has 3 columns: 1/2.
-    Ge starts at x = 8, D at 6: 7 of D's 9 columns.
+    me = 0.25 · 60 / 10 = 1.5, r = floor(2.0) = 2: Gr = 6 × 2 from x = 12, of which D (to x = 14)
+    has 3 columns: 1/2. Ge starts at x = 8, D at 6: 7 of D's 9 columns.
     """
-    result = evaluate(*mask_texts("7", "9"), {"det_border": 0.25}, picture((7, 10, 8, 10, 6)), picture((9, 6, 8, 9, 6)))
+    result = evaluate(
+        *mask_texts("7", "9"),
+        {"det_border": 0.25},
+        picture((7, 10, 8, 10, 6)),
+        picture((9, 6, 8, 9, 6)),
+    )
     assert objects_of(result)["7"] == {
         "id": "7", "match": "one-to-one", "detections": ["9"], "coverage": pytest.approx(1 / 2),
         "coverage_no_split": pytest.approx(1 / 2), "accuracy": pytest.approx(7 / 9), "split": 1,
@@ -435,15 +530,29 @@ def test_mask_with_margin():
 
 
 def test_mask_is_eroded_at_the_border_of_the_picture():
-    """The same object in the corner, D its first two columns: Gr starts at x = 2, so nothing of it is found."""
-    result = evaluate(*mask_texts("7", "9"), {"det_border": 0.25}, picture((7, 0, 0, 10, 6)), picture((9, 0, 0, 2, 6)))
+    """The same object in the corner, D its first two columns: Gr starts at x
+    = 2, so nothing of it is found.
+    """
+    result = evaluate(
+        *mask_texts("7", "9"),
+        {"det_border": 0.25},
+        picture((7, 0, 0, 10, 6)),
+        picture((9, 0, 0, 2, 6)),
+    )
     assert objects_of(result)["7"]["coverage"] == 0
     assert objects_of(result)["7"]["match"] == "one-to-one"
 
 
 def test_mask_that_erosion_removes_stays():
-    """4 × 4 pixels, me = 0.49 · 4 = 1.96, r = 2 leaves none: Gr = G, of which D has 3 columns of 4."""
-    result = evaluate(*mask_texts("7", "9"), {"det_border": 0.49}, picture((7, 5, 5, 4, 4)), picture((9, 5, 5, 3, 4)))
+    """4 × 4 pixels, me = 0.49 · 4 = 1.96, r = 2 leaves none: Gr = G, of which
+    D has 3 columns of 4.
+    """
+    result = evaluate(
+        *mask_texts("7", "9"),
+        {"det_border": 0.49},
+        picture((7, 5, 5, 4, 4)),
+        picture((9, 5, 5, 3, 4)),
+    )
     assert objects_of(result)["7"]["coverage"] == 0.75
 
 
@@ -459,16 +568,22 @@ def test_masks_of_boxes_score_as_the_boxes():
 def test_label_pictures_must_fit_the_texts():
     """An ID without pixels, a label without line, another size."""
     texts, good = mask_texts("7", "9"), picture((9, 1, 1, 2, 2))
-    for bad in (picture(), picture((7, 0, 0, 2, 2), (8, 5, 5, 2, 2)), picture((7, 0, 0, 2, 2), size=(20, 31))):
+    for bad in (
+        picture(),
+        picture((7, 0, 0, 2, 2), (8, 5, 5, 2, 2)),
+        picture((7, 0, 0, 2, 2), size=(20, 31)),
+    ):
         with pytest.raises(ValueError, match="label"):
             evaluate(*texts, None, bad, good)
 
 
-# Input ---------------------------------------------------------------------------------------------------------------
+# Input --------------------------------------------------------------------------------------------
 
 
 def test_transcriptions_with_commas_and_quotes():
-    """BOM, CRLF, blank lines, commas and quotes in the transcription, decimals, spaces, images in another order."""
+    """BOM, CRLF, blank lines, commas and quotes in the transcription,
+    decimals, spaces, images in another order.
+    """
     gt_text = (
         "\ufeffb.png\r\n\r\n40, 50\r\n\r\n"
         '1,1,"a",f,1,2,3,4",t,0,0,5,5\r\n2,1,"say "hi", now", f , 10,0, 5.5 ,5\r\n'
@@ -500,20 +615,24 @@ def test_faults(gt_text: str, det_text: str, parameters: dict[str, Any]):
         evaluate(gt_text, det_text, parameters)
 
 
-# Random scenes -------------------------------------------------------------------------------------------------------
+# Random scenes ------------------------------------------------------------------------------------
 
 SEEDS = range(30)
 
 
 def in_range(scores: dict[str, Any]) -> bool:
-    values = [v for value in scores.values() for v in (value if isinstance(value, list) else [value])]
+    values = [
+        v for value in scores.values() for v in (value if isinstance(value, list) else [value])
+    ]
     return all(-1e-9 <= value <= 1 + 1e-9 for value in values)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("polygons", [False, True])
 def test_scenes_hold_every_case(polygons: bool):
-    """Every match of objects and detections occurs, scores stay in range, and the seed decides the texts."""
+    """Every match of objects and detections occurs, scores stay in range, and
+    the seed decides the texts.
+    """
     gt_matches, det_matches = set(), set()
     for seed in SEEDS:
         texts = random_scene(seed, polygons=polygons)
@@ -541,9 +660,13 @@ def test_exact_rectangles_agree_with_shapely(seed: int, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_masks_are_well_formed(seed: int):
-    """Every ID of the texts has pixels and every label a line (`evaluate` checks); boxes are the pixels' extents."""
+    """Every ID of the texts has pixels and every label a line (`evaluate`
+    checks); boxes are the pixels' extents.
+    """
     gt_text, det_text, gt_labels, det_labels = random_masks(seed)
-    assert in_range(evaluate(gt_text, det_text, {"det_border": 0.1}, gt_labels, det_labels)["scores"])
+    assert in_range(
+        evaluate(gt_text, det_text, {"det_border": 0.1}, gt_labels, det_labels)["scores"]
+    )
     for images, labels in ((reference_evaltex.parse(gt_text, True), gt_labels),
                            (reference_evaltex.parse(det_text, False), det_labels)):  # fmt: skip
         for name, image in images.items():

@@ -6,7 +6,19 @@ from evaltex_cli import Accumulator, ConfigError
 from evaltex_cli.protocols import PROTOCOLS, score_names
 from evaltex_cli.protocols.base import load
 
-SPELLINGS = ("f1", "F1", "f-1", "f1-score", "fscore", "f-score", "F_Score", "f score", "f-measure", "hmean", "h-mean")
+SPELLINGS = (
+    "f1",
+    "F1",
+    "f-1",
+    "f1-score",
+    "fscore",
+    "f-score",
+    "F_Score",
+    "f score",
+    "f-measure",
+    "hmean",
+    "h-mean",
+)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -32,7 +44,9 @@ def test_spellings_within_longer_names(protocol: str, typed: str, name: str) -> 
     assert score_names.resolve(typed, list(Accumulator(protocol).compute().scores)) == name
 
 
-@pytest.mark.parametrize(("typed", "hint"), [("fscor", "did you mean 'fscore'"), ("f2", "expected one of recall, ")])
+@pytest.mark.parametrize(
+    ("typed", "hint"), [("fscor", "did you mean 'fscore'"), ("f2", "expected one of recall, ")]
+)
 def test_an_unknown_name_lists_those_there_are(typed: str, hint: str) -> None:
     with pytest.raises(ConfigError, match=hint):
         score_names.resolve(typed, score_names.scalars(Accumulator("evaltex").compute().scores))

@@ -28,22 +28,28 @@ seeds = st.integers(0, 2**32)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("tedeval"))
-def test_official_figures(gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]) -> None:
+def test_official_figures(
+    gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
+) -> None:
     scores = evaluate(official.DATA / gt, official.DATA / det, "tedeval", **parameters).scores
     assert {name: scores[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
 
-# Scenes --------------------------------------------------------------------------------------------------------------
+# Scenes -------------------------------------------------------------------------------------------
 
 
-def quad(rng: random.Random, s0: float, s1: float, v0: float, v1: float, angle: float) -> tuple[Any, ...]:
+def quad(
+    rng: random.Random, s0: float, s1: float, v0: float, v1: float, angle: float
+) -> tuple[Any, ...]:
     cos, sin = math.cos(angle), math.sin(angle)
     corners = ((s0, v0), (s1, v0), (s1, v1), (s0, v1))
     return tuple((round(60 + s * cos - v * sin), round(60 + s * sin + v * cos)) for s, v in corners)
 
 
 def scene(seed: int) -> tuple[list[Word], list[Word]]:
-    """Lines of words, some don't care, with detections that repeat, crop, cut, join or miss them."""
+    """Lines of words, some don't care, with detections that repeat, crop,
+    cut, join or miss them.
+    """
     rng = random.Random(seed)
     angle = rng.choice([0.0, 0.0, math.pi / 2, 0.3, 2.0])
     gt, det = [], []
@@ -54,7 +60,9 @@ def scene(seed: int) -> tuple[list[Word], list[Word]]:
             length = rng.randint(4, 50)
             height = rng.choice([10, 20, 80])
             stretches.append((s, s + length, v, v + height))
-            text = "".join(rng.choice("abc ") for _ in range(rng.randint(0 if rng.random() < 0.1 else 1, 7)))
+            text = "".join(
+                rng.choice("abc ") for _ in range(rng.randint(0 if rng.random() < 0.1 else 1, 7))
+            )
             gt.append(Word(quad(rng, *stretches[-1], angle), text, rng.random() < 0.25))
             s += length + rng.randint(-3, 8)
         for s0, s1, v0, v1 in stretches:
@@ -82,12 +90,16 @@ def as_objects(words: list[Word]) -> Objects:
     boxes = [(*word.points[0], *word.points[2]) for word in words]
     upright = [((x0, y0), (x1, y0), (x1, y1), (x0, y1)) for x0, y0, x1, y1 in boxes]
     if upright == [word.points for word in words]:
-        return image_objects(np.array(boxes, float).reshape(-1, 4), texts=texts, dont_care=dont_care)
+        return image_objects(
+            np.array(boxes, float).reshape(-1, 4), texts=texts, dont_care=dont_care
+        )
     return image_objects(polygons=[word.points for word in words], texts=texts, dont_care=dont_care)
 
 
 def batch_of(scenes: list[tuple[list[Word], list[Word]]]) -> ImageBatch:
-    gt, det = (concatenate([as_objects(side) for side in sides]) for sides in zip(*scenes, strict=True))
+    gt, det = (
+        concatenate([as_objects(side) for side in sides]) for sides in zip(*scenes, strict=True)
+    )
     return ImageBatch([f"img_{k}" for k in range(len(scenes))], np.zeros((len(scenes), 2)), gt, det)
 
 
@@ -102,7 +114,11 @@ def score(gt: list[Word], det: list[Word]) -> dict[str, Any]:
     return accumulator.compute().scores
 
 
-@given(st.lists(seeds, min_size=1, max_size=6), st.sampled_from([0.4, 0.4, 0.0, 0.7]), st.sampled_from([1.0, 0.3]))
+@given(
+    st.lists(seeds, min_size=1, max_size=6),
+    st.sampled_from([0.4, 0.4, 0.0, 0.7]),
+    st.sampled_from([1.0, 0.3]),
+)
 @quick
 def test_agrees_with_the_reference(numbers: list[int], threshold: float, center: float) -> None:
     scenes = [tuple(valid(side) for side in scene(seed)) for seed in numbers]
@@ -113,17 +129,26 @@ def test_agrees_with_the_reference(numbers: list[int], threshold: float, center:
     side = found.matches.det
     gt_start, det_start = batch.gt.offsets, batch.det.offsets
     for k, image in enumerate(expected):
-        objects, detections = slice(gt_start[k], gt_start[k + 1]), slice(det_start[k], det_start[k + 1])
+        objects, detections = (
+            slice(gt_start[k], gt_start[k + 1]),
+            slice(det_start[k], det_start[k + 1]),
+        )
         ignored = [MATCH_TYPES[code] == "ignored" for code in side.types[detections]]
         assert ignored == image.ignored
         pairs = {
             (int(i - gt_start[k]), j)
             for j in range(det_start[k + 1] - det_start[k])
-            for i in side.partners[side.offsets[det_start[k] + j] : side.offsets[det_start[k] + j + 1]]
+            for i in side.partners[
+                side.offsets[det_start[k] + j] : side.offsets[det_start[k] + j + 1]
+            ]
         }
         assert pairs == image.pairs
-        assert np.nan_to_num(found.matches.gt.values["recall"][objects]) == pytest.approx(image.recall, abs=1e-12)
-        assert np.nan_to_num(side.values["precision"][detections]) == pytest.approx(image.precision, abs=1e-12)
+        assert np.nan_to_num(found.matches.gt.values["recall"][objects]) == pytest.approx(
+            image.recall, abs=1e-12
+        )
+        assert np.nan_to_num(side.values["precision"][detections]) == pytest.approx(
+            image.precision, abs=1e-12
+        )
         assert found.tally.recall_credit[k] == pytest.approx(sum(image.recall), abs=1e-9)
         assert found.tally.precision_credit[k] == pytest.approx(sum(image.precision), abs=1e-9)
         assert found.tally.counted_detections[k] == image.ignored.count(False)
@@ -134,7 +159,11 @@ def test_scenes_have_all_kinds_of_matches() -> None:
     for seed in range(60):
         found = evidence_of(batch_of([tuple(valid(side) for side in scene(seed))]))
         assert found.matches is not None
-        types |= {MATCH_TYPES[code] for side in (found.matches.gt, found.matches.det) for code in side.types}
+        types |= {
+            MATCH_TYPES[code]
+            for side in (found.matches.gt, found.matches.det)
+            for code in side.types
+        }
     assert types == set(MATCH_TYPES)
 
 
@@ -149,10 +178,12 @@ def test_an_image_counts_the_same_in_any_batch(numbers: list[int]) -> None:
         }
 
 
-# Single rules --------------------------------------------------------------------------------------------------------
+# Single rules -------------------------------------------------------------------------------------
 
 
-def box(x0: float, y0: float, x1: float, y1: float, text: str = "", dont_care: bool = False) -> Word:
+def box(
+    x0: float, y0: float, x1: float, y1: float, text: str = "", dont_care: bool = False
+) -> Word:
     return Word(((x0, y0), (x1, y0), (x1, y1), (x0, y1)), text, dont_care)
 
 
@@ -206,7 +237,9 @@ def test_dont_care_is_cut_off_a_detection() -> None:
 
 
 def test_an_empty_transcription_counts_and_is_reported() -> None:
-    found = evidence_of(batch_of([([WORD, box(0, 50, 90, 70)], [WORD, box(0, 50, 90, 70)]), ([WORD], [WORD])]))
+    found = evidence_of(
+        batch_of([([WORD, box(0, 50, 90, 70)], [WORD, box(0, 50, 90, 70)]), ([WORD], [WORD])])
+    )
     assert found.tally.recall_credit.tolist() == [1, 1]
     assert found.tally.counted_gt_objects.tolist() == [2, 1]
     (warning,) = found.warnings
@@ -215,9 +248,16 @@ def test_an_empty_transcription_counts_and_is_reported() -> None:
 
 @pytest.mark.parametrize(
     ("gt", "det", "expected"),
-    [([], [], (1, 1)), ([], [WORD], (1, 0)), ([box(0, 0, 100, 20, "x", True)], [WORD], (1, 1)), ([WORD], [], (0, 0))],
+    [
+        ([], [], (1, 1)),
+        ([], [WORD], (1, 0)),
+        ([box(0, 0, 100, 20, "x", True)], [WORD], (1, 1)),
+        ([WORD], [], (0, 0)),
+    ],
 )
-def test_images_without_objects(gt: list[Word], det: list[Word], expected: tuple[float, float]) -> None:
+def test_images_without_objects(
+    gt: list[Word], det: list[Word], expected: tuple[float, float]
+) -> None:
     found = evidence_of(batch_of([(gt, det)]))
     scores = tedeval.PROTOCOL.image_scores(next(found.tally.rows()), tedeval.Parameters())
     assert (scores["recall"], scores["precision"]) == expected
@@ -229,7 +269,9 @@ def test_characters_of_a_curved_word_follow_it() -> None:
     inner = np.stack([100 + 80 * np.cos(angles), 120 - 80 * np.sin(angles)], axis=1)
     ring = np.round(np.concatenate([outer, inner[::-1]]))
     accumulator = Accumulator("tedeval")
-    accumulator.update(image_objects(polygons=[ring], texts=["curved words"]), image_objects(polygons=[ring]))
+    accumulator.update(
+        image_objects(polygons=[ring], texts=["curved words"]), image_objects(polygons=[ring])
+    )
     assert accumulator.compute().scores["recall"] == 1
 
 
@@ -239,7 +281,9 @@ def test_many_members_of_a_merge() -> None:
 
 
 def test_an_outline_without_diagonals_is_near_nothing() -> None:
-    """Its opposite corners are the same; the distance of centres is told as a share of the diagonals."""
+    """Its opposite corners are the same; the distance of centres is told as a
+    share of the diagonals.
+    """
     ring = [(0, 0), (30, 0), (0, 20), (0, 0), (10, 30), (0, 20)]
     twisted = image_objects(None, [ring], texts=["word"])
     accumulator = Accumulator("tedeval")

@@ -1,8 +1,8 @@
 """Shares of polygons that are exactly at a threshold, in TedEval, PopEval and CLEval by the paper.
 
-A word is a parallelogram, and a cover a parallelogram over one end of it. The covers' edges cross the word's sides at
-points that are no integers, in any direction, so that the area of an overlap is rounded; but a cover's share of the
-word is exactly a number of tenths.
+A word is a parallelogram, and a cover a parallelogram over one end of it. The covers' edges cross
+the word's sides at points that are no integers, in any direction, so that the area of an overlap is
+rounded; but a cover's share of the word is exactly a number of tenths.
 """
 
 from __future__ import annotations
@@ -17,7 +17,15 @@ import pytest
 from evaltex_cli import image_objects
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols.base import load
-from evaltex_cli.protocols.matches import FALSE_POSITIVE, IGNORED, MANY_TO_ONE, MISSED, ONE_TO_MANY, ONE_TO_ONE, Matches
+from evaltex_cli.protocols.matches import (
+    FALSE_POSITIVE,
+    IGNORED,
+    MANY_TO_ONE,
+    MISSED,
+    ONE_TO_MANY,
+    ONE_TO_ONE,
+    Matches,
+)
 from evaltex_cli.records import Floats, ImageBatch, Objects
 from evaltex_cli.records.rows import concatenate
 
@@ -29,16 +37,19 @@ STEP = 1e-5
 
 
 class Word:
-    """A word of integer vertices, ten times `along` long and twice `across` high, and covers of tenths of it.
+    """A word of integer vertices, ten times `along` long and twice `across` high, and covers of
+    tenths of it.
 
-    The edge of a cover leans, by less than `along` on either long side of the word; so a triangle is added at one side
-    of the middle, and an equal one is lost at the other.
+    The edge of a cover leans, by less than `along` on either long side of the word; so a triangle
+    is added at one side of the middle, and an equal one is lost at the other.
     """
 
     def __init__(self, rng: random.Random) -> None:
         self.origin = np.array(rng.choice(ORIGINS))
         while True:
-            self.along, self.across = np.array([[rng.randint(-60, 60) for _ in range(2)] for _ in range(2)])
+            self.along, self.across = np.array(
+                [[rng.randint(-60, 60) for _ in range(2)] for _ in range(2)]
+            )
             area = abs(self.along[0] * self.across[1] - self.along[1] * self.across[0])
             if area > 8 * max(np.linalg.norm(self.along), np.linalg.norm(self.across)):
                 break
@@ -49,7 +60,9 @@ class Word:
         return self._parallelogram(0, 10, self.across)
 
     def start(self, tenths: int) -> Floats:
-        """A cover of so many tenths, two or more, from where the word begins; its centre is in the word."""
+        """A cover of so many tenths, two or more, from where the word begins;
+        its centre is in the word.
+        """
         return self._parallelogram(-1, tenths, self.edge)
 
     def end(self, tenths: int) -> Floats:
@@ -63,11 +76,15 @@ class Word:
 WORDS = [Word(random.Random(seed)) for seed in range(150)]
 
 
-def sides(*covers: Callable[[Word], Floats], text: str = "a", dont_care: bool = False) -> tuple[Objects, Objects]:
+def sides(
+    *covers: Callable[[Word], Floats], text: str = "a", dont_care: bool = False
+) -> tuple[Objects, Objects]:
     """All words, one in each image, and these covers of each."""
     words = [image_objects(polygons=[word.outline()], texts=["a"]) for word in WORDS]
     marks = {"texts": [text] * len(covers), "dont_care": [dont_care] * len(covers)}
-    covering = [image_objects(polygons=[cover(word) for cover in covers], **marks) for word in WORDS]
+    covering = [
+        image_objects(polygons=[cover(word) for cover in covers], **marks) for word in WORDS
+    ]
     return concatenate(words), concatenate(covering)
 
 
@@ -75,7 +92,9 @@ def matched(protocol: str, gt: Objects, det: Objects, **parameters: Any) -> Matc
     kind = load(protocol)
     chosen = kind.parameters(**parameters)
     batch = ImageBatch([str(k) for k in range(len(WORDS))], np.zeros((len(WORDS), 2)), gt, det)
-    found = kind.evidence(batch, overlaps.measure(batch, kind.convention(chosen)), chosen, True).matches
+    found = kind.evidence(
+        batch, overlaps.measure(batch, kind.convention(chosen)), chosen, True
+    ).matches
     assert found is not None
     return found
 
@@ -87,7 +106,10 @@ def assert_all(found: Any, kinds: Sequence[int]) -> None:
 
 def pairs_of(tenths: int) -> list[tuple[Callable[[Word], Floats], Callable[[Word], Floats]]]:
     """All pairs of covers that are so many tenths together."""
-    return [(lambda word, a=a: word.start(a), lambda word, a=a: word.end(tenths - a)) for a in range(2, tenths - 1)]
+    return [
+        (lambda word, a=a: word.start(a), lambda word, a=a: word.end(tenths - a))
+        for a in range(2, tenths - 1)
+    ]
 
 
 def test_many_of_these_ratios_are_off_the_threshold() -> None:
@@ -114,8 +136,13 @@ def test_tedeval_sums_to_the_threshold(tenths: int) -> None:
         word, covers = sides(*pair)
         for more, split, merged in ((0.0, ONE_TO_MANY, MANY_TO_ONE), (STEP, MISSED, MISSED)):
             threshold = tenths / 10 + more
-            assert_all(matched("tedeval", word, covers, t_r=threshold, t_p=0.0, center=0.0).gt, [split])
-            assert_all(matched("tedeval", covers, word, t_r=0.0, t_p=threshold, center=0.0).gt, [merged] * 2)
+            assert_all(
+                matched("tedeval", word, covers, t_r=threshold, t_p=0.0, center=0.0).gt, [split]
+            )
+            assert_all(
+                matched("tedeval", covers, word, t_r=0.0, t_p=threshold, center=0.0).gt,
+                [merged] * 2,
+            )
 
 
 @pytest.mark.parametrize("tenths", TENTHS)
@@ -132,18 +159,25 @@ def test_tedeval_ignores_by_a_sum_at_the_threshold(tenths: int) -> None:
     for pair in pairs_of(tenths):
         word, covers = sides(*pair, dont_care=True)
         assert_all(matched("tedeval", covers, word, t_r=0.0, t_p=tenths / 10).det, [IGNORED])
-        assert_all(matched("tedeval", covers, word, t_r=0.0, t_p=tenths / 10 + STEP).det, [FALSE_POSITIVE])
+        assert_all(
+            matched("tedeval", covers, word, t_r=0.0, t_p=tenths / 10 + STEP).det, [FALSE_POSITIVE]
+        )
 
 
 @pytest.mark.parametrize("tenths", TENTHS)
 def test_cleval_by_the_paper_matches_at_the_threshold(tenths: int) -> None:
     word, cover = sides(lambda one: one.start(tenths), text="abcde")
     for more, kind in ((0.0, ONE_TO_ONE), (STEP, MISSED)):
-        assert_all(matched("cleval", cover, word, area_precision=tenths / 10 + more, **PAPER).gt, [kind])
+        assert_all(
+            matched("cleval", cover, word, area_precision=tenths / 10 + more, **PAPER).gt, [kind]
+        )
     for pair in pairs_of(tenths):
         word, covers = sides(*pair)
         for more, kind in ((0.0, MANY_TO_ONE), (STEP, MISSED)):
-            assert_all(matched("cleval", covers, word, area_precision=tenths / 10 + more, **PAPER).gt, [kind] * 2)
+            assert_all(
+                matched("cleval", covers, word, area_precision=tenths / 10 + more, **PAPER).gt,
+                [kind] * 2,
+            )
 
 
 @pytest.mark.parametrize("tenths", TENTHS)
@@ -151,7 +185,10 @@ def test_cleval_by_the_paper_ignores_what_is_above_the_threshold_of_dont_care(te
     for covers in ((lambda one: one.start(tenths),), *pairs_of(tenths)):
         word, dont_care = sides(*covers, dont_care=True)
         for less, kind in ((0.0, FALSE_POSITIVE), (STEP, IGNORED)):
-            assert_all(matched("cleval", dont_care, word, area_precision=tenths / 10 - less, **PAPER).det, [kind])
+            assert_all(
+                matched("cleval", dont_care, word, area_precision=tenths / 10 - less, **PAPER).det,
+                [kind],
+            )
 
 
 def test_popeval_takes_the_first_of_equal_shares() -> None:

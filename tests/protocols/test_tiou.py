@@ -21,7 +21,9 @@ WORD = [0, 0, 100, 20]
 
 
 @pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("tiou"))
-def test_official_figures(gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]) -> None:
+def test_official_figures(
+    gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
+) -> None:
     found = evaluate(official.DATA / gt, official.DATA / det, "tiou", **parameters).scores
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
@@ -31,7 +33,9 @@ def test_its_iou_scores_are_those_of_iou(
     gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
 ) -> None:
     found = evaluate(official.DATA / gt, official.DATA / det, "tiou", **parameters).scores
-    assert {name: found[f"iou_{name}"] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
+    assert {name: found[f"iou_{name}"] for name in expected} == pytest.approx(
+        expected, abs=1e-9, rel=0
+    )
 
 
 @pytest.mark.parametrize("prefix", ["", "iou_"])
@@ -42,8 +46,12 @@ def test_official_figures_of_words_and_lines(prefix: str) -> None:
     if not gt:
         pytest.skip("the official figures are not here")
     lines = official.DATA / "icdar2015" / "gt_textline.zip"
-    found = evaluate(official.DATA / gt, official.DATA / det, "tiou", gt_lines=lines, **parameters).scores
-    assert {name: found[prefix + name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
+    found = evaluate(
+        official.DATA / gt, official.DATA / det, "tiou", gt_lines=lines, **parameters
+    ).scores
+    assert {name: found[prefix + name] for name in expected} == pytest.approx(
+        expected, abs=1e-9, rel=0
+    )
 
 
 @quick
@@ -62,7 +70,9 @@ def test_official_figures_of_words_and_lines(prefix: str) -> None:
     ),
     st.sampled_from(["none", "regions", "file"]),
 )
-def test_agrees_with_the_reference(seeds: list[int], polygons: bool, parameters: dict[str, Any], lines: str) -> None:
+def test_agrees_with_the_reference(
+    seeds: list[int], polygons: bool, parameters: dict[str, Any], lines: str
+) -> None:
     reference.assert_agrees("tiou", seeds, polygons, lines=lines, **parameters)
 
 
@@ -91,15 +101,19 @@ def run(gt: Any, det: Any, **parameters: Any) -> Any:
     return accumulator.compute()
 
 
-# Discounts -----------------------------------------------------------------------------------------------------------
+# Discounts ----------------------------------------------------------------------------------------
 
 
 def test_cut_lowers_recall_foreign_text_lowers_precision() -> None:
-    """A detection of 80 of 100 columns: IoU .8, cut .2. One of 120, the last 10 on another word: IoU 1/1.2, 1/12."""
+    """A detection of 80 of 100 columns: IoU .8, cut .2. One of 120, the last
+    10 on another word: IoU 1/1.2, 1/12.
+    """
     cut = run([WORD], [[0, 0, 80, 20]]).scores
     assert (cut["recall"], cut["precision"], cut["siou_recall"]) == pytest.approx((0.64, 0.8, 0.8))
     foreign = run([WORD, [110, 0, 300, 20]], [[0, 0, 120, 20]]).scores
-    assert (foreign["recall"], foreign["precision"]) == pytest.approx((1 / 1.2 / 2, 1 / 1.2 * 11 / 12))
+    assert (foreign["recall"], foreign["precision"]) == pytest.approx(
+        (1 / 1.2 / 2, 1 / 1.2 * 11 / 12)
+    )
     assert (foreign["siou_precision"], foreign["iou_precision"]) == pytest.approx((1 / 1.2, 1.0))
 
 
@@ -124,7 +138,7 @@ def test_up_to_the_tolerance_nothing_is_lost() -> None:
     assert run([WORD], [[0, 0, 99, 20]], tolerance=0).scores["recall"] == pytest.approx(0.99 * 0.99)
 
 
-# Lines ---------------------------------------------------------------------------------------------------------------
+# Lines --------------------------------------------------------------------------------------------
 
 TWO_WORDS = image_objects([[0, 0, 40, 20], [60, 0, 100, 20]], regions=[1, 1])
 
@@ -146,7 +160,9 @@ def test_words_of_a_line_are_discounted_for_cut() -> None:
 
 
 def test_a_word_of_a_line_that_is_hardly_covered_is_still_to_be_found() -> None:
-    """The first detection, of the line, has 20 of the second word's 40 columns, the other one all of it."""
+    """The first detection, of the line, has 20 of the second word's 40
+    columns, the other one all of it.
+    """
     found = run(TWO_WORDS, [[0, 0, 80, 20], [60, 0, 100, 20]], lines="regions")
     assert (found.totals["lines"], found.totals["one_to_one"]) == (1, 1)
     assert found.scores["recall"] == 1.0
@@ -165,17 +181,29 @@ def test_one_more_detection_of_each_found_word_is_ignored() -> None:
 
 
 def test_lines_go_in_the_order_of_their_first_words() -> None:
-    """Both lines fit the detection; that of region 9 comes first, and is the same as the detection."""
+    """Both lines fit the detection; that of region 9 comes first, and is the
+    same as the detection.
+    """
     boxes = [[0, 0, 40, 20], [60, 0, 100, 20], [0, 2, 40, 22], [60, 2, 100, 22]]
     found = run(image_objects(boxes, regions=[9, 9, 1, 1]), [WORD], lines="regions")
     assert (found.totals["lines"], found.scores["siou_precision"]) == (1, 1.0)
 
 
 def test_surplus_detections_are_ignored_line_by_line() -> None:
-    """The last word, of the first line, takes the detection inside both; nothing remains for the other line's word."""
+    """The last word, of the first line, takes the detection inside both;
+    nothing remains for the other line's word.
+    """
     boxes = [[0, 0, 40, 20], [0, 30, 40, 50], [60, 10, 100, 50], [60, 0, 100, 20]]
-    of_lines, inside_both, inside_last = [WORD, [0, 10, 100, 50]], [60, 10, 100, 20], [60, 0, 100, 8]
-    found = run(image_objects(boxes, regions=[1, 2, 2, 1]), [*of_lines, inside_both, inside_last], lines="regions")
+    of_lines, inside_both, inside_last = (
+        [WORD, [0, 10, 100, 50]],
+        [60, 10, 100, 20],
+        [60, 0, 100, 8],
+    )
+    found = run(
+        image_objects(boxes, regions=[1, 2, 2, 1]),
+        [*of_lines, inside_both, inside_last],
+        lines="regions",
+    )
     assert (found.totals["lines"], found.totals["counted_detections"]) == (2, 3)
 
 
@@ -193,7 +221,9 @@ def test_a_line_of_dont_care_words_is_not_found() -> None:
 
 
 def test_lines_of_polygons_are_convex_hulls() -> None:
-    """Two triangles whose hull is a rectangle's half and more; a detection of the hull has IoU 1 with the line."""
+    """Two triangles whose hull is a rectangle's half and more; a detection of
+    the hull has IoU 1 with the line.
+    """
     triangles = [[[0, 0], [20, 0], [0, 20]], [[80, 0], [100, 0], [100, 20]]]
     hull = [[0, 0], [100, 0], [100, 20], [0, 20]]
     gt = image_objects(polygons=triangles, regions=[4, 4])
@@ -221,7 +251,9 @@ def test_every_word_has_its_line_match(tmp_path: Path) -> None:
     (image,) = evaluate(*paths, "tiou", per_image=True, lines="regions").images
     second = image.objects[1]
     assert (second.match, second.partners) == ("many-to-one", [5])
-    assert (second.values["siou_recall"], second.values["tiou_recall"]) == pytest.approx((0.75, 0.75 * 0.75))
+    assert (second.values["siou_recall"], second.values["tiou_recall"]) == pytest.approx(
+        (0.75, 0.75 * 0.75)
+    )
     assert image.detections[0].partners == [1, 2]
     assert image.detections[0].values["tiou_precision"] == pytest.approx(0.9)
 

@@ -1,4 +1,6 @@
-"""A protocol and a format are added with one new file and one registry line each, in a copy of the repository."""
+"""A protocol and a format are added with one new file and one registry line
+each, in a copy of the repository.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,12 @@ def test_one_file_and_one_line_add_a_protocol_and_a_format(tmp_path: Path) -> No
     def run(*arguments: str) -> str:
         environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
         done = subprocess.run(
-            [sys.executable, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+            [sys.executable, *arguments],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
         return done.stdout

@@ -1,4 +1,6 @@
-"""Scores are the same before and after a conversion, there and back, under every protocol, unless it said why not."""
+"""Scores are the same before and after a conversion, there and back, under
+every protocol, unless it said why not.
+"""
 
 from __future__ import annotations
 
@@ -50,15 +52,40 @@ BY_TEXTS = ("iou-crw", "cleval", "tedeval", "popeval")
 PICTURES = (3000, 4000)
 """Width and height of the pictures of real sets here, for YOLO: larger than any of them."""
 LOSING = {
-    "evaltex": [write_icdar.REGIONS_LOST, write_coco.REGIONS_LOST, holding.REGIONS_LOST, holding.RUNS_LOST],
-    "cleval": [write_icdar.CONFIDENCES_LOST, write_evaltex.NO_CONFIDENCES, holding.CONFIDENCES_LOST],
+    "evaltex": [
+        write_icdar.REGIONS_LOST,
+        write_coco.REGIONS_LOST,
+        holding.REGIONS_LOST,
+        holding.RUNS_LOST,
+    ],
+    "cleval": [
+        write_icdar.CONFIDENCES_LOST,
+        write_evaltex.NO_CONFIDENCES,
+        holding.CONFIDENCES_LOST,
+    ],
 }
 """Protocol -> notes on what it depends on."""
-LOSING_ALL = [write_icdar.BOXED, write_icdar.SHORT, write_icdar.BECAME_DONT_CARE, write_coco.SHORT, write_coco.ROUNDED]
+LOSING_ALL = [
+    write_icdar.BOXED,
+    write_icdar.SHORT,
+    write_icdar.BECAME_DONT_CARE,
+    write_coco.SHORT,
+    write_coco.ROUNDED,
+]
 LOSING_ALL += [write_evaltex.WITHOUT_AREA, write_evaltex.ROUNDED]
-LOSING_ALL += [holding.BOXED, holding.SHORT, holding.ROUNDED, holding.BECAME_DONT_CARE, holding.DONT_CARE_LOST]
+LOSING_ALL += [
+    holding.BOXED,
+    holding.SHORT,
+    holding.ROUNDED,
+    holding.BECAME_DONT_CARE,
+    holding.DONT_CARE_LOST,
+]
 LOSING_ALL += [holding.TEXTS_LOST]
-WITHOUT_DONT_CARE = [name for name in WRITERS if (holds := load_writer(name).holds) is not None and not holds.dont_care]
+WITHOUT_DONT_CARE = [
+    name
+    for name in WRITERS
+    if (holds := load_writer(name).holds) is not None and not holds.dont_care
+]
 WITH_SIZES = [name for name in WRITERS if (load_writer(name).holds or Holds()).needs_sizes]
 WITHOUT_SIZES = [name for name in WRITERS if name not in WITH_SIZES]
 BACK = ("evaltex", "icdar2015", "icdar2013", "coco")
@@ -74,12 +101,18 @@ def scores(
     inputs = open_inputs(gt, det, InputOptions(gt_format, det_format, images))
     key = hashlib.sha256()
     for source in (inputs.gt, inputs.det):
-        about = (source.names, load_format(source.format).four_corners, *columns_of(everything(source)))
+        about = (
+            source.names,
+            load_format(source.format).four_corners,
+            *columns_of(everything(source)),
+        )
         key.update(repr(about).encode("utf-8", "surrogatepass"))
     if key.hexdigest() not in _known:
         runs = [Run(load(name), config.checked(name, {})) for name in PROTOCOLS]
         scored = {one.protocol.name: one.scores for one in evaluate_inputs(inputs, runs)}
-        _known[key.hexdigest()] = {name: scored.get(name, {}) for name in PROTOCOLS}  # some are left out without texts
+        _known[key.hexdigest()] = {
+            name: scored.get(name, {}) for name in PROTOCOLS
+        }  # some are left out without texts
     return _known[key.hexdigest()]
 
 
@@ -97,12 +130,19 @@ def columns_of(images: ReadImages) -> list[Any]:
 
 
 def converted(
-    source: Path, folder: Path, side: Side, target: str, format_name: str | None, images: Path | None = None
+    source: Path,
+    folder: Path,
+    side: Side,
+    target: str,
+    format_name: str | None,
+    images: Path | None = None,
 ) -> tuple[Path, list[str]]:
     """Convert, and return the sentences that say what was lost."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{side}{load_writer(target).ending}"
-    notes = convert(source, path, side, Target(target), InputOptions(format_name, format_name, images)).notes
+    notes = convert(
+        source, path, side, Target(target), InputOptions(format_name, format_name, images)
+    ).notes
     return path, list(notes)
 
 
@@ -119,10 +159,11 @@ def assert_neutral(
     formats: tuple[str | None, str | None] = (None, None),
     images: Path | None = None,
 ) -> set[tuple[str, str]]:
-    """Convert to each target, and from one to another; return protocols and ways whose scores changed, with a note.
+    """Convert to each target, and from one to another; return protocols and ways whose scores
+    changed, with a note.
 
-    `images` has the pictures, for inputs in fractions of the page. Which way leads through two targets depends on the
-    folder's name; all ways are taken by the tests together.
+    `images` has the pictures, for inputs in fractions of the page. Which way leads through two
+    targets depends on the folder's name; all ways are taken by the tests together.
     """
     before = scores(gt, det, *formats, images)
     noted = set()
@@ -132,14 +173,23 @@ def assert_neutral(
         det_there, also_lost = converted(det, folder / target, "det", target, formats[1], images)
         there = "polygon" if says(lost, write_icdar.MIXED) else load_writer(target).format
         det_format = load_writer(target).format
-        noted |= compared(before, scores(gt_there, det_there, there, det_format), lost + also_lost, target)
+        noted |= compared(
+            before, scores(gt_there, det_there, there, det_format), lost + also_lost, target
+        )
         for back in BACK:
             if (target, back) == two:
                 gt_back, lost_back = converted(gt_there, folder / target / back, "gt", back, there)
-                det_back, also_lost_back = converted(det_there, folder / target / back, "det", back, None)
+                det_back, also_lost_back = converted(
+                    det_there, folder / target / back, "det", back, None
+                )
                 lost_all = lost + also_lost + lost_back + also_lost_back
                 gt_format = "polygon" if says(lost_back, write_icdar.MIXED) else None
-                noted |= compared(before, scores(gt_back, det_back, gt_format, None), lost_all, f"{target}, {back}")
+                noted |= compared(
+                    before,
+                    scores(gt_back, det_back, gt_format, None),
+                    lost_all,
+                    f"{target}, {back}",
+                )
     return noted
 
 
@@ -151,7 +201,9 @@ def test_every_way_through_two_formats_is_taken_by_a_sample() -> None:
     assert set(map(way_of, SAMPLES)) == set(WAYS)
 
 
-def compared(before: dict[str, Any], after: dict[str, Any], lost: list[str], way: str) -> set[tuple[str, str]]:
+def compared(
+    before: dict[str, Any], after: dict[str, Any], lost: list[str], way: str
+) -> set[tuple[str, str]]:
     noted = set()
     for protocol, expected in before.items():
         holds = load_writer(way.partition(",")[0]).holds or Holds()
@@ -175,8 +227,12 @@ def test_samples_score_the_same(tmp_path: Path, name: str) -> None:
         images.mkdir()
         for k, size in enumerate(SIZES, 1):
             Image.new("L", size).save(images / f"{k}.png")
-    noted = assert_neutral(gt_path, det_path, tmp_path / name, (gt.gt_format, det.det_format), images)
-    assert all(way in WITHOUT_DONT_CARE for _, way in noted), "words and rectangles: every target holds them"
+    noted = assert_neutral(
+        gt_path, det_path, tmp_path / name, (gt.gt_format, det.det_format), images
+    )
+    assert all(way in WITHOUT_DONT_CARE for _, way in noted), (
+        "words and rectangles: every target holds them"
+    )
     assert gt.has_dont_care or not noted
 
 
@@ -188,7 +244,9 @@ def holds_all(target: str, protocol: str, sides: list[ReadImages]) -> bool:
     if only_boxes and not all(objects.outlines.all_boxes for objects in all_objects):
         return False
     if holds.whole:
-        numbers = np.concatenate([part.ravel() for one in all_objects for part in (one.boxes, one.outlines.vertices)])
+        numbers = np.concatenate(
+            [part.ravel() for one in all_objects for part in (one.boxes, one.outlines.vertices)]
+        )
         if (numbers != np.maximum(np.floor(numbers), 0)).any():
             return False
     has_dont_care = any(objects.dont_care.any() for objects in all_objects)
@@ -198,7 +256,9 @@ def holds_all(target: str, protocol: str, sides: list[ReadImages]) -> bool:
 @pytest.mark.parametrize(
     ("gt", "det"), REAL or [pytest.param("", "", marks=pytest.mark.skip("no real data sets here"))]
 )
-def test_real_sets_score_the_same_in_every_format_that_holds_them(tmp_path: Path, gt: str, det: str) -> None:
+def test_real_sets_score_the_same_in_every_format_that_holds_them(
+    tmp_path: Path, gt: str, det: str
+) -> None:
     """To the last bit, or to 1e-9 where a format has fractions, percent or confidences in percent.
 
     Where a format does not hold a set, scores are the same or a note says why not.
@@ -226,7 +286,12 @@ def test_real_sets_score_the_same_in_every_format_that_holds_them(tmp_path: Path
         noted = compared(before, after, lost + more_lost, target)
         for protocol in PROTOCOLS:
             is_held = holds_all(target, protocol, sides)
-            assert not (is_held and (protocol, target) in noted), (protocol, target, after[protocol], before[protocol])
+            assert not (is_held and (protocol, target) in noted), (
+                protocol,
+                target,
+                after[protocol],
+                before[protocol],
+            )
             held += is_held
     assert held > len(PROTOCOLS) * 9
 
@@ -254,7 +319,9 @@ def _chosen(source: Path, target: Path, numbers: list[int]) -> Path:
 
 @pytest.mark.slow
 def test_a_set_in_which_one_object_has_more_vertices(tmp_path: Path) -> None:
-    """CLEval takes all its quadrilaterals for polygons, whatever the format says, and wherever that object is."""
+    """CLEval takes all its quadrilaterals for polygons, whatever the format
+    says, and wherever that object is.
+    """
     far = "300,10,310,0,320,10,320,30,300,30"
     names = [f"{k}.txt" for k in range(40)]
     for kind in ("quad", "polygon"):
@@ -264,22 +331,36 @@ def test_a_set_in_which_one_object_has_more_vertices(tmp_path: Path) -> None:
             (tmp_path / kind / name).write_text(f"10,10,110,12,110,40,10,40,word\n{last}")
     (tmp_path / "det").mkdir()
     for name in names:
-        (tmp_path / "det" / name).write_text("200,200,210,200,210,260,200,260\n10,10,110,12,110,40,10,40\n")
+        (tmp_path / "det" / name).write_text(
+            "200,200,210,200,210,260,200,260\n10,10,110,12,110,40,10,40\n"
+        )
     characters = {"quad": 6 * len(names), "polygon": len(names)}
     for kind, count in characters.items():
-        noted = assert_neutral(tmp_path / kind, tmp_path / "det", tmp_path / f"{kind}-there", (kind, "quad"))
+        noted = assert_neutral(
+            tmp_path / kind, tmp_path / "det", tmp_path / f"{kind}-there", (kind, "quad")
+        )
         assert all("icdar2013" in way or way in WITHOUT_DONT_CARE for _, way in noted)
         found = scores(tmp_path / kind, tmp_path / "det", kind, "quad")["cleval"]
         assert found["false_positive_characters"] == count
 
 
 @settings(deadline=None, derandomize=True)
-@given(st.lists(st.integers(0, 3).map(float) | st.sampled_from([0.25, 2.75]), min_size=8, max_size=8), st.booleans())
-def test_a_box_drawn_by_its_corners_is_measured_as_a_box(numbers: list[float], truncated: bool) -> None:
+@given(
+    st.lists(st.integers(0, 3).map(float) | st.sampled_from([0.25, 2.75]), min_size=8, max_size=8),
+    st.booleans(),
+)
+def test_a_box_drawn_by_its_corners_is_measured_as_a_box(
+    numbers: list[float], truncated: bool
+) -> None:
     """In either direction and from any corner; nothing else is."""
     ring = np.array(numbers).reshape(4, 2)
-    for drawn in (ring, np.array([ring[0], [ring[1, 0], ring[0, 1]], ring[1], [ring[0, 0], ring[1, 1]]])):
-        found = shapes.from_objects(image_objects(polygons=[drawn]), Convention(truncated=truncated))
+    for drawn in (
+        ring,
+        np.array([ring[0], [ring[1, 0], ring[0, 1]], ring[1], [ring[0, 0], ring[1, 1]]]),
+    ):
+        found = shapes.from_objects(
+            image_objects(polygons=[drawn]), Convention(truncated=truncated)
+        )
         taken = np.trunc(drawn) if truncated else drawn
         x0, y0, x1, y1 = *taken.min(axis=0).tolist(), *taken.max(axis=0).tolist()
         corners = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]]

@@ -1,4 +1,6 @@
-"""The sample that each format brings is recognised, read, evaluated and converted; the documents are up to date."""
+"""The sample that each format brings is recognised, read, evaluated and
+converted; the documents are up to date.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ from evaltex_cli.validation.validation import validate
 ROOT = Path(__file__).parents[2]
 BOX = [10.0, 10.0, 60.0, 30.0]
 MORE = {"class-xywh": [[80.0, 10.0, 130.0, 30.0]], "box-polygon": [[10.0, 40.0, 60.0, 60.0]]}
-"""Boxes that samples have after the first one, where one object alone would be of another format."""
+"""Boxes that samples have after the first one, where one object alone would
+be of another format.
+"""
 
 
 def sample_of(name: str, folder: Path) -> Path:
@@ -62,7 +66,9 @@ def test_a_sample_is_recognised_and_has_one_box(name: str, tmp_path: Path, pictu
     assert known.layout
 
 
-@pytest.mark.parametrize("name", [name for name in formats.FORMATS if formats.load(name).recognised_by])
+@pytest.mark.parametrize(
+    "name", [name for name in formats.FORMATS if formats.load(name).recognised_by]
+)
 def test_validation_says_why_a_sample_was_recognised(name: str, tmp_path: Path) -> None:
     path = sample_of(name, tmp_path / "sample")
     side = validate(path).gt
@@ -91,7 +97,10 @@ def test_images_can_be_read_by_another_process(name: str, tmp_path: Path) -> Non
     sent = pickle.loads(pickle.dumps(source.part(np.arange(1))))
     objects = sent.read_in_any_unit().objects
     assert len(objects.boxes) == 1 + len(MORE.get(name, []))
-    assert objects.boxes.tolist() == source.part(np.arange(1)).read_in_any_unit().objects.boxes.tolist()
+    assert (
+        objects.boxes.tolist()
+        == source.part(np.arange(1)).read_in_any_unit().objects.boxes.tolist()
+    )
 
 
 def test_a_folder_is_of_the_format_that_most_of_its_documents_have(tmp_path: Path) -> None:
@@ -101,7 +110,9 @@ def test_a_folder_is_of_the_format_that_most_of_its_documents_have(tmp_path: Pat
 
     def recognised(*endings: str) -> str:
         for k, ending in enumerate(endings):
-            (mixed / f"{len(list(mixed.iterdir())) + k}{ending}").write_bytes(labelme if ending == ".json" else voc)
+            (mixed / f"{len(list(mixed.iterdir())) + k}{ending}").write_bytes(
+                labelme if ending == ".json" else voc
+            )
         return formats.open_source(mixed, "gt", FaultLog()).format
 
     assert recognised(".json") == "labelme"

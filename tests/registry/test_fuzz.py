@@ -1,4 +1,5 @@
-"""No input ends in a traceback: the stored corpus of the fuzz targets, and documents with one value changed.
+"""No input ends in a traceback: the stored corpus of the fuzz targets, and documents with one value
+changed.
 
 `fuzz/README.md` tells how to run the targets for longer.
 """
@@ -22,14 +23,45 @@ from evaltex_cli.formats import FORMATS, load
 from fuzz.__main__ import mutated, mutations
 from fuzz.targets import SEPARATOR, TARGETS, corpus
 
-few = settings(deadline=None, derandomize=True, max_examples=25, suppress_health_check=list(HealthCheck))
+few = settings(
+    deadline=None, derandomize=True, max_examples=25, suppress_health_check=list(HealthCheck)
+)
 JSON_TARGETS = [f"format-{name}" for name in FORMATS if load(name).ending == ".json"]
-LINES = ["ltrb", "quad", "polygon", "mlt", "rctw", "ctw1500", "ctw1500-offsets", "popeval", "msra-td500", "evaltex"]
+LINES = [
+    "ltrb",
+    "quad",
+    "polygon",
+    "mlt",
+    "rctw",
+    "ctw1500",
+    "ctw1500-offsets",
+    "popeval",
+    "msra-td500",
+    "evaltex",
+]
 
 numbers = st.sampled_from(
-    ["0", "1", "-1", "12.5", "1e308", "-1e308", "1e-320", "1e400", "nan", "inf", "1_0", "٣", "9" * 400, "0x1", "1e12"]
+    [
+        "0",
+        "1",
+        "-1",
+        "12.5",
+        "1e308",
+        "-1e308",
+        "1e-320",
+        "1e400",
+        "nan",
+        "inf",
+        "1_0",
+        "٣",
+        "9" * 400,
+        "0x1",
+        "1e12",
+    ]
 )
-words = st.sampled_from(["", " ", '"', '"a"', "###", "Latin", "t", "f", "\\", "\0", "\x1b[31m", "é", "##::", "img_1"])
+words = st.sampled_from(
+    ["", " ", '"', '"a"', "###", "Latin", "t", "f", "\\", "\0", "\x1b[31m", "é", "##::", "img_1"]
+)
 values = st.recursive(
     st.none()
     | st.booleans()
@@ -37,7 +69,9 @@ values = st.recursive(
     | st.floats()
     | st.text(max_size=5)
     | st.sampled_from([10**400, -(10**18), 2**63, 1e308, "###", "../x", "\ud800", "\x1b[31m"]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -91,7 +125,13 @@ def seeds(name: str) -> list[bytes]:
 
 def paths(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     yield here
-    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    children = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, child in children:
         yield from paths(child, (*here, key))
 
@@ -119,7 +159,10 @@ def test_every_json_format_is_among_them() -> None:
 
 
 @pytest.mark.parametrize("name", LINES)
-@given(lines=st.lists(st.lists(numbers | words, max_size=12), max_size=4), by=st.sampled_from([",", " ", ", "]))
+@given(
+    lines=st.lists(st.lists(numbers | words, max_size=12), max_size=4),
+    by=st.sampled_from([",", " ", ", "]),
+)
 @few
 def test_lines_of_any_fields(name: str, lines: list[list[str]], by: str) -> None:
     text = "\n".join(by.join(fields) for fields in lines)
@@ -128,7 +171,10 @@ def test_lines_of_any_fields(name: str, lines: list[list[str]], by: str) -> None
 
 @given(
     lines=st.lists(
-        st.tuples(st.sampled_from(["det_border", "t_r", "region", "[evaltex]", "[deteval]", "x", ""]), numbers | words)
+        st.tuples(
+            st.sampled_from(["det_border", "t_r", "region", "[evaltex]", "[deteval]", "x", ""]),
+            numbers | words,
+        )
     )
 )
 @few

@@ -1,4 +1,6 @@
-"""What takes much memory or time for its size: every format's reader, in a process; pictures; hints; leaks."""
+"""What takes much memory or time for its size: every format's reader, in a
+process; pictures; hints; leaks.
+"""
 
 from __future__ import annotations
 
@@ -81,15 +83,30 @@ def stretched(name: str, text: str, size: int) -> Iterator[tuple[str, bytes]]:
         value = json.loads(data)
         opening, rest = data[:1], data[1:]
         yield "blanks", opening + b" " * size + rest
-        for label, item in (("nulls", "null,"), ("lists", "[],"), ("objects", '{"":0},'), ("keys", '{"":0,"":0},')):
+        for label, item in (
+            ("nulls", "null,"),
+            ("lists", "[],"),
+            ("objects", '{"":0},'),
+            ("keys", '{"":0,"":0},'),
+        ):
             more = "[" + item * (size // len(item)) + "0]"
-            yield label, (f"[{more},".encode() if isinstance(value, list) else b'{"":' + more.encode() + b",") + rest
+            yield (
+                label,
+                (
+                    f"[{more},".encode()
+                    if isinstance(value, list)
+                    else b'{"":' + more.encode() + b","
+                )
+                + rest,
+            )
         yield from items_again(value, size)
         yield "a long name", json.dumps(value).replace(".jpg", "a" * size + ".jpg").encode()
 
 
 def elements_again(data: bytes, size: int) -> Iterator[tuple[str, bytes]]:
-    """Yield a label, and a document in XML in which elements of one name are there again and again, for some names."""
+    """Yield a label, and a document in XML in which elements of one name are
+    there again and again, for some names.
+    """
     _, *names = dict.fromkeys(re.findall(rb"<([a-zA-Z]\w*)", data))
     for name in names[:: max(len(names) // 3, 1)]:
         found = re.search(rb"<%b\b(?:[^<>]*/>|.*?</%b>)" % (name, name), data, re.DOTALL)
@@ -100,13 +117,19 @@ def elements_again(data: bytes, size: int) -> Iterator[tuple[str, bytes]]:
 
 
 def items_again(value: object, size: int) -> Iterator[tuple[str, bytes]]:
-    """Yield a label, and a document in JSON in which the last item of an outer or inner list is there again."""
+    """Yield a label, and a document in JSON in which the last item of an
+    outer or inner list is there again.
+    """
     crowded = list(_crowded(value, ()))
     for k, (way, inner) in enumerate([*crowded[:1], *crowded[1:][-1:]]):
         key, item = list(inner.items())[-1] if isinstance(inner, dict) else (None, inner[-1])
         many = list(_copies(key, item, 2 * size))
         before = json.dumps(inner)
-        whole = json.dumps(value).replace(before, f"{before[:-1]}, {', '.join(many)}{before[-1]}", 1).encode()
+        whole = (
+            json.dumps(value)
+            .replace(before, f"{before[:-1]}, {', '.join(many)}{before[-1]}", 1)
+            .encode()
+        )
         label = f"{'.'.join(map(str, way)) or 'items'} again"
         yield label, whole
         if not k:
@@ -125,13 +148,19 @@ def _copies(key: str | None, item: object, size: int) -> Iterator[str]:
 
 
 def _crowded(value: Any, way: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Yield the lists in a value whose items are no numbers, and the objects whose keys are numbered."""
+    """Yield the lists in a value whose items are no numbers, and the objects
+    whose keys are numbered.
+    """
     if isinstance(value, list) and value and not isinstance(value[-1], float | int | str):
         yield way, value
     if isinstance(value, dict) and value and all(re.search("[0-9]", key) for key in value):
         yield way, value
     for step, inner in (
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
     ):
         yield from _crowded(inner, (*way, step))
 
@@ -140,7 +169,11 @@ def sample_of(name: str) -> Sample:
     """Return the sample of a format."""
     made = [(key, sample) for key, sample in SAMPLES.items() if name in (key, sample.gt_format)]
     made += [(key, sample) for key, sample in SAMPLES.items() if SAME_READER.get(name) == key]
-    return made[0][1] if made else Sample({"gt.json": str(load(name).sample_content())}, many_in_one=True)
+    return (
+        made[0][1]
+        if made
+        else Sample({"gt.json": str(load(name).sample_content())}, many_in_one=True)
+    )
 
 
 def stretched_file(sample: Sample) -> tuple[str, str]:
@@ -162,11 +195,12 @@ def sharing() -> dict[str, list[str]]:
 
 
 def inputs(name: str) -> Iterator[tuple[str, Path, int, int]]:
-    """Yield a label, an input, its size unpacked and the number of its command, for the sample of a format.
+    """Yield a label, an input, its size unpacked and the number of its command, for the sample of a
+    format.
 
-    Reading is done by the module, unpacking by `runtime.input_files`, and both commands read in the same way: so the
-    formats of a module take turns, and each of its documents is either packed or not. With ``EVALTEX_HOSTILE=all``
-    every format has every document, in both ways.
+    Reading is done by the module, unpacking by `runtime.input_files`, and both commands read in the
+    same way: so the formats of a module take turns, and each of its documents is either packed or
+    not. With ``EVALTEX_HOSTILE=all`` every format has every document, in both ways.
     """
     sample, group = sample_of(name), sharing()[name]
     turn = group.index(name)
@@ -230,15 +264,27 @@ def test_memory_is_at_most_eight_times_what_is_unpacked(server: Server, name: st
         if name == "evaltex" and label.startswith("no objects"):
             most += PER_IMAGE * (SIZE // 2)
         side = [str(path), "--gt-format", name]
-        commands = [["validate", *side], [*side[:1], str(path), "res", *side[1:], "--det-format", name]]
+        commands = [
+            ["validate", *side],
+            [*side[:1], str(path), "res", *side[1:], "--det-format", name],
+        ]
         status, peak, seconds, said = server.run(*commands[command])
         assert status in (0, 1, 2), (label, said)
         assert "internal" not in said, (label, said)
-        assert peak <= most * (1 + command) - FIXED * command, (label, peak >> 20, most >> 20, said[:300])
+        assert peak <= most * (1 + command) - FIXED * command, (
+            label,
+            peak >> 20,
+            most >> 20,
+            said[:300],
+        )
         assert seconds < 60, (label, seconds)
 
 
-COLUMNS = "level page_num block_num par_num line_num word_num left top width height conf text".replace(" ", "\t")
+COLUMNS = (
+    "level page_num block_num par_num line_num word_num left top width height conf text".replace(
+        " ", "\t"
+    )
+)
 PAGES = {
     "hocr": ("<html><body>", "<i class=ocr_page></i>", "</body></html>"),
     "alto": ("<alto><Layout>", "<Page></Page>", "</Layout></alto>"),
@@ -247,11 +293,15 @@ PAGES = {
     "document-ai": ('{"pages":[', '{{"tokens":[]}},', "{}]}"),
     "textract": ('{"Blocks":[', '{{"BlockType":"PAGE","Page":{}}},', '{"BlockType":"PAGE"}]}'),
 }
-"""Documents of many pages: what they begin with, an empty page by its number, and what they end with."""
+"""Documents of many pages: what they begin with, an empty page by its number,
+and what they end with.
+"""
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_memory_of_very_many_pages_grows_by_at_most_eight_times_their_size(server: Server, name: str) -> None:
+def test_memory_of_very_many_pages_grows_by_at_most_eight_times_their_size(
+    server: Server, name: str
+) -> None:
     before, page, after = PAGES[name]
     peaks = []
     for pages in (5_000, 20_000):
@@ -300,14 +350,20 @@ def test_an_image_has_a_limit_of_objects_and_a_line_one_of_bytes() -> None:
     Path("det").mkdir()
     Path("gt/1.txt").write_text("0,0,10,10,a\n")
     Path("det/1.txt").write_text("20,20,40,40\n" * (MAX_OBJECTS + 1))
-    with pytest.raises(InputError, match=rf"det/1\.txt:{MAX_OBJECTS + 1}: more than {MAX_OBJECTS} lines"):
+    with pytest.raises(
+        InputError, match=rf"det/1\.txt:{MAX_OBJECTS + 1}: more than {MAX_OBJECTS} lines"
+    ):
         evaluate("gt", "det")
     Path("det/1.txt").write_text("20,20,40,40\n20,20,40,40," + "1" * MAX_LINE_BYTES)
-    with pytest.raises(InputError, match=rf"det/1\.txt:2: a line of more than {MAX_LINE_BYTES} bytes"):
+    with pytest.raises(
+        InputError, match=rf"det/1\.txt:2: a line of more than {MAX_LINE_BYTES} bytes"
+    ):
         evaluate("gt", "det")
     Path("gt.txt").write_text(GT)
     Path("det.txt").write_text(DET + "a" * MAX_LINE_BYTES * 6 + "\n" + DET)
-    with pytest.raises(InputError, match=rf"det\.txt:3: a line of more than {MAX_LINE_BYTES} bytes"):
+    with pytest.raises(
+        InputError, match=rf"det\.txt:3: a line of more than {MAX_LINE_BYTES} bytes"
+    ):
         evaluate("gt.txt", "det.txt")
 
 
@@ -326,7 +382,9 @@ def test_names_have_a_limit(length: int, letter: str) -> None:
         open_source(Path(name), "det" if name == "det.txt" else "gt", faults, format_name)
         told = [f"{fault.found}; {fault.expected}" for fault in faults.shown]
         assert faults.count == (length > MAX_NAME_BYTES), (name, told)
-        assert all(one.startswith(f"an image name of more than {MAX_NAME_BYTES} bytes") for one in told), told
+        assert all(
+            one.startswith(f"an image name of more than {MAX_NAME_BYTES} bytes") for one in told
+        ), told
 
 
 def test_lines_that_are_left_have_their_numbers() -> None:
@@ -365,7 +423,9 @@ def test_validation_does_work_in_proportion_to_the_objects_of_an_image() -> None
         lines = [f"{k // 2},-5,{k // 2 + 10},-5,{k // 2 + 10},20,{k // 2},20" for k in range(count)]
         Path("det/1.txt").write_text("\n".join([*lines, "1,2,x"]))
         with counting() as counted:
-            result = CliRunner().invoke(main, ["validate", "det", "--images", "pictures", "--gt-format", "quad"])
+            result = CliRunner().invoke(
+                main, ["validate", "det", "--images", "pictures", "--gt-format", "quad"]
+            )
         assert result.exit_code == 2, result.output
         calls.append(counted.count)
     assert calls[2] < 4.5 * calls[1], calls
@@ -382,7 +442,9 @@ def test_polygons_tangled_below_the_limit_have_a_limit_together() -> None:
     Path("det.txt").write_text(many)
     with (
         at_most(calls=1_000_000),
-        pytest.raises(InputError, match=r"det\.txt:\d+: a polygon of 40 .* and those before it cross"),
+        pytest.raises(
+            InputError, match=r"det\.txt:\d+: a polygon of 40 .* and those before it cross"
+        ),
     ):
         evaluate("gt.txt", "det.txt")
     bow_tie = DET + "".join(f'{k},"",0,0,9,9,9,0,0,9,0,5\n' for k in range(2, 9000))
@@ -410,11 +472,28 @@ def bomb(kind: str, side: int) -> bytes:
     if kind == "png":
 
         def chunk(name: bytes, content: bytes) -> bytes:
-            return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+            return (
+                struct.pack(">I", len(content))
+                + name
+                + content
+                + struct.pack(">I", zlib.crc32(name + content))
+            )
 
         head = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
-        return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
-    values = {256: side, 257: side, 258: 8, 259: 8, 262: 1, 273: 8, 277: 1, 278: side, 279: len(data)}
+        return (
+            b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+        )
+    values = {
+        256: side,
+        257: side,
+        258: 8,
+        259: 8,
+        262: 1,
+        273: 8,
+        277: 1,
+        278: side,
+        279: len(data),
+    }
     tags = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in values.items())
     head = b"II*\0" + struct.pack("<I", 8 + len(data))
     return head + data + struct.pack("<H", len(values)) + tags + bytes(4)
@@ -422,7 +501,9 @@ def bomb(kind: str, side: int) -> bytes:
 
 @pytest.mark.parametrize("kind", ["png", "tif"])
 @pytest.mark.parametrize("side", [15_000, 2**31 - 1])
-def test_pictures_of_huge_dimensions_are_refused_before_they_are_decoded(server: Server, kind: str, side: int) -> None:
+def test_pictures_of_huge_dimensions_are_refused_before_they_are_decoded(
+    server: Server, kind: str, side: int
+) -> None:
     data = bomb(kind, side)
     for folder in ("gt", "det"):
         Path(folder).mkdir()
@@ -432,7 +513,9 @@ def test_pictures_of_huge_dimensions_are_refused_before_they_are_decoded(server:
     status, peak, seconds, said = server.run("gt.txt", "det.txt", "res", "gt", "det")
     assert status == 2
     assert f"{side**2} pixels" in said or "cannot be read" in said, said
-    status, sizes_peak, sizes_seconds, said = server.run("validate", "gt.txt", "det.txt", "--images", "gt")
+    status, sizes_peak, sizes_seconds, said = server.run(
+        "validate", "gt.txt", "det.txt", "--images", "gt"
+    )
     assert status in (0, 2), said
     assert max(peak, sizes_peak) < FIXED
     assert max(seconds, sizes_seconds) < 10
@@ -442,12 +525,16 @@ NAMES = {
     "numbers": [f"img_{k:05d}.jpg" for k in range(10_000)],
     "one letter": ["a" * k + "b" + "a" * (253 - k) for k in range(250)] * 40,
     "long": ["a" * k + "b" + "a" * (3999 - k) for k in range(4000)],
-    "two letters": ["".join("ab"[(k * j) % 7 % 2] for j in range(190)) + str(k) for k in range(10_000)],
+    "two letters": [
+        "".join("ab"[(k * j) % 7 % 2] for j in range(190)) + str(k) for k in range(10_000)
+    ],
 }
 
 
 @pytest.mark.parametrize("kind", NAMES)
-def test_hints_take_bounded_work_for_names_of_any_likeness(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hints_take_bounded_work_for_names_of_any_likeness(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import difflib
 
     compared: list[int] = []
@@ -482,7 +569,11 @@ def test_a_long_lived_process_leaks_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     Path("bad.txt.gz").write_bytes(gzip.compress(DET.encode())[:-6])
     for _ in range(20):
         evaluate("gt.txt.gz", "det.txt.gz")
-    descriptors, threads, memory = len(os.listdir("/proc/self/fd")), threading.active_count(), resident()
+    descriptors, threads, memory = (
+        len(os.listdir("/proc/self/fd")),
+        threading.active_count(),
+        resident(),
+    )
     for _ in range(int(os.environ.get("EVALTEX_EVALUATIONS", "200"))):
         evaluate("gt.txt.gz", "det.txt.gz")
     with pytest.raises(InputError, match="damaged gzip"):

@@ -21,7 +21,14 @@ OPTIONS = {
     "drop": ["--invalid", "drop"],
     "skip": ["--invalid", "skip"],
     "confidence": ["--min-confidence", "0.5"],
-    "images": ["--images", "pictures", "--protocol", "cleval", "--set", "cleval.scale_bins=0.1,0.9"],
+    "images": [
+        "--images",
+        "pictures",
+        "--protocol",
+        "cleval",
+        "--set",
+        "cleval.scale_bins=0.1,0.9",
+    ],
     "formats": ["--gt-format", "quad", "--det-format", "quad"],
     "jobs": ["--jobs", "2"],
 }
@@ -29,15 +36,21 @@ OPTIONS = {
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Quadrilaterals of which one crosses itself, detections with confidences, pictures that tell the sizes."""
+    """Quadrilaterals of which one crosses itself, detections with
+    confidences, pictures that tell the sizes.
+    """
     monkeypatch.chdir(tmp_path)
     for name in ("gt", "det", "pictures"):
         (tmp_path / name).mkdir()
     for k in range(1, IMAGES + 1):
         words = [f"{x},5,{x + 50},5,{x + 50},30,{x},30" for x in (10, 80, 150)]
-        (tmp_path / "gt" / f"gt_img_{k}.txt").write_text("".join(f"{word},word\n" for word in (BOW_TIE, *words[1:])))
+        (tmp_path / "gt" / f"gt_img_{k}.txt").write_text(
+            "".join(f"{word},word\n" for word in (BOW_TIE, *words[1:]))
+        )
         detections = [f"{word},{0.3 * (n + 1):g}" for n, word in enumerate((BOW_TIE, *words[:2]))]
-        (tmp_path / "det" / f"res_img_{k}.txt").write_text("".join(f"{line}\n" for line in detections))
+        (tmp_path / "det" / f"res_img_{k}.txt").write_text(
+            "".join(f"{line}\n" for line in detections)
+        )
         Image.fromarray(np.zeros((100, 200), np.uint8)).save(tmp_path / "pictures" / f"img_{k}.png")
     return tmp_path
 
@@ -58,11 +71,15 @@ def scores(*options: str) -> tuple[str, dict[str, Any]]:
 
 @pytest.fixture
 def boxes_of_models(folder: Path) -> None:
-    """Ground truth of boxes, and a model's answers: y before x, from 0 to 1000, of which the key says nothing."""
+    """Ground truth of boxes, and a model's answers: y before x, from 0 to
+    1000, of which the key says nothing.
+    """
     for k in range(1, IMAGES + 1):
         (folder / "gt" / f"gt_img_{k}.txt").write_text("20,10,100,40,word\n")
         (folder / "det" / f"res_img_{k}.txt").unlink()
-        (folder / "det" / f"img_{k}.json").write_text('[{"bbox": [100, 100, 400, 500], "label": "word"}]')
+        (folder / "det" / f"img_{k}.json").write_text(
+            '[{"bbox": [100, 100, 400, 500], "label": "word"}]'
+        )
 
 
 @pytest.mark.usefixtures("boxes_of_models")
@@ -71,22 +88,50 @@ def test_coordinates_are_an_option_of_every_command() -> None:
     signature, expected = scores("--report", *options)
     assert "|coordinates:yxyx:1000|" in signature
     assert expected["recall"] == expected["precision"] == 1
-    found = run("compare", "gt", "det", "det", "--label", "a", "--label", "b", "--format", "json", *options).stdout
-    assert json.loads(found)["protocols"][0]["signatures"] == [f"{signature}|resamples:2000|seed:0"] * 2
-    (found_again,) = json.loads(run("diagnose", "gt", "det", "--format", "json", *options).stdout)["protocols"]
+    found = run(
+        "compare", "gt", "det", "det", "--label", "a", "--label", "b", "--format", "json", *options
+    ).stdout
+    assert (
+        json.loads(found)["protocols"][0]["signatures"]
+        == [f"{signature}|resamples:2000|seed:0"] * 2
+    )
+    (found_again,) = json.loads(run("diagnose", "gt", "det", "--format", "json", *options).stdout)[
+        "protocols"
+    ]
     assert found_again["signature"] == signature
     run("validate", "gt", "det", *options)
     run("convert", "det", "det.txt", "--kind", "det", *options)
     assert "20,10,80,30" in Path("det.txt").read_text()
-    run("report", "res", "--gt", "gt", "--det", "det", "--images", "pictures", "--output", "page.html")
+    run(
+        "report",
+        "res",
+        "--gt",
+        "gt",
+        "--det",
+        "det",
+        "--images",
+        "pictures",
+        "--output",
+        "page.html",
+    )
     run("toys", "det", "toys", "--recipe", "orig", *options)
     evaluated = evaluate("gt", "det", images="pictures", coordinates="yxyx:1000")
     assert evaluated.signature == signature
-    for command in (["gt", "det", "res"], ["diagnose", "gt", "det"], ["convert", "det", "x.txt", "--kind", "det"]):
+    for command in (
+        ["gt", "det", "res"],
+        ["diagnose", "gt", "det"],
+        ["convert", "det", "x.txt", "--kind", "det"],
+    ):
         assert "--coordinates ORDER:SCALE" in run(*command, "--images", "pictures", status=2).stderr
     refused = run("gt", "gt", "res", "--coordinates", "yxyx:1000", status=2).stderr
-    assert "coordinates yxyx:1000: no input has boxes of format chat-boxes, but gt (ltrb), gt (ltrb)" in refused
-    assert "expected ORDER:SCALE" in run("gt", "det", "res", "--coordinates", "yx:1000", status=2).stderr
+    assert (
+        "coordinates yxyx:1000: no input has boxes of format chat-boxes, but gt (ltrb), gt (ltrb)"
+        in refused
+    )
+    assert (
+        "expected ORDER:SCALE"
+        in run("gt", "det", "res", "--coordinates", "yx:1000", status=2).stderr
+    )
 
 
 @pytest.mark.usefixtures("folder")
@@ -94,11 +139,25 @@ def test_coordinates_are_an_option_of_every_command() -> None:
 def test_compare_scores_as_a_run(options: list[str]) -> None:
     signature, expected = scores(*options)
     (found,) = json.loads(
-        run("compare", "gt", "det", "det", "--label", "a", "--label", "b", "--format", "json", *options).stdout
+        run(
+            "compare",
+            "gt",
+            "det",
+            "det",
+            "--label",
+            "a",
+            "--label",
+            "b",
+            "--format",
+            "json",
+            *options,
+        ).stdout
     )["protocols"]
     assert found["signatures"] == [f"{signature}|resamples:2000|seed:0"] * 2
     assert {score["score"]: score["values"] for score in found["scores"]} == {
-        name: [value] * 2 for name, value in expected.items() if value is None or isinstance(value, int | float)
+        name: [value] * 2
+        for name, value in expected.items()
+        if value is None or isinstance(value, int | float)
     }
 
 
@@ -106,7 +165,9 @@ def test_compare_scores_as_a_run(options: list[str]) -> None:
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_diagnose_scores_as_a_run(options: list[str]) -> None:
     signature, expected = scores(*options)
-    (found,) = json.loads(run("diagnose", "gt", "det", "--format", "json", *options).stdout)["protocols"]
+    (found,) = json.loads(run("diagnose", "gt", "det", "--format", "json", *options).stdout)[
+        "protocols"
+    ]
     assert found["signature"] == signature
     assert found["scores"] == {name: expected[name] for name in found["scores"]}
 
@@ -120,7 +181,9 @@ def test_options_matter() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("command", [("compare", "gt", "det", "det"), ("diagnose", "gt", "det")], ids=lambda c: c[0])
+@pytest.mark.parametrize(
+    "command", [("compare", "gt", "det", "det"), ("diagnose", "gt", "det")], ids=lambda c: c[0]
+)
 def test_invalid_polygons_and_missing_sizes_are_refused(command: tuple[str, ...]) -> None:
     bins = OPTIONS["images"][2:]
     assert "expected" in run(*command, "--invalid", "error", status=2).stderr

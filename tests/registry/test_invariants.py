@@ -1,9 +1,10 @@
 """What must hold of every protocol in the registry, whatever it measures.
 
-Scenes are integer boxes. Several protocols take candidates one after the other, first come, first served, as their
-official programs do; so the order of objects is changed only where no two objects compete for the same partner: each
-word lies in a cell of its own, with what was detected of it. EvaLTex takes candidates by IoU; its objects may compete,
-only not tie: all sides are different primes.
+Scenes are integer boxes. Several protocols take candidates one after the other, first come, first
+served, as their official programs do; so the order of objects is changed only where no two objects
+compete for the same partner: each word lies in a cell of its own, with what was detected of it.
+EvaLTex takes candidates by IoU; its objects may compete, only not tie: all sides are different
+primes.
 """
 
 from __future__ import annotations
@@ -40,12 +41,18 @@ TEXTS = ("word", "Word", "a", "###", "", "1996")
 
 @st.composite
 def scene(draw: st.DrawFn, most: int = 5) -> Scene:
-    """An image: detections from the ground truth's boxes, or from nowhere; often touching, equal, nested."""
+    """An image: detections from the ground truth's boxes, or from nowhere;
+    often touching, equal, nested.
+    """
     number, side = st.integers(0, 60), st.integers(1, 30)
     boxes = [
-        (x, y, x + w, y + h) for x, y, w, h in draw(st.lists(st.tuples(number, number, side, side), max_size=most))
+        (x, y, x + w, y + h)
+        for x, y, w, h in draw(st.lists(st.tuples(number, number, side, side), max_size=most))
     ]
-    free = [(x, y, x + w, y + h) for x, y, w, h in draw(st.lists(st.tuples(number, number, side, side), max_size=2))]
+    free = [
+        (x, y, x + w, y + h)
+        for x, y, w, h in draw(st.lists(st.tuples(number, number, side, side), max_size=2))
+    ]
     kept = [box for box in boxes if draw(st.booleans())]
     halves = [(x0, y0, (x0 + x1 + 1) // 2, y1) for x0, y0, x1, y1 in boxes if draw(st.booleans())]
     text = st.sampled_from(TEXTS)
@@ -57,7 +64,9 @@ def scene(draw: st.DrawFn, most: int = 5) -> Scene:
 def scene_without_ties(draw: st.DrawFn) -> Scene:
     """As `scene`, but no two boxes are alike: all their sides are different primes."""
     sides = draw(st.permutations(PRIMES))
-    corners = draw(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=len(PRIMES) // 2))
+    corners = draw(
+        st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=len(PRIMES) // 2)
+    )
     words = [
         ((x, y, x + sides[2 * k], y + sides[2 * k + 1]), TEXTS[k % len(TEXTS)], k % 5 == 4)
         for k, (x, y) in enumerate(corners)
@@ -68,7 +77,9 @@ def scene_without_ties(draw: st.DrawFn) -> Scene:
 
 @st.composite
 def scene_without_competition(draw: st.DrawFn) -> Scene:
-    """Words in cells of their own: found, found in part, in two parts, missed, merged; and false ones."""
+    """Words in cells of their own: found, found in part, in two parts,
+    missed, merged; and false ones.
+    """
     gt: list[Word] = []
     det: list[Word] = []
     kinds = ("same", "part", "halves", "missed", "false", "merged")
@@ -76,7 +87,10 @@ def scene_without_competition(draw: st.DrawFn) -> Scene:
         x, y, w, h = 200 * k, 300 * (k % 3), draw(st.integers(6, 80)), draw(st.integers(5, 40))
         text = draw(st.sampled_from(TEXTS))
         word = ((x, y, x + w, y + h), text, draw(st.integers(0, 4)) == 0)
-        gt += {"false": [], "merged": [word, ((x + w + 4, y, x + 2 * w + 4, y + h), text, word[2])]}.get(kind, [word])
+        gt += {
+            "false": [],
+            "merged": [word, ((x + w + 4, y, x + 2 * w + 4, y + h), text, word[2])],
+        }.get(kind, [word])
         middle = x + w // 2
         found = {
             "part": [(x, y, x + draw(st.integers(1, w)), y + h)],
@@ -149,9 +163,14 @@ def test_scores_lie_within_0_and_1(protocol: str, images: list[Scene]) -> None:
 @every_protocol
 @given(images=st.lists(scene(), min_size=1, max_size=4), data=st.data())
 @few
-def test_image_order_changes_no_bit(protocol: str, images: list[Scene], data: st.DataObject) -> None:
+def test_image_order_changes_no_bit(
+    protocol: str, images: list[Scene], data: st.DataObject
+) -> None:
     shuffled = data.draw(st.permutations(images))
-    assert accumulated(protocol, shuffled).compute().totals == accumulated(protocol, images).compute().totals
+    assert (
+        accumulated(protocol, shuffled).compute().totals
+        == accumulated(protocol, images).compute().totals
+    )
     assert scores(protocol, shuffled) == scores(protocol, images)
 
 
@@ -165,13 +184,17 @@ def reordered_scores(protocol: str, found: Scene, data: st.DataObject) -> dict[s
 @every_protocol
 @given(found=scene_without_competition(), data=st.data())
 @few
-def test_object_order_does_not_matter_without_competition(protocol: str, found: Scene, data: st.DataObject) -> None:
+def test_object_order_does_not_matter_without_competition(
+    protocol: str, found: Scene, data: st.DataObject
+) -> None:
     assert_close(reordered_scores(protocol, found, data), scores(protocol, [found]))
 
 
 @given(found=scene_without_ties(), data=st.data())
 @settings(few, max_examples=100)
-def test_object_order_does_not_matter_to_evaltex_without_ties(found: Scene, data: st.DataObject) -> None:
+def test_object_order_does_not_matter_to_evaltex_without_ties(
+    found: Scene, data: st.DataObject
+) -> None:
     assert_close(reordered_scores("evaltex", found, data), scores("evaltex", [found]))
 
 
@@ -202,13 +225,17 @@ def test_scaling_does_not_matter(protocol: str, found: Scene, factor: int) -> No
 @few
 def test_totals_of_halves_add_up(protocol: str, images: list[Scene], cut: int) -> None:
     """Merged, the halves are the whole to the last bit; counts are plain sums."""
-    whole, left, right = (accumulated(protocol, part) for part in (images, images[:cut], images[cut:]))
+    whole, left, right = (
+        accumulated(protocol, part) for part in (images, images[:cut], images[cut:])
+    )
     parts = [half.compute().totals for half in (left, right)]
     left.merge(right)
     assert left.compute().totals == whole.compute().totals
     for name, value in whole.compute().totals.items():
         cells = [list(numbers(part[name])) for part in parts]
-        assert list(numbers(value)) == pytest.approx([a + b for a, b in zip(*cells, strict=True)], abs=1e-9), name
+        assert list(numbers(value)) == pytest.approx(
+            [a + b for a, b in zip(*cells, strict=True)], abs=1e-9
+        ), name
 
 
 @every_protocol
@@ -221,7 +248,9 @@ def test_totals_are_the_sums_of_the_images(tmp_path: Path, protocol: str, seed: 
     found = evaluate(tmp_path / "gt.txt", tmp_path / "det.txt", protocol, per_image=True)
     for name, value in found.totals.items():
         cells = [list(numbers(image.totals[name])) for image in found.images]
-        assert list(numbers(value)) == pytest.approx([sum(column) for column in zip(*cells, strict=True)], abs=1e-9)
+        assert list(numbers(value)) == pytest.approx(
+            [sum(column) for column in zip(*cells, strict=True)], abs=1e-9
+        )
     assert sum(len(image.objects) for image in found.images) == found.gt.objects > 0
     assert sum(len(image.detections) for image in found.images) == found.det.objects > 0
     for image in found.images:
@@ -238,8 +267,12 @@ def test_totals_are_the_sums_of_the_images(tmp_path: Path, protocol: str, seed: 
 @every_protocol
 @given(images=st.lists(scene(), min_size=1, max_size=4))
 @few
-def test_evidence_of_an_image_does_not_depend_on_its_batch(protocol: str, images: list[Scene]) -> None:
-    """Nor do the columns' names, shapes and types, be the image empty: batches of all kinds add up."""
+def test_evidence_of_an_image_does_not_depend_on_its_batch(
+    protocol: str, images: list[Scene]
+) -> None:
+    """Nor do the columns' names, shapes and types, be the image empty:
+    batches of all kinds add up.
+    """
     together = columns(protocol, images)
     for k, alone in enumerate(columns(protocol, [image]) for image in images):
         assert list(alone) == list(together)
@@ -248,7 +281,10 @@ def test_evidence_of_an_image_does_not_depend_on_its_batch(protocol: str, images
             assert column[0].tolist() == pytest.approx(together[name][k].tolist(), abs=1e-9), name
     tallies = [evidence_of(protocol, part) for part in ([], images, [([], [])], images)]
     rows = type(tallies[0]).concatenate(tallies)
-    assert sum((tally.sum() for tally in tallies[1:]), tallies[0].sum()).as_dict() == rows.sum().as_dict()
+    assert (
+        sum((tally.sum() for tally in tallies[1:]), tallies[0].sum()).as_dict()
+        == rows.sum().as_dict()
+    )
 
 
 def columns(protocol: str, images: list[Scene]) -> dict[str, Any]:
@@ -263,10 +299,14 @@ def columns(protocol: str, images: list[Scene]) -> dict[str, Any]:
 def evidence_of(protocol: str, images: list[Scene]) -> Tally:
     nothing = objects([])
     sides = [
-        concatenate([objects(image[side]) for image in images]) if images else without_images(nothing)
+        concatenate([objects(image[side]) for image in images])
+        if images
+        else without_images(nothing)
         for side in (0, 1)
     ]
-    batch = ImageBatch([f"i{k}" for k in range(len(images))], np.zeros((len(images), 2)), sides[0], sides[1])
+    batch = ImageBatch(
+        [f"i{k}" for k in range(len(images))], np.zeros((len(images), 2)), sides[0], sides[1]
+    )
     kind = load(protocol)
     measured = overlaps.measure(batch, kind.convention(kind.parameters()))
     return kind.evidence(batch, measured, kind.parameters(), False).tally
@@ -281,9 +321,13 @@ def without_images(nothing: Objects) -> Objects:
 @every_protocol
 @given(sizes=st.lists(st.tuples(st.integers(5, 30), st.integers(5, 30)), min_size=1, max_size=5))
 @few
-def test_disjoint_objects_against_themselves_are_perfect(protocol: str, sizes: list[tuple[int, int]]) -> None:
+def test_disjoint_objects_against_themselves_are_perfect(
+    protocol: str, sizes: list[tuple[int, int]]
+) -> None:
     """Far apart and of the same text, so that nothing but one-to-one matches can arise."""
-    words: list[Word] = [((100 * k, 0, 100 * k + w, h), f"word{k}", False) for k, (w, h) in enumerate(sizes)]
+    words: list[Word] = [
+        ((100 * k, 0, 100 * k + w, h), f"word{k}", False) for k, (w, h) in enumerate(sizes)
+    ]
     found = scores(protocol, [(words, words)])
     for name in ("recall", "precision", load(protocol).headline[-1]):
         assert found[name] == pytest.approx(1, abs=1e-12), name
@@ -308,4 +352,6 @@ def test_rejected_objects_enter_no_mean(protocol: str) -> None:
     expected = scores(protocol, [([word], [word])])
     for det in ([word], [word, over_it]):
         found = scores(protocol, [([word, rejected], det)])
-        assert [found[name] for name in load(protocol).headline] == [expected[name] for name in load(protocol).headline]
+        assert [found[name] for name in load(protocol).headline] == [
+            expected[name] for name in load(protocol).headline
+        ]

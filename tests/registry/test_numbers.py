@@ -1,4 +1,6 @@
-"""Extreme numbers, for every protocol: scores stay in [0, 1], nothing warns, order changes no bit, work is bounded."""
+"""Extreme numbers, for every protocol: scores stay in [0, 1], nothing warns,
+order changes no bit, work is bounded.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ from evaltex_cli.records import Objects
 every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
 few = settings(deadline=None, derandomize=True, max_examples=8)
 MOST_CALLS = 2_000_000
-"""Some three times as many as the protocol that needs most of them; the square of the objects would be more."""
+"""Some three times as many as the protocol that needs most of them; the
+square of the objects would be more.
+"""
 MOST_BYTES = 100 << 20
 """Far more than any of it takes, and far less than it would without bounds."""
 SCALES = (1e-6, 1e-3, 1.0, 1e3, 1e6, 1e9)
@@ -40,8 +44,12 @@ SCALES = (1e-6, 1e-3, 1.0, 1e3, 1e6, 1e9)
 Ring = list[tuple[float, float]]
 Side = tuple[list[tuple[float, float, float, float]], list[Ring]]
 
-share = st.floats(0, 1) | st.sampled_from([0.0, 5e-324, 1e-308, 1e-38, 1e-12, 2.0**-52, 0.25, 0.5, 1 - 2.0**-53, 1.0])
-"""Coordinates as shares of a scale: equal, touching, and all but so; no two of them with a digit in common."""
+share = st.floats(0, 1) | st.sampled_from(
+    [0.0, 5e-324, 1e-308, 1e-38, 1e-12, 2.0**-52, 0.25, 0.5, 1 - 2.0**-53, 1.0]
+)
+"""Coordinates as shares of a scale: equal, touching, and all but so; no two
+of them with a digit in common.
+"""
 point = st.tuples(share, share)
 
 
@@ -163,7 +171,9 @@ def star(vertices: int, radius: float, dent: float) -> Ring:
 
 
 @every_protocol
-@pytest.mark.parametrize(("vertices", "dent"), [(10_000, 1.0), (1_000, 0.9)], ids=["round", "jagged"])
+@pytest.mark.parametrize(
+    ("vertices", "dent"), [(10_000, 1.0), (1_000, 0.9)], ids=["round", "jagged"]
+)
 def test_polygons_of_thousands_of_vertices(protocol: str, vertices: int, dent: float) -> None:
     """Boundaries of jagged ones cross at every vertex, which takes the square of their number."""
     gt: Side = ([], [star(vertices, 100.0, dent)])
@@ -181,7 +191,10 @@ def tangles() -> dict[str, tuple[np.ndarray[Any, np.dtype[Any]], bool]]:
         "two rounds": (np.stack([np.cos(2 * turns), np.sin(2 * turns)], axis=1) * 1000, False),
         "one point over and over": (np.array([[5, 5]] * 10_000 + [[0, 0], [3, 9]]), False),
         "anywhere": (generator.integers(0, 100_000, (20_000, 2)), True),
-        "there and back": (np.stack([generator.integers(0, 1000, 5000), np.zeros(5000)], axis=1), True),
+        "there and back": (
+            np.stack([generator.integers(0, 1000, 5000), np.zeros(5000)], axis=1),
+            True,
+        ),
         "bow-ties in one place": (np.array([[0, 0], [100, 100], [100, 0], [0, 100]] * 2500), True),
         "little, and dense": (generator.integers(0, 10**6, (150, 2)), True),
     }
@@ -189,7 +202,9 @@ def tangles() -> dict[str, tuple[np.ndarray[Any, np.dtype[Any]], bool]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", tangles())
-def test_polygons_that_cross_themselves_too_often_are_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_polygons_that_cross_themselves_too_often_are_refused(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """GEOS would take minutes and gigabytes to make them valid; it is not asked to."""
     ring, is_refused = tangles()[kind]
     if is_refused:
@@ -197,7 +212,8 @@ def test_polygons_that_cross_themselves_too_often_are_refused(kind: str, monkeyp
         x, y = ring[0].tolist()
         most = max(MAX_CROSSINGS, len(ring))
         told = (
-            rf"of {len(ring)} vertices, the first at \({x:g}, {y:g}\), crosses or touches itself more than {most} times"
+            rf"of {len(ring)} vertices, the first at \({x:g}, {y:g}\), crosses or touches itself"
+            rf" more than {most} times"
         )
         with pytest.raises(InputError, match=told):
             image_objects([], [ring])
@@ -222,15 +238,34 @@ def test_where_such_a_polygon_stands_is_reported(kind: str, jobs: str, tmp_path:
             rings = [[[1, 1], [4, 1], [4, 4], [2, 5], [1, 4]], *more]
             lines = [",".join(str(value) for point in one for value in point) for one in rings]
             shapes = [{"label": "x", "shape_type": "polygon", "points": one} for one in rings]
-            document = {"version": "5", "shapes": shapes, "imagePath": f"{name}.png", "imageHeight": 9, "imageWidth": 9}
+            document = {
+                "version": "5",
+                "shapes": shapes,
+                "imagePath": f"{name}.png",
+                "imageHeight": 9,
+                "imageWidth": 9,
+            }
             text = "\n".join(lines) if kind == "polygon" else json.dumps(document)
             (det / f"{name}{'.txt' if kind == 'polygon' else '.json'}").write_text(text)
-    arguments = [str(tmp_path / "gt.txt"), str(det), str(tmp_path / "res"), "--jobs", jobs, "--det-format", kind]
+    arguments = [
+        str(tmp_path / "gt.txt"),
+        str(det),
+        str(tmp_path / "res"),
+        "--jobs",
+        jobs,
+        "--det-format",
+        kind,
+    ]
     done = subprocess.run(
-        [sys.executable, "-m", "evaltex_cli", *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "evaltex_cli", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 2
-    assert re.fullmatch(rf"evaltex: error: \S*{told}: a polygon of 150 vertices, the first at .*\n", done.stderr), done
+    assert re.fullmatch(
+        rf"evaltex: error: \S*{told}: a polygon of 150 vertices, the first at .*\n", done.stderr
+    ), done
 
 
 @given(rings)
@@ -245,7 +280,8 @@ def test_sides_that_meet_are_found(ring: Ring) -> None:
     near = shapely.intersects(shapely.envelope(lines[i]), shapely.envelope(lines[j]))
     i, j = i[near], j[near]
     at_ends = [
-        len({*map(tuple, sides[a].tolist()), *map(tuple, sides[b].tolist())}) < 4 for a, b in zip(i, j, strict=True)
+        len({*map(tuple, sides[a].tolist()), *map(tuple, sides[b].tolist())}) < 4
+        for a, b in zip(i, j, strict=True)
     ]
     found = shapely.intersects(lines[i], lines[j]) & ~np.array(at_ends, dtype=bool)
     assert (polygons._meet(sides[i], sides[j]) == found).all()
@@ -260,7 +296,8 @@ def in_one_place(count: int, gap: float = 0.0) -> Objects:
 @pytest.mark.slow
 @every_protocol
 @pytest.mark.parametrize(
-    ("of_gt", "of_det", "gap"), [(3000, 10, 0.0), (10, 3000, 0.0), (150, 150, 0.0), (1000, 5, 1e-3), (5, 1000, 1e-3)]
+    ("of_gt", "of_det", "gap"),
+    [(3000, 10, 0.0), (10, 3000, 0.0), (150, 150, 0.0), (1000, 5, 1e-3), (5, 1000, 1e-3)],
 )
 def test_thousands_in_one_place(protocol: str, of_gt: int, of_det: int, gap: float) -> None:
     with at_most(calls=MOST_CALLS):
@@ -282,7 +319,7 @@ def test_more_than_that_is_refused_before_it_takes_memory(protocol: str) -> None
         tracemalloc.stop()
 
 
-# The last bit --------------------------------------------------------------------------------------------------------
+# The last bit -------------------------------------------------------------------------------------
 
 
 def test_overall_scores_are_rounded_once() -> None:

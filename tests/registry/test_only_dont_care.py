@@ -1,4 +1,6 @@
-"""An image of only don't-care objects is never called missed, whatever the command, the protocol and the detections."""
+"""An image of only don't-care objects is never called missed, whatever the
+command, the protocol and the detections.
+"""
 
 from __future__ import annotations
 
@@ -51,23 +53,34 @@ def test_its_objects_are_ignored(sides: tuple[Path, Path], protocol: str) -> Non
 def test_a_diagnosis_has_nothing_to_repair_in_it(tmp_path: Path, protocol: str) -> None:
     gt = written(tmp_path / "gt", {"words": GT["words"], "named": GT["named"]})
     without = written(tmp_path / "det", {"words": GT["words"]})
-    assert [(kind.kind, kind.count) for kind in diagnose(gt, without, protocol).kinds if kind.count] == []
+    assert [
+        (kind.kind, kind.count) for kind in diagnose(gt, without, protocol).kinds if kind.count
+    ] == []
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_it_is_among_no_images_that_changed(tmp_path: Path, sides: tuple[Path, Path], protocol: str) -> None:
-    """Where only one detector names it, or has a detection there that is ignored; its scores are conventions."""
+def test_it_is_among_no_images_that_changed(
+    tmp_path: Path, sides: tuple[Path, Path], protocol: str
+) -> None:
+    """Where only one detector names it, or has a detection there that is
+    ignored; its scores are conventions.
+    """
     gt, det = sides
     other = written(tmp_path / "other", ALSO_IGNORED)
     parameters = {protocol: checked(protocol, {})}
     for pair in ((det, other), (other, det)):
-        systems = [evaluated(open_inputs(gt, path, InputOptions()), path.name, parameters)[0] for path in pair]
+        systems = [
+            evaluated(open_inputs(gt, path, InputOptions()), path.name, parameters)[0]
+            for path in pair
+        ]
         found = compare(systems, resamples=10)
         assert [change.image for change in (*found.images, *found.objects)] == []
 
 
 def test_validate_says_that_nothing_is_missed(sides: tuple[Path, Path]) -> None:
-    problems = {problem.image: problem for problem in validate(*sides).problems if problem.image is not None}
+    problems = {
+        problem.image: problem for problem in validate(*sides).problems if problem.image is not None
+    }
     assert {name: (one.kind, one.advice) for name, one in problems.items()} == {
         "absent": ("missing-image", CALM),
         "named": ("empty-image", CALM),

@@ -1,4 +1,6 @@
-"""Presets: each is the options that it says, its name is in every result, and nothing contradicts it."""
+"""Presets: each is the options that it says, its name is in every result, and
+nothing contradicts it.
+"""
 
 from __future__ import annotations
 
@@ -105,10 +107,18 @@ def test_a_preset_is_the_options_that_it_lists(name: str) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_presets_differ_on_polygons_that_cross_themselves() -> None:
-    """Of three objects that count one crosses itself; CTW1500 misses it, ICDAR 2015 leaves it out."""
+    """Of three objects that count one crosses itself; CTW1500 misses it,
+    ICDAR 2015 leaves it out.
+    """
     ctw1500, icdar2015 = result("--preset", "ctw1500"), result("--preset", "icdar2015")
-    assert (ctw1500["totals"]["counted_gt_objects"], ctw1500["totals"]["counted_detections"]) == (4, 3)
-    assert (icdar2015["totals"]["counted_gt_objects"], icdar2015["totals"]["counted_detections"]) == (3, 4)
+    assert (ctw1500["totals"]["counted_gt_objects"], ctw1500["totals"]["counted_detections"]) == (
+        4,
+        3,
+    )
+    assert (
+        icdar2015["totals"]["counted_gt_objects"],
+        icdar2015["totals"]["counted_detections"],
+    ) == (3, 4)
 
 
 @pytest.mark.usefixtures("folder")
@@ -118,12 +128,21 @@ def test_python_takes_presets_too() -> None:
     assert found.signature == document["signature"]
     assert found.scores == document["scores"]
     assert (
-        evaluate("gt", "det", "iou", preset="ctw1500", invalid_polygons="skip", pairing="best").scores == found.scores
+        evaluate(
+            "gt", "det", "iou", preset="ctw1500", invalid_polygons="skip", pairing="best"
+        ).scores
+        == found.scores
     )
     for given, message in (
         ({"preset": "ctw150"}, "unknown preset 'ctw150'.*did you mean"),
-        ({"preset": "ctw1500", "protocol": "tiou"}, "protocol=tiou: the preset ctw1500 has protocol=iou"),
-        ({"preset": "ctw1500", "invalid_polygons": "drop"}, "the preset ctw1500 has invalid_polygons=skip"),
+        (
+            {"preset": "ctw1500", "protocol": "tiou"},
+            "protocol=tiou: the preset ctw1500 has protocol=iou",
+        ),
+        (
+            {"preset": "ctw1500", "invalid_polygons": "drop"},
+            "the preset ctw1500 has invalid_polygons=skip",
+        ),
         ({"preset": "ctw1500", "pairing": "first"}, "the preset ctw1500 has pairing=best"),
         ({"preset": "ctw1500", "iou": 0.7}, "the preset ctw1500 has iou=0.5"),
         ({"preset": "ctw1500", "pairs": 1}, "unknown key 'pairs'"),
@@ -147,14 +166,19 @@ COMMANDS = {
         (["--protocol", "tiou"], "the preset ctw1500 is of the protocol iou"),
         (["--protocol", "iou", "--protocol", "tiou"], "the preset ctw1500 is of the protocol iou"),
         (["--invalid", "repair"], "the preset ctw1500 has --invalid skip"),
-        (["--set", "iou.truncate=true"], "--set iou.truncate=true: the preset ctw1500 has truncate=false"),
+        (
+            ["--set", "iou.truncate=true"],
+            "--set iou.truncate=true: the preset ctw1500 has truncate=false",
+        ),
         (["--set", "iou.iou=0.7"], "--set iou.iou=0.7: the preset ctw1500 has iou=0.5"),
         (["--set", "iou.nothing=1"], "unknown key 'nothing'"),
         (["--config", "some.ini"], "the preset ctw1500 has all parameters"),
     ],
     ids=str,
 )
-def test_what_contradicts_a_preset_is_refused(command: tuple[str, ...], options: list[str], message: str) -> None:
+def test_what_contradicts_a_preset_is_refused(
+    command: tuple[str, ...], options: list[str], message: str
+) -> None:
     Path("some.ini").write_text("", encoding="utf-8")
     error = run(*command, "--preset", "ctw1500", *options, status=2).stderr
     assert message in " ".join(error.split())
@@ -164,7 +188,16 @@ def test_what_contradicts_a_preset_is_refused(command: tuple[str, ...], options:
 def test_what_agrees_with_a_preset_is_taken_and_no_file_changes_it() -> None:
     expected = result("--preset", "ctw1500")
     Path("evaltex.ini").write_text("[iou]\niou=0.9\ntruncate=true\n", encoding="utf-8")
-    agreeing = ("--protocol", "iou", "--invalid", "skip", "--set", "iou.pairing=best", "--set", "iou.iou=0.5")
+    agreeing = (
+        "--protocol",
+        "iou",
+        "--invalid",
+        "skip",
+        "--set",
+        "iou.pairing=best",
+        "--set",
+        "iou.iou=0.5",
+    )
     assert result("--preset", "ctw1500", *agreeing) == expected
 
 
@@ -173,9 +206,9 @@ def test_compare_diagnose_and_merge_keep_the_preset() -> None:
     run("gt", "det", "res", "-a", "--quiet", "--preset", "ctw1500")
     signature = json.loads(Path("res/iou.json").read_text(encoding="utf-8"))["signature"]
     options = ("--preset", "ctw1500", "--format", "json")
-    (compared,) = json.loads(run("compare", "gt", "det", "det", "--label", "a", "--label", "b", *options).stdout)[
-        "protocols"
-    ]
+    (compared,) = json.loads(
+        run("compare", "gt", "det", "det", "--label", "a", "--label", "b", *options).stdout
+    )["protocols"]
     assert {line.split("|resamples")[0] for line in compared["signatures"]} == {signature}
     (diagnosed,) = json.loads(run("diagnose", "gt", "det", *options).stdout)["protocols"]
     assert diagnosed["signature"] == signature
@@ -215,7 +248,10 @@ def test_the_formats_of_a_preset_are_known_and_listed(name: str) -> None:
     preset = PRESETS[name]
     assert set(preset.gt_formats + preset.det_formats) <= set(FORMATS)
     listed = json.loads(run("protocols", "--format", "json").stdout)["presets"][name]
-    assert (tuple(listed["gt_formats"]), tuple(listed["det_formats"])) == (preset.gt_formats, preset.det_formats)
+    assert (tuple(listed["gt_formats"]), tuple(listed["det_formats"])) == (
+        preset.gt_formats,
+        preset.det_formats,
+    )
     rows = csv.DictReader(run("protocols", "--format", "csv").stdout.splitlines())
     (row,) = [row for row in rows if (row["kind"], row["name"]) == ("preset", name)]
     assert row["GT"] == ", ".join(preset.gt_formats)
@@ -225,14 +261,18 @@ def test_the_formats_of_a_preset_are_known_and_listed(name: str) -> None:
 def test_a_format_of_the_preset_decides_where_content_is_ambiguous(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Half a radian is also a text; the same numbers are a box with it, or a rectangle that is turned."""
+    """Half a radian is also a text; the same numbers are a box with it, or a
+    rectangle that is turned.
+    """
     monkeypatch.chdir(tmp_path)
     for name in ("gt", "det"):
         lines(name, "10,10,60,30,0.5\n")
     found, plain = evaluate("gt", "det", preset="msra-td500"), evaluate("gt", "det", "iou")
     assert (found.gt.format, found.det.format) == ("msra-td500", "msra-td500")
     assert (plain.gt.format, plain.det.format) == ("ltrb", "ltrb")
-    said = "is read as msra-td500, a format of the preset msra-td500, though its content could be ltrb"
+    said = (
+        "is read as msra-td500, a format of the preset msra-td500, though its content could be ltrb"
+    )
     assert [said in warning for warning in found.warnings].count(True) == 2
     assert not any("is read as" in warning for warning in plain.warnings)
     named = evaluate("gt", "det", preset="msra-td500", gt_format="ltrb", det_format="ltrb")

@@ -1,4 +1,6 @@
-"""The same small data set in every format: read alike as file, folder and archive, and against any other format."""
+"""The same small data set in every format: read alike as file, folder and
+archive, and against any other format.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from samples import FOUND, SAMPLES, SIZES, WORDS, Sample, in_archive, in_folder, total_text_mat, written
+from samples import (
+    FOUND,
+    SAMPLES,
+    SIZES,
+    WORDS,
+    Sample,
+    in_archive,
+    in_folder,
+    total_text_mat,
+    written,
+)
 
 from evaltex_cli import evaluate, formats
 from evaltex_cli.errors import FaultLog
@@ -47,14 +59,24 @@ def objects_of(path: Path, side: str, format_name: str | None, pictures: Path) -
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_read(tmp_path: Path, pictures: Path, name: str) -> None:
-    """Boxes, don't care, confidences; packed by gzip, in a folder and in an archive with folders around."""
+    """Boxes, don't care, confidences; packed by gzip, in a folder and in an
+    archive with folders around.
+    """
     sample = sample_of(name)
     for side in ("gt", "det") if sample.det else ("gt",):
         files, format_name = sample.files(side), sample.format(side)
         paths = [written(tmp_path / side, sample, side)]
         if not sample.many_in_one or name in ("art", "coco", "coco-text", "textocr"):
-            paths.append(in_archive(tmp_path / f"{side}.zip", {f"a/b/{file}": data for file, data in files.items()}))
-            paths.append(in_folder(tmp_path / f"{side}-folder", {f"a/{file}": data for file, data in files.items()}))
+            paths.append(
+                in_archive(
+                    tmp_path / f"{side}.zip", {f"a/b/{file}": data for file, data in files.items()}
+                )
+            )
+            paths.append(
+                in_folder(
+                    tmp_path / f"{side}-folder", {f"a/{file}": data for file, data in files.items()}
+                )
+            )
         if sample.many_in_one:
             packed = tmp_path / f"{side}.gz"
             packed.write_bytes(gzip.compress(paths[0].read_bytes()))
@@ -62,9 +84,13 @@ def test_what_is_read(tmp_path: Path, pictures: Path, name: str) -> None:
         for path in paths:
             found = objects_of(path, side, format_name, pictures)
             if side == "gt":
-                words = [[w for w in here if sample.has_dont_care or w[1] != "###"] for here in WORDS]
+                words = [
+                    [w for w in here if sample.has_dont_care or w[1] != "###"] for here in WORDS
+                ]
                 assert found.boxes.tolist() == [list(box) for here in words for box, _ in here]
-                assert found.dont_care.tolist() == [text == "###" for here in words for _, text in here]
+                assert found.dont_care.tolist() == [
+                    text == "###" for here in words for _, text in here
+                ]
                 if found.texts[0] == "one":
                     assert [found.texts[k] for k in (0, 1, -1)] == ["one", "two, 2", "three"]
             else:
@@ -72,19 +98,30 @@ def test_what_is_read(tmp_path: Path, pictures: Path, name: str) -> None:
                 assert not found.dont_care.any()
                 if sample.has_confidences:
                     assert found.confidences is not None
-                    assert found.confidences.tolist() == [confidence for here in FOUND for _, confidence in here]
+                    assert found.confidences.tolist() == [
+                        confidence for here in FOUND for _, confidence in here
+                    ]
                 else:
                     assert found.confidences is None
 
 
 @pytest.mark.parametrize("gt_name", NAMES)
 def test_any_ground_truth_with_any_detections(tmp_path: Path, pictures: Path, gt_name: str) -> None:
-    """One word of three is found; of the detections one is right, and one ignored where it can be."""
+    """One word of three is found; of the detections one is right, and one
+    ignored where it can be.
+    """
     gt = sample_of(gt_name)
     gt_path = written(tmp_path / "gt", gt, "gt")
     for det_name in WITH_DETECTIONS:
         det = sample_of(det_name)
         det_path = written(tmp_path / det_name, det, "det")
-        found = evaluate(gt_path, det_path, "iou", gt_format=gt.gt_format, det_format=det.det_format, images=pictures)
+        found = evaluate(
+            gt_path,
+            det_path,
+            "iou",
+            gt_format=gt.gt_format,
+            det_format=det.det_format,
+            images=pictures,
+        )
         expected = (1 / 3, 1 / 3 if gt.has_dont_care else 1 / 4)
         assert (found.scores["recall"], found.scores["precision"]) == expected, det_name

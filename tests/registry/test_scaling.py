@@ -1,4 +1,6 @@
-"""A scene whose coordinates are multiplied by a decimal factor, which rounds every one of them, matches as before."""
+"""A scene whose coordinates are multiplied by a decimal factor, which rounds
+every one of them, matches as before.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,20 @@ from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.matches import Matches
 from evaltex_cli.records import ImageBatch, Objects
 
-FACTORS = ("0.1", "0.01", "0.001", "0.3", "0.7", "1e-6", "1.1", "3.3", "10", "1000", "12345.678", "1e6")
+FACTORS = (
+    "0.1",
+    "0.01",
+    "0.001",
+    "0.3",
+    "0.7",
+    "1e-6",
+    "1.1",
+    "3.3",
+    "10",
+    "1000",
+    "12345.678",
+    "1e6",
+)
 OFFSETS = (0, 0, 7, 1000, -500)
 few = settings(deadline=None, derandomize=True, max_examples=60)
 
@@ -45,7 +60,9 @@ WHOLE = ("iou", "iou-crw", "tiou", "tedeval", "popeval")
 
 Point = tuple[int, int]
 Side = list[tuple[str, list[int], bool, int]]
-"""Objects: a box (x, y, width, height) or a polygon (x, y, x, y, ...), its numbers, whether don't care, its region."""
+"""Objects: a box (x, y, width, height) or a polygon (x, y, x, y, ...), its
+numbers, whether don't care, its region.
+"""
 
 
 def has_area(corners: list[Point]) -> bool:
@@ -60,22 +77,35 @@ def lean(x: int, y: int, width: int, height: int, shift: int) -> list[Point]:
 
 @st.composite
 def sides(draw: st.DrawFn) -> tuple[Side, Side]:
-    """Objects on a coarse grid, so that many touch, and many ratios are .1, .4, .5 or .8 exactly."""
+    """Objects on a coarse grid, so that many touch, and many ratios are .1,
+    .4, .5 or .8 exactly.
+    """
     number, length = st.integers(0, 12), st.sampled_from([1, 2, 4, 5, 8, 10])
     box = st.tuples(number, number, length, length).map(lambda found: ("box", list(found)))
     corner = st.tuples(number, number)
     triangle = st.lists(corner, min_size=3, max_size=3, unique=True).filter(has_area)
-    leaning = st.tuples(number, number, length, length, st.integers(1, 3)).map(lambda found: lean(*found))
-    polygon = (triangle | leaning).map(lambda points: ("polygon", [value for point in points for value in point]))
+    leaning = st.tuples(number, number, length, length, st.integers(1, 3)).map(
+        lambda found: lean(*found)
+    )
+    polygon = (triangle | leaning).map(
+        lambda points: ("polygon", [value for point in points for value in point])
+    )
     kind = draw(st.sampled_from([box, box | polygon]))
-    gt, det = ([(*one, False, 1) for one in draw(st.lists(kind, min_size=1, max_size=5))] for _ in range(2))
-    gt = [(name, numbers, draw(st.integers(0, 5)) == 0, draw(st.integers(1, 2))) for name, numbers, _, _ in gt]
+    gt, det = (
+        [(*one, False, 1) for one in draw(st.lists(kind, min_size=1, max_size=5))] for _ in range(2)
+    )
+    gt = [
+        (name, numbers, draw(st.integers(0, 5)) == 0, draw(st.integers(1, 2)))
+        for name, numbers, _, _ in gt
+    ]
     det += [(name, numbers, False, 1) for name, numbers, _, _ in gt if draw(st.booleans())]
     return gt, det
 
 
 def objects(side: Side, factor: str, offset: int, dont_care: bool = True) -> Objects:
-    """Every number times the factor, each rounded by itself; then the sums of x and width, y and height."""
+    """Every number times the factor, each rounded by itself; then the sums of
+    x and width, y and height.
+    """
 
     def scaled(values: list[int], moved: int) -> list[float]:
         return [float((value + moved) * Decimal(factor)) for value in values]
@@ -98,7 +128,9 @@ def objects(side: Side, factor: str, offset: int, dont_care: bool = True) -> Obj
     )
 
 
-def found(protocol: str, gt: Objects, det: Objects, **parameters: Any) -> tuple[Matches, dict[str, Any]]:
+def found(
+    protocol: str, gt: Objects, det: Objects, **parameters: Any
+) -> tuple[Matches, dict[str, Any]]:
     kind = load(protocol)
     chosen = kind.parameters(**parameters)
     batch = ImageBatch(["a"], np.zeros((1, 2)), gt, det)
@@ -129,40 +161,56 @@ TOUCHING: tuple[Side, Side] = (
 def test_a_decimal_factor_changes_no_match(
     protocol: str, parameters: dict[str, Any], scene: tuple[Side, Side], factor: str, offset: int
 ) -> None:
-    """Total-Text's program adds a square pixel to a detection that may be don't care; so it is tried without any."""
+    """Total-Text's program adds a square pixel to a detection that may be
+    don't care; so it is tried without any.
+    """
     dont_care = parameters.get("variant") != "totaltext"
     plain, scaled = (
-        found(protocol, *(objects(side, f, offset, dont_care) for side in scene), **parameters) for f in ("1", factor)
+        found(protocol, *(objects(side, f, offset, dont_care) for side in scene), **parameters)
+        for f in ("1", factor)
     )
     assert_same(scaled, plain)
 
 
 @given(scene=sides(), factor=st.sampled_from(FACTORS), offset=st.sampled_from(OFFSETS))
 @few
-def test_a_decimal_factor_changes_no_mistake(scene: tuple[Side, Side], factor: str, offset: int) -> None:
+def test_a_decimal_factor_changes_no_mistake(
+    scene: tuple[Side, Side], factor: str, offset: int
+) -> None:
     plain, scaled = (
         error_types.find(
-            ImageBatch(["a"], np.zeros((1, 2)), *(objects(side, f, offset) for side in scene)), error_types.Thresholds()
+            ImageBatch(["a"], np.zeros((1, 2)), *(objects(side, f, offset) for side in scene)),
+            error_types.Thresholds(),
         )
         for f in ("1", factor)
     )
     for field in fields(error_types.Mistakes):
-        assert getattr(scaled, field.name).tolist() == getattr(plain, field.name).tolist(), field.name
+        assert getattr(scaled, field.name).tolist() == getattr(plain, field.name).tolist(), (
+            field.name
+        )
 
 
 @pytest.mark.parametrize("protocol", WHOLE)
-@given(scene=sides(), factor=st.sampled_from(["2", "7", "10", "1000"]), offset=st.sampled_from([0, 0, 7, 1000]))
+@given(
+    scene=sides(),
+    factor=st.sampled_from(["2", "7", "10", "1000"]),
+    offset=st.sampled_from([0, 0, 7, 1000]),
+)
 @few
 def test_an_integer_factor_changes_no_match_of_integers(
     protocol: str, scene: tuple[Side, Side], factor: str, offset: int
 ) -> None:
-    plain, scaled = (found(protocol, *(objects(side, f, offset) for side in scene)) for f in ("1", factor))
+    plain, scaled = (
+        found(protocol, *(objects(side, f, offset) for side in scene)) for f in ("1", factor)
+    )
     assert_same(scaled, plain)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_boxes_that_touch_are_no_split(protocol: str) -> None:
-    """At every scale, or at 1000 where the protocol counts pixels: icdar2003 takes any common pixel for a match."""
+    """At every scale, or at 1000 where the protocol counts pixels: icdar2003
+    takes any common pixel for a match.
+    """
     taken = load(protocol).convention(load(protocol).parameters())
     counts_pixels = taken.truncated or taken.inclusive
     for factor in ("1000",) if counts_pixels else FACTORS:
@@ -174,7 +222,9 @@ def test_boxes_that_touch_are_no_split(protocol: str) -> None:
 def test_polygons_with_a_common_side_do_not_overlap(factor: str) -> None:
     lower = [("polygon", [0, 0, 70, 30, 70, 60, 0, 40], False, 1)]
     upper = [("polygon", [0, 0, 70, 30, 90, -10, 10, -40], False, 1)]
-    batch = ImageBatch(["a"], np.zeros((1, 2)), objects(lower, factor, 7), objects(upper, factor, 7))
+    batch = ImageBatch(
+        ["a"], np.zeros((1, 2)), objects(lower, factor, 7), objects(upper, factor, 7)
+    )
     assert not len(overlaps.measure(batch).gt)
 
 

@@ -31,7 +31,10 @@ from evaltex_cli.results.result_document import Bootstrap, Extras
 from evaltex_cli.results.screen import Screen
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-HOSTILE = '</script><img src="https://example.org/x.png" onerror="document.title=\'taken\'"><!--<script>&amp;\u202e'
+HOSTILE = (
+    '</script><img src="https://example.org/x.png"'
+    " onerror=\"document.title='taken'\"><!--<script>&amp;\u202e"
+)
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
     "0000000c49444154789c63606060000000040001f61738550000000049454e44ae426082"
@@ -48,7 +51,8 @@ def evaluated(gt: Path, det: Path, res_dir: Path, *options: str) -> Path:
 def islands(file: Path) -> dict[str, Any]:
     """The report's data, by the element's name."""
     found = re.findall(
-        r'<script type="application/json" id="([\w-]+)">(.*?)</script>', file.read_text(encoding="utf-8")
+        r'<script type="application/json" id="([\w-]+)">(.*?)</script>',
+        file.read_text(encoding="utf-8"),
     )
     return {name: json.loads(text) for name, text in found}
 
@@ -71,7 +75,14 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results") / "words"
     example = EXAMPLES / "words"
     return evaluated(
-        example / "gt.txt", example / "det.txt", folder, "-a", "--protocol", "evaltex", "--protocol", "icdar2013"
+        example / "gt.txt",
+        example / "det.txt",
+        folder,
+        "-a",
+        "--protocol",
+        "evaltex",
+        "--protocol",
+        "icdar2013",
     )
 
 
@@ -105,7 +116,8 @@ def masks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     example = EXAMPLES / "masks" / "words"
     gt, det = example / "gt.txt", example / "det.txt"
     done = CliRunner().invoke(
-        main, [*map(str, (gt, det, folder / "res", example / "gt", example / "det")), "-a", "--quiet"]
+        main,
+        [*map(str, (gt, det, folder / "res", example / "gt", example / "det")), "-a", "--quiet"],
     )
     assert done.exit_code == 0, done.output
     write(folder / "report.html", [folder / "res"], gt=gt, det=[det])
@@ -113,21 +125,43 @@ def masks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class TestContent:
-    def test_scores_intervals_and_histograms_are_the_results(self, words: Path, report: Path) -> None:
+    def test_scores_intervals_and_histograms_are_the_results(
+        self, words: Path, report: Path
+    ) -> None:
         document = json.loads((words / "evaltex.json").read_bytes())
         system = islands(report)["protocol-0"]["systems"][0]
-        scalars = {name: value for name, value in document["scores"].items() if not isinstance(value, list)}
+        scalars = {
+            name: value for name, value in document["scores"].items() if not isinstance(value, list)
+        }
         assert system["scores"] == scalars
         stored = detector_results.stored(words / "evaltex.json", "words")[0]
-        expected, _ = significance.intervals(stored.rows, stored.score, Bootstrap(0.95, significance.RESAMPLES, 0))
-        assert system["intervals"] == {name: list(bounds) if bounds else None for name, bounds in expected.items()}
-        assert [one["name"] for one in system["histograms"]] == ["coverage_histogram", "accuracy_histogram"]
+        expected, _ = significance.intervals(
+            stored.rows, stored.score, Bootstrap(0.95, significance.RESAMPLES, 0)
+        )
+        assert system["intervals"] == {
+            name: list(bounds) if bounds else None for name, bounds in expected.items()
+        }
+        assert [one["name"] for one in system["histograms"]] == [
+            "coverage_histogram",
+            "accuracy_histogram",
+        ]
         assert system["histograms"][0]["shares"] == document["scores"]["coverage_histogram"]
         assert system["histograms"][0]["counts"] == document["totals"]["coverage_bins"]
 
     def test_intervals_and_gates_of_the_run_are_shown_as_they_are(self, tmp_path: Path) -> None:
         gt, det = EXAMPLES / "words" / "gt.txt", EXAMPLES / "words" / "det.txt"
-        evaluated(gt, det, tmp_path / "res", "-a", "--ci", "0.8", "--resamples", "20", "--fail-if", "recall<0.1")
+        evaluated(
+            gt,
+            det,
+            tmp_path / "res",
+            "-a",
+            "--ci",
+            "0.8",
+            "--resamples",
+            "20",
+            "--fail-if",
+            "recall<0.1",
+        )
         write(tmp_path / "report.html", [tmp_path / "res"])
         document = json.loads((tmp_path / "res" / "evaltex.json").read_bytes())
         data = islands(tmp_path / "report.html")
@@ -135,7 +169,9 @@ class TestContent:
         assert data["protocol-0"]["level"] == 0.8
         assert data["overview"]["gates"] == [document["gates"]] != [[]]
 
-    def test_every_image_has_its_scores_objects_and_matches(self, words: Path, report: Path) -> None:
+    def test_every_image_has_its_scores_objects_and_matches(
+        self, words: Path, report: Path
+    ) -> None:
         data = islands(report)
         for k, name in enumerate(data["overview"]["protocols"]):
             document = json.loads((words / f"{name}.json").read_bytes())
@@ -143,18 +179,24 @@ class TestContent:
             assert data["overview"]["images"] == [image["name"] for image in document["images"]]
             for at, image in enumerate(document["images"]):
                 shown = {score: values[at] for score, values in index["scores"].items()}
-                assert shown == pytest.approx({score: image["scores"][score] for score in shown}, abs=1e-5)
+                assert shown == pytest.approx(
+                    {score: image["scores"][score] for score in shown}, abs=1e-5
+                )
                 matches = data["images-0"][at]["matches"][k][0]
                 for side, entries in (("gt", image["objects"]), ("det", image["detections"])):
                     codes = [data["overview"]["matchTypes"][code] for code in matches[side]["type"]]
                     assert codes == [entry["match"] for entry in entries]
                 missed = data["overview"]["matchTypes"].index("missed")
-                assert index["counts"][missed][at] == sum(entry["match"] == "missed" for entry in image["objects"])
+                assert index["counts"][missed][at] == sum(
+                    entry["match"] == "missed" for entry in image["objects"]
+                )
 
     @pytest.mark.parametrize("example", ["words", "polygons"])
     def test_shapes_and_transcriptions_are_the_input(self, example: str, tmp_path: Path) -> None:
         gt, det = EXAMPLES / example / "gt.txt", EXAMPLES / example / "det.txt"
-        write(tmp_path / "report.html", [evaluated(gt, det, tmp_path / "res", "-a")], gt=gt, det=[det])
+        write(
+            tmp_path / "report.html", [evaluated(gt, det, tmp_path / "res", "-a")], gt=gt, det=[det]
+        )
         expected = []
         for line in gt.read_text(encoding="utf-8").splitlines():
             if found := re.fullmatch(r'(\d+),\d+,"(.*)",[tf],([\d,]+)', line):
@@ -167,7 +209,9 @@ class TestContent:
         assert [
             row
             for image in images
-            for row in zip(image["gt"]["id"], image["gt"]["text"], image["gt"]["shape"], strict=True)
+            for row in zip(
+                image["gt"]["id"], image["gt"]["text"], image["gt"]["shape"], strict=True
+            )
         ] == expected
         assert images[0]["size"] == [400, 180]
 
@@ -176,7 +220,9 @@ class TestContent:
     ) -> None:
         det, results = rival
         example = sources("words")
-        write(tmp_path / "report.html", [words, results], gt=example["gt"], det=[*example["det"], det])
+        write(
+            tmp_path / "report.html", [words, results], gt=example["gt"], det=[*example["det"], det]
+        )
         data = islands(tmp_path / "report.html")
         assert data["overview"]["systems"] == ["words", "rival"]
         assert data["overview"]["protocols"] == ["evaltex"]
@@ -185,9 +231,15 @@ class TestContent:
             detector_results.stored(results, "rival")[0],
         ]
         expected = {score.score: score.differences for score in comparison.compare(systems).scores}
-        assert {row["score"]: row["differences"] for row in data["protocol-0"]["comparison"]} == expected
+        assert {
+            row["score"]: row["differences"] for row in data["protocol-0"]["comparison"]
+        } == expected
         first = data["images-0"][0]
-        assert len(first["det"][1]["id"]) == len(first["det"][1]["shape"]) == len(first["det"][0]["id"]) - 1
+        assert (
+            len(first["det"][1]["id"])
+            == len(first["det"][1]["shape"])
+            == len(first["det"][0]["id"]) - 1
+        )
 
     def test_results_without_images_still_make_a_report(self, tmp_path: Path) -> None:
         example = sources("words")
@@ -197,7 +249,8 @@ class TestContent:
         told = CliRunner().invoke(main, ["report", str(tmp_path / "res")])
         assert told.exit_code == 0
         assert told.stderr == (
-            f"evaltex: warning: {tmp_path / 'res'}: holds no results of single images, so the page has none; make it"
+            f"evaltex: warning: {tmp_path / 'res'}: holds no results of single images, so the page"
+            " has none; make it"
             " again with -a or --report\n"
         )
         assert told.stdout.endswith(" MB, 0 images, 0 pictures)\n")
@@ -206,7 +259,13 @@ class TestContent:
             write(tmp_path / "report.html", [tmp_path / "res"], **example)
 
     def test_same_input_same_bytes(self, words: Path, report: Path, tmp_path: Path) -> None:
-        write(tmp_path / "again.html", [words], **sources("words"), pictures=EXAMPLES / "pictures", embed=True)
+        write(
+            tmp_path / "again.html",
+            [words],
+            **sources("words"),
+            pictures=EXAMPLES / "pictures",
+            embed=True,
+        )
         assert (tmp_path / "again.html").read_bytes() == report.read_bytes()
 
 
@@ -221,7 +280,9 @@ def words_diagnoses(protocols: list[str], **parameters: Any) -> list[Diagnosis]:
 def same(shown: dict[str, Any], expected: Diagnosis) -> bool:
     """Whether the page holds a diagnosis."""
     fields = tables.fields(expected)
-    return shown.keys() <= fields.keys() and shown == json.loads(json.dumps({name: fields[name] for name in shown}))
+    return shown.keys() <= fields.keys() and shown == json.loads(
+        json.dumps({name: fields[name] for name in shown})
+    )
 
 
 class TestLosses:
@@ -235,7 +296,9 @@ class TestLosses:
             assert shown["losses"]["recall"] > 0
             for name, loss in shown["losses"].items():
                 shares = [part["shares"][name] for part in shown["kinds"]]
-                assert sum(shares) + shown["interaction"][name] + shown["unexplained"][name] == pytest.approx(loss)
+                assert sum(shares) + shown["interaction"][name] + shown["unexplained"][
+                    name
+                ] == pytest.approx(loss)
 
     def test_they_are_by_the_parameters_of_the_run(self, tmp_path: Path) -> None:
         example = sources("words")
@@ -255,7 +318,9 @@ class TestLosses:
         assert same(shown, strict)
         assert strict.losses != usual.losses
 
-    def test_detectors_have_their_own(self, words: Path, rival: tuple[Path, Path], tmp_path: Path) -> None:
+    def test_detectors_have_their_own(
+        self, words: Path, rival: tuple[Path, Path], tmp_path: Path
+    ) -> None:
         det, results = rival
         example = sources("words")
         subject = read([words, results], None, example["gt"], [*example["det"], det])
@@ -265,29 +330,54 @@ class TestLosses:
         assert same(second, diagnose(example["gt"], det))
         assert first["losses"] != second["losses"]
 
-    def test_they_are_left_out_when_nobody_wants_them_or_shapes_are_unknown(self, words: Path, tmp_path: Path) -> None:
+    def test_they_are_left_out_when_nobody_wants_them_or_shapes_are_unknown(
+        self, words: Path, tmp_path: Path
+    ) -> None:
         example = sources("words")
         write(tmp_path / "report.html", [words])
         assert "losses" not in islands(tmp_path / "report.html")["protocol-0"]
-        command = ["report", str(words), "--gt", str(example["gt"]), "--det", str(example["det"][0])]
+        command = [
+            "report",
+            str(words),
+            "--gt",
+            str(example["gt"]),
+            "--det",
+            str(example["det"][0]),
+        ]
         command += ["--output", str(tmp_path / "report.html")]
         for option, has_losses in (("--no-diagnose", False), ("--diagnose", True)):
             assert CliRunner().invoke(main, [*command, option]).exit_code == 0
             assert ("losses" in islands(tmp_path / "report.html")["protocol-0"]) == has_losses
 
-    @pytest.mark.parametrize("options", [[], ["--jobs", "2"], ["--resume"], ["--invalid", "drop"]], ids=str)
-    def test_a_run_writes_the_page_that_is_made_of_its_results(self, options: list[str], tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        "options", [[], ["--jobs", "2"], ["--resume"], ["--invalid", "drop"]], ids=str
+    )
+    def test_a_run_writes_the_page_that_is_made_of_its_results(
+        self, options: list[str], tmp_path: Path
+    ) -> None:
         example = EXAMPLES / "polygons"
         gt, det = example / "gt.txt", example / "det.txt"
         results = evaluated(
-            gt, det, tmp_path / "res", "--report", "--protocol", "evaltex", "--protocol", "iou", *options
+            gt,
+            det,
+            tmp_path / "res",
+            "--report",
+            "--protocol",
+            "evaltex",
+            "--protocol",
+            "iou",
+            *options,
         )
         write(tmp_path / "page.html", [results], gt, [det])
         assert (tmp_path / "page.html").read_bytes() == (results / "report.html").read_bytes()
         assert b'"losses"' in (tmp_path / "page.html").read_bytes()
 
-    def test_a_run_with_a_report_evaluates_once(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Each image is read twice, to be measured and to be drawn; no input is opened and measured a second time."""
+    def test_a_run_with_a_report_evaluates_once(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Each image is read twice, to be measured and to be drawn; no input
+        is opened and measured a second time.
+        """
         counts = Counter[str]()
 
         def counted(module: ModuleType, name: str) -> None:
@@ -316,7 +406,9 @@ class TestLosses:
         assert data["protocol-0"]["losses"] == {"note": subject.OF_MASKS}
         assert data["overview"]["hasShapes"]
 
-    def test_results_that_score_otherwise_now_have_a_sentence(self, words: Path, tmp_path: Path) -> None:
+    def test_results_that_score_otherwise_now_have_a_sentence(
+        self, words: Path, tmp_path: Path
+    ) -> None:
         document = json.loads((words / "evaltex.json").read_bytes())
         document["scores"]["precision"] += 1e-6
         (tmp_path / "evaltex.json").write_text(json.dumps(document), encoding="utf-8")
@@ -336,7 +428,10 @@ class TestInvalidPolygons:
         """An object whose outline crosses itself, and a good one that is found."""
         good = "60,10,90,10,90,30,60,30"
         gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
-        gt.write_text(f'img\n100,200\n1,1,"bad",f,10,10,50,30,50,10,10,30\n2,2,"good",f,{good}\n', encoding="utf-8")
+        gt.write_text(
+            f'img\n100,200\n1,1,"bad",f,10,10,50,30,50,10,10,30\n2,2,"good",f,{good}\n',
+            encoding="utf-8",
+        )
         det.write_text(f'img\n1,"good",{good}\n', encoding="utf-8")
         return {"gt": gt, "det": [det]}
 
@@ -344,7 +439,9 @@ class TestInvalidPolygons:
     def test_the_policy_of_the_run_holds(
         self, bow_tie: dict[str, Any], policy: str, texts: list[str], tmp_path: Path
     ) -> None:
-        results = evaluated(bow_tie["gt"], bow_tie["det"][0], tmp_path / "res", "-a", "--invalid", policy)
+        results = evaluated(
+            bow_tie["gt"], bow_tie["det"][0], tmp_path / "res", "-a", "--invalid", policy
+        )
         write(tmp_path / "report.html", [results], **bow_tie)
         data = islands(tmp_path / "report.html")
         side = data["images-0"][0]["gt"]
@@ -353,12 +450,16 @@ class TestInvalidPolygons:
         (shown,) = data["protocol-0"]["losses"]["systems"]
         assert {part["kind"]: part["count"] for part in shown["kinds"]}["missed"] == len(texts) - 1
 
-    def test_results_of_several_policies_are_refused(self, bow_tie: dict[str, Any], tmp_path: Path) -> None:
+    def test_results_of_several_policies_are_refused(
+        self, bow_tie: dict[str, Any], tmp_path: Path
+    ) -> None:
         for folder, policy, protocol in (("res", "repair", "evaltex"), ("other", "drop", "iou")):
             options = ("-a", "--invalid", policy, "--protocol", protocol)
             evaluated(bow_tie["gt"], bow_tie["det"][0], tmp_path / folder, *options)
         (tmp_path / "res" / "iou.json").write_bytes((tmp_path / "other" / "iou.json").read_bytes())
-        with pytest.raises(InputError, match=r"different policies for invalid polygons \(repair and drop\)"):
+        with pytest.raises(
+            InputError, match=r"different policies for invalid polygons \(repair and drop\)"
+        ):
             write(tmp_path / "report.html", [tmp_path / "res"], **bow_tie)
 
 
@@ -383,8 +484,12 @@ class TestRefusals:
         (tmp_path / "evaltex.json").write_bytes((words / "evaltex.json").read_bytes())
         other = sources("polygons")
         evaluated(other["gt"], other["det"][0], tmp_path / "res", "-a", "--protocol", "icdar2013")
-        (tmp_path / "icdar2013.json").write_bytes((tmp_path / "res" / "icdar2013.json").read_bytes())
-        with pytest.raises(InputError, match="evaltex and icdar2013 are results of different inputs"):
+        (tmp_path / "icdar2013.json").write_bytes(
+            (tmp_path / "res" / "icdar2013.json").read_bytes()
+        )
+        with pytest.raises(
+            InputError, match="evaltex and icdar2013 are results of different inputs"
+        ):
             write(tmp_path / "report.html", [tmp_path])
 
     def test_detectors_on_different_ground_truths(self, words: Path, tmp_path: Path) -> None:
@@ -395,7 +500,9 @@ class TestRefusals:
 
     def test_a_damaged_result(self, words: Path, tmp_path: Path) -> None:
         text = (words / "evaltex.json").read_text(encoding="utf-8")
-        (tmp_path / "evaltex.json").write_text(text.replace('"one-to-one"', '"one-to-won"'), encoding="utf-8")
+        (tmp_path / "evaltex.json").write_text(
+            text.replace('"one-to-one"', '"one-to-won"'), encoding="utf-8"
+        )
         with pytest.raises(InputError, match="is a damaged result"):
             write(tmp_path / "report.html", [tmp_path])
 
@@ -418,7 +525,13 @@ class TestPictures:
         made = write(tmp_path / "out" / "report.html", [words], pictures=tmp_path / "a #1")
         assert made.pictures == 1
         data = islands(tmp_path / "out" / "report.html")
-        urls = dict(zip(data["overview"]["images"], (image["picture"] for image in data["images-0"]), strict=True))
+        urls = dict(
+            zip(
+                data["overview"]["images"],
+                (image["picture"] for image in data["images-0"]),
+                strict=True,
+            )
+        )
         assert urls["lane"] == "../a%20%231/sub/lane.PNG"
         assert urls["crossing"] is None
 
@@ -435,7 +548,9 @@ class TestPictures:
         inside = tmp_path / "inside" / "a.png"
         assert inputs.pictures_of(tmp_path / "inside", names) == [inside, inside, None, None, None]
 
-    def test_too_much_to_embed_is_refused(self, words: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_too_much_to_embed_is_refused(
+        self, words: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(inputs, "MOST_EMBEDDED_BYTES", 1000)
         with pytest.raises(InputError, match="leave out --embed"):
             write(tmp_path / "report.html", [words], pictures=EXAMPLES / "pictures", embed=True)
@@ -461,13 +576,19 @@ class Elements(HTMLParser):
 
 @settings(deadline=None, derandomize=True, max_examples=200)
 @given(
-    st.recursive(st.text() | st.sampled_from([HOSTILE, "</script >", "<!--<script>", "\udc80"]), st.lists, max_leaves=5)
+    st.recursive(
+        st.text() | st.sampled_from([HOSTILE, "</script >", "<!--<script>", "\udc80"]),
+        st.lists,
+        max_leaves=5,
+    )
 )
 def test_no_data_ends_its_element(value: Any) -> None:
     """Whatever the data, one element stands there, and the data comes back."""
     text = page._island("name", value)
     assert Elements(text).found == [("script", [("type", "application/json"), ("id", "name")])]
-    inside = text.removeprefix('<script type="application/json" id="name">').removesuffix("</script>\n")
+    inside = text.removeprefix('<script type="application/json" id="name">').removesuffix(
+        "</script>\n"
+    )
     assert json.loads(inside) == value
     text.encode("utf-8")
 
@@ -478,7 +599,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("hostile")
     name = HOSTILE.replace("/", "")
     gt, det = folder / "gt.txt", folder / "det.txt"
-    gt.write_text(f'{name}\n100,200\n1,1,"{HOSTILE}",f,10,10,50,20\n2,2,"x",f,10,60,50,20\n', encoding="utf-8")
+    gt.write_text(
+        f'{name}\n100,200\n1,1,"{HOSTILE}",f,10,10,50,20\n2,2,"x",f,10,60,50,20\n', encoding="utf-8"
+    )
     det.write_text(f'{name}\n1,"{HOSTILE}",10,10,50,20\n2,"",150,60,20,20\n', encoding="utf-8")
     results = evaluated(gt, det, folder / "results", "-a")
     make(folder / "report.html", read([results], [HOSTILE], gt, [det]).with_losses())
@@ -504,7 +627,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
 
 @pytest.fixture
 def tab(browser: Chromium) -> Iterator[Chromium]:
-    """The browser; afterwards it must not have complained, nor asked for anything but files of this machine."""
+    """The browser; afterwards it must not have complained, nor asked for
+    anything but files of this machine.
+    """
     browser.emulate(1200, 900)
     yield browser
     browser.call("Page.navigate", url="about:blank")
@@ -514,31 +639,44 @@ def tab(browser: Chromium) -> Iterator[Chromium]:
 
 
 def names(tab: Chromium) -> list[str]:
-    shown: list[str] = tab.run("[...document.querySelectorAll('#images tbody a')].map((a) => a.textContent)")
+    shown: list[str] = tab.run(
+        "[...document.querySelectorAll('#images tbody a')].map((a) => a.textContent)"
+    )
     return shown
 
 
 def column(tab: Chromium, at: int) -> list[float]:
     cells: list[str] = tab.run(
-        f"[...document.querySelectorAll('#images tbody tr td:nth-child({at})')].map((cell) => cell.textContent)"
+        f"[...document.querySelectorAll('#images tbody tr td:nth-child({at})')].map((cell) =>"
+        " cell.textContent)"
     )
     return [float(cell) for cell in cells]
 
 
 def by_errors(results: Path) -> list[str]:
-    """Names of the images, those with most missed objects and false positives first, then by the score."""
+    """Names of the images, those with most missed objects and false positives
+    first, then by the score.
+    """
     images = json.loads((results / "evaltex.json").read_bytes())["images"]
 
     def errors(image: dict[str, Any]) -> int:
         sides = [*image["objects"], *image["detections"]]
         return sum(one["match"] in ("missed", "false-positive") for one in sides)
 
-    return [image["name"] for image in sorted(images, key=lambda image: (-errors(image), image["scores"]["fscore"]))]
+    return [
+        image["name"]
+        for image in sorted(images, key=lambda image: (-errors(image), image["scores"]["fscore"]))
+    ]
 
 
 def unfold(tab: Chromium) -> None:
-    tab.run("document.querySelectorAll('#losses details').forEach((folded) => { folded.open = true; })")
-    tab.wait("[...document.querySelectorAll('#losses details')].every((folded) => folded.childElementCount > 1)")
+    tab.run(
+        "document.querySelectorAll('#losses details').forEach((folded) => { folded.open = true; })"
+    )
+    tab.wait(
+        "[...document.querySelectorAll('#losses details')].every((folded) =>"
+        " folded.childElementCount > 1)"
+    )
 
 
 def by_score(results: Path, score: str) -> list[str]:
@@ -562,9 +700,17 @@ class TestOverview:
         for side, words in (("gt", {"a": "###", "b": "word", "c": "###"}), ("det", {"b": "word"})):
             (tmp_path / side).mkdir()
             for name, text in words.items():
-                (tmp_path / side / f"{name}.txt").write_text(f"0,0,99,20,{text}\n", encoding="utf-8")
+                (tmp_path / side / f"{name}.txt").write_text(
+                    f"0,0,99,20,{text}\n", encoding="utf-8"
+                )
         results = evaluated(
-            tmp_path / "gt", tmp_path / "det", tmp_path / "r", "-a", "--report", "--protocol", "icdar2013"
+            tmp_path / "gt",
+            tmp_path / "det",
+            tmp_path / "r",
+            "-a",
+            "--report",
+            "--protocol",
+            "icdar2013",
         )
         tab.open(results / "report.html")
         assert names(tab) == ["b", "a", "c"]
@@ -572,18 +718,28 @@ class TestOverview:
         tab.press("Enter", 13)
         assert names(tab) == ["b", "a", "c"]
 
-    def test_a_heading_sorts_by_mouse_and_by_keyboard(self, tab: Chromium, report: Path, words: Path) -> None:
+    def test_a_heading_sorts_by_mouse_and_by_keyboard(
+        self, tab: Chromium, report: Path, words: Path
+    ) -> None:
         tab.open(report)
         tab.point("#images th:nth-child(2) button", click=True)
         assert column(tab, 2) == sorted(column(tab, 2))
-        assert tab.run("document.querySelector('#images th:nth-child(2)').getAttribute('aria-sort')") == "ascending"
+        assert (
+            tab.run("document.querySelector('#images th:nth-child(2)').getAttribute('aria-sort')")
+            == "ascending"
+        )
         tab.press("Enter", 13)
         assert column(tab, 2) == sorted(column(tab, 2), reverse=True)
-        assert tab.run("document.querySelector('#images th:nth-child(2)').getAttribute('aria-sort')") == "descending"
+        assert (
+            tab.run("document.querySelector('#images th:nth-child(2)').getAttribute('aria-sort')")
+            == "descending"
+        )
         tab.point("#images th:nth-child(1) button", click=True)
         assert names(tab) == sorted(names(tab))
 
-    def test_images_are_filtered_by_name_and_by_match(self, tab: Chromium, report: Path, words: Path) -> None:
+    def test_images_are_filtered_by_name_and_by_match(
+        self, tab: Chromium, report: Path, words: Path
+    ) -> None:
         tab.open(report)
         tab.run("document.querySelector('#filter').focus()")
         for letter in "SIGN":
@@ -593,17 +749,23 @@ class TestOverview:
         for _ in "SIGN":
             tab.press("Backspace", 8)
         tab.run(
-            "(() => {const s = document.querySelector('#type'); s.value = '5'; s.dispatchEvent(new Event('change'))})()"
+            "(() => {const s = document.querySelector('#type'); s.value = '5'; s.dispatchEvent(new"
+            " Event('change'))})()"
         )
         images = json.loads((words / "evaltex.json").read_bytes())["images"]
-        wrong = [i["name"] for i in images if any(entry["match"] == "false-positive" for entry in i["detections"])]
+        wrong = [
+            i["name"]
+            for i in images
+            if any(entry["match"] == "false-positive" for entry in i["detections"])
+        ]
         assert sorted(names(tab)) == sorted(wrong) != []
 
     def test_another_protocol_is_chosen(self, tab: Chromium, report: Path, words: Path) -> None:
         tab.open(report)
         tab.point("input[value=icdar2013]", click=True)
         recalls = [
-            json.loads((words / f"{name}.json").read_bytes())["scores"]["recall"] for name in ("evaltex", "icdar2013")
+            json.loads((words / f"{name}.json").read_bytes())["scores"]["recall"]
+            for name in ("evaltex", "icdar2013")
         ]
         tab.wait(f"document.querySelector('.tile b').textContent === '{recalls[1]:.4f}'")
         assert tab.run("document.querySelectorAll('#charts').length") == 0
@@ -613,7 +775,13 @@ class TestOverview:
 
     def test_gates_are_shown(self, tab: Chromium, words: Path, tmp_path: Path) -> None:
         document = json.loads((words / "evaltex.json").read_bytes())
-        verdict = {"protocol": "evaltex", "score": "recall", "value": 0.9, "baseline": None, "limit": 0.95}
+        verdict = {
+            "protocol": "evaltex",
+            "score": "recall",
+            "value": 0.9,
+            "baseline": None,
+            "limit": 0.95,
+        }
         document["gates"] = [verdict | {"expression": HOSTILE, "passed": False}]
         (tmp_path / "evaltex.json").write_text(json.dumps(document), encoding="utf-8")
         write(tmp_path / "report.html", [tmp_path])
@@ -629,17 +797,21 @@ class TestOverview:
         plots = islands(tmp_path / "report.html")["protocol-0"]["systems"][0]["plots"]
         assert plots
         drawn = tab.run(
-            "[...document.querySelectorAll('#charts figure')].map((f) => f.querySelectorAll('polyline').length)"
+            "[...document.querySelectorAll('#charts figure')].map((f) =>"
+            " f.querySelectorAll('polyline').length)"
         )
         assert drawn == [len(plot["lines"]) for plot in plots]
-        points = tab.run("document.querySelector('#charts polyline').getAttribute('points').split(' ').length")
+        points = tab.run(
+            "document.querySelector('#charts polyline').getAttribute('points').split(' ').length"
+        )
         assert points == len(plots[0]["x"])
 
 
 def cells(tab: Chromium, table: str) -> list[list[str]]:
     """The body of a table, by rows."""
     rows: list[list[str]] = tab.run(
-        f"[...document.querySelectorAll('{table} tbody tr')].map((row) => [...row.cells].map((c) => c.textContent))"
+        f"[...document.querySelectorAll('{table} tbody tr')].map((row) => [...row.cells].map((c) =>"
+        " c.textContent))"
     )
     return rows
 
@@ -653,14 +825,21 @@ class TestLossSection:
     def test_its_table_is_the_text_table(self, tab: Chromium, report: Path, protocol: str) -> None:
         tab.open(report, f"#/{protocol}?mistakes=table")
         (found,) = words_diagnoses([protocol])
-        text = terminal_table.table([found], Screen(), all_scores=False).split("\n\n")[0].splitlines()[2:]
+        text = (
+            terminal_table.table([found], Screen(), all_scores=False)
+            .split("\n\n")[0]
+            .splitlines()[2:]
+        )
         expected = [[float(part) for part in line.split()[-len(found.scores) :]] for line in text]
         rows = cells(tab, "#losses .scroll")
         assert [row[0] for row in rows] == [*LOSS_PARTS, "= loss", "1 − loss"]
         assert [[number(part) for part in row[2:-1]] for row in rows] == expected
         for at in range(len(found.scores)):
             assert sum(row[at] for row in expected[:-2]) == pytest.approx(expected[-2][at])
-        counts = [f"{kind.count} {kind.counted if kind.count != 1 else kind.counted[:-1]}" for kind in found.kinds]
+        counts = [
+            f"{kind.count} {kind.counted if kind.count != 1 else kind.counted[:-1]}"
+            for kind in found.kinds
+        ]
         assert [row[1] for row in rows] == [*counts, "", "", "", ""]
         assert all(row[-1] for row in rows)
 
@@ -671,14 +850,18 @@ class TestLossSection:
             (tmp_path / side / f"{side}_1.txt").write_text("".join(lines))
         inputs = [str(tmp_path / side) for side in ("gt", "res")]
         protocols = ["--protocol", "iou-crw", "--protocol", "iou"]
-        run = CliRunner().invoke(main, [*inputs, str(tmp_path / "out"), "--report", "--quiet", *protocols])
+        run = CliRunner().invoke(
+            main, [*inputs, str(tmp_path / "out"), "--report", "--quiet", *protocols]
+        )
         assert run.exit_code == 0, run.output
         tab.open(tmp_path / "out" / "report.html", "#/iou-crw")
         unfold(tab)
         rows = cells(tab, "details[data-property=misread]")
         assert rows[:2] == [["<b>", "nothing", "1"], ["Hotel", "H0tel", "1"]]
         assert ["O", "0", "1"] in rows
-        summary = tab.run("document.querySelector('details[data-property=misread] summary').textContent")
+        summary = tab.run(
+            "document.querySelector('details[data-property=misread] summary').textContent"
+        )
         assert summary == "Misread most often, of 2 pairs with a wrong text"
         tab.open(tmp_path / "out" / "report.html", "#/iou")
         assert cells(tab, "details[data-property=misread]") == []
@@ -687,12 +870,21 @@ class TestLossSection:
         tab.open(report)
         (found,) = words_diagnoses(["evaltex"])
         figures = tab.run(
-            "[...document.querySelectorAll('#losses figure')].map((f) => [...f.querySelectorAll('rect')].map((r) =>"
-            " [+r.getAttribute('x'), +r.getAttribute('width'), r.textContent, r.classList.contains('hollow')]))"
+            "[...document.querySelectorAll('#losses figure')].map((f) =>"
+            " [...f.querySelectorAll('rect')].map((r) =>"
+            " [+r.getAttribute('x'), +r.getAttribute('width'), r.textContent,"
+            " r.classList.contains('hollow')]))"
         )
-        zeros = tab.run("[...document.querySelectorAll('#losses .axis')].map((line) => +line.getAttribute('x1'))")
+        zeros = tab.run(
+            "[...document.querySelectorAll('#losses .axis')].map((line) =>"
+            " +line.getAttribute('x1'))"
+        )
         shares = [
-            [*(kind.shares[name] for kind in found.kinds), found.interaction[name], found.unexplained[name]]
+            [
+                *(kind.shares[name] for kind in found.kinds),
+                found.interaction[name],
+                found.unexplained[name],
+            ]
             for name in found.scores
         ]
         longest = max(
@@ -701,7 +893,9 @@ class TestLossSection:
             for share, bar in zip(s, f, strict=True)
         )
         for bars, of_score, zero in zip(figures, shares, zeros, strict=True):
-            for (left, width, told, hollow), share, part in zip(bars, of_score, LOSS_PARTS, strict=True):
+            for (left, width, told, hollow), share, part in zip(
+                bars, of_score, LOSS_PARTS, strict=True
+            ):
                 assert width == pytest.approx(abs(share) / longest[0] * longest[1])
                 assert left == pytest.approx(zero if share >= 0 else zero - width)
                 assert told.startswith(part)
@@ -710,7 +904,10 @@ class TestLossSection:
     def test_breakdowns_unfold(self, tab: Chromium, report: Path) -> None:
         tab.open(report)
         (found,) = words_diagnoses(["evaltex"])
-        folded = tab.run("[...document.querySelectorAll('#losses details')].map((d) => [d.dataset.property, d.open])")
+        folded = tab.run(
+            "[...document.querySelectorAll('#losses details')].map((d) => [d.dataset.property,"
+            " d.open])"
+        )
         assert folded == [[name, False] for name in found.breakdowns]
         tab.point("#losses details[data-property=height] summary", click=True)
         tab.wait("document.querySelector('#losses [data-property=height] table')?.offsetHeight > 0")
@@ -718,15 +915,22 @@ class TestLossSection:
         for name, bins in found.breakdowns.items():
             rows = cells(tab, f"[data-property={name}]")
             assert [int(row[1]) for row in rows] == [one.objects for one in bins]
-            assert [row[3] for row in rows] == ["–" if one.recall is None else f"{one.recall:.4f}" for one in bins]
-        assert [row[0] for row in cells(tab, "[data-property=height]")][:2] == ["below 8", "8 to 16"]
+            assert [row[3] for row in rows] == [
+                "–" if one.recall is None else f"{one.recall:.4f}" for one in bins
+            ]
+        assert [row[0] for row in cells(tab, "[data-property=height]")][:2] == [
+            "below 8",
+            "8 to 16",
+        ]
 
     def test_detectors_stand_side_by_side(
         self, tab: Chromium, words: Path, rival: tuple[Path, Path], tmp_path: Path
     ) -> None:
         det, results = rival
         example = sources("words")
-        write(tmp_path / "report.html", [words, results], gt=example["gt"], det=[*example["det"], det])
+        write(
+            tmp_path / "report.html", [words, results], gt=example["gt"], det=[*example["det"], det]
+        )
         tab.open(tmp_path / "report.html")
         both = [diagnose(example["gt"], one) for one in (*example["det"], det)]
         bars = "document.querySelectorAll('#losses figure:first-child rect.s{}').length"
@@ -736,12 +940,15 @@ class TestLossSection:
         rows = {row[0]: row for row in cells(tab, "#losses .scroll")}
         missed = [found.kinds[0] for found in both]
         assert missed[0].count < missed[1].count
-        assert [int(text.split()[0]) for text in rows["missed"][1:3]] == [kind.count for kind in missed]
+        assert [int(text.split()[0]) for text in rows["missed"][1:3]] == [
+            kind.count for kind in missed
+        ]
         assert [number(text) for text in rows["missed"][3:5]] == pytest.approx(
             [kind.shares["recall"] for kind in missed], abs=1e-4
         )
         heads = tab.run(
-            "[...document.querySelectorAll('#losses .scroll thead tr:last-child th')].map((c) => c.textContent)"
+            "[...document.querySelectorAll('#losses .scroll thead tr:last-child th')].map((c) =>"
+            " c.textContent)"
         )
         assert heads == ["words", "rival"] * 4
 
@@ -754,30 +961,41 @@ class TestLossSection:
         write(tmp_path / "report.html", [words])
         tab.open(tmp_path / "report.html")
         assert tab.run(
-            "[document.querySelectorAll('#losses').length, document.querySelectorAll('#scores').length]"
+            "[document.querySelectorAll('#losses').length,"
+            " document.querySelectorAll('#scores').length]"
         ) == [0, 1]
 
 
 class TestImage:
-    def test_it_opens_with_its_objects_coloured_by_match(self, tab: Chromium, report: Path, words: Path) -> None:
+    def test_it_opens_with_its_objects_coloured_by_match(
+        self, tab: Chromium, report: Path, words: Path
+    ) -> None:
         tab.open(report)
         tab.point("#images a[href$=street_sign]", click=True)
         tab.wait("!!document.querySelector('svg.canvas')")
         image = next(
-            i for i in json.loads((words / "evaltex.json").read_bytes())["images"] if i["name"] == "street_sign"
+            i
+            for i in json.loads((words / "evaltex.json").read_bytes())["images"]
+            if i["name"] == "street_sign"
         )
         types = islands(report)["overview"]["matchTypes"]
         for side, entries in (("gt", image["objects"]), ("det", image["detections"])):
             for entry in entries:
                 element = f"document.querySelector('[data-key={side}{entry['id']}]')"
                 assert tab.run(f"{element}.classList.contains('t{types.index(entry['match'])}')")
-        assert tab.run("document.querySelectorAll('.object').length") == len(image["objects"] + image["detections"])
-        assert tab.run("document.querySelector('.picture').getAttribute('href').startsWith('data:image/png')")
+        assert tab.run("document.querySelectorAll('.object').length") == len(
+            image["objects"] + image["detections"]
+        )
+        assert tab.run(
+            "document.querySelector('.picture').getAttribute('href').startsWith('data:image/png')"
+        )
         assert tab.run("document.activeElement.id") == "image-name"
 
     def test_toggles_hide_one_kind_each(self, tab: Chromium, report: Path) -> None:
         tab.open(report, "#/evaltex/street_sign")
-        visible = "[...document.querySelectorAll('.object')].filter((o) => o.style.display !== 'none')"
+        visible = (
+            "[...document.querySelectorAll('.object')].filter((o) => o.style.display !== 'none')"
+        )
         before = tab.run(f"{visible}.length")
         tab.point("[data-toggle=type4]", click=True)
         assert tab.run(f"{visible}.filter((o) => o.classList.contains('t4')).length") == 0
@@ -788,7 +1006,10 @@ class TestImage:
         tab.point("[data-toggle=det]", click=True)
         tab.point("[data-toggle=type4]", click=True)
         assert tab.run(f"{visible}.length") == before
-        labels = "[...document.querySelectorAll('.label')].filter((l) => l.style.display !== 'none').length"
+        labels = (
+            "[...document.querySelectorAll('.label')].filter((l) => l.style.display !=="
+            " 'none').length"
+        )
         assert tab.run(labels) > 0
         tab.point("[data-toggle=labels]", click=True)
         assert tab.run(labels) == 0
@@ -797,10 +1018,15 @@ class TestImage:
 
     def test_pointer_and_keyboard_show_an_object(self, tab: Chromium, report: Path) -> None:
         tab.open(report, "#/evaltex/street_sign")
-        tip = "document.querySelector('#tip').hidden ? '' : document.querySelector('#tip').innerText"
+        tip = (
+            "document.querySelector('#tip').hidden ? '' : document.querySelector('#tip').innerText"
+        )
         tab.point("[data-key=gt4]")
         told = tab.run(tip)
-        assert all(part in told for part in ("Ground truth 4", "DE", "many-to-one", "detection 2", "0.8925"))
+        assert all(
+            part in told
+            for part in ("Ground truth 4", "DE", "many-to-one", "detection 2", "0.8925")
+        )
         assert tab.run("document.querySelector('[data-key=det2]').classList.contains('partner')")
         tab.point("h1")
         assert tab.run(tip) == ""
@@ -823,12 +1049,22 @@ class TestImage:
         tab.run("document.querySelector('.object').focus()")
         tab.press("-", 189)
         assert tab.run(width) == pytest.approx(whole)
-        tab.call("Input.dispatchMouseEvent", type="mouseWheel", x=600, y=500, deltaX=0, deltaY=-100, modifiers=2)
+        tab.call(
+            "Input.dispatchMouseEvent",
+            type="mouseWheel",
+            x=600,
+            y=500,
+            deltaX=0,
+            deltaY=-100,
+            modifiers=2,
+        )
         tab.wait(f"{width} < {whole}")
         tab.press("0", 48)
         assert tab.run(width) == pytest.approx(whole)
 
-    def test_next_and_previous_follow_the_table(self, tab: Chromium, report: Path, words: Path) -> None:
+    def test_next_and_previous_follow_the_table(
+        self, tab: Chromium, report: Path, words: Path
+    ) -> None:
         order = by_errors(words)
         tab.open(report, f"#/evaltex/{order[1]}")
         tab.point("#next", click=True)
@@ -836,11 +1072,15 @@ class TestImage:
         tab.point("#previous", click=True)
         tab.wait(f"document.querySelector('#image-name').textContent === {json.dumps(order[1])}")
 
-    def test_a_linked_picture_sets_the_size_that_the_input_does_not_state(self, tab: Chromium, tmp_path: Path) -> None:
+    def test_a_linked_picture_sets_the_size_that_the_input_does_not_state(
+        self, tab: Chromium, tmp_path: Path
+    ) -> None:
         gt, det = EXAMPLES / "icdar" / "gt.zip", EXAMPLES / "icdar" / "det.zip"
         results = evaluated(gt, det, tmp_path / "res", "-a")
         write(tmp_path / "report.html", [results], gt=gt, det=[det], pictures=EXAMPLES / "pictures")
-        name = next(n for n in islands(tmp_path / "report.html")["overview"]["images"] if n == "street_sign")
+        name = next(
+            n for n in islands(tmp_path / "report.html")["overview"]["images"] if n == "street_sign"
+        )
         tab.open(tmp_path / "report.html", f"#/evaltex/{name}")
         tab.wait("document.querySelector('.picture').getAttribute('width') === '400'")
         assert tab.run("document.querySelector('.picture').getAttribute('height')") == "180"
@@ -850,19 +1090,29 @@ class TestImage:
     ) -> None:
         det, results = rival
         example = sources("words")
-        write(tmp_path / "report.html", [words, results], gt=example["gt"], det=[*example["det"], det])
+        write(
+            tmp_path / "report.html", [words, results], gt=example["gt"], det=[*example["det"], det]
+        )
         tab.open(tmp_path / "report.html")
-        changes = tab.run("[...document.querySelectorAll('#images tbody td:nth-child(4)')].map((c) => c.textContent)")
+        changes = tab.run(
+            "[...document.querySelectorAll('#images tbody td:nth-child(4)')].map((c) =>"
+            " c.textContent)"
+        )
         numbers = [float(change.replace("−", "-")) for change in changes]
         assert numbers == sorted(numbers)
         assert numbers[0] < 0
         tab.point("#images tbody a", click=True)
         tab.wait("document.querySelectorAll('svg.canvas').length === 2")
-        left, right = tab.run("[...document.querySelectorAll('svg.canvas')].map((c) => c.getBoundingClientRect().x)")
+        left, right = tab.run(
+            "[...document.querySelectorAll('svg.canvas')].map((c) => c.getBoundingClientRect().x)"
+        )
         assert left < right
         tab.point("#zoom-in", click=True)
         assert (
-            tab.run("new Set([...document.querySelectorAll('svg.canvas')].map((c) => c.getAttribute('viewBox'))).size")
+            tab.run(
+                "new Set([...document.querySelectorAll('svg.canvas')].map((c) =>"
+                " c.getAttribute('viewBox'))).size"
+            )
             == 1
         )
 
@@ -877,7 +1127,9 @@ class TestBrowsing:
         assert tab.run(f"{ERRORS}.map((one) => one.dataset.key)") == ["det7"]
         tab.wait("location.hash === '#/evaltex/shop_front?errors=true'")
 
-    def test_keys_go_through_images_and_errors(self, tab: Chromium, report: Path, words: Path) -> None:
+    def test_keys_go_through_images_and_errors(
+        self, tab: Chromium, report: Path, words: Path
+    ) -> None:
         order = by_errors(words)
         name = "document.querySelector('#image-name').textContent === {}"
         tab.open(report, f"#/evaltex/{order[0]}")
@@ -906,32 +1158,44 @@ class TestBrowsing:
     def test_the_address_has_what_the_reader_chose(self, tab: Chromium, report: Path) -> None:
         tab.open(report, "#/evaltex?text=s&type=5&sort=1&descending=true&rows=100&mistakes=table")
         assert tab.run("[filter.value, type.value, rows.value].join()") == "s,5,100"
-        assert tab.run("document.querySelector('#images [aria-sort=descending]').textContent") == "Recall"
+        assert (
+            tab.run("document.querySelector('#images [aria-sort=descending]').textContent")
+            == "Recall"
+        )
         assert tab.run("document.querySelectorAll('#losses figure').length") == 0
         tab.point("#images tbody a", click=True)
         tab.wait("document.querySelector('#image-name') !== null")
         tab.point("#back", click=True)
         tab.wait("document.querySelector('#filter')?.value === 's'")
         tab.open(report, "#/evaltex/shop_front?zoom=10,20,100,60&hidden=det")
-        assert tab.run("document.querySelector('svg.canvas').getAttribute('viewBox')") == "10 20 100 60"
+        assert (
+            tab.run("document.querySelector('svg.canvas').getAttribute('viewBox')")
+            == "10 20 100 60"
+        )
         assert tab.run("document.querySelector('.object.det').style.display") == "none"
         for malformed in ("?sort=-7&rows=3&page=x", "?zoom=1,2,-3,0", "?sort=99&type=77&hidden=%"):
             tab.open(report, f"#/evaltex{malformed}")
             tab.open(report, f"#/evaltex/shop_front{malformed}")
             assert tab.complaints == []
 
-    def test_the_worst_images_are_on_the_first_screen(self, tab: Chromium, report: Path, words: Path) -> None:
+    def test_the_worst_images_are_on_the_first_screen(
+        self, tab: Chromium, report: Path, words: Path
+    ) -> None:
         tab.emulate(1400, 900)
         tab.open(report)
         tab.wait("document.querySelectorAll('.thumbnails a').length > 0")
-        shown = tab.run("[...document.querySelectorAll('.thumbnails bdi')].map((one) => one.textContent)")
+        shown = tab.run(
+            "[...document.querySelectorAll('.thumbnails bdi')].map((one) => one.textContent)"
+        )
         assert shown == by_errors(words)[:3]  # the fourth has no error
         assert tab.run("document.querySelector('.thumbnails').getBoundingClientRect().bottom") < 900
 
     def test_contents_lead_to_every_part(self, tab: Chromium, report: Path) -> None:
         tab.open(report)
         tab.wait("document.querySelectorAll('.thumbnails a').length > 0")
-        links = tab.run("[...document.querySelectorAll('#contents a')].map((one) => one.getAttribute('href'))")
+        links = tab.run(
+            "[...document.querySelectorAll('#contents a')].map((one) => one.getAttribute('href'))"
+        )
         assert links == ["#scores", "#worst", "#losses", "#charts", "#images", "#origin"]
         tab.point("#contents a[href='#images']", click=True)
         assert tab.run("document.activeElement.id") == "images"
@@ -941,7 +1205,10 @@ class TestBrowsing:
         for width, height in ((1400, 900), (400, 800)):
             tab.emulate(width, height)
             tab.open(report, "#/evaltex/shop_front")
-            assert tab.run("document.querySelector('svg.canvas').getBoundingClientRect().bottom") < height
+            assert (
+                tab.run("document.querySelector('svg.canvas').getBoundingClientRect().bottom")
+                < height
+            )
 
 
 @pytest.fixture(scope="module")
@@ -967,9 +1234,17 @@ def two(words: Path, rival: tuple[Path, Path], tmp_path_factory: pytest.TempPath
 
 @pytest.mark.parametrize("page", ["report", "masks", "two", "many"])
 class TestEveryPage:
-    @pytest.mark.parametrize(("width", "height", "scheme"), [(1400, 900, "light"), (400, 800, "dark")])
+    @pytest.mark.parametrize(
+        ("width", "height", "scheme"), [(1400, 900, "light"), (400, 800, "dark")]
+    )
     def test_has_no_violation_of_accessibility(
-        self, tab: Chromium, request: pytest.FixtureRequest, page: str, width: int, height: int, scheme: str
+        self,
+        tab: Chromium,
+        request: pytest.FixtureRequest,
+        page: str,
+        width: int,
+        height: int,
+        scheme: str,
     ) -> None:
         axe_core = pytest.importorskip("axe_core_python")
         script = (Path(axe_core.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
@@ -977,17 +1252,29 @@ class TestEveryPage:
         for address in ("", "?mistakes=table", "/street_sign"):
             tab.open(request.getfixturevalue(page), f"#/evaltex{address}")
             tab.run(f"{script};0")
-            tab.run("document.querySelectorAll('details').forEach((folded) => { folded.open = true; })")
-            tab.wait("[...document.querySelectorAll('details')].every((one) => one.childElementCount > 1)")
+            tab.run(
+                "document.querySelectorAll('details').forEach((folded) => { folded.open = true; })"
+            )
+            tab.wait(
+                "[...document.querySelectorAll('details')].every((one) => one.childElementCount >"
+                " 1)"
+            )
             tab.run("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
-            found = tab.run("axe.run().then((all) => all.violations.map((one) => [one.id, one.nodes[0].html]))")
+            found = tab.run(
+                "axe.run().then((all) => all.violations.map((one) => [one.id, one.nodes[0].html]))"
+            )
             assert found == [], address
 
-    def test_clips_no_table_and_signs_no_zero(self, tab: Chromium, request: pytest.FixtureRequest, page: str) -> None:
+    def test_clips_no_table_and_signs_no_zero(
+        self, tab: Chromium, request: pytest.FixtureRequest, page: str
+    ) -> None:
         tab.emulate(1400, 900)
         for address in ("", "?mistakes=table", "/street_sign"):
             tab.open(request.getfixturevalue(page), f"#/evaltex{address}")
-            wide = "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth).length"
+            wide = (
+                "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth >"
+                " one.clientWidth).length"
+            )
             assert tab.run(wide) == 0, address
             assert "±" not in tab.run("document.body.innerText")
 
@@ -1033,7 +1320,10 @@ class TestAppearance:
         tab.emulate(800, 1100, "dark", "print")
         tab.open(report)
         controls = "[...document.querySelectorAll('button, input, select')]"
-        shown = f"{controls}.filter((e) => e.offsetParent && !e.closest('th') && !e.matches('.plain')).length"
+        shown = (
+            f"{controls}.filter((e) => e.offsetParent && !e.closest('th') &&"
+            " !e.matches('.plain')).length"
+        )
         assert tab.run(shown) == 0
         assert tab.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         tab.open(report, "#/evaltex/street_sign")
@@ -1045,7 +1335,9 @@ def luminance(colour: str) -> float:
     digits = colour.strip().removeprefix("#")
     digits = "".join(2 * digit for digit in digits) if len(digits) == 3 else digits
     parts = [int(digits[k : k + 2], 16) / 255 for k in (0, 2, 4)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
@@ -1068,7 +1360,9 @@ def test_ten_thousand_images(tab: Chromium, tmp_path: Path) -> None:
     gt, det = many_images(tmp_path, 10_000)
     evaluation = evaluate(gt, det, per_image=True)
     with (tmp_path / "evaltex.json").open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(writer.document(evaluation, map(writer.json_line, evaluation.images), Extras()))
+        file.writelines(
+            writer.document(evaluation, map(writer.json_line, evaluation.images), Extras())
+        )
     made = make(tmp_path / "report.html", read([tmp_path], None, gt, [det]))
     assert made.images == 10_000
     assert made.bytes == (tmp_path / "report.html").stat().st_size < 10_000_000
@@ -1084,7 +1378,9 @@ def test_ten_thousand_images(tab: Chromium, tmp_path: Path) -> None:
     tab.wait("document.querySelectorAll('.object').length === 9")
 
 
-def test_few_images_are_said_and_p_is_shown_as_a_dash(words: Path, rival: tuple[Path, Path], tmp_path: Path) -> None:
+def test_few_images_are_said_and_p_is_shown_as_a_dash(
+    words: Path, rival: tuple[Path, Path], tmp_path: Path
+) -> None:
     """Of one result and of two, of fewer than six images."""
     write(tmp_path / "one.html", [words])
     write(tmp_path / "two.html", [words, rival[1]])

@@ -1,4 +1,6 @@
-"""Memory of what works on results: columns of every image, never all images' objects (docs/scale.md)."""
+"""Memory of what works on results: columns of every image, never all images'
+objects (docs/scale.md).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ import pytest
 pytestmark = [pytest.mark.slow, pytest.mark.no_coverage]
 
 SIZES = (5_000, 10_000)
-"""Both of several batches, so that the difference is what an image needs, and not what a full batch does."""
+"""Both of several batches, so that the difference is what an image needs, and
+not what a full batch does.
+"""
 WORDS = 10
 MOST_BYTES = 8_000
 """An image's share; as dictionaries its objects and detections take 23 to 34 kB."""
@@ -23,7 +27,8 @@ MEASURED = (
     "from evaltex_cli.__main__ import run\n"
     "try: run()\n"
     "except SystemExit as stop: assert not stop.code, stop.code\n"
-    "Path(os.environ['PEAK']).write_text(re.search(r'VmHWM:\\s*(\\d+)', Path('/proc/self/status').read_text())[1])\n"
+    "Path(os.environ['PEAK']).write_text(re.search(r'VmHWM:\\s*(\\d+)',"
+    " Path('/proc/self/status').read_text())[1])\n"
 )
 COMMANDS = {
     "compare detections": "compare gt.txt a.txt b.txt --resamples 10 --output compared.txt",
@@ -44,8 +49,16 @@ def write_data(images: int) -> None:
         for side, blocks in sides.items():
             lines = [f"img_{k}"] + (["400,400"] if side == "gt" else [])
             for i in range(1, WORDS + 1):
-                x, y = (20 * i, 30 * i) if side == "gt" else (20 * i + rng.randrange(9), 30 * i + rng.randrange(4))
-                lines.append(f'{i},{i},"w",f,{x},{y},60,20' if side == "gt" else f'{i},"w",{x},{y},{50 + x % 7},20')
+                x, y = (
+                    (20 * i, 30 * i)
+                    if side == "gt"
+                    else (20 * i + rng.randrange(9), 30 * i + rng.randrange(4))
+                )
+                lines.append(
+                    f'{i},{i},"w",f,{x},{y},60,20'
+                    if side == "gt"
+                    else f'{i},"w",{x},{y},{50 + x % 7},20'
+                )
             blocks.append("\n".join(lines) + "\n")
     for side, blocks in sides.items():
         Path(f"{side}.txt").write_text("".join(blocks))
@@ -57,7 +70,12 @@ def write_data(images: int) -> None:
 def peak(command: str) -> int:
     """The most memory that a command had, in bytes."""
     environment = os.environ | {"MALLOC_ARENA_MAX": "1", "PEAK": "peak"}
-    subprocess.run([sys.executable, "-c", MEASURED, *command.split()], check=True, capture_output=True, env=environment)
+    subprocess.run(
+        [sys.executable, "-c", MEASURED, *command.split()],
+        check=True,
+        capture_output=True,
+        env=environment,
+    )
     return int(Path("peak").read_text()) * 1024
 
 
@@ -68,14 +86,21 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
         found[images] = tmp_path_factory.mktemp(f"images-{images}")
         os.chdir(found[images])
         write_data(images)
-        for run in ("gt.txt a.txt res-a", "gt.txt b.txt res-b", "gt-0.txt a-0.txt res-0", "gt-1.txt a-1.txt res-1"):
+        for run in (
+            "gt.txt a.txt res-a",
+            "gt.txt b.txt res-b",
+            "gt-0.txt a-0.txt res-0",
+            "gt-1.txt a-1.txt res-1",
+        ):
             peak(f"{run} -a --quiet --ci --resamples 10")
     os.chdir(before)
     return found
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_an_image_takes_little_memory(folders: dict[int, Path], command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_image_takes_little_memory(
+    folders: dict[int, Path], command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = []
     for folder in folders.values():
         monkeypatch.chdir(folder)

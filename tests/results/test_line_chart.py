@@ -25,7 +25,14 @@ def points_of(text):
 
 
 def test_points_stand_where_the_values_say():
-    plot = Plot("p", "Title", "x", "y", [0.0, 1.0, 2.0], {"up": [0.0, 0.5, 1.0], "flat": [1.0, 1.0, float("nan")]})
+    plot = Plot(
+        "p",
+        "Title",
+        "x",
+        "y",
+        [0.0, 1.0, 2.0],
+        {"up": [0.0, 0.5, 1.0], "flat": [1.0, 1.0, float("nan")]},
+    )
     up, flat = points_of(line_chart.svg(plot))
     left, right = line_chart.LEFT, line_chart.WIDTH - line_chart.RIGHT
     top, bottom = line_chart.TOP, line_chart.HEIGHT - line_chart.BOTTOM
@@ -63,5 +70,7 @@ def test_the_command_draws_the_performance_graphs(tmp_path, monkeypatch, plots):
     expected = ["deteval-generality.svg", "deteval-t_p.svg", "deteval-t_r.svg"]
     assert drawn == (expected if plots else [])
     if plots:
-        recall, precision, hmean = points_of((tmp_path / "res" / "deteval-t_r.svg").read_text(encoding="utf-8"))
+        recall, precision, hmean = points_of(
+            (tmp_path / "res" / "deteval-t_r.svg").read_text(encoding="utf-8")
+        )
         assert len(recall) == len(precision) == len(hmean) == 20

@@ -75,7 +75,10 @@ def test_parts_with_images_give_the_whole_to_the_last_bit() -> None:
         assert {key: merged["inputs"]["det"][key] for key in counts} == {
             key: whole["inputs"]["det"][key] for key in counts
         }
-        for path in [Path(f"{protocol}.txt"), *(one.relative_to("res") for one in Path("res").rglob("img_*.txt"))]:
+        for path in [
+            Path(f"{protocol}.txt"),
+            *(one.relative_to("res") for one in Path("res").rglob("img_*.txt")),
+        ]:
             assert Path("merged", path).read_bytes() == Path("res", path).read_bytes()
     again = run("merge", "merged/evaltex.json", "merged2")
     assert again.exit_code == 0
@@ -90,9 +93,9 @@ def test_parts_without_images_add_up() -> None:
     whole, merged = document("res"), document("merged")
     assert merged["images"] == []
     for name, value in whole["totals"].items():
-        assert merged["totals"][name] == (pytest.approx(value, rel=1e-14) if "sum" in name else value) or isinstance(
-            value, float
-        )
+        assert merged["totals"][name] == (
+            pytest.approx(value, rel=1e-14) if "sum" in name else value
+        ) or isinstance(value, float)
     assert merged["scores"]["recall"] == pytest.approx(whole["scores"]["recall"], abs=1e-12)
     assert merged["totals"]["gt_objects"] == whole["totals"]["gt_objects"]
 
@@ -146,11 +149,17 @@ def test_the_command_of_the_documentation_may_be_repeated(options: list[str]) ->
         assert run(f"gt-{part}.txt", f"det-{part}.txt", f"results/{part}", *options).exit_code == 0
     made = []
     for _ in range(3):
-        words = [str(path) for word in command.split()[2:] for path in sorted(Path().glob(word)) or [word]]
+        words = [
+            str(path)
+            for word in command.split()[2:]
+            for path in sorted(Path().glob(word)) or [word]
+        ]
         found = run("merge", *words)
         assert found.exit_code == 0, found.stderr
         assert ("is no part of this one" in found.stderr) == bool(made)
-        made.append({path: path.read_bytes() for path in Path("results/all").rglob("*") if path.is_file()})
+        made.append(
+            {path: path.read_bytes() for path in Path("results/all").rglob("*") if path.is_file()}
+        )
     assert made[0] == made[1] == made[2]
     assert document("results/all")["inputs"]["gt"]["images"] == 30
     hashes = [document(f"results/{part}")["inputs"]["gt"]["sha256"] for part in range(PARTS)]
@@ -170,7 +179,9 @@ def kept_though(message: str, *arguments: str) -> None:
 def test_no_part_is_replaced_or_counted_twice(options: list[str], here: Path) -> None:
     evaluate_all(*options)
     for force in ([], ["--force"]):
-        kept_though("is a part, and the merged result would replace it", "res-0", "res-1", "res-0", *force)
+        kept_though(
+            "is a part, and the merged result would replace it", "res-0", "res-1", "res-0", *force
+        )
         kept_though("is a part", "res-0/evaltex.json", "res-1", str(here / "res-0"), *force)
     Path("linked").symlink_to("res-0")
     kept_though("is a part", "res-0", "res-1", "linked")

@@ -1,4 +1,6 @@
-"""`--objects`: one row for each object of either side, which are those of the results of the images."""
+"""`--objects`: one row for each object of either side, which are those of the
+results of the images.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +28,19 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for k in range(40):
         text, x = TEXTS[k % len(TEXTS)], k / 7
         gt.append(f'=img_{k}\n100,200\n1,1,"{text}",f,{x},20,30,40\n2,2,"###",t,60,20,30,40\n')
-        det.append(f'=img_{k}\n1,"{text}",{x},20,15,40\n2,"",{x + 15},20,15,40\n7,"z",150,20,15,40\n' if k % 5 else "")
+        det.append(
+            f'=img_{k}\n1,"{text}",{x},20,15,40\n2,"",{x + 15},20,15,40\n7,"z",150,20,15,40\n'
+            if k % 5
+            else ""
+        )
     Path("gt.txt").write_text("".join(gt))
     Path("det.txt").write_text("".join(det))
 
 
 def run(*arguments: str, status: int = 0) -> Result:
-    result = CliRunner().invoke(main, ["gt.txt", "det.txt", "--protocol", ",".join(PROTOCOLS), *arguments])
+    result = CliRunner().invoke(
+        main, ["gt.txt", "det.txt", "--protocol", ",".join(PROTOCOLS), *arguments]
+    )
     assert result.exit_code == status, result.stderr
     return result
 
@@ -59,10 +67,15 @@ def expected() -> list[dict[str, Any]]:
             for side, objects in (("gt", image.objects), ("det", image.detections)):
                 for one in objects:
                     first = (name, image.name, side, one.id, one.match, one.partners)
-                    values = {key: math.nan if value is None else value for key, value in one.values.items()}
+                    values = {
+                        key: math.nan if value is None else value
+                        for key, value in one.values.items()
+                    }
                     assert one.box is not None
                     box = dict(zip(BOX, one.box, strict=True))
-                    found.append(dict(zip(FIRST, first, strict=True)) | values | {"text": one.text} | box)
+                    found.append(
+                        dict(zip(FIRST, first, strict=True)) | values | {"text": one.text} | box
+                    )
     return found
 
 
@@ -104,7 +117,9 @@ def test_the_same_bytes_however_the_work_is_done(monkeypatch: pytest.MonkeyPatch
     run("resumed", "--objects", "resumed.csv", "--resume")
     monkeypatch.setattr("evaltex_cli.evaluation.batches.BATCH_BYTES", 200)
     run("--objects", "many.csv")
-    assert len({Path(f"{name}.csv").read_bytes() for name in ("one", "two", "resumed", "many")}) == 1
+    assert (
+        len({Path(f"{name}.csv").read_bytes() for name in ("one", "two", "resumed", "many")}) == 1
+    )
 
 
 def test_protocols_that_are_left_out_have_no_rows() -> None:
@@ -122,24 +137,33 @@ def test_nothing_is_written_when_a_run_fails() -> None:
 @pytest.mark.parametrize("name", ["table.xlsx", "table.json"])
 def test_an_ending_of_another_format_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaltex_cli.formats.open_source", lambda *_: pytest.fail("work was done"))
-    assert "give a file with one of these endings" in " ".join(run("--objects", name, status=2).stderr.split())
+    assert "give a file with one of these endings" in " ".join(
+        run("--objects", name, status=2).stderr.split()
+    )
 
 
 def test_parquet_without_the_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     monkeypatch.setattr("evaltex_cli.formats.open_source", lambda *_: pytest.fail("work was done"))
-    assert "pip install 'evaltex[tables]'" in " ".join(run("--objects", "o.parquet", status=2).stderr.split())
+    assert "pip install 'evaltex[tables]'" in " ".join(
+        run("--objects", "o.parquet", status=2).stderr.split()
+    )
 
 
 def test_parquet_has_the_same_rows() -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     run("--objects", "objects.parquet")
     table = parquet.read_table("objects.parquet").to_pylist()
-    assert_same([{name: math.nan if cell is None else cell for name, cell in row.items()} for row in table])
+    assert_same(
+        [{name: math.nan if cell is None else cell for name, cell in row.items()} for row in table]
+    )
     before = Path("objects.parquet").read_bytes()
     run("--objects", "objects.parquet", "--jobs", "2")  # it is recognised as its own
     assert Path("objects.parquet").read_bytes() == before
-    parquet.write_table(parquet.read_table("objects.parquet").select(["id"]).replace_schema_metadata(), "mine.parquet")
+    parquet.write_table(
+        parquet.read_table("objects.parquet").select(["id"]).replace_schema_metadata(),
+        "mine.parquet",
+    )
     assert "mine.parquet: already exists" in run("--objects", "mine.parquet", status=2).stderr
 
 
@@ -148,7 +172,9 @@ def test_one_batch_is_in_memory_at_a_time(monkeypatch: pytest.MonkeyPatch) -> No
     take = object_table.ObjectTable.take
     monkeypatch.setattr("evaltex_cli.evaluation.batches.BATCH_BYTES", 200)
     monkeypatch.setattr(
-        object_table.ObjectTable, "take", lambda self, run, made: (sizes.append(len(made["id"])), take(self, run, made))
+        object_table.ObjectTable,
+        "take",
+        lambda self, run, made: (sizes.append(len(made["id"])), take(self, run, made)),
     )
     run("--objects", "objects.csv")
     assert max(sizes) < 30 < sum(sizes)

@@ -18,7 +18,24 @@ from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.results import reader
 
 WORDS = Path(__file__).parents[2] / "examples" / "icdar"
-OTHERS: list[Any] = [None, True, "", "x", -1, 0, 3, 0.5, 1e308, [], [1], [None], ["x"], [[]], {}, {"x": 1}]
+OTHERS: list[Any] = [
+    None,
+    True,
+    "",
+    "x",
+    -1,
+    0,
+    3,
+    0.5,
+    1e308,
+    [],
+    [1],
+    [None],
+    ["x"],
+    [[]],
+    {},
+    {"x": 1},
+]
 MUTATIONS = 25
 """Of each protocol's result."""
 
@@ -35,7 +52,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def places(value: Any, way: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """The way to every value of a document; of long lists, to the first two elements and the last."""
+    """The way to every value of a document; of long lists, to the first two
+    elements and the last.
+    """
     yield way
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -72,13 +91,19 @@ MESSAGES = [
     (("intervals", "recall"), [0.5], "intervals.recall is a list, expected two numbers"),
     (("merged_from",), [], "merged_from is a list, expected at least one text"),
     (("images", 0, "objects", 0, "id"), None, "images[0].objects[0].id is null, expected an ID"),
-    (("images", 0, "totals", "coverage"), [], "images[0].totals is an object, expected one like the data set's"),
+    (
+        ("images", 0, "totals", "coverage"),
+        [],
+        "images[0].totals is an object, expected one like the data set's",
+    ),
     (("totals", "coverage"), 9.5, "totals, which are not those of the images"),
     (("scores", "hmean"), 0.5, "scores are not those of evaltex"),
 ]
 
 
-@pytest.mark.parametrize(("way", "value", "message"), MESSAGES, ids=[message for *_, message in MESSAGES])
+@pytest.mark.parametrize(
+    ("way", "value", "message"), MESSAGES, ids=[message for *_, message in MESSAGES]
+)
 def test_a_message_has_the_file_the_place_and_what_was_expected(
     results: Path, way: tuple[str | int, ...], value: Any, message: str, tmp_path: Path
 ) -> None:
@@ -109,7 +134,16 @@ def test_no_damage_is_an_internal_error(results: Path, protocol: str, tmp_path: 
             ["compare", str(good), str(bad), "--resamples", "3"],
             ["merge", str(bad), str(tmp_path / "merged")],
             ["report", str(bad), "--output", str(tmp_path / "page.html")],
-            [*inputs, str(tmp_path / "res"), "--protocol", protocol, "--baseline", str(bad), "--fail-if", "recall:-1%"],
+            [
+                *inputs,
+                str(tmp_path / "res"),
+                "--protocol",
+                protocol,
+                "--baseline",
+                str(bad),
+                "--fail-if",
+                "recall:-1%",
+            ],
         ):
             found = CliRunner().invoke(main, arguments)
             assert found.exit_code in (0, 1, 2), (what, arguments[0], found.exception)

@@ -1,4 +1,6 @@
-"""Result files: EvaLTex text to the character, JSON against its schema, and staging: old results or new, never half."""
+"""Result files: EvaLTex text to the character, JSON against its schema, and
+staging: old results or new, never half.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ from evaltex_cli.results.stored_images import entry_of
 from evaltex_cli.runtime.atomic_output import staged
 
 SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
-SCHEMA = json.loads(Path(result_document.__file__).with_name("evaltex.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(
+    Path(result_document.__file__).with_name("evaltex.schema.json").read_text(encoding="utf-8")
+)
 GT = """\
 img_1
 
@@ -88,25 +92,34 @@ def image_text(evaluation: Evaluation) -> str:
     return result_text.image(evaluation.images[0], Run(evaluation.protocol, evaluation.parameters))
 
 
-def run(folder: Path, gt: str, det: str, protocol: str = "evaltex", **parameters: Any) -> Evaluation:
+def run(
+    folder: Path, gt: str, det: str, protocol: str = "evaltex", **parameters: Any
+) -> Evaluation:
     (folder / "gt.txt").write_text(gt, encoding="utf-8")
     (folder / "det.txt").write_text(det, encoding="utf-8")
     return evaluate(folder / "gt.txt", folder / "det.txt", protocol, per_image=True, **parameters)
 
 
-# Text ----------------------------------------------------------------------------------------------------------------
+# Text ---------------------------------------------------------------------------------------------
 
 
 def local(level: int) -> str:
-    """The end of the image's file; by hand: objects 1, 2, 8 by Eq. 9 and 10, each with its one detection."""
+    """The end of the image's file; by hand: objects 1, 2, 8 by Eq. 9 and 10,
+    each with its one detection.
+    """
     found = {1: ("1", "0.990131", 2), 2: ("1", "0.997092", 1), 8: ("0.997862", "0.921351", 3)}
     lines = ["", "Local evaluation"]
     for k in range(1, 10):
         coverage, accuracy, detection = found.get(k, ("0", "0", 0))
-        lines += [f"GT object {k}", f"Coverage = {coverage} Accuracy = {accuracy} Split = {min(detection, 1)}"]
+        lines += [
+            f"GT object {k}",
+            f"Coverage = {coverage} Accuracy = {accuracy} Split = {min(detection, 1)}",
+        ]
         if level == 2:
             lines.append(
-                f"Match = one-to-one Detections = {{{detection}}}" if k in found else "Match = missed Detections = {}"
+                f"Match = one-to-one Detections = {{{detection}}}"
+                if k in found
+                else "Match = missed Detections = {}"
             )
     if level == 2:
         lines += ["", "Detections"]
@@ -119,23 +132,37 @@ def local(level: int) -> str:
 def test_sample_of_the_tool_page_in_full(tmp_path: Path, level: int) -> None:
     """Both files of the page's img_1, at every print level.
 
-    Coverage by hand: 1, 1 and, for object 8 with its margin of 1.36, (466.64 - 168) / (302 - 2.72) of its width. EMD
-    by hand: six of nine objects lie 99 bins from the last: (9 - 6 * 0.99) / 9 = 0.34; accuracy 0.921 lies 7 bins
-    from it: (3 - 0.07) / 3.
+    Coverage by hand: 1, 1 and, for object 8 with its margin of 1.36, (466.64 - 168) / (302 - 2.72)
+    of its width. EMD by hand: six of nine objects lie 99 bins from the last: (9 - 6 * 0.99) / 9 =
+    0.34; accuracy 0.921 lies 7 bins from it: (3 - 0.07) / 3.
     """
     found = run(tmp_path, GT, DET, print_level=level)
     more = "Recall_noSplit=0.34\n"
-    dataset = STATISTICS + (more if level else "") + EMD_PRECISION + (EMD_NO_SPLIT + MATCHING if level else "")
+    dataset = (
+        STATISTICS
+        + (more if level else "")
+        + EMD_PRECISION
+        + (EMD_NO_SPLIT + MATCHING if level else "")
+    )
     assert result_text.dataset(found) == "EvaLTex statistics\n" + dataset
-    image = STATISTICS + more + EMD_PRECISION + EMD_NO_SPLIT + (MATCHING if level else "") + local(level)
+    image = (
+        STATISTICS
+        + more
+        + EMD_PRECISION
+        + EMD_NO_SPLIT
+        + (MATCHING if level else "")
+        + local(level)
+    )
     assert image_text(found) == "EvaLTex statistics - image img_1\n" + image
 
 
 def printed_results(page: str, first: str) -> str:
     """A sample of the page, without the prose and the pictures' captions between its blocks."""
     results = re.compile(
-        r"EvaLTex statistics( - .*)?|General|(Global|Quantity|Quality|EMD) results|Local evaluation|GT object \d+"
-        r"|(Number of [\w ]+|(Recall|Precision|Split|FScore)(_noSplit)?|(Coverage|Accuracy) histogram|Coverage) ?=.*|"
+        r"EvaLTex statistics( - .*)?|General|(Global|Quantity|Quality|EMD) results|Local"
+        r" evaluation|GT object \d+"
+        r"|(Number of [\w ]+|(Recall|Precision|Split|FScore)(_noSplit)?|(Coverage|Accuracy)"
+        r" histogram|Coverage) ?=.*|"
     )
     block = page[page.index(first + "\n") :]
     block = re.split(r"\nLocal evaluation \.txt|\nRun the evaluation", block)[0]
@@ -157,8 +184,8 @@ class PageTally(Tally):
 def test_layout_of_the_tool_page_to_the_character(tmp_path: Path, first: str) -> None:
     """The page's own figures, put into our records, come out as they stand there.
 
-    Its slips (Quantity and Quality recall swapped, the accuracy histogram of the data set in the image's file) are
-    figures, not layout: whatever the numbers, this is how they are printed.
+    Its slips (Quantity and Quality recall swapped, the accuracy histogram of the data set in the
+    image's file) are figures, not layout: whatever the numbers, this is how they are printed.
     """
     pages = sorted(SEEDS.glob("002_*.txt")) if SEEDS.is_dir() else []
     if not pages:
@@ -170,20 +197,46 @@ def test_layout_of_the_tool_page_to_the_character(tmp_path: Path, first: str) ->
         if "=" in line and not line.startswith("Coverage = ")
     ]
     of_image = "image" in first
-    names = ["recall", "recall_no_split", "precision", "split", "fscore", "fscore_no_split", "quantity_recall"]
-    names += ["quantity_precision", "quality_recall", "quality_recall_no_split", "quality_precision"]
-    names += ["coverage_histogram", "accuracy_histogram", "emd_recall", *(["emd_recall_no_split"] if of_image else [])]
+    names = [
+        "recall",
+        "recall_no_split",
+        "precision",
+        "split",
+        "fscore",
+        "fscore_no_split",
+        "quantity_recall",
+    ]
+    names += [
+        "quantity_precision",
+        "quality_recall",
+        "quality_recall_no_split",
+        "quality_precision",
+    ]
+    names += [
+        "coverage_histogram",
+        "accuracy_histogram",
+        "emd_recall",
+        *(["emd_recall_no_split"] if of_image else []),
+    ]
     names += ["emd_precision", "emd_fscore", *(["emd_fscore_no_split"] if of_image else [])]
     counts = ("gt_objects", "detections", "false_positives", "true_positives")
     totals = {name: int(values[0]) for name, values in zip(counts, numbers[:4], strict=True)}
     scores = {
-        name: values if "histogram" in name else values[0] for name, values in zip(names, numbers[4:], strict=True)
+        name: values if "histogram" in name else values[0]
+        for name, values in zip(names, numbers[4:], strict=True)
     }
     if of_image:
-        entries = re.findall(r"GT object (\d+)\nCoverage = (.*) Accuracy = (.*) Split = (.*)", expected)
+        entries = re.findall(
+            r"GT object (\d+)\nCoverage = (.*) Accuracy = (.*) Split = (.*)", expected
+        )
         assert len(entries) == 6
         objects = [
-            ObjectResult(int(i), "one-to-one", [], {"coverage": float(a), "accuracy": float(b), "split": float(c)})
+            ObjectResult(
+                int(i),
+                "one-to-one",
+                [],
+                {"coverage": float(a), "accuracy": float(b), "split": float(c)},
+            )
             for i, a, b, c in entries
         ]
         result = ImageResult("img_1", totals, scores, objects, [])
@@ -219,8 +272,9 @@ def test_rejected_objects_are_left_out_of_the_local_evaluation(tmp_path: Path) -
     text = image_text(found)
     assert re.findall(r"GT object (\d)", text) == list("2345678")
     assert (
-        "Number of GTs =9\nNumber of detections = 3\nNumber of false positives =0\nNumber of true positives =2" in text
-    )
+        "Number of GTs =9\nNumber of detections = 3\nNumber of false positives =0\nNumber of true"
+        " positives =2"
+    ) in text
     assert "Detection 2\nMatch = ignored GT objects = {1}\n" in text
     assert "Missed=5\nIgnored=2\n" in text
 
@@ -231,25 +285,35 @@ def test_every_kind_of_match_is_reported(tmp_path: Path) -> None:
     det = 'i\n7,"",0,0,20,9\n8,"",20,0,20,9\n9,"",0,20,22,9\n4,"",80,80,9,9\n'
     found = run(tmp_path, gt, det, print_level=2)
     text = image_text(found)
-    assert "One-to-one=0\nOne-to-many=1\nMany-to-one=2\nMany-to-many=0\nMissed=0\nIgnored=0\n" in text
+    assert (
+        "One-to-one=0\nOne-to-many=1\nMany-to-one=2\nMany-to-many=0\nMissed=0\nIgnored=0\n" in text
+    )
     assert "Match = one-to-many Detections = {7, 8}\n" in text
-    assert "GT object 3\nCoverage = 1 Accuracy = 1 Split = 1\nMatch = many-to-one Detections = {9}\n" in text
+    assert (
+        "GT object 3\nCoverage = 1 Accuracy = 1 Split = 1\nMatch = many-to-one Detections = {9}\n"
+        in text
+    )
     assert text.endswith(
-        "Detection 9\nMatch = many-to-one GT objects = {2, 3}\nDetection 4\nMatch = false-positive GT objects = {}\n"
+        "Detection 9\nMatch = many-to-one GT objects = {2, 3}\nDetection 4\nMatch = false-positive"
+        " GT objects = {}\n"
     )
 
 
-# JSON ----------------------------------------------------------------------------------------------------------------
+# JSON ---------------------------------------------------------------------------------------------
 
 
 def document(evaluation: Evaluation) -> dict[str, Any]:
     text = "".join(writer.document(evaluation, map(writer.json_line, evaluation.images), Extras()))
-    found: dict[str, Any] = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
+    found: dict[str, Any] = json.loads(
+        text, parse_constant=lambda name: pytest.fail(f"{name} in JSON")
+    )
     return found
 
 
 def faults(instance: dict[str, Any]) -> list[str]:
-    return [error.message for error in jsonschema.Draft202012Validator(SCHEMA).iter_errors(instance)]
+    return [
+        error.message for error in jsonschema.Draft202012Validator(SCHEMA).iter_errors(instance)
+    ]
 
 
 def test_the_schema_is_one() -> None:
@@ -311,7 +375,11 @@ def test_keys_stand_in_the_specified_order_and_images_are_optional(tmp_path: Pat
 
 def test_names_that_are_not_unicode_do_not_break_the_document(tmp_path: Path) -> None:
     found = run(tmp_path, GT, DET)
-    odd = replace(found, gt=replace(found.gt, file=os.fsdecode(b"gt\xff.txt")), warnings=[os.fsdecode(b"\xff")])
+    odd = replace(
+        found,
+        gt=replace(found.gt, file=os.fsdecode(b"gt\xff.txt")),
+        warnings=[os.fsdecode(b"\xff")],
+    )
     read = json.loads("".join(writer.document(odd, [], Extras())).encode("utf-8"))
     assert (read["inputs"]["gt"]["file"], read["warnings"]) == ("gt?.txt", ["?"])
 
@@ -327,7 +395,7 @@ def test_signature_names_what_is_not_default(tmp_path: Path) -> None:
     )
 
 
-# Other protocols' text -----------------------------------------------------------------------------------------------
+# Other protocols' text ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("protocol", [name for name in PROTOCOLS if name != "evaltex"])
@@ -336,16 +404,20 @@ def test_text_of_other_protocols_holds_every_score(tmp_path: Path, protocol: str
     dataset = result_text.dataset(found)
     image = image_text(found)
     assert dataset.startswith(f"{found.protocol.title} - statistics\nGeneral\n")
-    assert image.startswith(f"{found.protocol.title} - statistics - image {found.images[0].name}\nGeneral\n")
+    assert image.startswith(
+        f"{found.protocol.title} - statistics - image {found.images[0].name}\nGeneral\n"
+    )
     for name, value in found.scores.items():
         title = name.replace("_", " ").capitalize()
-        assert (f"\n{title} = " in dataset) or (isinstance(value, list) and f"\n{title}\n" in dataset), name
+        assert (f"\n{title} = " in dataset) or (
+            isinstance(value, list) and f"\n{title}\n" in dataset
+        ), name
     assert f"\nRecall = {result_text.number(found.scores['recall'])}\n" in dataset
     assert image.count("\nGT object ") == len(found.images[0].objects)
     assert image.count("\nDetection ") == len(found.images[0].detections)
 
 
-# Staging -------------------------------------------------------------------------------------------------------------
+# Staging ------------------------------------------------------------------------------------------
 
 NAMES = ["p.txt", "p.json", "p"]
 
@@ -394,7 +466,9 @@ def test_earlier_results_are_replaced_and_stale_ones_removed(results: Path) -> N
     before = tree(results)
     with staged(results, NAMES) as folder:
         fill(folder, "p.txt", "p/a.txt")
-        assert {name: kept for name, kept in tree(results).items() if not name.startswith(".evaltex-")} == before
+        assert {
+            name: kept for name, kept in tree(results).items() if not name.startswith(".evaltex-")
+        } == before
     assert tree(results) == {"notes.md": b"old", "p": None, "p.txt": b"new", "p/a.txt": b"new"}
 
 
@@ -404,7 +478,9 @@ class Stopped(BaseException):
 
 @pytest.mark.parametrize("error", [Stopped, KeyboardInterrupt, InputError, OSError])
 @pytest.mark.parametrize("place", ["res", "x/y/res"])
-def test_what_ends_the_run_leaves_everything_as_it_was(results: Path, place: str, error: type[BaseException]) -> None:
+def test_what_ends_the_run_leaves_everything_as_it_was(
+    results: Path, place: str, error: type[BaseException]
+) -> None:
     before = tree(results.parent)
 
     def interrupted() -> Iterator[None]:
@@ -423,7 +499,9 @@ def test_what_ends_the_run_leaves_everything_as_it_was(results: Path, place: str
 def test_renames_are_undone_when_one_fails(
     results: Path, at: int, after: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Three old results out, two new in: whichever of the five does not go well, the old ones stand again."""
+    """Three old results out, two new in: whichever of the five does not go
+    well, the old ones stand again.
+    """
     before, rename, seen = tree(results), Path.rename, []
 
     def failing(self: Path, target: Path) -> Path:
@@ -451,14 +529,26 @@ def test_renames_are_undone_when_one_fails(
     ("make", "message"),
     [
         (lambda res: fill(res, "p/mine.csv"), r"mine\.csv: is no result of an earlier run"),
-        (lambda res: fill(res, "p/mine.txt", text="img_1\n9,9\n"), r"mine\.txt: is no result of an earlier run"),
-        (lambda res: fill(res, "p.txt", text="img_1\n9,9\n"), r"p\.txt: is no result of an earlier run"),
+        (
+            lambda res: fill(res, "p/mine.txt", text="img_1\n9,9\n"),
+            r"mine\.txt: is no result of an earlier run",
+        ),
+        (
+            lambda res: fill(res, "p.txt", text="img_1\n9,9\n"),
+            r"p\.txt: is no result of an earlier run",
+        ),
         (lambda res: fill(res, "p.json", text="{}"), r"p\.json: is no result of an earlier run"),
         (lambda res: (res / "p.txt").mkdir(), r"p\.txt: stands where a result belongs"),
         (lambda res: fill(res, "p"), r"p: stands where a result belongs"),
         (lambda res: (res / "p").symlink_to(res.parent), r"p: stands where a result belongs"),
-        (lambda res: (res / "p.txt").symlink_to(res.parent / "none"), r"p\.txt: stands where a result belongs"),
-        (lambda res: (res.rmdir(), res.write_text("a file")), r"res: is a file; give a folder for the results"),
+        (
+            lambda res: (res / "p.txt").symlink_to(res.parent / "none"),
+            r"p\.txt: stands where a result belongs",
+        ),
+        (
+            lambda res: (res.rmdir(), res.write_text("a file")),
+            r"res: is a file; give a folder for the results",
+        ),
     ],
 )
 def test_what_is_no_result_is_refused_and_kept(tmp_path: Path, make: Any, message: str) -> None:
@@ -480,7 +570,9 @@ def test_results_know_themselves(tmp_path: Path) -> None:
         for text in texts:
             path.write_text(text, encoding="utf-8")
             assert is_result(path)
-        (tmp_path / "x.json").write_text("".join(writer.document(found, [], Extras())), encoding="utf-8")
+        (tmp_path / "x.json").write_text(
+            "".join(writer.document(found, [], Extras())), encoding="utf-8"
+        )
         assert is_result(tmp_path / "x.json")
     assert not is_result(tmp_path / "gt.txt")
 

@@ -55,9 +55,14 @@ def test_of_all_protocols_what_their_own_results_say() -> None:
         assert {"scores", "signature", "intervals", "totals"} <= entry.keys()
         assert row["signature"] == own["signature"]
         for name in scalars(own["scores"]):
-            assert (None if row[name] == "" else float(row[name])) == own["scores"][name], (row["protocol"], name)
+            assert (None if row[name] == "" else float(row[name])) == own["scores"][name], (
+                row["protocol"],
+                name,
+            )
         others = [name for name, value in row.items() if value and name not in own["scores"]]
-        assert all(name in ("protocol", "signature") or name.endswith(("_low", "_high")) for name in others)
+        assert all(
+            name in ("protocol", "signature") or name.endswith(("_low", "_high")) for name in others
+        )
         for name, ends in own["intervals"].items():
             shown = [row[f"{name}_{end}"] for end in ("low", "high")]
             assert shown == (["", ""] if ends is None else list(map(str, ends)))

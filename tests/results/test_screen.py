@@ -13,13 +13,24 @@ COMBINED = unicodedata.normalize("NFD", "détecteur")
 
 @pytest.mark.parametrize(
     ("text", "columns"),
-    [("abc", 3), (CJK, 14), (COMBINED, 9), ("a\u200bb", 2), ("ｱ", 1), ("Ａ", 2), ("\x1b[31mred\x1b[0m", 3), ("", 0)],
+    [
+        ("abc", 3),
+        (CJK, 14),
+        (COMBINED, 9),
+        ("a\u200bb", 2),
+        ("ｱ", 1),
+        ("Ａ", 2),
+        ("\x1b[31mred\x1b[0m", 3),
+        ("", 0),
+    ],
 )
 def test_width(text, columns):
     assert width(text) == columns
 
 
-@pytest.mark.parametrize("text", ["a" * 50, CJK * 4, COMBINED * 4, "epoch_10" + "x" * 40 + "_best.zip"])
+@pytest.mark.parametrize(
+    "text", ["a" * 50, CJK * 4, COMBINED * 4, "epoch_10" + "x" * 40 + "_best.zip"]
+)
 @pytest.mark.parametrize("columns", [5, 6, 12, 13, 30])
 def test_cut_names_have_both_ends(text, columns):
     short = cut(text, columns)
@@ -46,13 +57,19 @@ def test_columns_of_wide_characters_are_aligned():
 
 
 def test_columns_beyond_the_screen_come_below():
-    rows = [["name", *(f"score_{k}" for k in range(12))], ["a", *["0.1234"] * 12], ["b", *["0.5"] * 11, ""]]
+    rows = [
+        ["name", *(f"score_{k}" for k in range(12))],
+        ["a", *["0.1234"] * 12],
+        ["b", *["0.5"] * 11, ""],
+    ]
     lines = list(fitted(rows, 40))
     assert max(map(width, lines)) <= 40
     assert " ".join(lines).split().count("0.1234") == 12
     blocks = "\n".join(lines).split("\n\n")
     assert all(block.startswith("name ") for block in blocks)
-    assert sum(block.count("\nb ") for block in blocks) == len(blocks) - 1  # it has nothing in the last one
+    assert (
+        sum(block.count("\nb ") for block in blocks) == len(blocks) - 1
+    )  # it has nothing in the last one
     assert list(fitted(rows, 400)) == list(aligned(rows, (0,)))
 
 

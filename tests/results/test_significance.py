@@ -53,7 +53,9 @@ def difference_of(first, second, asked, resamples=significance.RESAMPLES, seed=0
 
 
 def flips_as_far(first, second, asked):
-    """Reference: the share of all assignments of signs whose sum is as far to either side as the observed one."""
+    """Reference: the share of all assignments of signs whose sum is as far to
+    either side as the observed one.
+    """
     parts = [b - a for a, b in zip(first, second, strict=True)]
     observed = math.fsum(parts)
     sums = [
@@ -65,10 +67,14 @@ def flips_as_far(first, second, asked):
 
 
 few_images = st.integers(6, 9).flatmap(
-    lambda n: st.tuples(*(st.lists(st.integers(*span), min_size=n, max_size=n) for span in ((0, 4), (0, 4), (4, 6))))
+    lambda n: st.tuples(
+        *(st.lists(st.integers(*span), min_size=n, max_size=n) for span in ((0, 4), (0, 4), (4, 6)))
+    )
 )
 many_images = st.integers(6, 40).flatmap(
-    lambda n: st.tuples(*(st.lists(st.integers(*span), min_size=n, max_size=n) for span in ((0, 4), (0, 4), (4, 6))))
+    lambda n: st.tuples(
+        *(st.lists(st.integers(*span), min_size=n, max_size=n) for span in ((0, 4), (0, 4), (4, 6)))
+    )
 )
 
 
@@ -77,7 +83,9 @@ class TestDifference:
     @given(few_images)
     def test_p_of_few_images_is_that_of_all_assignments_of_signs(self, images):
         first, second, asked = images
-        assert difference_of(first, second, asked).p == pytest.approx(flips_as_far(first, second, asked), abs=1e-12)
+        assert difference_of(first, second, asked).p == pytest.approx(
+            flips_as_far(first, second, asked), abs=1e-12
+        )
 
     @settings(deadline=None, derandomize=True, max_examples=60)
     @given(many_images, st.sampled_from([0.5, 0.8, 0.9, 0.95]), st.integers(40, 300))
@@ -98,18 +106,27 @@ class TestDifference:
         for rows in (range(len(names)), order):
             first, second, asked = ([column[k] / 3 for k in rows] for column in images)
             asked = [round(3 * value) for value in asked]
-            one, other = (drawn(hits, asked, 99, names=[names[k] for k in rows]) for hits in (first, second))
+            one, other = (
+                drawn(hits, asked, 99, names=[names[k] for k in rows]) for hits in (first, second)
+            )
             found.append(significance.of_difference("recall", one, other, len(names), 0.95))
         assert found[0] == found[1]
 
-    @pytest.mark.parametrize(("images", "level"), [(5, 0.95), (1, 0.95), (0, 0.95), (7, 0.99), (4, 0.9)])
+    @pytest.mark.parametrize(
+        ("images", "level"), [(5, 0.95), (1, 0.95), (0, 0.95), (7, 0.99), (4, 0.9)]
+    )
     def test_too_few_images_give_no_p_and_no_interval(self, images, level):
         """2 / 2^n is no less than 1 - level."""
         found = difference_of([0] * images, [1] * images, [1] * images, level=level)
         assert (found.interval, found.p) == (None, None)
-        assert f"; at least {math.floor(2 - math.log2(1 - level)) if images else 6} are needed" in found.reason
+        assert (
+            f"; at least {math.floor(2 - math.log2(1 - level)) if images else 6} are needed"
+            in found.reason
+        )
 
-    @pytest.mark.parametrize(("images", "p"), [(6, 2 / 64), (10, 2 / 1024), (30, 2 / 2001), (500, 2 / 2001)])
+    @pytest.mark.parametrize(
+        ("images", "p"), [(6, 2 / 64), (10, 2 / 1024), (30, 2 / 2001), (500, 2 / 2001)]
+    )
     def test_the_smallest_p(self, images, p):
         found = difference_of([0] * images, [1] * images, [1] * images)
         assert found.p == p
@@ -135,11 +152,18 @@ class TestDifference:
     @pytest.mark.parametrize("level", [1e-13, 0.5, 1 - 1e-12, 1 - 2**-53])
     def test_any_level_has_an_answer(self, level):
         found = difference_of([0] * 30, [1] * 30, [1] * 30, level=level)
-        assert (found.p is None) == (found.interval is None) == (found.reason is not None) == (level > 0.5)
+        assert (
+            (found.p is None)
+            == (found.interval is None)
+            == (found.reason is not None)
+            == (level > 0.5)
+        )
 
     def test_an_undefined_score_has_neither(self):
         one = drawn([1] * 9, [1] * 9)
-        assert significance.of_difference("never", one, one, 9, 0.95).reason == significance.UNDEFINED
+        assert (
+            significance.of_difference("never", one, one, 9, 0.95).reason == significance.UNDEFINED
+        )
         assert significance.of_score("never", one, 9, 0.95).reason == significance.UNDEFINED
 
 
@@ -157,8 +181,12 @@ class TestScore:
         assert set(replicates.values["asked"].tolist()) == {600.0}
 
     def test_images_without_anything_to_score_do_not_count(self):
-        """Three of nine images have words; a subset without these has no recall, rather than a recall of 0."""
-        found = significance.of_score("recall", drawn([1, 2, 3] + [0] * 6, [4, 4, 4] + [0] * 6), 9, 0.95)
+        """Three of nine images have words; a subset without these has no
+        recall, rather than a recall of 0.
+        """
+        found = significance.of_score(
+            "recall", drawn([1, 2, 3] + [0] * 6, [4, 4, 4] + [0] * 6), 9, 0.95
+        )
         assert found == (None, None, significance.TOO_FEW_COUNT)
 
     def test_images_that_are_all_alike_show_no_interval(self):
@@ -176,10 +204,14 @@ class TestScore:
         ]
 
     def test_a_warning_names_the_scores_without_an_interval(self):
-        intervals, warnings = significance.intervals(rows_of([1] * 30, range(1, 31)), scores, Bootstrap(0.95, 99, 0))
+        intervals, warnings = significance.intervals(
+            rows_of([1] * 30, range(1, 31)), scores, Bootstrap(0.95, 99, 0)
+        )
         assert intervals["recall"] is not None
         assert warnings == []
-        _, warnings = significance.intervals(rows_of([1] * 30, [2] * 30), scores, Bootstrap(0.95, 99, 0))
+        _, warnings = significance.intervals(
+            rows_of([1] * 30, [2] * 30), scores, Bootstrap(0.95, 99, 0)
+        )
         assert warnings == [f"no interval: {significance.ALL_ALIKE}"]
 
 
@@ -214,14 +246,20 @@ def test_a_p_that_cannot_be_resolved_is_shown_as_a_bound(p, is_bound, shown):
 
 @pytest.mark.parametrize("images", [1, 2, 3, 8, 20])
 def test_equal_detectors_are_seldom_distinguished(images):
-    """At most 5 % of 300 data sets, and what chance adds; the bootstrap's p-value was below 0.05 in up to 97 %."""
+    """At most 5 % of 300 data sets, and what chance adds; the bootstrap's
+    p-value was below 0.05 in up to 97 %.
+    """
     rng = np.random.default_rng(images)
     asked = [10] * images
     found = [
-        difference_of(rng.binomial(10, 0.7, images), rng.binomial(10, 0.7, images), asked, 99, seed=trial).p
+        difference_of(
+            rng.binomial(10, 0.7, images), rng.binomial(10, 0.7, images), asked, 99, seed=trial
+        ).p
         for trial in range(300)
     ]
-    assert sum(p is not None and p < 0.05 for p in found) <= 300 * 0.05 + 2.6 * math.sqrt(300 * 0.05 * 0.95)
+    assert sum(p is not None and p < 0.05 for p in found) <= 300 * 0.05 + 2.6 * math.sqrt(
+        300 * 0.05 * 0.95
+    )
     assert all(p is None for p in found) == (images < 6)
 
 
@@ -242,7 +280,9 @@ def compared(p, images=30, is_exact=False, detectors=2):
 
 
 def test_the_footer_says_how_p_was_made():
-    shown = tables.FORMATS["markdown"]([compared(2 / 2001, 12, detectors=3)], 5, 0.9).replace("\\", "")
+    shown = tables.FORMATS["markdown"]([compared(2 / 2001, 12, detectors=3)], 5, 0.9).replace(
+        "\\", ""
+    )
     assert "p < 0.1 exactly if the 90% interval of the difference excludes 0" in shown
     assert "p (Holm) is corrected for 2 detectors" in shown
     assert "Warning: only 12 images" in shown

@@ -1,4 +1,6 @@
-"""A result's images are decoded one at a time, whatever the layout of the .json; what is damaged is refused."""
+"""A result's images are decoded one at a time, whatever the layout of the
+.json; what is damaged is refused.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,15 @@ LAYOUTS: dict[str, Callable[[dict[str, Any]], str]] = {
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("result")
-    arguments = [str(WORDS / "gt.txt"), str(WORDS / "det.txt"), str(folder), "-a", "--protocol", "all", "--quiet"]
+    arguments = [
+        str(WORDS / "gt.txt"),
+        str(WORDS / "det.txt"),
+        str(folder),
+        "-a",
+        "--protocol",
+        "all",
+        "--quiet",
+    ]
     extras = ["--ci", "--resamples", "5", "--fail-if", "iou.recall<1e-6"]
     assert CliRunner().invoke(main, [*arguments, *extras]).exit_code == 0
     return folder
@@ -50,7 +60,9 @@ def assert_is(document: ResultDocument, whole: dict[str, Any]) -> None:
         assert getattr(document, name) == whole[name]
     extras = json.loads(json.dumps(asdict(document.extras)))
     assert {name: value for name, value in extras.items() if value is not None} == {
-        name: value for name, value in whole.items() if name in ("intervals", "bootstrap", "gates", "merged_from")
+        name: value
+        for name, value in whole.items()
+        if name in ("intervals", "bootstrap", "gates", "merged_from")
     }
 
 
@@ -65,7 +77,9 @@ def test_lines_are_read_as_the_whole_is(result: Path, protocol: str) -> None:
     assert list(table.rows.names) == [image["name"] for image in whole["images"]]
     assert sum(table.counts.tolist()[0][:-2]) <= len(whole["images"][0]["objects"])
     assert table.objects is not None
-    assert table.objects.ids.tolist() == [one["id"] for image in whole["images"] for one in image["objects"]]
+    assert table.objects.ids.tolist() == [
+        one["id"] for image in whole["images"] for one in image["objects"]
+    ]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -90,7 +104,10 @@ def lines_of(result: Path) -> list[str]:
     [
         (lambda lines: lines[:-3], "is no JSON"),
         (lambda lines: [*lines, "x"], "is no JSON (Extra data"),
-        (lambda lines: [line.replace('"objects":[', '"objects":', 1) for line in lines], "is no JSON"),
+        (
+            lambda lines: [line.replace('"objects":[', '"objects":', 1) for line in lines],
+            "is no JSON",
+        ),
         (lambda lines: [line.replace("}],\n", "},\n") for line in lines], "is no JSON"),
         (lambda lines: [line.replace("},\n", "}\n") for line in lines], "is no JSON"),
         (lambda lines: [lines[0], lines[-2].replace("\n", ",\n"), *lines[1:]], ""),
@@ -100,10 +117,20 @@ def lines_of(result: Path) -> list[str]:
             lambda lines: [line.replace('"name":', '"label":') for line in lines],
             "is a damaged result (images[0].name is missing; images[1].name is missing;",
         ),
-        (lambda lines: [line.replace('"coverage":', '"x":', 99) for line in lines[:12]] + lines[12:], "damaged result"),
-        (lambda lines: [line.replace('{"id":1,', f'{{"id":{1 << 63},') for line in lines], "damaged result"),
         (
-            lambda lines: [line.replace('"images": [\n', '"images": 3,\n"others": [\n') for line in lines],
+            lambda lines: (
+                [line.replace('"coverage":', '"x":', 99) for line in lines[:12]] + lines[12:]
+            ),
+            "damaged result",
+        ),
+        (
+            lambda lines: [line.replace('{"id":1,', f'{{"id":{1 << 63},') for line in lines],
+            "damaged result",
+        ),
+        (
+            lambda lines: [
+                line.replace('"images": [\n', '"images": 3,\n"others": [\n') for line in lines
+            ],
             "(images is 3, expected a list)",
         ),
     ],
@@ -131,7 +158,9 @@ def test_a_result_that_changes_while_it_is_read_is_refused(result: Path, tmp_pat
 
 
 def test_own_results_are_not_held(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the writers write is read by lines: were its layout to change, memory would grow without a word."""
+    """What the writers write is read by lines: were its layout to change,
+    memory would grow without a word.
+    """
 
     def refused(*_: object) -> None:
         pytest.fail("the whole text was read")

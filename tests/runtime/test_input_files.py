@@ -39,9 +39,18 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write(parts: int) -> None:
-    """The same images in one file and in parts; detections in another order, in parts of their own."""
-    gt = [f'img_{k}\n100,{100 + k}\n1,1,"a",f,{k},0,20,10\n2,2,"b",f,50,50,10,{k + 1}\n' for k in range(IMAGES)]
-    det = [f'img_{k}\n1,"a",{k + 2},0,20,10\n2,"b",50,50,10,10\n' for k in reversed(range(IMAGES)) if k % 6]
+    """The same images in one file and in parts; detections in another order,
+    in parts of their own.
+    """
+    gt = [
+        f'img_{k}\n100,{100 + k}\n1,1,"a",f,{k},0,20,10\n2,2,"b",f,50,50,10,{k + 1}\n'
+        for k in range(IMAGES)
+    ]
+    det = [
+        f'img_{k}\n1,"a",{k + 2},0,20,10\n2,"b",50,50,10,10\n'
+        for k in reversed(range(IMAGES))
+        if k % 6
+    ]
     for side, blocks in (("gt", gt), ("det", det)):
         Path(f"{side}.txt").write_text("".join(blocks))
         size = -(-len(blocks) // parts)
@@ -54,7 +63,10 @@ def run(*arguments: str) -> Result:
 
 
 def results(folder: str) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(Path(folder).rglob("*.txt"))}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(Path(folder).rglob("*.txt"))
+    }
 
 
 def test_parts_are_evaluated_as_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +111,9 @@ def test_faults_are_reported_with_their_own_file() -> None:
     with Path("gt-1.txt").open("a") as file:
         file.write('3,3,"c",f,1,2,3\nimg_2\n5,5\n')
     told = refusal("gt-*.txt").split("\n")
-    assert told[0].startswith("gt-1.txt:42: image name 'img_2' again; expected image names used once (it stands in")
+    assert told[0].startswith(
+        "gt-1.txt:42: image name 'img_2' again; expected image names used once (it stands in"
+    )
     assert "gt-0.txt:9 too" in told[0]
     assert told[1].startswith("gt-1.txt:41: ")
     Path("gt.txt.gz").write_bytes(gzip.compress(b'img_0\n9,9\n1,1,"a",f,1,2,3\n'))
@@ -132,28 +146,42 @@ def test_a_file_named_like_a_pattern_is_that_file() -> None:
     assert evaluate("gt[1].txt", "det.txt").gt.images == IMAGES
 
 
-# Names ---------------------------------------------------------------------------------------------------------------
+# Names --------------------------------------------------------------------------------------------
 
 
 def packed(names: list[str]) -> Names:
     return Names("".join(f"{name}\n" for name in names).encode())
 
 
-texts = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=6), max_size=12)
+texts = st.lists(
+    st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=6),
+    max_size=12,
+)
 
 
 @pytest.mark.slow
 @settings(deadline=None, derandomize=True, max_examples=150)
 @given(
-    texts, st.integers(1, 30), st.slices(200), st.lists(st.integers(0, 10**6), max_size=9), st.sampled_from([7, 1000])
+    texts,
+    st.integers(1, 30),
+    st.slices(200),
+    st.lists(st.integers(0, 10**6), max_size=9),
+    st.sampled_from([7, 1000]),
 )
-def test_packed_names_are_as_a_list(names: list[str], times: int, part: slice, places: list[int], block: int) -> None:
+def test_packed_names_are_as_a_list(
+    names: list[str], times: int, part: slice, places: list[int], block: int
+) -> None:
     """However the buffer is gone through, and however many groups of names it has."""
     repeat = len(set(names)) < len(names) or (times > 1 and len(names) > 0)
     names = names * times
     with patch.object(image_names, "_BLOCK_BYTES", block):
         found = packed(names)
-        assert list(found) == names and found == names and found == packed(names) and len(found) == len(names)
+        assert (
+            list(found) == names
+            and found == names
+            and found == packed(names)
+            and len(found) == len(names)
+        )
         assert found[part] == names[part]
         assert [found[k] for k in range(-len(names), len(names))] == names + names
         positions = np.array([k % len(names) for k in places if names], dtype=np.int64)
@@ -183,7 +211,9 @@ def test_hashes_distinguish_names_however_long_and_many() -> None:
 @given(st.lists(st.integers(0, 20), unique=True), st.lists(st.integers(0, 20), unique=True))
 def test_names_are_paired_in_any_order(ours: list[int], theirs: list[int]) -> None:
     gt, det = (packed([f"img_{k}" for k in numbers]) for numbers in (ours, theirs))
-    source = open_source(Path(__file__).parents[2] / "examples" / "words" / "gt.txt", "gt", FaultLog())
+    source = open_source(
+        Path(__file__).parents[2] / "examples" / "words" / "gt.txt", "gt", FaultLog()
+    )
     from dataclasses import replace
 
     faults = FaultLog()

@@ -1,4 +1,6 @@
-"""No command writes over what it reads, or over a file it did not write: every command with every pair of options."""
+"""No command writes over what it reads, or over a file it did not write:
+every command with every pair of options.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +86,11 @@ def run(*arguments: str) -> Result:
 
 def tree(folder: Path) -> dict[str, bytes]:
     """Every file with its bytes, links followed."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def command(name: str) -> click.Command:
@@ -127,7 +133,9 @@ KINDS = ["itself", "its symbolic link", "its hard link", "what it links to"]
 @pytest.mark.parametrize("name", [EVALUATE, *COMMANDS])
 def test_every_path_says_what_it_is_for(name: str) -> None:
     """A new option is of one of these types, so what follows tries it."""
-    paths = [param for param in command(name).params if isinstance(param.type, click.Path | click.File)]
+    paths = [
+        param for param in command(name).params if isinstance(param.type, click.Path | click.File)
+    ]
     known = parameters(name, Input, PictureFolder, OutputFile, OutputFolder)
     assert [param.name for param in paths] == [param.name for param in known]
     has_outputs = bool(parameters(name, OutputFile, OutputFolder))
@@ -135,10 +143,16 @@ def test_every_path_says_what_it_is_for(name: str) -> None:
 
 
 def targets(read: str, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Paths that are, or are linked to, the input of an option; and what the option is to be then."""
+    """Paths that are, or are linked to, the input of an option; and what the
+    option is to be then.
+    """
     values = list(INPUTS[read])
     for k, value in enumerate(values):
-        file = next(path for path in sorted(Path(value).rglob("*")) if path.is_file()) if Path(value).is_dir() else None
+        file = (
+            next(path for path in sorted(Path(value).rglob("*")) if path.is_file())
+            if Path(value).is_dir()
+            else None
+        )
         of_result = value == "old"
         source = Path("old/evaltex.json") if of_result else file or Path(value)
         other = source.with_name(f"{k}{source.name}")
@@ -164,7 +178,9 @@ def targets(read: str, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
 @pytest.mark.parametrize("force", [[], ["--force"]], ids=["", "--force"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("name", "written", "read"), PAIRS)
-def test_no_input_is_written_over(here: Path, name: str, written: str, read: str, kind: str, force: list[str]) -> None:
+def test_no_input_is_written_over(
+    here: Path, name: str, written: str, read: str, kind: str, force: list[str]
+) -> None:
     for target, values in list(targets(read, kind)):
         if written in WRITTEN:
             if WRITTEN[written] == "img_1.tif" and read == "images":
@@ -196,14 +212,18 @@ SIMPLE = {
 
 def simple(name: str, option: click.Parameter, value: str) -> list[str]:
     given = SIMPLE[name]
-    return [*given[:2], value, *given[2:]] if is_argument(option) else [*given, option.opts[0], value]
+    return (
+        [*given[:2], value, *given[2:]] if is_argument(option) else [*given, option.opts[0], value]
+    )
 
 
 FILES = [(name, param) for name in (EVALUATE, *COMMANDS) for param in parameters(name, OutputFile)]
 
 
 @pytest.mark.parametrize(("name", "option"), FILES, ids=lambda value: getattr(value, "name", value))
-def test_a_file_of_somebody_else_is_replaced_by_force_only(here: Path, name: str, option: click.Parameter) -> None:
+def test_a_file_of_somebody_else_is_replaced_by_force_only(
+    here: Path, name: str, option: click.Parameter
+) -> None:
     assert isinstance(option.type, OutputFile)
     Path("mine.txt").write_text("mine\n")
     before = tree(here)
@@ -261,13 +281,17 @@ def test_a_link_is_followed_and_stays(name: str, option: click.Parameter) -> Non
 
 @pytest.mark.parametrize(("name", "option"), FILES, ids=lambda value: getattr(value, "name", value))
 def test_an_open_file_is_written_as_it_is(name: str, option: click.Parameter, here: Path) -> None:
-    """As /dev/stdout, redirected to a file: neither the device nor what stood in the file is replaced."""
+    """As /dev/stdout, redirected to a file: neither the device nor what stood
+    in the file is replaced.
+    """
     Path("stdout.txt").write_text("before\n")
     with Path("stdout.txt").open("a") as out:
         to = ["--to", "evaltex"] if name == "convert" else []
         arguments = [sys.executable, "-m", "evaltex_cli", *simple(name, option, "/dev/stdout"), *to]
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-        found = subprocess.run(arguments, stdout=out, stderr=subprocess.PIPE, env=environment, check=False)
+        found = subprocess.run(
+            arguments, stdout=out, stderr=subprocess.PIPE, env=environment, check=False
+        )
     assert found.returncode == 0, found.stderr
     assert Path("/dev/stdout").is_symlink()
     text = Path("stdout.txt").read_text()
@@ -298,10 +322,19 @@ def test_nothing_is_written_into_a_folder_that_is_read_as_a_whole(here: Path) ->
     for arguments, message in (
         (["words", "words", "words"], "words: is an input"),
         (["words", "words", "words/res"], "words/res: is in words, an input"),
-        (["validate", "words", "--output", "words/new.txt"], "words/new.txt: is in words, an input"),
-        (["convert", "words", "new.txt", "--kind", "gt", "--masks", "words/new"], "words/new: is in words, an input"),
+        (
+            ["validate", "words", "--output", "words/new.txt"],
+            "words/new.txt: is in words, an input",
+        ),
+        (
+            ["convert", "words", "new.txt", "--kind", "gt", "--masks", "words/new"],
+            "words/new: is in words, an input",
+        ),
         (["toys", "words", "words/toys"], "words/toys: is in words, an input"),
-        (["validate", "parts/gt-*.txt", "--output", "parts/gt-2.txt"], "matches parts/gt-*.txt, an input"),
+        (
+            ["validate", "parts/gt-*.txt", "--output", "parts/gt-2.txt"],
+            "matches parts/gt-*.txt, an input",
+        ),
     ):
         found = run(*arguments, "--force")
         assert found.exit_code == 2
@@ -324,7 +357,12 @@ def test_a_folder_of_results_with_other_documents_stays_usable() -> None:
         assert found.exit_code == 0
         assert run("report", "old").exit_code == 0, k
         assert run("merge", "old", f"merged{k}").exit_code == 0
-        assert run("gt.txt", "det.txt", "new", "--baseline", "old", "--fail-if", "recall:-1%").exit_code == 0
+        assert (
+            run(
+                "gt.txt", "det.txt", "new", "--baseline", "old", "--fail-if", "recall:-1%"
+            ).exit_code
+            == 0
+        )
     assert json.loads(Path("old/validation.json").read_text())["kind"] == "validation"
 
 
@@ -349,13 +387,22 @@ def test_a_pipe_is_refused(name: str, read: str, kind: str) -> None:
         Path("new.out").unlink(missing_ok=True)
         given = list(INPUTS[read])
         given[k] = place
-        arguments = line(name, {read: given, "gt_img_dir": [], "det_img_dir": [], "baselines": ["old"]} | {read: given})
+        arguments = line(
+            name,
+            {read: given, "gt_img_dir": [], "det_img_dir": [], "baselines": ["old"]}
+            | {read: given},
+        )
         if name == EVALUATE:
             arguments += ["--fail-if", "recall:-1%"]
         started = [sys.executable, "-m", "evaltex_cli", *arguments]
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
         found = subprocess.run(
-            started, capture_output=True, text=True, env=environment, timeout=HANG_SECONDS, check=False
+            started,
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=HANG_SECONDS,
+            check=False,
         )
         assert found.returncode == 2, found.stderr
         reported = Path("new.out").read_text() if name == "validate" else found.stderr
@@ -367,7 +414,10 @@ def test_pictures_that_are_not_drawn_are_not_removed(here: Path) -> None:
     Path("deep.txt").write_text(GT.replace("img_1", "sub/img_1"))
     command = ["convert", "deep.txt", "new.txt", "--kind", "gt", "--masks", "drawn"]
     assert run(*command).exit_code == 0
-    assert "img_2.tif: is no result of an earlier run" in run(*command[:2], "new2.txt", *command[3:]).stderr
+    assert (
+        "img_2.tif: is no result of an earlier run"
+        in run(*command[:2], "new2.txt", *command[3:]).stderr
+    )
     assert run(*command, "--force").exit_code == 0
     Path("drawn/sub/photo.jpg").write_bytes(b"mine")
     before = tree(here)
@@ -377,7 +427,9 @@ def test_pictures_that_are_not_drawn_are_not_removed(here: Path) -> None:
     assert tree(here) == before
 
 
-@pytest.mark.parametrize("name", [name for name in (EVALUATE, *COMMANDS) if parameters(name, ConfigFile)])
+@pytest.mark.parametrize(
+    "name", [name for name in (EVALUATE, *COMMANDS) if parameters(name, ConfigFile)]
+)
 def test_the_parameter_file_that_is_found_is_an_input(here: Path, name: str) -> None:
     Path("evaltex.ini").write_text("; mine\n")
     before = tree(here)

@@ -29,7 +29,13 @@ class Chromium:
     def __init__(self, program: str, profile: Path) -> None:
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
-        arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
+        arguments = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+        ]
         arguments += ["--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"]
         self._process = subprocess.Popen(
             ["sh", "-c", AS_DESCRIPTORS_3_AND_4, program, *arguments],
@@ -94,7 +100,9 @@ class Chromium:
 
     def run(self, script: str) -> Any:
         """Evaluate an expression in the page."""
-        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        answer = self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
@@ -108,25 +116,39 @@ class Chromium:
     def press(self, key: str, code: int) -> None:
         """Press and release a key, by its name and its virtual key code."""
         text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **text)
+        self.call(
+            "Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **text
+        )
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
 
     def point(self, selector: str, *, click: bool = False) -> None:
         """Move the pointer to the middle of an element, and click if asked to."""
         middle = self.run(
-            f"(() => {{const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}});"
-            " const b = e.getBoundingClientRect(); return {x: b.x + b.width / 2, y: b.y + b.height / 2}})()"
+            f"(() => {{const e = document.querySelector({json.dumps(selector)});"
+            f" e.scrollIntoView({{block: 'center'}});"
+            " const b = e.getBoundingClientRect(); return {x: b.x + b.width / 2, y: b.y + b.height"
+            " / 2}})()"
         )
         self.call("Input.dispatchMouseEvent", type="mouseMoved", **middle)
         if click:
             for kind in ("mousePressed", "mouseReleased"):
-                self.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **middle)
+                self.call(
+                    "Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **middle
+                )
 
     def emulate(self, width: int, height: int, scheme: str = "light", media: str = "") -> None:
         """Set the window's size, the preferred colours and the medium."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.call(
-            "Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": scheme}]
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        self.call(
+            "Emulation.setEmulatedMedia",
+            media=media,
+            features=[{"name": "prefers-color-scheme", "value": scheme}],
         )
 
     @property
@@ -137,13 +159,24 @@ class Chromium:
             details = event["params"]
             if event["method"] == "Runtime.exceptionThrown":
                 found.append(str(details["exceptionDetails"]))
-            elif event["method"] == "Runtime.consoleAPICalled" and details["type"] in ("error", "warning", "assert"):
+            elif event["method"] == "Runtime.consoleAPICalled" and details["type"] in (
+                "error",
+                "warning",
+                "assert",
+            ):
                 found.append(str(details["args"]))
-            elif event["method"] == "Log.entryAdded" and details["entry"]["level"] in ("error", "warning"):
+            elif event["method"] == "Log.entryAdded" and details["entry"]["level"] in (
+                "error",
+                "warning",
+            ):
                 found.append(str(details["entry"]))
         return found
 
     @property
     def requests(self) -> list[str]:
         """URLs of all that the page has asked for since the last `open`."""
-        return [e["params"]["request"]["url"] for e in self.events if e["method"] == "Network.requestWillBeSent"]
+        return [
+            e["params"]["request"]["url"]
+            for e in self.events
+            if e["method"] == "Network.requestWillBeSent"
+        ]

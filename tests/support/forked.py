@@ -1,7 +1,8 @@
 """Commands in processes of their own, measured, without the start of Python for each.
 
-A server imports the whole program once and forks for every command, so that a command costs what it does, and its peak
-memory is that of a process that does nothing else: what the server's pages change is measured once, and added.
+A server imports the whole program once and forks for every command, so that a command costs what it
+does, and its peak memory is that of a process that does nothing else: what the server's pages
+change is measured once, and added.
 """
 
 from __future__ import annotations
@@ -37,14 +38,20 @@ class Ended(NamedTuple):
     @classmethod
     def of(cls, status: int, usage: resource.struct_rusage) -> Ended:
         """Return what the system says of a process that ended."""
-        return cls(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime)
+        return cls(
+            os.waitstatus_to_exitcode(status),
+            usage.ru_maxrss * 1024,
+            usage.ru_utime + usage.ru_stime,
+        )
 
 
 class Server:
     """The process that forks, to be used in a `with` block."""
 
     def __enter__(self) -> Server:
-        self._process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = subprocess.Popen(
+            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -75,18 +82,25 @@ def serve() -> None:
 def prepared() -> int:
     """Import what the measured commands import, by running them on nearly nothing.
 
-    Returns the bytes that a command in a process of its own has more than one in a child of this process: pages of
-    libraries that the child has not touched; fewer than none for what else this process has.
+    Returns the bytes that a command in a process of its own has more than one in a child of this
+    process: pages of libraries that the child has not touched; fewer than none for what else this
+    process has.
     """
     from evaltex_cli import cli
 
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
         Path("gt.txt").write_text('img_1\n100,100\n1,1,"a",f,0,0,10,10\n')
         Path("det.txt").write_text('img_1\n1,"a",0,0,10,10\n')
         for arguments in (["validate", "gt.txt", "det.txt"], ["gt.txt", "det.txt", "res"]):
             with contextlib.suppress(SystemExit):
                 cli.main(arguments)
-        alone, child = (run(folder, ["validate", "gt.txt", "det.txt"]).peak for run in (fresh, forked))
+        alone, child = (
+            run(folder, ["validate", "gt.txt", "det.txt"]).peak for run in (fresh, forked)
+        )
         return alone - child
 
 
@@ -106,7 +120,10 @@ def fresh(folder: str, arguments: list[str]) -> Ended:
     with tempfile.TemporaryFile() as said:
         command = [sys.executable, "-m", "evaltex_cli", *arguments]
         process = os.posix_spawn(
-            command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, said.fileno(), n) for n in (1, 2)]
+            command[0],
+            command,
+            os.environ,
+            file_actions=[(os.POSIX_SPAWN_DUP2, said.fileno(), n) for n in (1, 2)],
         )
         return Ended.of(*os.wait4(process, 0)[1:])
 

@@ -1,4 +1,6 @@
-"""What a test may bound: the work that is done, never the time it takes, which a busy machine decides."""
+"""What a test may bound: the work that is done, never the time it takes,
+which a busy machine decides.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from contextlib import contextmanager
 from types import FrameType
 
 HANG_SECONDS = 1800
-"""After this time a process that is waited for hangs; no process that ends takes so long on any machine."""
+"""After this time a process that is waited for hangs; no process that ends
+takes so long on any machine.
+"""
 
 
 class Calls:

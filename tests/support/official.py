@@ -15,10 +15,16 @@ LINES = "word+line"
 
 
 def figures(protocol: str, of_lines: bool = False) -> list[Any]:
-    """Every entry of the official figures of a protocol, of words or of words and lines: inputs, parameters, scores."""
+    """Every entry of the official figures of a protocol, of words or of words
+    and lines: inputs, parameters, scores.
+    """
     path = DATA / "figures.json"
     if not path.is_file():
-        return [pytest.param("", "", {}, {}, marks=pytest.mark.skip(reason="the official figures are not here"))]
+        return [
+            pytest.param(
+                "", "", {}, {}, marks=pytest.mark.skip(reason="the official figures are not here")
+            )
+        ]
     entries = []
     for inputs, runs in json.loads(path.read_text(encoding="utf-8")).items():
         for title, expected in runs.items():

@@ -54,5 +54,7 @@ def folder(path: Path, *files: str | bytes, suffix: str = ".txt") -> Path:
     """A folder of 1.txt, 2.txt, ... of these contents."""
     path.mkdir(exist_ok=True)
     for number, content in enumerate(files, 1):
-        (path / f"{number}{suffix}").write_bytes(content if isinstance(content, bytes) else content.encode())
+        (path / f"{number}{suffix}").write_bytes(
+            content if isinstance(content, bytes) else content.encode()
+        )
     return path

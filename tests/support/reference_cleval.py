@@ -1,6 +1,7 @@
 """CLEval, slow and plain: one image at a time, loops over everything, as its statements read.
 
-An object is a dict: `points` (list of (x, y)), `poly` (a polygon, else a quadrilateral), `text`, `dont_care`.
+An object is a dict: `points` (list of (x, y)), `poly` (a polygon, else a quadrilateral), `text`,
+`dont_care`.
 """
 
 import math
@@ -27,21 +28,35 @@ def evaluate(
     limit = threshold or (0.3 if official else 0.5)
     gt_texts = [g["text"] if case_sensitive else g["text"].upper() for g in gt]
     det_texts = [d["text"] if case_sensitive else d["text"].upper() for d in det]
-    gt_texts = ["#" * pseudo_length(g, official) if g["dont_care"] else t for g, t in zip(gt, gt_texts, strict=True)]
-    det_texts = ["#" * pseudo_length(d, official) if t == "###" else t for d, t in zip(det, det_texts, strict=True)]
+    gt_texts = [
+        "#" * pseudo_length(g, official) if g["dont_care"] else t
+        for g, t in zip(gt, gt_texts, strict=True)
+    ]
+    det_texts = [
+        "#" * pseudo_length(d, official) if t == "###" else t
+        for d, t in zip(det, det_texts, strict=True)
+    ]
     care = [i for i, g in enumerate(gt) if not g["dont_care"]]
 
     points = [centres(g, len(t), official) for g, t in zip(gt, gt_texts, strict=True)]
     inside = [[[includes(d, c) for c in points[i]] for d in det] for i in range(len(gt))]
     precision = area_precision(gt, det, official)
     kept = kept_detections(
-        precision, inside, [i for i, g in enumerate(gt) if g["dont_care"]], len(det), limit, official
+        precision,
+        inside,
+        [i for i, g in enumerate(gt) if g["dont_care"]],
+        len(det),
+        limit,
+        official,
     )
     matched = match(precision, inside, care, kept, limit, official)
 
     partners = [[j for j in range(len(det)) if (i, j) in matched] for i in range(len(gt))]
     objects = [[i for i in range(len(gt)) if (i, j) in matched] for j in range(len(det))]
-    times = [[sum(inside[i][j][k] for j in partners[i]) for k in range(len(points[i]))] for i in range(len(gt))]
+    times = [
+        [sum(inside[i][j][k] for j in partners[i]) for k in range(len(points[i]))]
+        for i in range(len(gt))
+    ]
     found = [sum(t > 0 for t in row) for row in times]
     included = sum(map(sum, times))
     false_positives = sum(false_positive_length(det[j], official) for j in kept if not objects[j])
@@ -75,14 +90,18 @@ def evaluate(
             "e2e_recall_credit": clipped(tp - split_penalty),
             "e2e_precision_credit": clipped(tp - merge_penalty),
             "matched_characters": sum(
-                max(len(det_texts[j]), sum(sum(inside[i][j]) for i in objects[j])) for j in kept if objects[j]
+                max(len(det_texts[j]), sum(sum(inside[i][j]) for i in objects[j]))
+                for j in kept
+                if objects[j]
             ),
         },
     }
 
 
 def area_precision(gt: list[Object], det: list[Object], official: bool) -> list[list[float]]:
-    """Which share of each detection lies in each object; don't-care objects have no part in the others."""
+    """Which share of each detection lies in each object; don't-care objects
+    have no part in the others.
+    """
     shapes = [geometry(g) for g in gt]
     for i, g in enumerate(gt):
         for k, other in enumerate(gt):
@@ -140,7 +159,9 @@ def match(
         pieces = [j for j in kept if strong[i][j]]
         if len(pieces) >= 2:
             matched |= {(i, j) for j in pieces}
-        matched |= {(i, j) for j in pieces if sum(strong[i]) == 1 and sum(row[j] for row in strong) == 1}
+        matched |= {
+            (i, j) for j in pieces if sum(strong[i]) == 1 and sum(row[j] for row in strong) == 1
+        }
     for j in kept:
         words = [i for i in care if any(inside[i][j])]
         if len(words) >= 2 and sum(precision[i][j] for i in words) >= limit:
@@ -239,7 +260,9 @@ def aspect(one: Object, official: bool) -> float:
     if one["poly"]:
         return 1e5
     a, b, c, d = one["points"]
-    return ((math.dist(a, b) + math.dist(c, d)) / 2 + 1e-5) / ((math.dist(b, c) + math.dist(d, a)) / 2 + 1e-5)
+    return ((math.dist(a, b) + math.dist(c, d)) / 2 + 1e-5) / (
+        (math.dist(b, c) + math.dist(d, a)) / 2 + 1e-5
+    )
 
 
 def pseudo_length(one: Object, official: bool) -> int:
@@ -278,7 +301,9 @@ def polygon_centres(points: list[Point], length: int) -> list[Point]:
         for section in range(half - 1):
             (x0, y0), (x1, y1) = chain[section], chain[section + 1]
             line.append((x0, y0))
-            steps = [((x1 - x0) / length * part, (y1 - y0) / length * part) for part in range(1, length)]
+            steps = [
+                ((x1 - x0) / length * part, (y1 - y0) / length * part) for part in range(1, length)
+            ]
             line += [(math.trunc(x0 + dx), math.trunc(y0 + dy)) for dx, dy in steps]
         chains.append([*line, chain[-1]])
     result = []

@@ -1,6 +1,8 @@
-"""DetEval and ICDAR 2013 once more, slowly and plainly: matrices, one image at a time, rule by rule.
+"""DetEval and ICDAR 2013 once more, slowly and plainly: matrices, one image at a time, rule by
+rule.
 
-Written from the rules as docs/protocols/deteval.md states them, for boxes only; shares no code with the package.
+Written from the rules as docs/protocols/deteval.md states them, for boxes only; shares no code with
+the package.
 """
 
 from __future__ import annotations
@@ -82,7 +84,9 @@ def keeps_borders(gt: Box, det: Box) -> bool:
 
 
 def pixels_of(x: str, y: str, width: str, height: str) -> Box:
-    """A rectangle of ICDAR XML as Wolf's program reads it: four integers, cut one by one, then added."""
+    """A rectangle of ICDAR XML as Wolf's program reads it: four integers, cut
+    one by one, then added.
+    """
     left, top, columns, rows = (int(float(number)) for number in (x, y, width, height))
     return left, top, left + columns - 1, top + rows - 1
 
@@ -104,7 +108,9 @@ class Image:
         types: tuple[list[int], list[int]] | None,
     ) -> None:
         self.s = s
-        gt_types, det_types = types if types and s.variant == "wolf" else ([-1] * len(gt), [-1] * len(det))
+        gt_types, det_types = (
+            types if types and s.variant == "wolf" else ([-1] * len(gt), [-1] * len(det))
+        )
         one_more = 0 if s.variant == "totaltext" else 1
         margin = 1.0 if s.variant == "totaltext" else 0.0
         gt_area = [math.prod(sides(box, one_more)) for box in gt]
@@ -112,7 +118,9 @@ class Image:
         inter = [[common(g, d, one_more) for d in det] for g in gt]
         det_ignored = [
             any(
-                dont_care[i] and det_area[j] + margin > 0 and inter[i][j] / (det_area[j] + margin) > s.theta
+                dont_care[i]
+                and det_area[j] + margin > 0
+                and inter[i][j] / (det_area[j] + margin) > s.theta
                 for i in range(len(gt))
             )
             for j in range(len(det))
@@ -128,10 +136,12 @@ class Image:
         self.det_care = [not det_ignored[j] for j in keep_j]
         self.over = [[inter[i][j] > 0 for j in keep_j] for i in keep_i]
         self.sigma = [
-            [number(s.variant, inter[i][j] / gt_area[i]) if inter[i][j] else 0 for j in keep_j] for i in keep_i
+            [number(s.variant, inter[i][j] / gt_area[i]) if inter[i][j] else 0 for j in keep_j]
+            for i in keep_i
         ]
         self.tau = [
-            [number(s.variant, inter[i][j] / det_area[j]) if inter[i][j] else 0 for j in keep_j] for i in keep_i
+            [number(s.variant, inter[i][j] / det_area[j]) if inter[i][j] else 0 for j in keep_j]
+            for i in keep_i
         ]
         self.gt_credit: dict[int, float] = {}
         self.det_credit: dict[int, float] = {}
@@ -149,7 +159,9 @@ class Image:
 
     def agrees(self, i: int, j: int) -> bool:
         """Both thresholds of a one-to-one match."""
-        passes = self.sigma[i][j] >= self.threshold(self.s.oo_r) and self.tau[i][j] >= self.threshold(self.s.oo_p)
+        passes = self.sigma[i][j] >= self.threshold(self.s.oo_r) and self.tau[i][
+            j
+        ] >= self.threshold(self.s.oo_p)
         return bool(self.over[i][j] and passes)
 
     def one_to_one(self) -> None:
@@ -157,7 +169,11 @@ class Image:
             for j in self.J:
                 if not (self.gt_care[i] and self.det_care[j]):
                     continue
-                if self.totaltext_pair(i, j) if self.s.variant == "totaltext" else self.plain_pair(i, j):
+                if (
+                    self.totaltext_pair(i, j)
+                    if self.s.variant == "totaltext"
+                    else self.plain_pair(i, j)
+                ):
                     self.take([i], [j], 1.0, "one-to-one")
 
     def plain_pair(self, i: int, j: int) -> bool:
@@ -166,11 +182,15 @@ class Image:
         row, column = sum(self.agrees(i, k) for k in self.J), sum(self.agrees(k, j) for k in self.I)
         if not self.agrees(i, j) or row != 1 or column != 1 or not self.alike[i][j]:
             return False
-        if s.variant != "icdar2013" and (self.overlaps_of_gt(i) != 1 or self.overlaps_of_det(j) != 1):
+        if s.variant != "icdar2013" and (
+            self.overlaps_of_gt(i) != 1 or self.overlaps_of_det(j) != 1
+        ):
             return False
         if s.border and not keeps_borders(self.gt[i], self.det[j]):
             return False
-        return bool(center_distance(self.gt[i], self.det[j], s.variant == "wolf") < self.threshold(s.center))
+        return bool(
+            center_distance(self.gt[i], self.det[j], s.variant == "wolf") < self.threshold(s.center)
+        )
 
     def totaltext_pair(self, i: int, j: int) -> bool:
         """Total-Text: each threshold passed by one detection, not necessarily the same."""
@@ -205,7 +225,9 @@ class Image:
             and self.alike[i][j]
             and each[i][j] >= needed
             and (
-                self.det_care[j] and j not in self.det_credit if of_gt else self.gt_care[i] and i not in self.gt_credit
+                self.det_care[j] and j not in self.det_credit
+                if of_gt
+                else self.gt_care[i] and i not in self.gt_credit
             )
         ]
 

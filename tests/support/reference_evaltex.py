@@ -1,7 +1,8 @@
 """EvaLTex restated: slow, obvious, and independent of ``evaltex_cli``; the tests compare the two.
 
-Written from the project's protocol specification alone; the section numbers below are its own, the equation numbers
-those of the paper (Calarasanu, Fabrizio, Dubuisson, Image and Vision Computing 2016).
+Written from the project's protocol specification alone; the section numbers below are its own, the
+equation numbers those of the paper (Calarasanu, Fabrizio, Dubuisson, Image and Vision Computing
+2016).
 
 =====================================  ========================================================
 1 Input                                `parse`, `labelled_masks`
@@ -10,8 +11,9 @@ those of the paper (Calarasanu, Fabrizio, Dubuisson, Image and Vision Computing 
 4 Global scores, histograms, EMD       `scores`, `histogram`, `emd_score`
 =====================================  ========================================================
 
-Areas come from one of three geometries with the same operations: `Rectangles` (images of boxes only; exact
-rationals, so no tie is decided by rounding), `Polygons` (an image with any polygon; shapely), `Masks` (pixel counts).
+Areas come from one of three geometries with the same operations: `Rectangles` (images of boxes
+only; exact rationals, so no tie is decided by rounding), `Polygons` (an image with any polygon;
+shapely), `Masks` (pixel counts).
 """
 
 import math
@@ -28,7 +30,11 @@ DEFAULTS: dict[str, Any] = {
     "region": True, "print_level": 0, "min_area": 0, "hist_bin_nb": 0, "split": True, "det_border": 0.01,
     "split_function": "tool", "overlap_filter": 0.1,
 }  # fmt: skip
-PRINTED_BINS, EMD_BINS, BIN_TOLERANCE = 10, 100, 1e-12  # the bins are what hist_bin_nb = 0 stands for
+PRINTED_BINS, EMD_BINS, BIN_TOLERANCE = (
+    10,
+    100,
+    1e-12,
+)  # the bins are what hist_bin_nb = 0 stands for
 
 NUMBER = r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*"
 NUMBERS = rf"({NUMBER}(?:,{NUMBER}){{3,}})"
@@ -43,7 +49,9 @@ Geometry = Any  # Rectangles, Polygons or Masks
 
 @dataclass(frozen=True)
 class TextObject:
-    """One object line; `numbers` are x, y, width, height or the coordinates of three or more vertices."""
+    """One object line; `numbers` are x, y, width, height or the coordinates
+    of three or more vertices.
+    """
 
     id: str
     region: str
@@ -88,7 +96,9 @@ def text_object(match: re.Match[str], is_gt: bool) -> TextObject:
     numbers = tuple(Fraction(field.strip()) for field in match[match.lastindex or 0].split(","))
     if len(numbers) % 2 or (len(numbers) == 4 and min(numbers[2:]) <= 0):
         raise ValueError(f"bad geometry: {match[0]}")
-    return TextObject(match[1].strip(), match[2].strip() if is_gt else "", is_gt and match[3] == "t", numbers)
+    return TextObject(
+        match[1].strip(), match[2].strip() if is_gt else "", is_gt and match[3] == "t", numbers
+    )
 
 
 def labelled_masks(image: Image, labels: np.ndarray, size: tuple[int, int]) -> list[Shape]:
@@ -112,12 +122,19 @@ class Rectangles:
         total = Fraction(0)
         for left, right in pairwise(xs):
             for top, bottom in pairwise(ys):
-                if any(x0 <= left and right <= x1 and y0 <= top and bottom <= y1 for x0, y0, x1, y1 in shape):
+                if any(
+                    x0 <= left and right <= x1 and y0 <= top and bottom <= y1
+                    for x0, y0, x1, y1 in shape
+                ):
                     total += (right - left) * (bottom - top)
         return total
 
     def intersection(self, a: Shape, b: Shape) -> Shape:
-        pairs = [(max(p[0], q[0]), max(p[1], q[1]), min(p[2], q[2]), min(p[3], q[3])) for p in a for q in b]
+        pairs = [
+            (max(p[0], q[0]), max(p[1], q[1]), min(p[2], q[2]), min(p[3], q[3]))
+            for p in a
+            for q in b
+        ]
         return [(x0, y0, x1, y1) for x0, y0, x1, y1 in pairs if x0 < x1 and y0 < y1]
 
     def union(self, shapes: list[Shape]) -> Shape:
@@ -140,7 +157,9 @@ class Rectangles:
 class Polygons:
     """shapely's geometries, for images where some object is a polygon."""
 
-    area, intersection, union = (staticmethod(f) for f in (shapely.area, shapely.intersection, shapely.union_all))
+    area, intersection, union = (
+        staticmethod(f) for f in (shapely.area, shapely.intersection, shapely.union_all)
+    )
 
     def shape(self, o: TextObject) -> Shape:
         n = [float(v) for v in o.numbers]
@@ -157,7 +176,11 @@ class Polygons:
 
     def offset(self, shape: Shape, margin: Number, outwards: bool) -> Shape:
         distance = float(margin) if outwards else -float(margin)
-        return shapely.buffer(shape, distance, join_style="mitre", mitre_limit=5) if distance else shape
+        return (
+            shapely.buffer(shape, distance, join_style="mitre", mitre_limit=5)
+            if distance
+            else shape
+        )
 
     def bounding_box(self, shapes: list[Shape]) -> Shape:
         return shapely.box(*shapely.total_bounds(shapes))
@@ -188,13 +211,18 @@ def ratio(numerator: Number, denominator: Number) -> float:
 
 
 def kept_objects(geo: Geometry, gts: list[Shape], det: Shape, p: dict[str, Any]) -> list[int]:
-    """Eq. 3 to 5: the candidates of a detection, by decreasing IoU, but those an object already kept stands in for."""
+    """Eq. 3 to 5: the candidates of a detection, by decreasing IoU, but those
+    an object already kept stands in for.
+    """
 
     def common(a: Shape, b: Shape) -> Fraction:
         return Fraction(geo.area(geo.intersection(a, b)))
 
     shared, areas = [common(gt, det) for gt in gts], [Fraction(geo.area(gt)) for gt in gts]
-    iou = [both / (area + Fraction(geo.area(det)) - both) for both, area in zip(shared, areas, strict=True)]
+    iou = [
+        both / (area + Fraction(geo.area(det)) - both)
+        for both, area in zip(shared, areas, strict=True)
+    ]
     candidates = [i for i in range(len(gts)) if shared[i] > Fraction(str(p["min_area"]))]
     t = Fraction(str(p["overlap_filter"]))
     kept: list[int] = []
@@ -208,7 +236,9 @@ def gt_match(rejected: bool, merge_levels: list[int]) -> str:
     """Match name of a GT object from the m of each detection that keeps it."""
     if rejected or not merge_levels:
         return "ignored" if rejected else "missed"
-    names = ("one-to-one", "many-to-one") if len(merge_levels) == 1 else ("one-to-many", "many-to-many")
+    names = (
+        ("one-to-one", "many-to-one") if len(merge_levels) == 1 else ("one-to-many", "many-to-many")
+    )
     return names[max(merge_levels) > 1]
 
 
@@ -216,22 +246,31 @@ def det_match(rejected: list[bool], split_levels: list[int]) -> str:
     """Match name of a detection from the reject flag and the s of each GT object it keeps."""
     if all(rejected):
         return "ignored" if rejected else "false-positive"
-    names = ("one-to-one", "one-to-many") if len(split_levels) == 1 else ("many-to-one", "many-to-many")
+    names = (
+        ("one-to-one", "one-to-many") if len(split_levels) == 1 else ("many-to-one", "many-to-many")
+    )
     return names[max(split_levels) > 1]
 
 
 class Margins:
-    """Eq. 6, 7, 8: every GT object of an image grown (Ge) and shrunk (Gr), and the box of each region's Ge."""
+    """Eq. 6, 7, 8: every GT object of an image grown (Ge) and shrunk (Gr),
+    and the box of each region's Ge.
+    """
 
     def __init__(self, geo: Geometry, image: Image, gts: list[Shape], p: dict[str, Any]) -> None:
         margins = [Fraction(str(p["det_border"])) * geo.area(gt) / geo.extent(gt) for gt in gts]
         self.grown = [geo.offset(gt, me, True) for gt, me in zip(gts, margins, strict=True)]
         shrunk = [geo.offset(gt, me, False) for gt, me in zip(gts, margins, strict=True)]
-        self.shrunk = [small if geo.area(small) > 0 else gt for small, gt in zip(shrunk, gts, strict=True)]
+        self.shrunk = [
+            small if geo.area(small) > 0 else gt for small, gt in zip(shrunk, gts, strict=True)
+        ]
         self.text = self.grown  # what counts as text in a merge: each Ge, or the box of its region
         if p["region"] and not isinstance(geo, Masks) and not image.has_polygon():
             named = [(o.region, g) for o, g in zip(image.objects, self.grown, strict=True)]
-            self.text = [geo.bounding_box([g for name, g in named if name == o.region]) for o in image.objects]
+            self.text = [
+                geo.bounding_box([g for name, g in named if name == o.region])
+                for o in image.objects
+            ]
 
 
 def split_value(s: int, function: str) -> float:
@@ -242,20 +281,29 @@ def split_value(s: int, function: str) -> float:
 
 def local_scores(geo: Geometry, i: int, dets: list[Shape], kept: list[list[int]], margins: Margins,
                  p: dict[str, Any]) -> dict[str, float | None]:  # fmt: skip
-    """The table of section 3 for GT object `i`; `kept[j]` lists the objects that detection j keeps."""
+    """The table of section 3 for GT object `i`; `kept[j]` lists the objects
+    that detection j keeps.
+    """
     keepers = [j for j, objects in enumerate(kept) if i in objects]
     split = split_value(len(keepers), p["split_function"])
     if not keepers:
         return {"coverage": 0.0, "coverage_no_split": 0.0, "accuracy": None, "split": split}
     matched = geo.union([dets[j] for j in keepers])
-    coverage = ratio(geo.area(geo.intersection(margins.shrunk[i], matched)), geo.area(margins.shrunk[i]))  # Eq. 10, 12
+    coverage = ratio(
+        geo.area(geo.intersection(margins.shrunk[i], matched)), geo.area(margins.shrunk[i])
+    )  # Eq. 10, 12
     if len(keepers) == 1 and len(kept[keepers[0]]) > 1:
         text = geo.union([margins.text[k] for k in kept[keepers[0]]])  # Eq. 16, 20
     else:
         text = margins.grown[i]  # Eq. 9, 14
     penalised = coverage * split if p["split"] else coverage  # Eq. 11
     accuracy = ratio(geo.area(geo.intersection(text, matched)), geo.area(matched))
-    return {"coverage": penalised, "coverage_no_split": coverage, "accuracy": accuracy, "split": split}
+    return {
+        "coverage": penalised,
+        "coverage_no_split": coverage,
+        "accuracy": accuracy,
+        "split": split,
+    }
 
 
 def histogram(values: list[float], bins: int) -> list[float]:
@@ -280,7 +328,9 @@ def harmonic_mean(a: float, b: float) -> float:
     return divide(2 * a * b, a + b)
 
 
-def scores(objects: list[dict[str, Any]], detections: list[dict[str, Any]], p: dict[str, Any]) -> dict[str, Any]:
+def scores(
+    objects: list[dict[str, Any]], detections: list[dict[str, Any]], p: dict[str, Any]
+) -> dict[str, Any]:
     """Scores of the pooled objects and detections of one or all images."""
     counted = [o for o in objects if o["match"] != "ignored"]
     covered = [o["coverage"] for o in counted]
@@ -289,8 +339,14 @@ def scores(objects: list[dict[str, Any]], detections: list[dict[str, Any]], p: d
     pooled = accurate + [0.0 for d in detections if d["match"] == "false-positive"]
     n, tp, entries = len(counted), len(accurate), len(pooled)
     bins, emd_bins = p["hist_bin_nb"] or PRINTED_BINS, p["hist_bin_nb"] or EMD_BINS
-    recall, recall_plain, precision = divide(sum(covered), n), divide(sum(plain), n), divide(sum(accurate), entries)
-    emd_recall, emd_plain, emd_precision = (emd_score(values, emd_bins) for values in (covered, plain, pooled))
+    recall, recall_plain, precision = (
+        divide(sum(covered), n),
+        divide(sum(plain), n),
+        divide(sum(accurate), entries),
+    )
+    emd_recall, emd_plain, emd_precision = (
+        emd_score(values, emd_bins) for values in (covered, plain, pooled)
+    )
     return {
         "recall": recall, "recall_no_split": recall_plain, "precision": precision,
         "split": divide(sum(o["split"] for o in counted), n),
@@ -329,7 +385,9 @@ def evaluate_image(geo: Geometry, gt: Image, det: Image, gts: list[Shape], dets:
 def evaluate(gt_text: str, det_text: str, parameters: dict[str, Any] | None = None,
              gt_labels: dict[str, np.ndarray] | None = None,
              det_labels: dict[str, np.ndarray] | None = None) -> dict[str, Any]:  # fmt: skip
-    """Scores of all images pooled and of each; with label pictures (by image name) the objects are their pixels."""
+    """Scores of all images pooled and of each; with label pictures (by image
+    name) the objects are their pixels.
+    """
     p = {**DEFAULTS, **(parameters or {})}
     gt_images, det_images = parse(gt_text, True), parse(det_text, False)
     if not gt_images or set(det_images) - set(gt_images) or set(p) - set(DEFAULTS):
@@ -339,10 +397,15 @@ def evaluate(gt_text: str, det_text: str, parameters: dict[str, Any] | None = No
         det = det_images.get(name, Image((0, 0), []))
         if gt_labels is not None and det_labels is not None:
             geo: Geometry = Masks()
-            gts, dets = labelled_masks(gt, gt_labels[name], gt.size), labelled_masks(det, det_labels[name], gt.size)
+            gts, dets = (
+                labelled_masks(gt, gt_labels[name], gt.size),
+                labelled_masks(det, det_labels[name], gt.size),
+            )
         else:
             geo = Polygons() if gt.has_polygon() or det.has_polygon() else Rectangles()
             gts, dets = ([geo.shape(o) for o in image.objects] for image in (gt, det))
         images[name] = evaluate_image(geo, gt, det, gts, dets, p)
-    objects, detections = ([x for image in images.values() for x in image[key]] for key in ("objects", "detections"))
+    objects, detections = (
+        [x for image in images.values() for x in image[key]] for key in ("objects", "detections")
+    )
     return {"scores": scores(objects, detections, p), "images": images}

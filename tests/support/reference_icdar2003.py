@@ -24,10 +24,16 @@ def plain_totals(scene: Scene, match: str, theta: float) -> dict[str, float]:
     gt, dont_care, det = scene
     cared = [g for g, ignored in zip(gt, dont_care, strict=True) if not ignored]
     others = [g for g, ignored in zip(gt, dont_care, strict=True) if ignored]
-    counted = [d for d in det if all(common(g, d, 1) / math.prod(sides(d, 1)) <= theta for g in others)]
+    counted = [
+        d for d in det if all(common(g, d, 1) / math.prod(sides(d, 1)) <= theta for g in others)
+    ]
     return {
         "counted_gt_objects": len(cared),
         "counted_detections": len(counted),
-        "recall_credit": sum(max((quality(g, d, match) for d in counted), default=0) for g in cared),
-        "precision_credit": sum(max((quality(g, d, match) for g in cared), default=0) for d in counted),
+        "recall_credit": sum(
+            max((quality(g, d, match) for d in counted), default=0) for g in cared
+        ),
+        "precision_credit": sum(
+            max((quality(g, d, match) for g in cared), default=0) for d in counted
+        ),
     }

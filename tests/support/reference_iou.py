@@ -1,7 +1,8 @@
 """IoU, IoU+CRW and TIoU once more, slowly and plainly: lists, one image at a time, pair by pair.
 
-Written from the rules' statements, whose numbers (I, E, Ti, R) stand beside them; the rules share no code with
-the package. After them, random scenes and the official figures, for the tests of all three protocols.
+Written from the rules' statements, whose numbers (I, E, Ti, R) stand beside them; the rules share
+no code with the package. After them, random scenes and the official figures, for the tests of all
+three protocols.
 """
 
 from __future__ import annotations
@@ -84,14 +85,21 @@ class Image:
         self.det_counts = []
         for d in self.det:
             inside = [g for g, dont_care in zip(self.gt, self.dont_care, strict=True) if dont_care]
-            self.det_counts.append(not any(d.area > 0 and common(g, d) / d.area > theta for g in inside))
+            self.det_counts.append(
+                not any(d.area > 0 and common(g, d) / d.area > theta for g in inside)
+            )
 
     def pairs(self, gt_done: set[int], det_done: set[int]) -> list[tuple[int, int]]:
         """I1."""
         found = []
         for i in range(len(self.gt)):
             for j in range(len(self.det)):
-                free = self.gt_counts[i] and self.det_counts[j] and i not in gt_done and j not in det_done
+                free = (
+                    self.gt_counts[i]
+                    and self.det_counts[j]
+                    and i not in gt_done
+                    and j not in det_done
+                )
                 if free and iou_of(self.gt[i], self.det[j]) > self.threshold:
                     gt_done.add(i)
                     det_done.add(j)
@@ -99,7 +107,10 @@ class Image:
         return found
 
     def counts(self) -> dict[str, Any]:
-        return {"counted_gt_objects": sum(self.gt_counts), "counted_detections": sum(self.det_counts)}
+        return {
+            "counted_gt_objects": sum(self.gt_counts),
+            "counted_detections": sum(self.det_counts),
+        }
 
 
 def iou_totals(gt: list[Thing], det: list[Thing], s: dict[str, Any]) -> dict[str, Any]:
@@ -107,7 +118,7 @@ def iou_totals(gt: list[Thing], det: list[Thing], s: dict[str, Any]) -> dict[str
     return image.counts() | {"one_to_one": len(image.pairs(set(), set()))}
 
 
-# IoU + CRW -----------------------------------------------------------------------------------------------------------
+# IoU + CRW ----------------------------------------------------------------------------------------
 
 
 def cleaned(text: str) -> str:
@@ -148,7 +159,11 @@ def same_text(gt: str, det: str, s: dict[str, Any]) -> bool:
     if not gt:
         return False
     first, last = gt[0] in SPECIAL, gt[-1] in SPECIAL
-    return (first and gt[1:] == det) or (last and gt[:-1] == det) or (first and last and gt[1:-1] == det)
+    return (
+        (first and gt[1:] == det)
+        or (last and gt[:-1] == det)
+        or (first and last and gt[1:-1] == det)
+    )
 
 
 def iou_crw_totals(gt: list[Thing], det: list[Thing], s: dict[str, Any]) -> dict[str, Any]:
@@ -159,7 +174,7 @@ def iou_crw_totals(gt: list[Thing], det: list[Thing], s: dict[str, Any]) -> dict
     return image.counts() | {"one_to_one": len(pairs), "correctly_read": len(right)}
 
 
-# TIoU ----------------------------------------------------------------------------------------------------------------
+# TIoU ---------------------------------------------------------------------------------------------
 
 
 def f(share: float, s: dict[str, Any]) -> float:
@@ -202,7 +217,9 @@ def tiou_totals(gt: list[Thing], det: list[Thing], s: dict[str, Any]) -> dict[st
     return image.counts() | {"one_to_one": len(pairs), "lines": lines} | credits | sums_of_file
 
 
-def match_lines(image: Image, s: dict[str, Any], gt_done: set[int], det_done: set[int], sums: dict[str, float]) -> int:
+def match_lines(
+    image: Image, s: dict[str, Any], gt_done: set[int], det_done: set[int], sums: dict[str, float]
+) -> int:
     """Ti3 with regions for lines."""
     members: dict[int, list[int]] = {}
     for i, thing in enumerate(image.things):
@@ -220,7 +237,9 @@ def match_lines(image: Image, s: dict[str, Any], gt_done: set[int], det_done: se
                 matched += 1
                 det_done.add(j)
                 sums["siou_precision"] += iou_of(outline, d)
-                sums["tiou_precision"] += iou_of(outline, d) * kept_of_foreign(outline, d, image.gt, s)
+                sums["tiou_precision"] += iou_of(outline, d) * kept_of_foreign(
+                    outline, d, image.gt, s
+                )
                 for i in words:
                     share = common(image.gt[i], d) / image.gt[i].area
                     gt_done.add(i)
@@ -241,7 +260,9 @@ def match_lines_of_file(
     image: Image, s: dict[str, Any], gt_done: set[int], det_done: set[int], sums: dict[str, float]
 ) -> tuple[int, int]:
     """Ti3 as it stands; `s` has the lines."""
-    lines = [shape(line.numbers, s.get("truncate", True)) for line in s["of_file"]] if image.gt else []
+    lines = (
+        [shape(line.numbers, s.get("truncate", True)) for line in s["of_file"]] if image.gt else []
+    )
     matched, found_words = 0, []
     for number, outline in enumerate(lines):
         members = [i for i, g in enumerate(image.gt) if share_of(g, outline) >= 0.5]
@@ -251,9 +272,13 @@ def match_lines_of_file(
                 det_done.add(j)
                 others = [g for k, g in enumerate(image.gt) if k != number]
                 sums["siou_precision"] += iou_of(outline, d)
-                sums["tiou_precision"] += iou_of(outline, d) * kept_of_foreign(outline, d, others, s)
+                sums["tiou_precision"] += iou_of(outline, d) * kept_of_foreign(
+                    outline, d, others, s
+                )
                 for i in [i for i in members if share_of(image.gt[i], d) > 0.5]:
-                    credit = share_of(image.gt[i], d) if len(members) > 1 else iou_of(image.gt[i], d)
+                    credit = (
+                        share_of(image.gt[i], d) if len(members) > 1 else iou_of(image.gt[i], d)
+                    )
                     sums["siou_recall"] += credit
                     sums["tiou_recall"] += credit * kept_of_cut(image.gt[i], d, s)
                     gt_done.add(i)
@@ -294,11 +319,15 @@ def corners_of(image: Image, i: int, s: dict[str, Any]) -> list[Any]:
 TOTALS = {"iou": iou_totals, "iou-crw": iou_crw_totals, "tiou": tiou_totals}
 
 
-# Scores --------------------------------------------------------------------------------------------------------------
+# Scores -------------------------------------------------------------------------------------------
 
 
 def rph(recall: float, precision: float) -> tuple[float, float, float]:
-    return recall, precision, 2 * recall * precision / (recall + precision) if recall + precision else 0.0
+    return (
+        recall,
+        precision,
+        2 * recall * precision / (recall + precision) if recall + precision else 0.0,
+    )
 
 
 CREDITS = {
@@ -328,13 +357,30 @@ def scores(protocol: str, totals: dict[str, Any], of_image: bool) -> dict[str, f
     return result
 
 
-# Scenes --------------------------------------------------------------------------------------------------------------
+# Scenes -------------------------------------------------------------------------------------------
 
-WORDS = ("Hotel", "hotel", "(Hotel)", "Hotel!!", "Tom's", "Tom", "-on-", "50%", "a b", "ÀÉ-Ω", "x×yz", ".", "", "l'été")
+WORDS = (
+    "Hotel",
+    "hotel",
+    "(Hotel)",
+    "Hotel!!",
+    "Tom's",
+    "Tom",
+    "-on-",
+    "50%",
+    "a b",
+    "ÀÉ-Ω",
+    "x×yz",
+    ".",
+    "",
+    "l'été",
+)
 
 
 def scene(seed: int, polygons: bool) -> tuple[list[Thing], list[Thing]]:
-    """Crowded objects, some don't care, on a few lines; detections that repeat, move, cut or join them."""
+    """Crowded objects, some don't care, on a few lines; detections that
+    repeat, move, cut or join them.
+    """
     rng = random.Random(seed)
     step = rng.choice((1, 1, 4))
     gt = []
@@ -344,7 +390,11 @@ def scene(seed: int, polygons: bool) -> tuple[list[Thing], list[Thing]]:
             width = rng.randint(3, 14)
             box = (x, line * 5 + rng.randint(-2, 2), x + width, line * 5 + rng.randint(3, 9))
             numbers = drawn(rng, box, step, polygons)
-            gt.append(Thing(numbers, rng.random() < 0.2, rng.choice(WORDS), rng.choice((line, 10 + len(gt)))))
+            gt.append(
+                Thing(
+                    numbers, rng.random() < 0.2, rng.choice(WORDS), rng.choice((line, 10 + len(gt)))
+                )
+            )
             x += width + rng.randint(-3, 3)
     det = []
     for thing in gt:
@@ -356,7 +406,8 @@ def scene(seed: int, polygons: bool) -> tuple[list[Thing], list[Thing]]:
     for _ in range(rng.randint(0, 2) if gt else 0):
         first = rng.randrange(len(gt))
         box = around(
-            [thing for thing in gt if thing.region == gt[first].region] + gt[first : first + rng.randint(1, 2)]
+            [thing for thing in gt if thing.region == gt[first].region]
+            + gt[first : first + rng.randint(1, 2)]
         )
         det.append(Thing(drawn(rng, box, step, polygons), text=rng.choice(WORDS)))
     rng.shuffle(det)
@@ -377,7 +428,9 @@ def around(things: list[Thing]) -> Numbers:
 
 
 def drawn(rng: random.Random, box: Sequence[float], step: int, polygons: bool) -> Numbers:
-    """The box, or a quadrilateral near it, which may cross itself; on whole or on quarter pixels."""
+    """The box, or a quadrilateral near it, which may cross itself; on whole
+    or on quarter pixels.
+    """
     x0, y0, x1, y1 = box
     if not polygons or rng.random() < 0.3:
         numbers: Sequence[float] = box
@@ -387,7 +440,10 @@ def drawn(rng: random.Random, box: Sequence[float], step: int, polygons: bool) -
         jitter = [rng.randint(-2, 2) for _ in numbers]
         if rng.random() < 0.1:
             numbers = (x0, y0, x1, y1, x1, y0, x0, y1)
-    moved = [value + shift + rng.randrange(step) / step for value, shift in zip(numbers, jitter, strict=True)]
+    moved = [
+        value + shift + rng.randrange(step) / step
+        for value, shift in zip(numbers, jitter, strict=True)
+    ]
     return ordered(moved) if len(moved) == 4 else tuple(moved)
 
 
@@ -408,7 +464,9 @@ def boxes_first(things: list[Thing]) -> list[Thing]:
 
 
 def assert_agrees(protocol: str, seeds: list[int], polygons: bool, **parameters: Any) -> None:
-    """The package's evidence and scores of these images, one by one and together, are the reference's."""
+    """The package's evidence and scores of these images, one by one and
+    together, are the reference's.
+    """
     images = [tuple(map(boxes_first, scene(seed, polygons))) for seed in seeds]
     lines = [boxes_first(lines_of(seed, gt)) for seed, (gt, _) in zip(seeds, images, strict=True)]
     expected = [
@@ -421,9 +479,13 @@ def assert_agrees(protocol: str, seeds: list[int], polygons: bool, **parameters:
     batch = ImageBatch(names, np.zeros((len(images), 2)), gt, det, gt_lines=of_file)
     run = Run(load(protocol), checked(protocol, parameters))
     found: list[ImageResult] = []
-    add_batch(run, batch, lambda run, batch, evidence: found.extend(image_results(run, batch, evidence)))
+    add_batch(
+        run, batch, lambda run, batch, evidence: found.extend(image_results(run, batch, evidence))
+    )
     for image, totals in zip(found, expected, strict=True):
         assert {name: image.totals[name] for name in totals} == pytest.approx(totals, abs=1e-9)
         assert image.scores == pytest.approx(scores(protocol, totals, True), abs=1e-9)
     sums = {name: sum(totals[name] for totals in expected) for name in expected[0]}
-    assert run.protocol.scores(run.sums, run.parameters) == pytest.approx(scores(protocol, sums, False), abs=1e-9)
+    assert run.protocol.scores(run.sums, run.parameters) == pytest.approx(
+        scores(protocol, sums, False), abs=1e-9
+    )

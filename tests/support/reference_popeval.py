@@ -1,7 +1,8 @@
-"""PopEval, one image at a time, candidates found anew at every step: what the kept-up lists have to agree with.
+"""PopEval, one image at a time, candidates found anew at every step: what the kept-up lists have to
+agree with.
 
-Hulls, areas and inner points are shapely's. An object is its vertices (whole numbers), its text, and whether it is
-don't care.
+Hulls, areas and inner points are shapely's. An object is its vertices (whole numbers), its text,
+and whether it is don't care.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ class Result:
 
 def in_dont_care(word: Word, gt: list[Word]) -> bool:
     area = word.hull.area
-    return any(other.dont_care and area > 0 and other.hull.intersection(word.hull).area / area > 0.5 for other in gt)
+    return any(
+        other.dont_care and area > 0 and other.hull.intersection(word.hull).area / area > 0.5
+        for other in gt
+    )
 
 
 def evaluate(gt: list[Word], det: list[Word]) -> Result:
@@ -57,7 +61,8 @@ def evaluate(gt: list[Word], det: list[Word]) -> Result:
 
     while True:
         candidates = {
-            i: [j for j in detections if (i, j) in meets and set(objects[i]) & set(detections[j])] for i in objects
+            i: [j for j in detections if (i, j) in meets and set(objects[i]) & set(detections[j])]
+            for i in objects
         }
         single = [(distance[i], i) for i, found in candidates.items() if len(found) == 1]
         several = [(distance[i], i) for i, found in candidates.items() if len(found) > 1]
@@ -67,7 +72,10 @@ def evaluate(gt: list[Word], det: list[Word]) -> Result:
         elif several:
             i = min(several)[1]
             area = gt_hulls[i].area
-            share = {j: det_hulls[j].intersection(gt_hulls[i]).area / area if area else 0 for j in candidates[i]}
+            share = {
+                j: det_hulls[j].intersection(gt_hulls[i]).area / area if area else 0
+                for j in candidates[i]
+            }
             for j in [j for j in candidates[i] if share[j] == max(share.values())]:
                 cross_out(i, j)
         else:

@@ -1,4 +1,6 @@
-"""PQ of one image written out plainly, with shapely: an object is a list of polygons that belong together."""
+"""PQ of one image written out plainly, with shapely: an object is a list of
+polygons that belong together.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def plain_totals(gt: list[Object], det: list[Object], text: bool = False) -> dic
     others = [union(rings) for rings, _, dont_care in gt if dont_care]
     found = [(union(rings), read) for rings, read, _ in det]
     counted = [
-        (shape, read) for shape, read in found if all(shape.intersection(g).area <= 0.5 * shape.area for g in others)
+        (shape, read)
+        for shape, read in found
+        if all(shape.intersection(g).area <= 0.5 * shape.area for g in others)
     ]
     table = [[iou(g, d) for d, _ in counted] for g, _ in cared]
     pairs = []

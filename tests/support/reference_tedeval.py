@@ -1,7 +1,7 @@
 """TedEval, one image at a time, in plain Python: what the array code has to agree with.
 
-Only areas, differences and centroids of polygons are shapely's. An object is its vertices (whole numbers), its text,
-and whether it is don't care.
+Only areas, differences and centroids of polygons are shapely's. An object is its vertices (whole
+numbers), its text, and whether it is don't care.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ def character_centres(word: Word) -> list[Point]:
         p1, p2, p3, p4 = p4, p1, p2, p3
     a, b = middle(p1, p4), middle(p2, p3)
     n = len(word.text)
-    return [(a[0] + (b[0] - a[0]) * (q + 0.5) / n, a[1] + (b[1] - a[1]) * (q + 0.5) / n) for q in range(n)]
+    return [
+        (a[0] + (b[0] - a[0]) * (q + 0.5) / n, a[1] + (b[1] - a[1]) * (q + 0.5) / n)
+        for q in range(n)
+    ]
 
 
 def crosses(ring: list[Point], x: float, y: float) -> bool:
@@ -72,7 +75,8 @@ def on_several_lines(words: list[Word]) -> bool:
             if x == y:
                 continue
             turn = math.degrees(
-                math.atan2(own[1] - other[1], own[0] - other[0]) - math.atan2(left[1] - other[1], left[0] - other[0])
+                math.atan2(own[1] - other[1], own[0] - other[0])
+                - math.atan2(left[1] - other[1], left[0] - other[0])
             )
             turn = turn + 360 if turn < 0 else turn
             turn = 360 - turn if turn > 180 else turn
@@ -87,7 +91,9 @@ def diagonal(word: Word) -> float:
 
 
 class Image:
-    """An image with don't care cut off: shapes, ignored detections, and (recall, precision) of pairs that overlap."""
+    """An image with don't care cut off: shapes, ignored detections, and
+    (recall, precision) of pairs that overlap.
+    """
 
     def __init__(self, gt: list[Word], det: list[Word], t_r: float, t_p: float) -> None:
         self.gt, self.det = gt, det
@@ -121,7 +127,11 @@ class Image:
 
 
 def one_to_one(image: Image, t_r: float, t_p: float, center: float) -> set[tuple[int, int]]:
-    ok = {pair for pair, (recall, precision) in image.share.items() if recall >= t_r and precision >= t_p}
+    ok = {
+        pair
+        for pair, (recall, precision) in image.share.items()
+        if recall >= t_r and precision >= t_p
+    }
     found = set()
     for i, j in ok:
         alone = sum(a == i for a, _ in ok) == 1 and sum(b == j for _, b in ok) == 1
@@ -152,14 +162,23 @@ def splits(image: Image, t_r: float, t_p: float) -> set[tuple[int, int]]:
     return found
 
 
-def evaluate(gt: list[Word], det: list[Word], t_r: float = 0.4, t_p: float = 0.4, center: float = 1.0) -> Result:
+def evaluate(
+    gt: list[Word], det: list[Word], t_r: float = 0.4, t_p: float = 0.4, center: float = 1.0
+) -> Result:
     image = Image(gt, det, t_r, t_p)
     pairs = one_to_one(image, t_r, t_p, center) | merges(image, t_r, t_p) | splits(image, t_r, t_p)
     centres = [character_centres(word) if word.text else [] for word in gt]
-    inside = {(i, j): [contains(image.det_shapes[j], x, y) for x, y in centres[i]] for i, j in pairs}
+    inside = {
+        (i, j): [contains(image.det_shapes[j], x, y) for x, y in centres[i]] for i, j in pairs
+    }
     recall, precision = [0.0] * len(gt), [0.0] * len(det)
     for i in image.care:
-        seen = [sum(column) for column in zip(*(inside[pair] for pair in sorted(pairs) if pair[0] == i), strict=True)]
+        seen = [
+            sum(column)
+            for column in zip(
+                *(inside[pair] for pair in sorted(pairs) if pair[0] == i), strict=True
+            )
+        ]
         if seen:
             recall[i] = seen.count(1) / len(seen)
     for j in range(len(det)):

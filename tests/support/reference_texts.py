@@ -10,7 +10,9 @@ def distance(one: Sequence[str], other: Sequence[str]) -> int:
     table = {(i, 0): i for i in range(len(one) + 1)} | {(0, j): j for j in range(len(other) + 1)}
     for i, a in enumerate(one, 1):
         for j, b in enumerate(other, 1):
-            table[i, j] = min(table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (a != b))
+            table[i, j] = min(
+                table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (a != b)
+            )
     return table[len(one), len(other)]
 
 

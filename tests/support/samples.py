@@ -1,7 +1,8 @@
 """One small data set, written by hand in every format, ground truth and detections.
 
-Image 1 has the words of `WORDS`, the last of them don't care where the format has that, image 2 has one. The detections
-are `FOUND`: the first word, one on the don't-care word, and one in each image where nothing is.
+Image 1 has the words of `WORDS`, the last of them don't care where the format has that, image 2 has
+one. The detections are `FOUND`: the first word, one on the don't-care word, and one in each image
+where nothing is.
 """
 
 from __future__ import annotations
@@ -118,7 +119,9 @@ def lines(name: str, gt: Any, det: Any) -> dict[str, dict[str, str]]:
             for k, words in enumerate(WORDS, 1)
         },
         "det": {
-            f"res_{name.format(k)}": "".join(f"{det(box, confidence)}\n" for box, confidence in found)
+            f"res_{name.format(k)}": "".join(
+                f"{det(box, confidence)}\n" for box, confidence in found
+            )
             for k, found in enumerate(FOUND, 1)
         },
     }
@@ -223,7 +226,9 @@ def alto(size: tuple[int, int], objects: list[tuple[Box, str, float | None]]) ->
 
 def alto_mm(size: tuple[int, int], objects: list[tuple[Box, str, float | None]]) -> str:
     """The same in 1/10 mm, scanned at 254 dpi, where that is a pixel."""
-    step = "<OCRProcessing><ocrProcessingStep><processingStepSettings>254 dpi</processingStepSettings>"
+    step = (
+        "<OCRProcessing><ocrProcessingStep><processingStepSettings>254 dpi</processingStepSettings>"
+    )
     unit = f"<MeasurementUnit>mm10</MeasurementUnit>{step}</ocrProcessingStep></OCRProcessing>"
     return alto(size, objects).replace("<MeasurementUnit>pixel</MeasurementUnit>", unit)
 
@@ -235,7 +240,9 @@ def hocr(size: tuple[int, int], objects: list[tuple[Box, str, float | None]]) ->
    <span class='ocrx_word' title='bbox {bbox}{wconf}'>{text}</span></span>
 """
         for box, text, confidence in objects
-        for bbox, wconf in [(" ".join(map(str, box)), f"; x_wconf {100 * confidence:g}" if confidence else "")]
+        for bbox, wconf in [
+            (" ".join(map(str, box)), f"; x_wconf {100 * confidence:g}" if confidence else "")
+        ]
     )
     return f"""<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "xhtml1-transitional.dtd">
 <html><head><title>A &amp; B</title><meta charset="utf-8"></head><body>
@@ -248,11 +255,17 @@ def tesseract_tsv(size: tuple[int, int], objects: list[tuple[Box, str, float | N
     """Tesseract's table of one word a line, and a word without text, which it has for a rule."""
     columns = ["level", *(f"{unit}_num" for unit in ("page", "block", "par", "line", "word"))]
     columns += ["left", "top", "width", "height", "conf", "text"]
-    rows = [columns, [*"110000", "0", "0", *map(str, size), "-1", ""], [*"511991", *"0099", "95", " "]]
+    rows = [
+        columns,
+        [*"110000", "0", "0", *map(str, size), "-1", ""],
+        [*"511991", *"0099", "95", " "],
+    ]
     for k, ((x0, y0, x1, y1), text, confidence) in enumerate(objects, 1):
         box = [f"{value}" for value in (x0, y0, x1 - x0, y1 - y0)]
         rows.append([*"4111", str(k), "0", *box, "-1", ""])
-        rows.append([*"5111", str(k), "1", *box, f"{100 * confidence:g}" if confidence else "-1", text])
+        rows.append(
+            [*"5111", str(k), "1", *box, f"{100 * confidence:g}" if confidence else "-1", text]
+        )
     return "".join("\t".join(row) + "\n" for row in rows)
 
 
@@ -262,13 +275,20 @@ def abbyy(size: tuple[int, int], objects: list[tuple[Box, str, float | None]]) -
     for (x0, y0, x1, y1), text, _ in objects:
         xs = np.linspace(x0, x1, len(text) + 1).tolist()
         characters = "".join(
-            f'<charParams l="{left}" t="{y0}" r="{right}" b="{y1}" charConfidence="90">{c}</charParams>'
+            (
+                f'<charParams l="{left}" t="{y0}" r="{right}" b="{y1}"'
+                f' charConfidence="90">{c}</charParams>'
+            )
             for c, left, right in zip(text, xs, xs[1:], strict=False)
         )
-        lines.append(f'<line l="{x0}" t="{y0}" r="{x1}" b="{y1}"><formatting>{characters}</formatting></line>\n')
+        lines.append(
+            f'<line l="{x0}" t="{y0}" r="{x1}"'
+            f' b="{y1}"><formatting>{characters}</formatting></line>\n'
+        )
     return (
         '<document xmlns="http://www.abbyy.com/FineReader_xml/FineReader10-schema-v1.xml">'
-        f'<page width="{size[0]}" height="{size[1]}" resolution="300"><block blockType="Text"><text><par>\n'
+        f'<page width="{size[0]}" height="{size[1]}" resolution="300"><block'
+        ' blockType="Text"><text><par>\n'
         f"{''.join(lines)}</par></text></block></page></document>\n"
     )
 
@@ -282,7 +302,9 @@ def textract(size: tuple[int, int], objects: list[tuple[Box, str, float | None]]
     blocks: list[dict[str, Any]] = [{"BlockType": "PAGE", "Geometry": {}}]
     for kind in ("LINE", "WORD"):
         for box, text, confidence in objects:
-            shape = [{"X": vertex[0] / size[0], "Y": vertex[1] / size[1]} for vertex in corners(box)]
+            shape = [
+                {"X": vertex[0] / size[0], "Y": vertex[1] / size[1]} for vertex in corners(box)
+            ]
             more = {} if confidence is None else {"Confidence": 100 * confidence}
             blocks.append({"BlockType": kind, "Text": text, "Geometry": {"Polygon": shape}, **more})
     return json_of({"Blocks": blocks})
@@ -291,10 +313,18 @@ def textract(size: tuple[int, int], objects: list[tuple[Box, str, float | None]]
 def google_vision(size: tuple[int, int], objects: list[tuple[Box, str, float | None]]) -> str:
     """Every word a paragraph, each character a symbol."""
     words = [
-        {"boundingBox": {"vertices": xy(box)}, "symbols": [{"text": c} for c in text], "confidence": confidence}
+        {
+            "boundingBox": {"vertices": xy(box)},
+            "symbols": [{"text": c} for c in text],
+            "confidence": confidence,
+        }
         for box, text, confidence in objects
     ]
-    page = {"width": size[0], "height": size[1], "blocks": [{"paragraphs": [{"words": [word]}]} for word in words]}
+    page = {
+        "width": size[0],
+        "height": size[1],
+        "blocks": [{"paragraphs": [{"words": [word]}]} for word in words],
+    }
     return json_of({"responses": [{"fullTextAnnotation": {"pages": [page]}}]})
 
 
@@ -302,11 +332,23 @@ def document_ai(size: tuple[int, int], objects: list[tuple[Box, str, float | Non
     """Every word a line."""
     text, items = "", []
     for box, word, confidence in objects:
-        anchor = {"textSegments": [{"startIndex": str(len(text)), "endIndex": str(len(text) + len(word) + 1)}]}
-        layout = {"textAnchor": anchor, "confidence": confidence, "boundingPoly": {"vertices": xy(box)}}
+        anchor = {
+            "textSegments": [
+                {"startIndex": str(len(text)), "endIndex": str(len(text) + len(word) + 1)}
+            ]
+        }
+        layout = {
+            "textAnchor": anchor,
+            "confidence": confidence,
+            "boundingPoly": {"vertices": xy(box)},
+        }
         items.append({"layout": layout})
         text += f"{word}\n"
-    page = {"dimension": dict(zip(("width", "height"), size, strict=True)), "tokens": items, "lines": items}
+    page = {
+        "dimension": dict(zip(("width", "height"), size, strict=True)),
+        "tokens": items,
+        "lines": items,
+    }
     return json_of({"text": text, "pages": [page]})
 
 
@@ -322,20 +364,38 @@ def chat_boxes(size: tuple[int, int], objects: list[tuple[Box, str, float | None
 def azure(size: tuple[int, int], objects: list[tuple[Box, str, float | None]]) -> str:
     """Document Intelligence, every word a line."""
     items = [
-        {"polygon": flat(corners(box)), "content": text, "confidence": confidence} for box, text, confidence in objects
+        {"polygon": flat(corners(box)), "content": text, "confidence": confidence}
+        for box, text, confidence in objects
     ]
-    page = {"pageNumber": 1, "width": size[0], "height": size[1], "unit": "pixel", "words": items, "lines": items}
+    page = {
+        "pageNumber": 1,
+        "width": size[0],
+        "height": size[1],
+        "unit": "pixel",
+        "words": items,
+        "lines": items,
+    }
     return json_of({"status": "succeeded", "analyzeResult": {"pages": [page]}})
 
 
 def azure_read(size: tuple[int, int], objects: list[tuple[Box, str, float | None]]) -> str:
     """The Read API, in inches on a page of 64 dots per inch: fractions of the page."""
     items = [
-        {"boundingBox": [value / 64 for value in flat(corners(box))], "text": text, "confidence": confidence}
+        {
+            "boundingBox": [value / 64 for value in flat(corners(box))],
+            "text": text,
+            "confidence": confidence,
+        }
         for box, text, confidence in objects
     ]
     lines = [{**item, "words": [item]} for item in items]
-    page = {"page": 1, "width": size[0] / 64, "height": size[1] / 64, "unit": "inch", "lines": lines}
+    page = {
+        "page": 1,
+        "width": size[0] / 64,
+        "height": size[1] / 64,
+        "unit": "inch",
+        "lines": lines,
+    }
     return json_of({"analyzeResult": {"readResults": [page]}})
 
 
@@ -365,7 +425,9 @@ def ctw1500_xml(objects: list[tuple[Box, str]]) -> str:
 
 def labelme(size: tuple[int, int], shapes: list[dict[str, Any]]) -> str:
     width, height = size
-    return json_of({"version": "5.4.1", "shapes": shapes, "imageHeight": height, "imageWidth": width})
+    return json_of(
+        {"version": "5.4.1", "shapes": shapes, "imageHeight": height, "imageWidth": width}
+    )
 
 
 def each(name: str, made: Any) -> dict[str, str]:
@@ -397,7 +459,12 @@ def coco_words() -> list[dict[str, Any]]:
     records: list[dict[str, Any]] = []
     for k, words in enumerate(WORDS, 1):
         for (x0, y0, x1, y1), text in words:
-            record = {"id": len(records) + 1, "image_id": k, "category_id": 1, "bbox": [x0, y0, x1 - x0, y1 - y0]}
+            record = {
+                "id": len(records) + 1,
+                "image_id": k,
+                "category_id": 1,
+                "bbox": [x0, y0, x1 - x0, y1 - y0],
+            }
             records.append(record | {"iscrowd": int(text == "###"), "utf8_string": text})
     return records
 
@@ -427,10 +494,17 @@ def anns(shape: Any) -> dict[str, Any]:
     return made
 
 
-IMGS = {str(k): {"id": k, "width": w, "height": h, "set": "val"} for k, (w, h) in enumerate(SIZES, 1)}
+IMGS = {
+    str(k): {"id": k, "width": w, "height": h, "set": "val"} for k, (w, h) in enumerate(SIZES, 1)
+}
 ART = {
     f"gt_{k}": [
-        {"points": corners(box), "transcription": text, "language": "Latin", "illegibility": text == "###"}
+        {
+            "points": corners(box),
+            "transcription": text,
+            "language": "Latin",
+            "illegibility": text == "###",
+        }
         for box, text in words
     ]
     for k, words in enumerate(WORDS, 1)
@@ -448,7 +522,10 @@ def coloured(k: int, boxes: list[Box], dont_care: list[bool]) -> str:
         middle = (x0 + x1) // 2
         for half, (a, b) in enumerate([(x0, middle), (middle, x1)]):
             centre = f"{(a + b) // 2} {(y0 + y1) // 2}"
-            made.append(f'{"#" * rejected}{10 * number + half} {k} 9 {centre} {a} {y0} {b} {y1} "{"ab"[half]}"')
+            made.append(
+                f"{'#' * rejected}{10 * number + half} {k} 9 {centre} {a} {y0} {b} {y1}"
+                f' "{"ab"[half]}"'
+            )
         made.append("")
     return "\n".join(made)
 
@@ -504,7 +581,10 @@ def mat_word(box: Box, text: str) -> list[Any]:
 def total_text_mat() -> Sample:
     """Needs scipy."""
     return Sample(
-        {f"poly_gt_{k}.mat": mat("polygt", [mat_word(*word) for word in words]) for k, words in enumerate(WORDS, 1)},
+        {
+            f"poly_gt_{k}.mat": mat("polygt", [mat_word(*word) for word in words])
+            for k, words in enumerate(WORDS, 1)
+        },
         {
             f"{k}.mat": mat("accuInf", [[np.array(corners(box), float)] for box, _ in found])
             for k, found in enumerate(FOUND, 1)
@@ -560,11 +640,21 @@ def _samples() -> dict[str, Sample]:
             has_confidences=True,
         ),
         "icdar2013-test": Sample(
-            **lines("{}.txt", lambda box, text: f'{ltrb(box).replace(",", ", ")}, "{text}"', lambda box, _: ltrb(box))
+            **lines(
+                "{}.txt",
+                lambda box, text: f'{ltrb(box).replace(",", ", ")}, "{text}"',
+                lambda box, _: ltrb(box),
+            )
         ),
         "icdar2013-seg": Sample(
-            seg([[box for box, _ in words] for words in WORDS], [[t == "###" for _, t in words] for words in WORDS]),
-            seg([[box for box, _ in found] for found in FOUND], [[False] * len(found) for found in FOUND]),
+            seg(
+                [[box for box, _ in words] for words in WORDS],
+                [[t == "###" for _, t in words] for words in WORDS],
+            ),
+            seg(
+                [[box for box, _ in found] for found in FOUND],
+                [[False] * len(found) for found in FOUND],
+            ),
         ),
         "icdar2015": Sample(
             **lines(
@@ -590,33 +680,53 @@ def _samples() -> dict[str, Sample]:
             ),
             has_confidences=True,
         ),
-        "totaltext-brackets": Sample(**lines("{}.txt", total_text, lambda box, _: total_text(box, "x"))),
+        "totaltext-brackets": Sample(
+            **lines("{}.txt", total_text, lambda box, _: total_text(box, "x"))
+        ),
         "totaltext-commas": Sample(
             **lines("{}.txt", lambda box, text: f"{bent(box)},{text}", lambda box, _: bent(box)),
         ),
         "ctw1500": Sample(
-            **lines("{}.txt", lambda box, text: f"{bent(box)},####{text}", lambda box, _: bent(box)),
+            **lines(
+                "{}.txt", lambda box, text: f"{bent(box)},####{text}", lambda box, _: bent(box)
+            ),
         ),
         "ctw1500-xml": Sample(
             each("{}.xml", lambda k: ctw1500_xml(WORDS[k])),
             each("{}.xml", lambda k: ctw1500_xml([(box, "x") for box, _ in FOUND[k]])),
         ),
         "voc": Sample(
-            each("{}.xml", lambda k: voc(SIZES[k], [(box, text == "###") for box, text in WORDS[k]])),
+            each(
+                "{}.xml", lambda k: voc(SIZES[k], [(box, text == "###") for box, text in WORDS[k]])
+            ),
             each("{}.xml", lambda k: voc(SIZES[k], [(box, False) for box, _ in FOUND[k]])),
         ),
         "msra-td500": Sample(
-            {f"{k}.gt": "".join(f"{msra(*word)}\n" for word in words) for k, words in enumerate(WORDS, 1)},
-            {f"{k}.txt": "".join(f"{ltrb(box)},0\r\n" for box, _ in found) for k, found in enumerate(FOUND, 1)},
+            {
+                f"{k}.gt": "".join(f"{msra(*word)}\n" for word in words)
+                for k, words in enumerate(WORDS, 1)
+            },
+            {
+                f"{k}.txt": "".join(f"{ltrb(box)},0\r\n" for box, _ in found)
+                for k, found in enumerate(FOUND, 1)
+            },
             det_format="msra-td500",
         ),
         "msra-td500-five": Sample(
-            **lines("{}.txt", lambda box, text: f"{ltrb(box)},0.0,{text}", lambda box, _: f"{ltrb(box)},0.0,None"),
+            **lines(
+                "{}.txt",
+                lambda box, text: f"{ltrb(box)},0.0,{text}",
+                lambda box, _: f"{ltrb(box)},0.0,None",
+            ),
             gt_format="msra-td500",
             det_format="msra-td500",
         ),
         "dota": Sample(
-            **lines("{}.txt", lambda box, text: f"{blanks(quad(box))} word {int(text == '###')}", confident(quad)),
+            **lines(
+                "{}.txt",
+                lambda box, text: f"{blanks(quad(box))} word {int(text == '###')}",
+                confident(quad),
+            ),
             has_confidences=True,
         ),
         "class-xywh": Sample(
@@ -650,7 +760,10 @@ def _samples() -> dict[str, Sample]:
             gt_format="box-polygon",
         ),
         "table": Sample(
-            {"gt.csv": table("text", WORDS)}, {"det.csv": table("score", FOUND)}, has_confidences=True, many_in_one=True
+            {"gt.csv": table("text", WORDS)},
+            {"det.csv": table("score", FOUND)},
+            has_confidences=True,
+            many_in_one=True,
         ),
         "popeval": Sample(
             **lines(
@@ -660,10 +773,16 @@ def _samples() -> dict[str, Sample]:
             )
         ),
         "art": Sample(
-            {"gt.json": json_of(ART)}, {"det.json": json_of(ART_RESULTS)}, has_confidences=True, many_in_one=True
+            {"gt.json": json_of(ART)},
+            {"det.json": json_of(ART_RESULTS)},
+            has_confidences=True,
+            many_in_one=True,
         ),
         "coco": Sample(
-            {"gt.json": json_of(COCO)}, {"det.json": json_of(COCO_RESULTS)}, has_confidences=True, many_in_one=True
+            {"gt.json": json_of(COCO)},
+            {"det.json": json_of(COCO_RESULTS)},
+            has_confidences=True,
+            many_in_one=True,
         ),
         "coco-file": Sample({"gt.json": json_of(COCO)}, gt_format="coco-file", many_in_one=True),
         "coco-text": Sample(
@@ -700,13 +819,23 @@ def _samples() -> dict[str, Sample]:
             many_in_one=True,
         ),
         "labelme": Sample(
-            each("{}.json", lambda k: labelme(SIZES[k], [{"label": t, "points": corners(b)} for b, t in WORDS[k]])),
+            each(
+                "{}.json",
+                lambda k: labelme(
+                    SIZES[k], [{"label": t, "points": corners(b)} for b, t in WORDS[k]]
+                ),
+            ),
             each(
                 "{}.json",
                 lambda k: labelme(
                     SIZES[k],
                     [
-                        {"label": "x", "points": [b[:2], b[2:]], "shape_type": "rectangle", "score": c}
+                        {
+                            "label": "x",
+                            "points": [b[:2], b[2:]],
+                            "shape_type": "rectangle",
+                            "score": c,
+                        }
                         for b, c in FOUND[k]
                     ],
                 ),
@@ -714,9 +843,21 @@ def _samples() -> dict[str, Sample]:
             has_confidences=True,
         ),
     }
-    for level in ("hiertext", "hiertext-line", "hiertext-para", "hiertext-line-words", "hiertext-para-words"):
-        gt = [[{"vertices": corners(b), "text": t, "legible": t != "###"} for b, t in words] for words in WORDS]
-        det = [[{"vertices": corners(b), "text": "x", "confidence": c} for b, c in found] for found in FOUND]
+    for level in (
+        "hiertext",
+        "hiertext-line",
+        "hiertext-para",
+        "hiertext-line-words",
+        "hiertext-para-words",
+    ):
+        gt = [
+            [{"vertices": corners(b), "text": t, "legible": t != "###"} for b, t in words]
+            for words in WORDS
+        ]
+        det = [
+            [{"vertices": corners(b), "text": "x", "confidence": c} for b, c in found]
+            for found in FOUND
+        ]
         by_name = None if level == "hiertext" else level
         made[level] = Sample(
             {"gt.jsonl": hiertext(gt, True)},
@@ -744,7 +885,13 @@ def _samples() -> dict[str, Sample]:
         "abbyy-line",
         has_dont_care=False,
     )
-    for name, form in {"page": page, "page-line": page, "alto": alto, "alto-line": alto, "alto-mm10": alto_mm}.items():
+    for name, form in {
+        "page": page,
+        "page-line": page,
+        "alto": alto,
+        "alto-line": alto,
+        "alto-mm10": alto_mm,
+    }.items():
         by_name = name if name.endswith("-line") else None
         made[name] = Sample(
             each("{}.xml", lambda k, form=form: form(SIZES[k], words_of(k))),
@@ -780,13 +927,18 @@ def _doctr(k: int, words: list[tuple[Box, str, float | None]]) -> str:
 
     found = [word(*one) for one in words]
     lines = [{"geometry": one["geometry"], "words": [one]} for one in found]
-    return json_of({"pages": [{"page_idx": 0, "dimensions": [height, width], "blocks": [{"lines": lines}]}]})
+    return json_of(
+        {"pages": [{"page_idx": 0, "dimensions": [height, width], "blocks": [{"lines": lines}]}]}
+    )
 
 
 def _surya(of_image: Any) -> str:
     pages = {}
     for k, (width, height) in enumerate(SIZES):
-        lines = [{"polygon": corners(b), "bbox": b, "text": t, "confidence": c} for b, t, c in of_image(k)]
+        lines = [
+            {"polygon": corners(b), "bbox": b, "text": t, "confidence": c}
+            for b, t, c in of_image(k)
+        ]
         words = [line | {"words": [line]} for line in lines]
         pages[str(k + 1)] = [{"text_lines": words, "image_bbox": [0, 0, width, height], "page": 1}]
     return json_of(pages)
@@ -807,28 +959,41 @@ def _engine_samples() -> dict[str, Sample]:
         return [_reading(b, "x", c) for b, c in FOUND[k]]
 
     def label(k: int) -> str:
-        objects = [{"transcription": t, "points": corners(b), "difficult": t == "###"} for b, t in WORDS[k]]
+        objects = [
+            {"transcription": t, "points": corners(b), "difficult": t == "###"} for b, t in WORDS[k]
+        ]
         return f"imgs/{k + 1}.jpg\t{json.dumps(objects)}"
 
     def instances(k: int) -> list[dict[str, Any]]:
-        return [{"polygon": [v for xy in corners(b) for v in xy], "text": t, "ignore": t == "###"} for b, t in WORDS[k]]
+        return [
+            {"polygon": [v for xy in corners(b) for v in xy], "text": t, "ignore": t == "###"}
+            for b, t in WORDS[k]
+        ]
 
     def found_instances(k: int) -> list[dict[str, Any]]:
         return [
-            {"polygon": [v for xy in corners(b) for v in xy], "text": "x", "ignore": False, "score": c}
+            {
+                "polygon": [v for xy in corners(b) for v in xy],
+                "text": "x",
+                "ignore": False,
+                "score": c,
+            }
             for b, c in FOUND[k]
         ]
 
     def annotations(k: int, boxes: list[tuple[Box, int]]) -> str:
         made = [
-            {"iscrowd": crowd, "segmentation": [[v for xy in corners(b) for v in xy]], "bbox": []} for b, crowd in boxes
+            {"iscrowd": crowd, "segmentation": [[v for xy in corners(b) for v in xy]], "bbox": []}
+            for b, crowd in boxes
         ]
         return json.dumps(_mmocr(k, made, "annotations", "file_name"))
 
     forms = {
         "paddleocr-json": lambda made: _columns(made, "rec_polys", "rec_texts", "rec_scores"),
         "mmocr-result": lambda made: _columns(made, "polygons", "texts", "scores"),
-        "easyocr": lambda made: json_of([[o["points"], o["transcription"], o["score"]] for o in made]),
+        "easyocr": lambda made: json_of(
+            [[o["points"], o["transcription"], o["score"]] for o in made]
+        ),
         "ocrmac": lambda made: json_of(
             [[o["transcription"], o["score"], [*o["points"][0], *o["points"][2]]] for o in made]
         ),
@@ -856,9 +1021,15 @@ def _engine_samples() -> dict[str, Sample]:
         {"det.txt": _by_line(lambda k: annotations(k, [(b, 0) for b, _ in FOUND[k]]))},
         many_in_one=True,
     )
-    both = [[_mmocr(k, of(k), "instances", "img_path") for k in (0, 1)] for of in (instances, found_instances)]
+    both = [
+        [_mmocr(k, of(k), "instances", "img_path") for k in (0, 1)]
+        for of in (instances, found_instances)
+    ]
     made["mmocr"] = Sample(
-        *({f"{name}.json": json_of({"data_list": images})} for name, images in zip(("gt", "det"), both, strict=True)),
+        *(
+            {f"{name}.json": json_of({"data_list": images})}
+            for name, images in zip(("gt", "det"), both, strict=True)
+        ),
         has_confidences=True,
         many_in_one=True,
     )
@@ -887,7 +1058,10 @@ def _via(of_image: Any) -> dict[str, Any]:
         return {"shape_attributes": shape, "region_attributes": {"text": text}}
 
     return {
-        f"{k + 1}.jpg-1": {"filename": f"{k + 1}.jpg", "regions": [region(*box, text) for box, text, _ in of_image(k)]}
+        f"{k + 1}.jpg-1": {
+            "filename": f"{k + 1}.jpg",
+            "regions": [region(*box, text) for box, text, _ in of_image(k)],
+        }
         for k in (0, 1)
     }
 
@@ -896,7 +1070,9 @@ def _via_csv(of_image: Any) -> str:
     def field(value: Any) -> str:
         return '"' + json.dumps(value).replace('"', '""') + '"'
 
-    rows = ["filename,file_size,file_attributes,region_count,region_id,region_shape_attributes,region_attributes"]
+    rows = [
+        "filename,file_size,file_attributes,region_count,region_id,region_shape_attributes,region_attributes"
+    ]
     for record in _via(of_image).values():
         for i, region in enumerate(record["regions"]):
             shape, text = field(region["shape_attributes"]), field(region["region_attributes"])
@@ -933,7 +1109,12 @@ def _labelme_xml(k: int, of_image: Any) -> str:
 
 def _ufo(of_image: Any) -> dict[str, Any]:
     def word(box: Box, text: str, score: float | None) -> dict[str, Any]:
-        return {"points": corners(box), "transcription": text, "illegibility": text == "###", "confidence": score}
+        return {
+            "points": corners(box),
+            "transcription": text,
+            "illegibility": text == "###",
+            "confidence": score,
+        }
 
     return {
         "images": {
@@ -949,7 +1130,12 @@ def _ufo(of_image: Any) -> dict[str, Any]:
 
 def _rects(k: int, of_image: Any) -> str:
     made = [
-        {"points": [v for xy in corners(box) for v in xy], "transcription": text, "ignore": 0, "confidence": score}
+        {
+            "points": [v for xy in corners(box) for v in xy],
+            "transcription": text,
+            "ignore": 0,
+            "confidence": score,
+        }
         for box, text, score in of_image(k)
     ]
     return json_of({"chars": [], "lines": made})
@@ -962,11 +1148,18 @@ def _tool_samples() -> dict[str, Sample]:
         return [(box, text, None) for box, text in WORDS[k]]
 
     return {
-        "via": Sample({"gt.json": json_of(_via(words))}, {"det.json": json_of(_via(found_of))}, many_in_one=True),
-        "via-csv": Sample({"gt.csv": _via_csv(words)}, {"det.csv": _via_csv(found_of)}, many_in_one=True),
+        "via": Sample(
+            {"gt.json": json_of(_via(words))},
+            {"det.json": json_of(_via(found_of))},
+            many_in_one=True,
+        ),
+        "via-csv": Sample(
+            {"gt.csv": _via_csv(words)}, {"det.csv": _via_csv(found_of)}, many_in_one=True
+        ),
         "cvat": Sample({"gt.xml": _cvat(words)}, {"det.xml": _cvat(found_of)}, many_in_one=True),
         "labelme-xml": Sample(
-            each("{}.xml", lambda k: _labelme_xml(k, words)), each("{}.xml", lambda k: _labelme_xml(k, found_of))
+            each("{}.xml", lambda k: _labelme_xml(k, words)),
+            each("{}.xml", lambda k: _labelme_xml(k, found_of)),
         ),
         "ufo": Sample(
             {"gt.json": json_of(_ufo(words))},

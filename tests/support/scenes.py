@@ -1,8 +1,10 @@
-"""Seeded random inputs for the tests: text scenes with all that EvaLTex has a rule for, as the tool's two texts.
+"""Seeded random inputs for the tests: text scenes with all that EvaLTex has a rule for, as the
+tool's two texts.
 
-A scene is made of lines of text. A line maps (s, v), s along the line and v across it, to the picture, straight
-along the axes (boxes), rotated (quadrilaterals) or on an arc (polygons); a word is a stretch, s0 to s1 by v0 to v1, of
-its line. Detections are derived from the words' stretches: the same, jittered, cropped, cut in pieces, joined.
+A scene is made of lines of text. A line maps (s, v), s along the line and v across it, to the
+picture, straight along the axes (boxes), rotated (quadrilaterals) or on an arc (polygons); a word
+is a stretch, s0 to s1 by v0 to v1, of its line. Detections are derived from the words' stretches:
+the same, jittered, cropped, cut in pieces, joined.
 """
 
 import math
@@ -23,7 +25,9 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Line:
-    """A line of text with its top left corner at (x, y); `angle` and `bend` (radians over its length) in radians."""
+    """A line of text with its top left corner at (x, y); `angle` and `bend`
+    (radians over its length) in radians.
+    """
 
     x: float
     y: float
@@ -36,7 +40,10 @@ class Line:
         """The picture's point of s along the line and v across it."""
         if self.bend:
             radius, turn = self.length / self.bend, self.bend * (s / self.length - 0.5)
-            s, v = self.length / 2 + (radius - v) * math.sin(turn), v + (radius - v) * (1 - math.cos(turn))
+            s, v = (
+                self.length / 2 + (radius - v) * math.sin(turn),
+                v + (radius - v) * (1 - math.cos(turn)),
+            )
         cos, sin = math.cos(self.angle), math.sin(self.angle)
         return self.x + s * cos - v * sin, self.y + s * sin + v * cos
 
@@ -52,7 +59,9 @@ class Stretch:
     v1: float
 
     def numbers(self, digits: int) -> list[float]:
-        """x, y, width, height, or vertices on a line that is not straight along the axes; none if too small."""
+        """x, y, width, height, or vertices on a line that is not straight
+        along the axes; none if too small.
+        """
         steps = max(2, round((self.s1 - self.s0) / 15) + 1) if self.line.bend else 2
         along = [self.s0 + (self.s1 - self.s0) * k / (steps - 1) for k in range(steps)]
         vertices = [self.line.point(s, self.v0) for s in along]
@@ -62,17 +71,25 @@ class Stretch:
         rounded = [(round(x, digits), round(y, digits)) for x, y in vertices]
         polygon = shapely.Polygon(rounded)
         valid = polygon.is_valid and polygon.area >= 4
-        return [value for vertex in rounded for value in vertex] if valid else box_around(vertices, digits)
+        return (
+            [value for vertex in rounded for value in vertex]
+            if valid
+            else box_around(vertices, digits)
+        )
 
 
 @dataclass
 class Scene:
-    """One image in the making; an object is its ID, the fields before its numbers, and the numbers."""
+    """One image in the making; an object is its ID, the fields before its
+    numbers, and the numbers.
+    """
 
     rng: random.Random
     digits: int
     words: list[Stretch] = field(default_factory=list)
-    done: set[Stretch] = field(default_factory=set)  # words in a merge, not detected once more by themselves
+    done: set[Stretch] = field(
+        default_factory=set
+    )  # words in a merge, not detected once more by themselves
     gt: list[str] = field(default_factory=list)
     det: list[str] = field(default_factory=list)
 
@@ -90,7 +107,9 @@ class Scene:
 
 
 def join(numbers: Iterable[float]) -> str:
-    return ",".join(f"{number:g}" if number == round(number, 2) else f"{number:.2f}" for number in numbers)
+    return ",".join(
+        f"{number:g}" if number == round(number, 2) else f"{number:.2f}" for number in numbers
+    )
 
 
 def box_around(points: list[Point], digits: int) -> list[float]:
@@ -101,17 +120,22 @@ def box_around(points: list[Point], digits: int) -> list[float]:
     return numbers if min(numbers[2:]) > 0 else []
 
 
-# Ground truth --------------------------------------------------------------------------------------------------------
+# Ground truth -------------------------------------------------------------------------------------
 
 
 def lay_out(scene: Scene, polygons: bool) -> None:
-    """Fill the picture with lines of words, one region a line (sometimes one a word), and special words among them."""
+    """Fill the picture with lines of words, one region a line (sometimes one
+    a word), and special words among them.
+    """
     rng, y, region = scene.rng, 20.0, 0
     for _ in range(rng.randint(1, 5)):
         height, length = rng.uniform(12, 50), rng.uniform(120, 500)
         line = Line(rng.uniform(5, 60), y, length, height)
         if polygons and rng.random() < 0.7:
-            line = replace(line, **rng.choice(({"angle": rng.uniform(-0.4, 0.4)}, {"bend": rng.uniform(0.3, 1.5)})))
+            line = replace(
+                line,
+                **rng.choice(({"angle": rng.uniform(-0.4, 0.4)}, {"bend": rng.uniform(0.3, 1.5)})),
+            )
         own_regions, s = rng.random() < 0.2, 0.0
         region += 1
         while (width := rng.uniform(0.8, 4) * height) <= length - s:
@@ -120,7 +144,9 @@ def lay_out(scene: Scene, polygons: bool) -> None:
             if rng.random() < 0.1:
                 scene.add_gt(nested(rng, word), region)
             region += own_regions
-            s += width + height * rng.choice((0.3, 0.3, 0.3, 0.0, -0.4))  # spaced, touching, overlapping
+            s += width + height * rng.choice(
+                (0.3, 0.3, 0.3, 0.0, -0.4)
+            )  # spaced, touching, overlapping
         y += height * rng.choice((1.4, 1.1, 1.0, 0.7)) + (line.bend > 0) * 0.2 * length
 
 
@@ -128,10 +154,16 @@ def nested(rng: random.Random, word: Stretch) -> Stretch:
     """A word inside another (the paper's Fig. 5b), sometimes reaching out of it."""
     width, height = word.s1 - word.s0, word.v1 - word.v0
     s0, v0 = word.s0 + rng.uniform(-0.1, 0.5) * width, word.v0 + rng.uniform(-0.1, 0.5) * height
-    return replace(word, s0=s0, s1=s0 + rng.uniform(0.2, 0.5) * width, v0=v0, v1=v0 + rng.uniform(0.3, 0.5) * height)
+    return replace(
+        word,
+        s0=s0,
+        s1=s0 + rng.uniform(0.2, 0.5) * width,
+        v0=v0,
+        v1=v0 + rng.uniform(0.3, 0.5) * height,
+    )
 
 
-# Detections ----------------------------------------------------------------------------------------------------------
+# Detections ---------------------------------------------------------------------------------------
 
 
 def perfect(scene: Scene, word: Stretch) -> list[Stretch]:
@@ -144,7 +176,9 @@ def duplicate(scene: Scene, word: Stretch) -> list[Stretch]:
 
 def jittered(scene: Scene, word: Stretch) -> list[Stretch]:
     e = scene.rng.choice((0.02, 0.1, 0.25)) * word.line.height
-    shifts = {name: getattr(word, name) + scene.rng.uniform(-e, e) for name in ("s0", "s1", "v0", "v1")}
+    shifts = {
+        name: getattr(word, name) + scene.rng.uniform(-e, e) for name in ("s0", "s1", "v0", "v1")
+    }
     return [replace(word, **shifts)]
 
 
@@ -160,28 +194,42 @@ def pieces(scene: Scene, word: Stretch) -> list[Stretch]:
     count = scene.rng.randint(2, 4)
     step = (word.s1 - word.s0) / count
     slack = scene.rng.choice((-0.1, 0.0, 0.0, 0.2)) * step
-    return [replace(word, s0=word.s0 + k * step - slack, s1=word.s0 + (k + 1) * step + slack) for k in range(count)]
+    return [
+        replace(word, s0=word.s0 + k * step - slack, s1=word.s0 + (k + 1) * step + slack)
+        for k in range(count)
+    ]
 
 
 def over_words(scene: Scene, word: Stretch) -> list[Stretch]:
-    """One detection from this word to another of its line, sometimes with part of that word detected again."""
+    """One detection from this word to another of its line, sometimes with
+    part of that word detected again.
+    """
     line = [other for other in scene.words if other.line == word.line]
     last = scene.rng.choice(line)
-    merged = replace(word, s0=min(word.s0, last.s0), s1=max(word.s1, last.s1), v0=0, v1=word.line.height)
+    merged = replace(
+        word, s0=min(word.s0, last.s0), s1=max(word.s1, last.s1), v0=0, v1=word.line.height
+    )
     scene.done.update(other for other in line if merged.s0 <= other.s0 and other.s1 <= merged.s1)
     return [merged, *cropped(scene, last)] if scene.rng.random() < 0.3 else [merged]
 
 
 def over_half_words(scene: Scene, word: Stretch) -> list[Stretch]:
-    """Many-to-many: two detections that meet in the middle of the word and reach over its neighbours."""
+    """Many-to-many: two detections that meet in the middle of the word and
+    reach over its neighbours.
+    """
     middle, reach = (word.s0 + word.s1) / 2, 2 * word.line.height
-    return [replace(word, s0=word.s0 - reach, s1=middle), replace(word, s0=middle, s1=word.s1 + reach)]
+    return [
+        replace(word, s0=word.s0 - reach, s1=middle),
+        replace(word, s0=middle, s1=word.s1 + reach),
+    ]
 
 
 def over_lines(scene: Scene, word: Stretch) -> list[Stretch]:
     """One box around this word and one of any line, often a merge over lines."""
     other = scene.rng.choice(scene.words)
-    corners = [w.line.point(s, v) for w in (word, other) for s in (w.s0, w.s1) for v in (w.v0, w.v1)]
+    corners = [
+        w.line.point(s, v) for w in (word, other) for s in (w.s0, w.s1) for v in (w.v0, w.v1)
+    ]
     x0, y0 = (min(values) for values in zip(*corners, strict=True))
     x1, y1 = (max(values) for values in zip(*corners, strict=True))
     starts = {w: w.line.point(w.s0, w.v0) for w in scene.words}
@@ -218,8 +266,9 @@ def detect(scene: Scene) -> None:
 def random_scene(seed: int, images: int = 3, polygons: bool = False) -> tuple[str, str]:
     """Ground truth and detections of some images, boxes only or boxes and polygons.
 
-    Some images lack objects or detections or both; one without detections may be missing in the second text, whose
-    images come in another order. Seeds differ in decimals (0 to 2 digits) and in line ends.
+    Some images lack objects or detections or both; one without detections may be missing in the
+    second text, whose images come in another order. Seeds differ in decimals (0 to 2 digits) and in
+    line ends.
     """
     rng = random.Random(f"scene {seed} {images} {polygons}")
     digits, newline = rng.choice((0, 0, 1, 2)), rng.choice(("\n", "\n", "\r\n"))
@@ -242,13 +291,18 @@ def as_text(images: list[list[str]], newline: str) -> str:
     return newline.join(line for image in images for line in [*image, ""])
 
 
-# Masks ---------------------------------------------------------------------------------------------------------------
+# Masks --------------------------------------------------------------------------------------------
 
 
 def random_mask(rng: random.Random, height: int, width: int) -> np.ndarray:
     """One ellipse, rectangle or arc somewhere in the picture, possibly cut by its border."""
     y, x = np.mgrid[:height, :width].astype(float)
-    cy, cx, ry, rx = rng.uniform(0, height), rng.uniform(0, width), rng.uniform(3, 14), rng.uniform(4, 25)
+    cy, cx, ry, rx = (
+        rng.uniform(0, height),
+        rng.uniform(0, width),
+        rng.uniform(3, 14),
+        rng.uniform(4, 25),
+    )
     kind = rng.choice(("ellipse", "rectangle", "arc"))
     if kind == "rectangle":
         return (abs(y - cy) <= ry) & (abs(x - cx) <= rx)
@@ -264,22 +318,32 @@ def shifted(mask: np.ndarray, dy: int, dx: int) -> np.ndarray:
 
 
 def detected_masks(rng: random.Random, masks: list[np.ndarray]) -> list[np.ndarray]:
-    """Masks found for those of the ground truth: the same, shifted, fat, thin, cut, joined, none, and false ones."""
+    """Masks found for those of the ground truth: the same, shifted, fat,
+    thin, cut, joined, none, and false ones.
+    """
     found: list[np.ndarray] = []
     for mask in masks:
         columns = np.arange(mask.shape[1])
-        one, two = sorted(rng.sample(range(mask.shape[1]), 2)) if rng.random() < 0.3 else cuts(rng, mask)
+        one, two = (
+            sorted(rng.sample(range(mask.shape[1]), 2)) if rng.random() < 0.3 else cuts(rng, mask)
+        )
         neighbour = shifted(mask, rng.randint(-6, 6), rng.randint(-6, 6))
         found += {
             "same": [mask],
             "shifted": [neighbour],
             "fat": [mask | shifted(mask, 1, 1) | shifted(mask, -1, -1)],
             "thin": [mask & shifted(mask, 1, 0) & shifted(mask, 0, 1)],
-            "cut": [mask & (columns < one), mask & (columns >= one) & (columns < two), mask & (columns >= two)],
+            "cut": [
+                mask & (columns < one),
+                mask & (columns >= one) & (columns < two),
+                mask & (columns >= two),
+            ],
             "joined": [mask | rng.choice(masks)],
             "none": [],
         }[rng.choice(("same", "shifted", "fat", "thin", "cut", "joined", "none"))]
-    return found + [random_mask(rng, *masks[0].shape) for _ in range(rng.choice((0, 0, 1, 2))) if masks]
+    return found + [
+        random_mask(rng, *masks[0].shape) for _ in range(rng.choice((0, 0, 1, 2))) if masks
+    ]
 
 
 def cuts(rng: random.Random, mask: np.ndarray) -> tuple[int, int]:
@@ -289,8 +353,12 @@ def cuts(rng: random.Random, mask: np.ndarray) -> tuple[int, int]:
     return one, two
 
 
-def label(rng: random.Random, masks: list[np.ndarray], size: tuple[int, int], largest: int) -> np.ndarray:
-    """A picture of the masks under IDs that are not consecutive; the first mask wins a pixel, hidden ones go."""
+def label(
+    rng: random.Random, masks: list[np.ndarray], size: tuple[int, int], largest: int
+) -> np.ndarray:
+    """A picture of the masks under IDs that are not consecutive; the first
+    mask wins a pixel, hidden ones go.
+    """
     labels = np.zeros(size, np.uint8 if largest < 256 else np.uint16)
     for mask, value in zip(masks, rng.sample(range(1, largest), len(masks)), strict=True):
         labels[mask & (labels == 0)] = value
@@ -298,7 +366,9 @@ def label(rng: random.Random, masks: list[np.ndarray], size: tuple[int, int], la
 
 
 def extents(labels: np.ndarray) -> dict[int, str]:
-    """x, y, width, height of each label's pixels, in an order of its own (not sorted by ID, nor by place)."""
+    """x, y, width, height of each label's pixels, in an order of its own (not
+    sorted by ID, nor by place).
+    """
     boxes = {}
     for value in sorted({int(v) for v in labels.flat} - {0}, key=lambda v: v % 17):
         ys, xs = np.nonzero(labels == value)
@@ -306,21 +376,34 @@ def extents(labels: np.ndarray) -> dict[int, str]:
     return boxes
 
 
-def random_masks(seed: int, images: int = 2) -> tuple[str, str, dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Ground truth and detections with their label pictures by image name; every ID has a pixel in its picture."""
+def random_masks(
+    seed: int, images: int = 2
+) -> tuple[str, str, dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Ground truth and detections with their label pictures by image name;
+    every ID has a pixel in its picture.
+    """
     rng = random.Random(f"masks {seed} {images}")
     gt_images, det_images = [], []
     gt_labels: dict[str, np.ndarray] = {}
     det_labels: dict[str, np.ndarray] = {}
     for k in range(images):
-        name, size, largest = f"img_{k + 1}", (rng.randint(50, 90), rng.randint(70, 120)), rng.choice((256, 60000))
+        name, size, largest = (
+            f"img_{k + 1}",
+            (rng.randint(50, 90), rng.randint(70, 120)),
+            rng.choice((256, 60000)),
+        )
         drawn = [random_mask(rng, *size) for _ in range(rng.choice((0, 3, 6, 9)))]
         gt_labels[name] = label(rng, drawn, size, largest)
         visible = [gt_labels[name] == value for value in extents(gt_labels[name])]
-        det_labels[name] = label(rng, detected_masks(rng, visible) if visible else [], size, largest)
+        det_labels[name] = label(
+            rng, detected_masks(rng, visible) if visible else [], size, largest
+        )
         gt, det = extents(gt_labels[name]), extents(det_labels[name])
         flags = ("f", "f", "f", "f", "t")
-        gt_lines = [f'{i},{i},"{rng.choice(TRANSCRIPTIONS)}",{rng.choice(flags)},{box}' for i, box in gt.items()]
+        gt_lines = [
+            f'{i},{i},"{rng.choice(TRANSCRIPTIONS)}",{rng.choice(flags)},{box}'
+            for i, box in gt.items()
+        ]
         gt_images.append([name, f"{size[0]},{size[1]}", *gt_lines])
         det_images.append([name, *(f'{i},"",{box}' for i, box in det.items())])
     return as_text(gt_images, "\n"), as_text(det_images, "\n"), gt_labels, det_labels

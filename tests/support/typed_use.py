@@ -1,4 +1,6 @@
-"""Python as users with type checkers write it; ``mypy --strict`` reads this file with the package, tests run it."""
+"""Python as users with type checkers write it; ``mypy --strict`` reads this
+file with the package, tests run it.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +29,15 @@ def use() -> float:
     words = image_objects([[0, 0, 9, 9]], texts=["a"])
     gt, det = {"a": words, "b": image_objects()}, [np.array([[0, 0, 9, 9]]), np.zeros((0, 4))]
     assert_type(evaluate([[[0, 0, 9, 9]], []], det, "iou"), Evaluation)
-    assert_type(evaluate([words], [[[[0, 0], [5, 0], [5, 5]], [[0, 0], [5, 0], [5, 5], [0, 5]]]]), Evaluation)
+    assert_type(
+        evaluate([words], [[[[0, 0], [5, 0], [5, 5]], [[0, 0], [5, 0], [5, 5], [0, 5]]]]),
+        Evaluation,
+    )
     assert_type(evaluate(gt, gt, "iou", per_image=True, min_confidence=0.5), Evaluation)
     assert_type(evaluate(gt, gt), Evaluation)
-    assert_type(evaluate(det, det, ["iou", "evaltex"], params={"iou": {"iou": 0.7}}, jobs=1), Evaluations)
+    assert_type(
+        evaluate(det, det, ["iou", "evaltex"], params={"iou": {"iou": 0.7}}, jobs=1), Evaluations
+    )
     assert_type(evaluate(gt, gt, "all")["iou"], Evaluation)
     assert_type(compare(gt, {"a": gt, "b": gt}, "iou", seed=1), Comparison)
     assert_type(diagnose(gt, gt, ["iou"], thresholds={"tight": 0.9}), ByProtocol[Diagnosis])

@@ -28,13 +28,25 @@ def module(monkeypatch):
 
 def test_quick_run_measures_every_ratio():
     done = subprocess.run(
-        [sys.executable, BENCHMARKS / "run.py", "--quick"], capture_output=True, text=True, check=False
+        [sys.executable, BENCHMARKS / "run.py", "--quick"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
     figure = r" +\d+(?:\.\d+)? (?:s|µs|MB)"
-    rows = re.findall(rf"^\S.*{figure}{figure} +\d+\.\d{{2}} +(?:\d+\.\d{{2}}|-)$", done.stdout, re.MULTILINE)
+    rows = re.findall(
+        rf"^\S.*{figure}{figure} +\d+\.\d{{2}} +(?:\d+\.\d{{2}}|-)$", done.stdout, re.MULTILINE
+    )
     assert (
-        len(rows) == 4 + 9 + 2 * (cores() > 1) + 1 + 6 * Path("/proc/self/smaps_rollup").exists() + len(PROTOCOLS) + 1
+        len(rows)
+        == 4
+        + 9
+        + 2 * (cores() > 1)
+        + 1
+        + 6 * Path("/proc/self/smaps_rollup").exists()
+        + len(PROTOCOLS)
+        + 1
     )
 
 
@@ -73,9 +85,15 @@ def test_a_whole_run_writes_its_table_and_leaves_the_rest(module, monkeypatch, t
         monkeypatch.setattr(sys, "argv", ["run.py", *given])
         run.main()
     text = run.TABLE_FILE.read_text()
-    assert text.startswith(f"before\n{begin}Python ") and text.endswith(f"{end}after\n") and "old" not in text
+    assert (
+        text.startswith(f"before\n{begin}Python ")
+        and text.endswith(f"{end}after\n")
+        and "old" not in text
+    )
     assert "| this | 4.000 s | that | 20.0 µs | 200000.00 |  |\n" in text
-    assert set(run.TABLE_MARKS) <= set((ROOT / "docs" / "performance.md").read_text().splitlines(keepends=True))
+    assert set(run.TABLE_MARKS) <= set(
+        (ROOT / "docs" / "performance.md").read_text().splitlines(keepends=True)
+    )
 
 
 @pytest.mark.parametrize(("seconds", "status"), [([9.0, 4.0], None), ([4.1, 5.0], 1)])
@@ -108,7 +126,12 @@ def test_made_texts_are_what_was_asked_for(kind, module, tmp_path):
 
 @pytest.mark.parametrize(
     ("suffix", "mode", "objects", "found_mode"),
-    [(".png", "L", 300, "I;16"), (".tif", "L", 20, "L"), (".png", "P", 20, "P"), (".png", "RGB", 20, "RGB")],
+    [
+        (".png", "L", 300, "I;16"),
+        (".tif", "L", 20, "L"),
+        (".png", "P", 20, "P"),
+        (".png", "RGB", 20, "RGB"),
+    ],
 )
 def test_made_masks_are_what_was_asked_for(suffix, mode, objects, found_mode, module, tmp_path):
     make_data = module("make_data")
@@ -126,8 +149,14 @@ def test_made_masks_are_what_was_asked_for(suffix, mode, objects, found_mode, mo
 
 def test_calibration_prints_a_row_for_each_number_of_images(module, capsys):
     calibration = module("calibration")
-    calibration.main(["--images", "4", "20", "--recall", "0.7", "--trials", "20", "--resamples", "50"])
-    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines() if re.match(r"\| \d", line)]
+    calibration.main(
+        ["--images", "4", "20", "--recall", "0.7", "--trials", "20", "--resamples", "50"]
+    )
+    rows = [
+        line.split(" | ")
+        for line in capsys.readouterr().out.splitlines()
+        if re.match(r"\| \d", line)
+    ]
     assert [row[0] for row in rows] == ["| 4", "| 20"]
     assert rows[0][1:] == ["0.0", "0.0", "0.0", *["-"] * 5, "- |"]
     shares = [float(cell.strip(" |")) for cell in rows[1][1:]]

@@ -1,4 +1,6 @@
-"""What is read is what was indexed: an input that is replaced in between is an error, for every reader."""
+"""What is read is what was indexed: an input that is replaced in between is
+an error, for every reader.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +43,16 @@ def written_over(path: Path, data: bytes) -> Callable[[], None]:
 
 def text() -> Kind:
     """EvaLTex files; the new bytes are as many, of the same time, in the same file."""
-    Path("gt.txt").write_text("".join(f'img_{k}\n50,50\n1,1,"",f,0,0,10,10\n' for k in range(IMAGES)))
+    Path("gt.txt").write_text(
+        "".join(f'img_{k}\n50,50\n1,1,"",f,0,0,10,10\n' for k in range(IMAGES))
+    )
     Path("det.txt").write_text("".join(f'img_{k}\n1,"",0,0,10,10\n' for k in range(IMAGES)))
     det = Path("det.txt").read_bytes()
-    return ["gt.txt", "det.txt", "res"], "det.txt", written_over(Path("det.txt"), det.replace(b"10,10", b"10,30"))
+    return (
+        ["gt.txt", "det.txt", "res"],
+        "det.txt",
+        written_over(Path("det.txt"), det.replace(b"10,10", b"10,30")),
+    )
 
 
 def longer_text() -> Kind:
@@ -64,7 +72,9 @@ def removed_text() -> Kind:
 
 
 def packed_text() -> Kind:
-    """Of a packed file the content is read, which nobody else writes to; but for that file it would be as for text."""
+    """Of a packed file the content is read, which nobody else writes to; but
+    for that file it would be as for text.
+    """
     arguments, _, _ = text()
     Path("gt.txt.gz").write_bytes(gzip.compress(Path("gt.txt").read_bytes()))
     _, file, replace = text()
@@ -77,7 +87,11 @@ def folder() -> Kind:
     for k in range(IMAGES):
         Path(f"gt/gt_img_{k}.txt").write_text("0,0,10,10,word\n")
         Path(f"det/res_img_{k}.txt").write_text("0,0,10,10\n")
-    return ["gt", "det", "res"], "det/res_img_3.txt", written_over(Path("det/res_img_3.txt"), b"0,0,10,30\n")
+    return (
+        ["gt", "det", "res"],
+        "det/res_img_3.txt",
+        written_over(Path("det/res_img_3.txt"), b"0,0,10,30\n"),
+    )
 
 
 def packed(path: Path, folder: Path, method: int = zipfile.ZIP_STORED) -> None:
@@ -165,7 +179,9 @@ KINDS: dict[str, Callable[[], Kind]] = {
 }
 
 
-def told_of_change(arguments: list[str], replace: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> str:
+def told_of_change(
+    arguments: list[str], replace: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> str:
     """Evaluate, replace a file once it is indexed, and return the message."""
     stamp = batches.picture_stamps
 

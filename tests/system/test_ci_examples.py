@@ -13,7 +13,9 @@ import yaml
 CI = Path(__file__).parents[2] / "examples" / "ci"
 WORKFLOW = yaml.safe_load((CI / "evaltex.yml").read_text(encoding="utf-8"))
 STEPS = {step["name"]: step for step in WORKFLOW["jobs"]["evaltex"]["steps"] if "run" in step}
-HOOK = yaml.safe_load((CI / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"][0]["hooks"][0]
+HOOK = yaml.safe_load((CI / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"][0][
+    "hooks"
+][0]
 
 WORDS = "10,10,110,40,one\n10,60,110,90,two\n10,110,110,140,three\n"
 GOOD = "10,10,110,40\n10,60,110,90\n10,110,110,140\n"
@@ -42,11 +44,17 @@ def repository(tmp_path, monkeypatch):
 
 
 def shell(command):
-    return subprocess.run(["bash", "-eo", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", command], capture_output=True, text=True, check=False
+    )
 
 
 def test_steps_are_found():
-    assert list(STEPS) == ["Install", "Score, and fail when it got worse", "Compare with the baseline, image by image"]
+    assert list(STEPS) == [
+        "Install",
+        "Score, and fail when it got worse",
+        "Compare with the baseline, image by image",
+    ]
     assert STEPS["Install"]["run"] == "pip install evaltex"
 
 

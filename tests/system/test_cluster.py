@@ -1,4 +1,6 @@
-"""A Dask cluster of several users: what is not as it should be is reported and bounded, and never used in silence."""
+"""A Dask cluster of several users: what is not as it should be is reported
+and bounded, and never used in silence.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,11 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import FailedError, cluster_schedule, cluster_worker, dask_cluster
 
 distributed = pytest.importorskip("distributed", reason="the extra cluster is not installed")
-# What is given up while it connects is left to the garbage collector, by Dask too, and that may be in any later test.
+# What is given up while it connects is left to the garbage collector, by Dask too, and that may be
+# in any later test.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::ResourceWarning", "ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"
+    "ignore::ResourceWarning",
+    "ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning",
 )
 ROOT = Path(__file__).parents[2]
 LONG = 120.0
@@ -47,8 +51,18 @@ class Workers:
     def start(self, threads: int = 1, package: Path = ROOT, nanny: bool = False) -> int:
         """Start a worker with the package of a folder; return its process."""
         before = set(self.scheduler.workers)
-        command = [sys.executable, "-m", "distributed.cli.dask_worker", self.address, f"--nthreads={threads}"]
-        command += ["--nanny" if nanny else "--no-nanny", "--no-dashboard", f"--local-directory={self._folder}"]
+        command = [
+            sys.executable,
+            "-m",
+            "distributed.cli.dask_worker",
+            self.address,
+            f"--nthreads={threads}",
+        ]
+        command += [
+            "--nanny" if nanny else "--no-nanny",
+            "--no-dashboard",
+            f"--local-directory={self._folder}",
+        ]
         paths = os.pathsep.join([str(package), str(Path(__file__).parent)])
         process = subprocess.Popen(
             command, env=os.environ | {"PYTHONPATH": paths}, cwd=self._folder,
@@ -101,7 +115,12 @@ def workers(scheduler: Any, tmp_path: Path) -> Iterator[Workers]:
     started = Workers(scheduler, tmp_path)
     yield started
     started.stop()
-    wait_for(lambda: not scheduler.workers or not all(worker.processing for worker in scheduler.workers.values()))
+    wait_for(
+        lambda: (
+            not scheduler.workers
+            or not all(worker.processing for worker in scheduler.workers.values())
+        )
+    )
     for address in list(scheduler.workers):
         scheduler.loop.add_callback(scheduler.remove_worker, address, stimulus_id="test", safe=True)
     wait_for(lambda: not scheduler.workers)
@@ -129,7 +148,7 @@ def die(number: int) -> int:
     return number
 
 
-# The address ---------------------------------------------------------------------------------------------------------
+# The address --------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -140,7 +159,9 @@ def silent_port() -> Iterator[int]:
 
 @pytest.fixture
 def http_port() -> Iterator[int]:
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as server:
+    with http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), http.server.BaseHTTPRequestHandler
+    ) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server.server_address[1]
         server.shutdown()
@@ -153,7 +174,9 @@ def test_what_is_no_scheduler_is_refused_in_time(
 ) -> None:
     monkeypatch.setattr(dask_cluster, "PROBE_SECONDS", 1)
     address = f"{scheme}127.0.0.1:{silent_port if kind == 'silent' else http_port}"
-    with pytest.raises(InputError, match=f"^cluster {address}: cannot be reached .*give a scheduler's address"):
+    with pytest.raises(
+        InputError, match=f"^cluster {address}: cannot be reached .*give a scheduler's address"
+    ):
         dask_cluster.workers_of(address).__enter__()
 
 
@@ -173,28 +196,36 @@ def test_a_worker_is_no_scheduler(workers: Workers) -> None:
         dask_cluster.workers_of(address).__enter__()
 
 
-# Workers that differ -------------------------------------------------------------------------------------------------
+# Workers that differ ------------------------------------------------------------------------------
 
 
 def other_checkout(folder: Path) -> Path:
     """A copy of the package that differs in a comment."""
-    shutil.copytree(ROOT / "evaltex_cli", folder / "evaltex_cli", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "evaltex_cli", folder / "evaltex_cli", ignore=shutil.ignore_patterns("__pycache__")
+    )
     with (folder / "evaltex_cli" / "overlaps.py").open("a") as file:
         file.write("# another\n")
     return folder
 
 
-def test_workers_unlike_this_process_are_refused_at_the_start(workers: Workers, tmp_path: Path) -> None:
+def test_workers_unlike_this_process_are_refused_at_the_start(
+    workers: Workers, tmp_path: Path
+) -> None:
     with pytest.raises(InputError, match="it has no worker; start some"):
         dask_cluster.workers_of(workers.address).__enter__()
     workers.start(package=other_checkout(tmp_path / "other"))
     missing = tmp_path / "gone"
-    with pytest.raises(InputError, match=r"code of evaltex \w+, \w+ here; install the same version there") as told:
+    with pytest.raises(
+        InputError, match=r"code of evaltex \w+, \w+ here; install the same version there"
+    ) as told:
         dask_cluster.workers_of(workers.address, [missing]).__enter__()
     assert f"it does not find {missing}; put it where every worker sees it" in str(told.value)
 
 
-def test_a_worker_that_joins_later_and_differs_gets_no_work(workers: Workers, tmp_path: Path) -> None:
+def test_a_worker_that_joins_later_and_differs_gets_no_work(
+    workers: Workers, tmp_path: Path
+) -> None:
     good, told = workers.start(), []
     with dask_cluster.workers_of(workers.address, warn=told.append) as ordered_map:
         begun, go = tmp_path / "begun", tmp_path / "go"
@@ -224,18 +255,25 @@ def test_work_is_not_unpickled_by_a_process_that_differs() -> None:
     assert cluster_worker.work({**here, "numpy": "0.1"}, b"no pickle") == (
         "unfit", [f"numpy {here['numpy']}, 0.1 here"],
     )  # fmt: skip
-    assert {"code of evaltex", "numpy", "shapely", "GEOS", "pillow", "tifffile", "python"} <= set(here)
+    assert {"code of evaltex", "numpy", "shapely", "GEOS", "pillow", "tifffile", "python"} <= set(
+        here
+    )
 
 
-def test_code_that_changes_while_a_worker_runs_makes_it_unfit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_that_changes_while_a_worker_runs_makes_it_unfit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(cluster_worker, "_digest", lambda: "other")
     cluster_worker._versions_at.cache_clear()
-    assert cluster_worker.versions()["code of evaltex"] == f"{cluster_worker.CODE} (and changed since its start)"
+    assert (
+        cluster_worker.versions()["code of evaltex"]
+        == f"{cluster_worker.CODE} (and changed since its start)"
+    )
     monkeypatch.undo()
     cluster_worker._versions_at.cache_clear()
 
 
-# Workers that die or freeze ------------------------------------------------------------------------------------------
+# Workers that die or freeze -----------------------------------------------------------------------
 
 
 def test_without_any_worker_it_says_so_and_ends(workers: Workers, tmp_path: Path) -> None:
@@ -243,31 +281,42 @@ def test_without_any_worker_it_says_so_and_ends(workers: Workers, tmp_path: Path
     lost = "no worker for 4 s; start some, and run again; some images and what follows are not done"
     with (
         pytest.raises(InputError, match=lost),
-        dask_cluster.workers_of(workers.address, timeout=PATIENCE_SECONDS, warn=told.append) as ordered_map,
+        dask_cluster.workers_of(
+            workers.address, timeout=PATIENCE_SECONDS, warn=told.append
+        ) as ordered_map,
     ):
         results = ordered_map(
-            begin_and_wait, [(tmp_path / "begun", tmp_path), (tmp_path / "begun", tmp_path / "never")]
+            begin_and_wait,
+            [(tmp_path / "begun", tmp_path), (tmp_path / "begun", tmp_path / "never")],
         )
         assert next(results) == worker
         os.kill(worker, signal.SIGKILL)
         next(results)
-    assert any("no worker is left; waiting up to 4 s for one (--cluster-timeout)" in line for line in told)
+    assert any(
+        "no worker is left; waiting up to 4 s for one (--cluster-timeout)" in line for line in told
+    )
 
 
 def test_what_a_frozen_worker_had_is_done_by_another(
     workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_schedule, "ANSWER_SECONDS", 2.0)  # well before it is lost, after several looks
+    monkeypatch.setattr(
+        cluster_schedule, "ANSWER_SECONDS", 2.0
+    )  # well before it is lost, after several looks
     monkeypatch.setattr(cluster_schedule, "LOOK_SECONDS", 0.2)
     processes, told, go = [workers.start(), workers.start()], [], tmp_path / "go"
-    with dask_cluster.workers_of(workers.address, timeout=PATIENCE_SECONDS, warn=told.append) as ordered_map:
+    with dask_cluster.workers_of(
+        workers.address, timeout=PATIENCE_SECONDS, warn=told.append
+    ) as ordered_map:
         items = [(tmp_path / f"begun{k}", go) for k in range(8)]
         found = in_background(ordered_map(begin_and_wait, items))
         wait_for(lambda: sum(begun.exists() for begun, _ in items) == 2)
         os.kill(processes[0], signal.SIGSTOP)
         go.touch()
         assert found() == [processes[1]] * 8
-    assert any("does not answer; waiting up to 4 s for it, which has some images" in line for line in told)
+    assert any(
+        "does not answer; waiting up to 4 s for it, which has some images" in line for line in told
+    )
     assert any("are done again (worker" in line and "was silent for 4 s)" in line for line in told)
 
 
@@ -292,18 +341,25 @@ def test_a_scheduler_that_does_not_answer_is_bounded(
     def silent(*_: object, **__: object) -> None:
         raise TimeoutError
 
-    with dask_cluster.workers_of(workers.address, timeout=PATIENCE_SECONDS, warn=told.append) as ordered_map:
-        results = ordered_map(begin_and_wait, [(tmp_path / "begun", tmp_path), (tmp_path / "begun", tmp_path / "go")])
+    with dask_cluster.workers_of(
+        workers.address, timeout=PATIENCE_SECONDS, warn=told.append
+    ) as ordered_map:
+        results = ordered_map(
+            begin_and_wait, [(tmp_path / "begun", tmp_path), (tmp_path / "begun", tmp_path / "go")]
+        )
         next(results)
         monkeypatch.setattr(cluster_schedule, "ANSWER_SECONDS", 0.5)
         monkeypatch.setattr(ordered_map.__self__._client, "run_on_scheduler", silent)  # type: ignore[attr-defined]
         with pytest.raises(InputError, match="its scheduler did not answer for 4 s"):
             next(results)
     (tmp_path / "go").touch()
-    assert any("its scheduler does not answer; waiting up to 4 s (--cluster-timeout)" in line for line in told)
+    assert any(
+        "its scheduler does not answer; waiting up to 4 s (--cluster-timeout)" in line
+        for line in told
+    )
 
 
-# Several users -------------------------------------------------------------------------------------------------------
+# Several users ------------------------------------------------------------------------------------
 
 RUN = """
 import sys
@@ -320,7 +376,14 @@ PROCESS_WIDE = {
     "warnings.filterwarnings", "np.seterr", "np.seterrcall", "np.random.seed", "random.seed", "logging.disable",
     "locale.setlocale", "decimal.setcontext", "resource.setrlimit", "sys.setrecursionlimit", "socket.setdefaulttimeout",
 }  # fmt: skip
-OF_NO_WORKER = {"runtime/workers", "runtime/signals", "runtime/dask_cluster", "cli/options", "cli/output", "__main__"}
+OF_NO_WORKER = {
+    "runtime/workers",
+    "runtime/signals",
+    "runtime/dask_cluster",
+    "cli/options",
+    "cli/output",
+    "__main__",
+}
 """Modules that run in the command's own processes alone."""
 
 
@@ -334,7 +397,9 @@ def test_what_runs_on_workers_changes_nothing_of_the_process() -> None:
     assert found - OF_NO_WORKER == {"formats/decoders"}
 
 
-def test_two_users_of_one_worker_do_not_disturb_each_other(workers: Workers, tmp_path: Path) -> None:
+def test_two_users_of_one_worker_do_not_disturb_each_other(
+    workers: Workers, tmp_path: Path
+) -> None:
     """From two folders, with relative paths, to the same names of files."""
     processes = []
     for k, shift in enumerate((0, 2)):
@@ -342,19 +407,37 @@ def test_two_users_of_one_worker_do_not_disturb_each_other(workers: Workers, tmp
         folder.mkdir()
         gt = "".join(f'img_{i}\n50,50\n1,1,"",f,0,0,10,10\n' for i in range(30))
         (folder / "gt.txt").write_text(gt)
-        (folder / "det.txt").write_text("".join(f'img_{i}\n1,"",{shift},0,10,10\n' for i in range(30)))
+        (folder / "det.txt").write_text(
+            "".join(f'img_{i}\n1,"",{shift},0,10,10\n' for i in range(30))
+        )
     worker = workers.start(threads=4)
     for k in range(2):
-        command = [sys.executable, "-c", RUN, "gt.txt", "det.txt", "res", "--cluster", workers.address, "--quiet"]
+        command = [
+            sys.executable,
+            "-c",
+            RUN,
+            "gt.txt",
+            "det.txt",
+            "res",
+            "--cluster",
+            workers.address,
+            "--quiet",
+        ]
         environment = os.environ | {"PYTHONPATH": str(ROOT)}
-        processes.append(subprocess.Popen(command, cwd=tmp_path / str(k), env=environment, stderr=subprocess.PIPE))
+        processes.append(
+            subprocess.Popen(
+                command, cwd=tmp_path / str(k), env=environment, stderr=subprocess.PIPE
+            )
+        )
     for process in processes:
         _, errors = process.communicate(timeout=LONG)
         assert process.returncode == 0, errors
     for k in range(2):
         alone = [sys.executable, "-c", RUN, "gt.txt", "det.txt", "alone", "--quiet"]
         subprocess.run(alone, cwd=tmp_path / str(k), env=environment, check=True, timeout=LONG)
-        results = [(tmp_path / str(k) / name / "evaltex.json").read_bytes() for name in ("res", "alone")]
+        results = [
+            (tmp_path / str(k) / name / "evaltex.json").read_bytes() for name in ("res", "alone")
+        ]
         assert results[0] == results[1]
     with dask_cluster.workers_of(workers.address) as ordered_map:
         assert list(ordered_map(folder_of, [1])) == [str(tmp_path)]
@@ -369,5 +452,7 @@ def test_a_worker_that_has_another_copy_is_named(
     (address,) = workers.scheduler.workers
     monkeypatch.chdir(tmp_path)
     arguments, file, replace = test_changed.KINDS[kind]()
-    told = test_changed.told_of_change([*arguments, "--cluster", workers.address], replace, monkeypatch)
+    told = test_changed.told_of_change(
+        [*arguments, "--cluster", workers.address], replace, monkeypatch
+    )
     assert f"{file}" in told and "indexed" in told and f"(on worker {address})" in told

@@ -1,4 +1,6 @@
-"""Two OCR engines on drawn pictures, by the commands of docs/engines.md; the drawing alone where they are missing."""
+"""Two OCR engines on drawn pictures, by the commands of docs/engines.md; the
+drawing alone where they are missing.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,16 @@ MISSING += [] if shutil.which("tesseract") else ["tesseract"]
 
 
 def run(*arguments: str) -> None:
-    done = subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, SCRIPT, *arguments], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
 def hmean(gt: str, det: str, protocol: str, det_format: str | None = None) -> float:
-    return evaluate(Path("engines", gt), Path("engines", det), protocol, det_format=det_format).scores["hmean"]
+    return evaluate(
+        Path("engines", gt), Path("engines", det), protocol, det_format=det_format
+    ).scores["hmean"]
 
 
 def test_pictures_with_known_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,7 +50,11 @@ def test_pictures_with_known_words(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert Path("engines", name).read_bytes() == Path("again", name).read_bytes()
     text = Path("engines/words.txt").read_text(encoding="utf-8")
     regions = {(page, line.split(",")[1]) for page, part in pages(text) for line in part}
-    lines = [line for _, part in pages(Path("engines/lines.txt").read_text(encoding="utf-8")) for line in part]
+    lines = [
+        line
+        for _, part in pages(Path("engines/lines.txt").read_text(encoding="utf-8"))
+        for line in part
+    ]
     assert len(regions) == len(lines)
 
 
@@ -55,7 +65,9 @@ def pages(text: str) -> list[tuple[str, list[str]]]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
-def test_engines_are_scored_compared_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engines_are_scored_compared_and_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The commands of the page end well, and its statements about units hold on three pictures."""
     monkeypatch.chdir(tmp_path)
     run("engines", "--pictures", "3")

@@ -1,4 +1,6 @@
-"""The examples score as their walk-through says, and come from the script that claims to draw them."""
+"""The examples score as their walk-through says, and come from the script
+that claims to draw them.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ MASKS = ("masks/words", "masks/characters")
 SETS = ("words", "polygons", *MASKS, "icdar")
 MATCHES = {"one-to-one", "one-to-many", "many-to-one", "many-to-many", "missed", "ignored"}
 
-SHELL = re.findall(r"```sh\n(?:\S*/evaltex) (.*?)\n```\n\nprints\n\n```text\n(.*?)```", WALK_THROUGH, re.DOTALL)
+SHELL = re.findall(
+    r"```sh\n(?:\S*/evaltex) (.*?)\n```\n\nprints\n\n```text\n(.*?)```", WALK_THROUGH, re.DOTALL
+)
 COMMANDS = {next(name for name in SETS if f"examples/{name}/gt." in command): (command, shown)
             for command, shown in SHELL}  # fmt: skip
 SUMS = re.findall(r"`([0-9.()/·+ -]+) = ([0-9.]+)`", WALK_THROUGH)
@@ -46,7 +50,9 @@ def run_in_copy(name: str, folder: Path) -> tuple[str, Path]:
 
 @pytest.mark.parametrize("name", SETS)
 def test_results_are_as_expected(name, tmp_path, monkeypatch):
-    """The walk-through's command prints what it shows, and gives the committed results to the byte."""
+    """The walk-through's command prints what it shows, and gives the
+    committed results to the byte.
+    """
     monkeypatch.chdir(tmp_path)
     stdout, results = run_in_copy(name, tmp_path)
     assert stdout == COMMANDS[name][1]
@@ -66,17 +72,25 @@ def evaluated(name: str) -> dict[str, dict[str, list[dict[str, Any]]]]:
     pictures = {"gt_images": folder / "gt", "det_images": folder / "det"} if name in MASKS else {}
     found = evaluate(folder / f"gt.{suffix}", folder / f"det.{suffix}", per_image=True, **pictures)
     return {
-        image.name: {side: [entry_of(one, of) for one in getattr(image, side)] for side, of in PARTNERS.items()}
+        image.name: {
+            side: [entry_of(one, of) for one in getattr(image, side)]
+            for side, of in PARTNERS.items()
+        }
         for image in found.images
     }
 
 
 @pytest.mark.parametrize("name", [name for name in SETS if name != "icdar"])
 def test_results_are_the_reference_s(name):
-    """Every object's and detection's match, partners and values are those of the plain restatement of the protocol."""
+    """Every object's and detection's match, partners and values are those of
+    the plain restatement of the protocol.
+    """
     folder = EXAMPLES / name
     texts = [(folder / f"{side}.txt").read_text(encoding="utf-8") for side in ("gt", "det")]
-    labels = [{path.stem: labels_of(path) for path in (folder / side).glob("*.png")} or None for side in ("gt", "det")]
+    labels = [
+        {path.stem: labels_of(path) for path in (folder / side).glob("*.png")} or None
+        for side in ("gt", "det")
+    ]
     reference = reference_evaltex.evaluate(*texts, None, *labels)
     assert list(reference["images"]) == list(evaluated(name))
     for image, found in evaluated(name).items():
@@ -105,7 +119,7 @@ def test_boxes_show_every_match():
     assert matches == MATCHES - {"missed"} | {"false-positive"}
 
 
-# The walk-through ----------------------------------------------------------------------------------------------------
+# The walk-through ---------------------------------------------------------------------------------
 
 
 def quoted_objects() -> list[tuple[str, str, list[str]]]:
@@ -127,7 +141,9 @@ def test_every_set_and_every_box_is_quoted():
     assert {name for name, _, _ in rows} == set(SETS) == set(COMMANDS)
     quoted = [(image, cells[0]) for name, image, cells in rows if name == "words"]
     images = evaluated("words").items()
-    assert quoted == [(image, str(entry["id"])) for image, found in images for entry in found["objects"]]
+    assert quoted == [
+        (image, str(entry["id"])) for image, found in images for entry in found["objects"]
+    ]
 
 
 @pytest.mark.parametrize(("name", "image", "cells"), quoted_objects())
@@ -140,7 +156,9 @@ def test_quoted_object_is_that_of_the_results(name, image, cells):
     assert cells[2:] == [", ".join(map(str, entry["detections"])), entry["match"], *values]
     if name != "icdar":
         text = (EXAMPLES / name / "gt.txt").read_text(encoding="utf-8")
-        assert re.search(rf'^{image}\n[^\n]+\n(.+\n)*?{cells[0]},\d+,"{cells[1]}",', text, re.MULTILINE)
+        assert re.search(
+            rf'^{image}\n[^\n]+\n(.+\n)*?{cells[0]},\d+,"{cells[1]}",', text, re.MULTILINE
+        )
 
 
 @pytest.mark.parametrize(("sum_", "value"), SUMS)
@@ -161,7 +179,7 @@ def test_sums_and_figures_of_the_text_are_among_the_results():
     assert set(figures) <= known | unsplit
 
 
-# The script ----------------------------------------------------------------------------------------------------------
+# The script ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -172,12 +190,16 @@ def drawn(tmp_path_factory):
 
 
 def files_below(folder: Path, pattern: str) -> list[Path]:
-    return sorted(path.relative_to(folder) for path in folder.rglob(pattern) if "expected" not in path.parts)
+    return sorted(
+        path.relative_to(folder) for path in folder.rglob(pattern) if "expected" not in path.parts
+    )
 
 
 def test_script_writes_every_file_of_the_examples(drawn):
     folders = {path.name for path in drawn.iterdir()}
-    kept = [path for path in files_below(EXAMPLES, "*.*") if path.parts[0] in folders and path.suffix]
+    kept = [
+        path for path in files_below(EXAMPLES, "*.*") if path.parts[0] in folders and path.suffix
+    ]
     assert kept == [path for path in files_below(drawn, "*.*") if (drawn / path).is_file()]
     assert len(kept) == 8 + 16 + 8 + 2
 
@@ -196,7 +218,9 @@ def test_archives_are_drawn_alike(drawn):
 
 def test_masks_are_drawn_alike(drawn):
     for name in files_below(drawn / "masks", "*.png"):
-        assert np.array_equal(labels_of(drawn / "masks" / name), labels_of(EXAMPLES / "masks" / name)), name
+        assert np.array_equal(
+            labels_of(drawn / "masks" / name), labels_of(EXAMPLES / "masks" / name)
+        ), name
 
 
 def test_examples_are_small():

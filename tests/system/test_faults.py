@@ -1,7 +1,8 @@
-"""What befalls a run: kill -9, a full disk, a folder that goes away, a second run. Old results or new, never half.
+"""What befalls a run: kill -9, a full disk, a folder that goes away, a second run. Old results or
+new, never half.
 
-Kills come at 20 random moments; ``EVALTEX_KILLS=200 python -m pytest tests/system/test_faults.py -k kill`` takes as
-many as it says. The moments are random anew in every run: none may do harm.
+Kills come at 20 random moments; ``EVALTEX_KILLS=200 python -m pytest tests/system/test_faults.py -k
+kill`` takes as many as it says. The moments are random anew in every run: none may do harm.
 """
 
 from __future__ import annotations
@@ -60,11 +61,15 @@ def write(inputs: tuple[str, str], folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8", newline="")
 
 
-def start(*arguments: str, before: list[str] | None = None, **options: Any) -> subprocess.Popen[str]:
+def start(
+    *arguments: str, before: list[str] | None = None, **options: Any
+) -> subprocess.Popen[str]:
     command = [*(before or []), sys.executable, "-m", "evaltex_cli", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "1000"}
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, text=True, env=environment, start_new_session=True, **(streams | options))
+    return subprocess.Popen(
+        command, text=True, env=environment, start_new_session=True, **(streams | options)
+    )
 
 
 def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
@@ -123,7 +128,7 @@ def seconds_of_a_run(*more: str) -> float:
     return time.monotonic() - began
 
 
-# kill -9 -------------------------------------------------------------------------------------------------------------
+# kill -9 ------------------------------------------------------------------------------------------
 
 
 JOBS: list[list[str]] = [[], ["--jobs", "2"]]
@@ -184,7 +189,12 @@ def test_a_run_that_is_killed_leaves_no_temporary_folder_for_ever(
     """A worker removes it, or else the next run; not the one of a run that is under way."""
     temporary = short_folder
     (temporary / "pymp-of-others").mkdir()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "1000", "TMPDIR": str(temporary)}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "COLUMNS": "1000",
+        "TMPDIR": str(temporary),
+    }
     length = seconds_of_a_run("--jobs", "2")
 
     def folders() -> list[Path]:
@@ -242,7 +252,9 @@ NEW = {"p.txt": "new", "q.txt": "new", "p/a.txt": "new", "mine.txt": "mine"}
 
 @pytest.fixture(scope="module")
 def killed_at(tmp_path_factory: pytest.TempPathFactory) -> KilledAt:
-    """Make ``small`` as a run leaves it that is killed at a step, -1 for one that is not; each step is run once."""
+    """Make ``small`` as a run leaves it that is killed at a step, -1 for one
+    that is not; each step is run once.
+    """
     kept: dict[int, tuple[subprocess.CompletedProcess[str], Path]] = {}
 
     def made(step: int) -> subprocess.CompletedProcess[str]:
@@ -263,7 +275,13 @@ def run_killed_at(step: int, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", KILLED_AT_A_STEP, str(step)]
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, env=environment, check=False, timeout=HANG_SECONDS
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+        timeout=HANG_SECONDS,
     )
 
 
@@ -285,7 +303,9 @@ def settled_by_a_run() -> None:
 
 
 @pytest.mark.parametrize("settled", [settled_by_a_reader, settled_by_a_run])
-def test_kill_between_any_two_renames_is_put_right(killed_at: KilledAt, settled: Callable[[], None]) -> None:
+def test_kill_between_any_two_renames_is_put_right(
+    killed_at: KilledAt, settled: Callable[[], None]
+) -> None:
     complete = killed_at(-1)
     assert complete.returncode == 0, complete.stderr
     steps = int(complete.stdout)
@@ -305,7 +325,11 @@ def test_kill_between_any_two_renames_is_put_right(killed_at: KilledAt, settled:
 
 def contents() -> list[tuple[str, str]]:
     """Every result with its content, wherever it stands, but for what keeps order."""
-    found = [path for path in Path("small").rglob("*") if path.is_file() and path.parent.name != atomic_output.INSIDE]
+    found = [
+        path
+        for path in Path("small").rglob("*")
+        if path.is_file() and path.parent.name != atomic_output.INSIDE
+    ]
     return sorted((path.name, path.read_text()) for path in found)
 
 
@@ -382,13 +406,15 @@ def test_files_written_alone_are_whole_too(outcomes: dict[str, Tree]) -> None:
     assert not leftovers(Path())
 
 
-# Full disks, folders that are read-only or go away -------------------------------------------------------------------
+# Full disks, folders that are read-only or go away ------------------------------------------------
 
 
 @pytest.mark.no_coverage
 @pytest.mark.parametrize("most", [0, 1, 200, 1000, 5000, 20_000])
 @pytest.mark.parametrize("place", ["res", "new/res"])
-def test_a_disk_that_is_full_is_reported(here: Path, outcomes: dict[str, Tree], place: str, most: int) -> None:
+def test_a_disk_that_is_full_is_reported(
+    here: Path, outcomes: dict[str, Tree], place: str, most: int
+) -> None:
     """No file may grow beyond so many bytes; the largest of the results has more."""
     assert max(len(kept) for kept in outcomes["new"].values() if kept is not None) > 20_000
 
@@ -410,7 +436,9 @@ def tiny_disk(here: Path) -> Iterator[Path]:
     place = here / "disk"
     place.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=200k", "none", str(place)], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=200k", "none", str(place)],
+        capture_output=True,
+        check=False,
     )
     if mounted.returncode:
         pytest.skip(f"file systems cannot be mounted here: {mounted.stderr.decode().strip()}")
@@ -429,15 +457,29 @@ def test_a_file_system_that_is_full(tiny_disk: Path, jobs: list[str]) -> None:
 
 @pytest.mark.parametrize("size", ["8k", "16k", "32k", "64k"])
 @pytest.mark.parametrize("mask_format", ["tif", "png"])
-def test_label_pictures_on_a_file_system_that_is_full(tiny_disk: Path, mask_format: str, size: str) -> None:
+def test_label_pictures_on_a_file_system_that_is_full(
+    tiny_disk: Path, mask_format: str, size: str
+) -> None:
     """The folder of the pictures is named, and nothing else is said, whichever write fails."""
     blocks = (f"img_{k}\n2000,2000\n" + f'1,1,"a",f,{k},20,1500,1700\n' * 1 for k in range(60))
     Path("large.txt").write_text("".join(blocks))
     subprocess.run(["mount", "-o", f"remount,size={size}", str(tiny_disk)], check=True)
-    command = ["convert", "large.txt", "out.txt", "--kind", "gt", "--masks", "disk/masks", "--mask-format", mask_format]
+    command = [
+        "convert",
+        "large.txt",
+        "out.txt",
+        "--kind",
+        "gt",
+        "--masks",
+        "disk/masks",
+        "--mask-format",
+        mask_format,
+    ]
     status, stderr = run(*command)
     assert status == 2
-    assert stderr.startswith("evaltex: error: disk/masks: cannot be written (No space left on device")
+    assert stderr.startswith(
+        "evaltex: error: disk/masks: cannot be written (No space left on device"
+    )
     assert stderr.count("\n") == 1
     assert tree(tiny_disk) == {}
     assert not Path("out.txt").exists()
@@ -451,7 +493,17 @@ def test_label_pictures_that_may_not_be_so_large(here: Path, mask_format: str, m
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
     Path("large.txt").write_text('img_1\n2000,2000\n1,1,"a",f,3,20,1500,1700\n')
-    command = ["convert", "large.txt", "/dev/null", "--to", "evaltex", "--kind", "gt", "--masks", "masks"]
+    command = [
+        "convert",
+        "large.txt",
+        "/dev/null",
+        "--to",
+        "evaltex",
+        "--kind",
+        "gt",
+        "--masks",
+        "masks",
+    ]
     status, stderr = run(*command, "--mask-format", mask_format, preexec_fn=limit)
     assert status == 2
     assert stderr.startswith("evaltex: error: masks: cannot be written (File too large")
@@ -472,7 +524,10 @@ def test_a_folder_that_is_read_only(here: Path, outcomes: dict[str, Tree]) -> No
     for place, closed in (("res", "res"), ("closed/res", "closed")):
         Path(closed).chmod(0o500)
         try:
-            status, stderr = run(*[place if argument == "res" else argument for argument in RUN], before=unprivileged())
+            status, stderr = run(
+                *[place if argument == "res" else argument for argument in RUN],
+                before=unprivileged(),
+            )
         finally:
             Path(closed).chmod(0o700)
         assert status == 2
@@ -519,7 +574,7 @@ def test_a_folder_that_went_away_while_it_was_staged(here: Path) -> None:
     assert not leftovers(here)
 
 
-# Two runs at once ----------------------------------------------------------------------------------------------------
+# Two runs at once ---------------------------------------------------------------------------------
 
 HOLDER = """
 import sys
@@ -565,7 +620,9 @@ def test_a_folder_is_held_within_a_process_too(here: Path) -> None:
 
 
 @pytest.mark.parametrize("fresh", [True, False])
-def test_of_runs_at_once_one_is_whole_and_others_are_refused(outcomes: dict[str, Tree], fresh: bool) -> None:
+def test_of_runs_at_once_one_is_whole_and_others_are_refused(
+    outcomes: dict[str, Tree], fresh: bool
+) -> None:
     if fresh:
         shutil.rmtree("res")
     notes = {} if fresh else {"notes.md": b"mine"}
@@ -573,12 +630,16 @@ def test_of_runs_at_once_one_is_whole_and_others_are_refused(outcomes: dict[str,
     ended = [finish(process) for process in together]
     assert any(status == 0 for status, _ in ended)
     assert all(status == 0 or (status == 2 and BUSY in stderr) for status, stderr in ended), ended
-    results = [{k: v for k, v in kept.items() if k != "notes.md"} | notes for kept in outcomes.values()]
+    results = [
+        {k: v for k, v in kept.items() if k != "notes.md"} | notes for kept in outcomes.values()
+    ]
     assert tree(Path("res")) in results
     assert not leftovers(Path())
 
 
-def test_results_that_another_run_takes_away_meanwhile_are_no_fault(outcomes: dict[str, Tree]) -> None:
+def test_results_that_another_run_takes_away_meanwhile_are_no_fault(
+    outcomes: dict[str, Tree],
+) -> None:
     """It looks whose files these are before it holds the folder."""
     looked_at = []
 
@@ -594,7 +655,9 @@ def test_results_that_another_run_takes_away_meanwhile_are_no_fault(outcomes: di
     assert Path("res/evaltex.txt").read_text() == "new"
 
 
-def test_nobody_else_is_followed_into_a_staging_folder(here: Path, outcomes: dict[str, Tree]) -> None:
+def test_nobody_else_is_followed_into_a_staging_folder(
+    here: Path, outcomes: dict[str, Tree]
+) -> None:
     """A link where a staging folder belongs leads nowhere."""
     Path("elsewhere").mkdir()
     Path("elsewhere/new").write_text("keep")
@@ -605,18 +668,21 @@ def test_nobody_else_is_followed_into_a_staging_folder(here: Path, outcomes: dic
     assert Path("elsewhere/new").read_text() == "keep"
 
 
-# Interrupts and pipes ------------------------------------------------------------------------------------------------
+# Interrupts and pipes -----------------------------------------------------------------------------
 
 
 def test_an_interrupt_leaves_no_partial_file(here: Path, outcomes: dict[str, Tree]) -> None:
     for delay in (0, 0.01, 0.03, 0.06):
         process = new_run()
-        while not leftovers(here) and process.poll() is None:  # it is under way when it has a staging folder
+        while (
+            not leftovers(here) and process.poll() is None
+        ):  # it is under way when it has a staging folder
             time.sleep(0.001)
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
         status, stderr = finish(process)
-        # A shell has 130 of both; Python ends itself by the signal where it came while a string was executed.
+        # A shell has 130 of both; Python ends itself by the signal where it came while a string was
+        # executed.
         assert status == 0 or status in (130, -signal.SIGINT)
         assert status == 0 or stderr in (
             "evaltex: interrupted; nothing was written\n",
@@ -636,10 +702,14 @@ cli.main(prog_name="evaltex")
 """
 
 
-def test_an_interrupt_in_the_middle_of_the_work_writes_nothing(here: Path, outcomes: dict[str, Tree]) -> None:
+def test_an_interrupt_in_the_middle_of_the_work_writes_nothing(
+    here: Path, outcomes: dict[str, Tree]
+) -> None:
     command = [sys.executable, "-c", WAITING, *RUN]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "1000"}
-    process = subprocess.Popen(command, text=True, env=environment, stderr=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen(
+        command, text=True, env=environment, stderr=subprocess.PIPE, start_new_session=True
+    )
     while not leftovers(here):
         assert process.poll() is None
         time.sleep(0.001)
@@ -673,17 +743,25 @@ CLOSED = [">&-", "2>&-", "<&-", ">&- 2>&- <&-"]
 
 @pytest.mark.parametrize("jobs", JOBS, ids=lambda jobs: "-".join(jobs) or "one process")
 @pytest.mark.parametrize("closed", CLOSED)
-def test_streams_that_are_closed_are_nowhere(outcomes: dict[str, Tree], closed: str, jobs: list[str]) -> None:
+def test_streams_that_are_closed_are_nowhere(
+    outcomes: dict[str, Tree], closed: str, jobs: list[str]
+) -> None:
     assert finish(new_run(*jobs, before=["sh", "-c", f'exec "$0" "$@" {closed}']))[0] == 0
     assert tree(Path("res")) == outcomes["new"]
-    assert run("gt.txt", "missing.txt", "res", before=["sh", "-c", f'exec "$0" "$@" {closed}'])[0] == 2
+    assert (
+        run("gt.txt", "missing.txt", "res", before=["sh", "-c", f'exec "$0" "$@" {closed}'])[0] == 2
+    )
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize(
-    "arguments", [RUN, ["diagnose", "gt.txt", "det.txt"], ["--help"], ["compare", "--help"]], ids=str
+    "arguments",
+    [RUN, ["diagnose", "gt.txt", "det.txt"], ["--help"], ["compare", "--help"]],
+    ids=str,
 )
-def test_output_that_cannot_be_written_is_reported(arguments: list[str], outcomes: dict[str, Tree]) -> None:
+def test_output_that_cannot_be_written_is_reported(
+    arguments: list[str], outcomes: dict[str, Tree]
+) -> None:
     with Path("/dev/full").open("w") as full:
         status, stderr = run(*arguments, stdout=full)
         assert status == 2
@@ -720,20 +798,31 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=str)
-def test_what_is_temporary_is_removed_though_the_end_is_interrupted(here: Path, number: int) -> None:
+def test_what_is_temporary_is_removed_though_the_end_is_interrupted(
+    here: Path, number: int
+) -> None:
     Path("ended.py").write_text(ENDED_AT_EXIT)
     Path("gt.txt.gz").write_bytes(gzip.compress(Path("gt.txt").read_bytes()))
     temporary = here / "tmp"
     temporary.mkdir()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "1000", "TMPDIR": str(temporary)}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "COLUMNS": "1000",
+        "TMPDIR": str(temporary),
+    }
     arguments = ["gt.txt.gz", "det.txt", "res", "--jobs", "2", "--quiet"]
-    ended = subprocess.run([sys.executable, "ended.py", str(int(number)), *arguments], env=environment, check=False)
+    ended = subprocess.run(
+        [sys.executable, "ended.py", str(int(number)), *arguments], env=environment, check=False
+    )
     assert ended.returncode == 0
     assert not list(temporary.iterdir())
 
 
 @pytest.mark.parametrize("command", ["convert", "toys"])
-def test_an_interrupt_within_an_archive_leaves_none(command: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_within_an_archive_leaves_none(
+    command: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It waits for the entry's end: zipfile closes no archive within one."""
     entered = zipfile.ZipFile.open
 
@@ -743,7 +832,10 @@ def test_an_interrupt_within_an_archive_leaves_none(command: str, here: Path, mo
         return entry
 
     monkeypatch.setattr(zipfile.ZipFile, "open", interrupted)
-    more = {"convert": ["out.zip", "--kind", "gt"], "toys": ["out", "--layout", "zip", "--recipe", "orig"]}[command]
+    more = {
+        "convert": ["out.zip", "--kind", "gt"],
+        "toys": ["out", "--layout", "zip", "--recipe", "orig"],
+    }[command]
     result = CliRunner().invoke(main, [command, "gt.txt", *more])
     assert result.exit_code == 130, result.output
     assert result.stderr == "evaltex: interrupted; nothing was written\n"

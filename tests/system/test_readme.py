@@ -13,8 +13,16 @@ from evaltex_cli.cli import main
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SHELL = [line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines()]
-COMMANDS = [line.split("&& ")[-1].removeprefix(".venv/bin/evaltex ") for line in SHELL if "/evaltex " in line]
+SHELL = [
+    line
+    for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    for line in block.splitlines()
+]
+COMMANDS = [
+    line.split("&& ")[-1].removeprefix(".venv/bin/evaltex ")
+    for line in SHELL
+    if "/evaltex " in line
+]
 PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
@@ -42,16 +50,24 @@ def test_commands_run_one_after_the_other(in_project_copy):
         before = set(in_project_copy.iterdir())
         result = CliRunner().invoke(main, shlex.split(command))
         assert result.exit_code == 0, result.output
-        warnings = [line for line in result.output.splitlines() if line.startswith("evaltex: warning: ")]
+        warnings = [
+            line for line in result.output.splitlines() if line.startswith("evaltex: warning: ")
+        ]
         of_few_images = "only 4 images: ", "no interval: 4 images "
-        assert all(line.removeprefix("evaltex: warning: ").startswith(of_few_images) for line in warnings), command
+        assert all(
+            line.removeprefix("evaltex: warning: ").startswith(of_few_images) for line in warnings
+        ), command
         prints_only = command.startswith(("compare", "diagnose", "protocols", "validate"))
         assert (set(in_project_copy.iterdir()) > before) != prints_only, command
 
 
 def test_the_tutorial_runs(in_project_copy):
     text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
-    lines = [line for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) for line in block.splitlines()]
+    lines = [
+        line
+        for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+        for line in block.splitlines()
+    ]
     assert len(lines) >= 9
     printed = {}
     for line in lines:
@@ -59,8 +75,16 @@ def test_the_tutorial_runs(in_project_copy):
         assert result.exit_code == 0, result.output
         printed[line] = result.output
     assert (in_project_copy / "tutorial" / "before" / "comparison.html").is_file()
-    (diagnosis,) = (output for line, output in printed.items() if " diagnose " in line and "--output" not in line)
-    counts = dict(re.findall(r"^(missed|split|merged|loose|tight|false|duplicate) +(\d+)", diagnosis, re.MULTILINE))
+    (diagnosis,) = (
+        output
+        for line, output in printed.items()
+        if " diagnose " in line and "--output" not in line
+    )
+    counts = dict(
+        re.findall(
+            r"^(missed|split|merged|loose|tight|false|duplicate) +(\d+)", diagnosis, re.MULTILINE
+        )
+    )
     assert [kind for kind, count in counts.items() if count != "0"] == ["tight"]
     gated = [*shlex.split(lines[-1].removeprefix(".venv/bin/evaltex "))]
     gated[1] = "tutorial/toys/crop40.zip"
@@ -84,7 +108,9 @@ def test_the_python_of_a_page_runs(page, in_project_copy, capsys):
 
 
 def test_the_notebook_runs_and_shows_nothing_of_a_machine(in_project_copy):
-    """Its cells one after the other; what each ends with has a text and, if it is a record, HTML."""
+    """Its cells one after the other; what each ends with has a text and, if
+    it is a record, HTML.
+    """
     notebook = json.loads((ROOT / "examples" / "python.ipynb").read_text(encoding="utf-8"))
     names, shown = {}, []
     for cell in notebook["cells"]:
@@ -94,7 +120,9 @@ def test_the_notebook_runs_and_shows_nothing_of_a_machine(in_project_copy):
             last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
             exec(compile(tree, "python.ipynb", "exec"), names)
             if last is not None:
-                shown.append(eval(compile(ast.Expression(last.value), "python.ipynb", "eval"), names))
+                shown.append(
+                    eval(compile(ast.Expression(last.value), "python.ipynb", "eval"), names)
+                )
     assert len(shown) >= 6
     assert all(len(repr(one)) <= 2000 for one in shown)
     assert "<table" in shown[0]._repr_html_()
@@ -108,7 +136,9 @@ def test_install_and_test_commands_are_those_of_the_project():
     assert "test = [" in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", ["README.md", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))])
+@pytest.mark.parametrize(
+    "page", ["README.md", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))]
+)
 def test_links_lead_somewhere(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):

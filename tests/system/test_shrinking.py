@@ -13,7 +13,9 @@ LABELS = ("EvaLTex", "DetEval", "relaxed", "AUC")
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """Share -> label -> (recall, precision), as the script prints them; and the folder of its plots."""
+    """Share -> label -> (recall, precision), as the script prints them; and
+    the folder of its plots.
+    """
     folder = tmp_path_factory.mktemp("plots")
     command = [sys.executable, str(ROOT / "examples" / "shrinking.py"), str(folder)]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout

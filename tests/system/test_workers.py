@@ -1,4 +1,6 @@
-"""Whoever does the work, and however it is cut, the results are the same bytes; who dies at it is replaced."""
+"""Whoever does the work, and however it is cut, the results are the same
+bytes; who dies at it is replaced.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write_boxes(polygons: bool = False, images: int = IMAGES) -> list[str]:
-    """EvaLTex files of images in different order, some without detections; every third object is a polygon, if any."""
+    """EvaLTex files of images in different order, some without detections;
+    every third object is a polygon, if any.
+    """
     generator = np.random.default_rng(3)
     gt, det = [], []
     for k in range(images):
@@ -60,7 +64,9 @@ def write_folders() -> list[str]:
     for side, ending in (("gt", ",word"), ("det", "")):
         Path(side).mkdir()
         for k in range(IMAGES):
-            Path(side, f"{side}_img_{k}.txt".replace("det_", "res_")).write_text(f"{k},0,{k + 30},20{ending}\n")
+            Path(side, f"{side}_img_{k}.txt".replace("det_", "res_")).write_text(
+                f"{k},0,{k + 30},20{ending}\n"
+            )
     return ["gt", "det"]
 
 
@@ -78,9 +84,15 @@ def write_masks() -> list[str]:
             path = Path(side, "deep", f"{lines[0]}.png")
             path.parent.mkdir(parents=True, exist_ok=True)
             Image.fromarray(labels).save(path)
-            present = [line for line in lines if '"' in line and not (labels == int(line.split(",")[0])).any()]
+            present = [
+                line
+                for line in lines
+                if '"' in line and not (labels == int(line.split(",")[0])).any()
+            ]
             for line in present:  # wholly covered by later ones
-                text = text.replace(f"deep/{block}", "deep/" + block.replace(line + "\n", "").replace(line, ""))
+                text = text.replace(
+                    f"deep/{block}", "deep/" + block.replace(line + "\n", "").replace(line, "")
+                )
             Path(f"{side}.txt").write_text(text)
     return [*arguments, "res", "gt", "det"]
 
@@ -89,7 +101,9 @@ def outcome(*arguments: str, expected: int = 0) -> dict[str, bytes]:
     """Run into ``res``, and return what was written and printed."""
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == expected, result.output
-    written = {str(path): path.read_bytes() for path in sorted(Path("res").rglob("*")) if path.is_file()}
+    written = {
+        str(path): path.read_bytes() for path in sorted(Path("res").rglob("*")) if path.is_file()
+    }
     return written | {"stdout": result.stdout.encode(), "stderr": result.stderr.encode()}
 
 
@@ -114,7 +128,9 @@ def test_chunks_of_any_size_give_the_same_bytes(kind: str, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(("kind", "count"), [("polygons", 2), ("folders", 3), ("masks", 2)])
-def test_any_number_of_jobs_gives_the_same_bytes(kind: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_number_of_jobs_gives_the_same_bytes(
+    kind: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     arguments = arguments_for(kind)
     alone = outcome(*arguments)
     monkeypatch.setattr(batches, "BATCH_IMAGES", 5)
@@ -123,7 +139,9 @@ def test_any_number_of_jobs_gives_the_same_bytes(kind: str, count: int, monkeypa
 
 
 @pytest.mark.parametrize("kind", ["boxes", "masks"])
-def test_workers_import_what_decodes_pictures_where_there_are_any(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_import_what_decodes_pictures_where_there_are_any(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     preloaded: list[str] = []
     monkeypatch.setattr(workers, "prepare", preloaded.extend)
     outcome(*arguments_for(kind), "--jobs", "2")
@@ -138,14 +156,18 @@ def test_faults_found_by_workers_are_reported_as_by_one(monkeypatch: pytest.Monk
     monkeypatch.setattr(batches, "BATCH_IMAGES", 9)
     alone = outcome("gt.txt", "det.txt", "res", "-a", expected=2)
     assert outcome("gt.txt", "det.txt", "res", "-a", "--jobs", "2", expected=2) == alone
-    assert alone["stderr"].count(b"\n") == 3 and b" such faults, also at det.txt:" in alone["stderr"]
+    assert (
+        alone["stderr"].count(b"\n") == 3 and b" such faults, also at det.txt:" in alone["stderr"]
+    )
     each = outcome("gt.txt", "det.txt", "res", "-a", "--all-faults", expected=2)
-    assert outcome("gt.txt", "det.txt", "res", "-a", "--all-faults", "--jobs", "2", expected=2) == each
+    assert (
+        outcome("gt.txt", "det.txt", "res", "-a", "--all-faults", "--jobs", "2", expected=2) == each
+    )
     assert each["stderr"].count(b"\n") == broken.count('"word')
     assert not Path("res").exists()
 
 
-# Workers that die ----------------------------------------------------------------------------------------------------
+# Workers that die ---------------------------------------------------------------------------------
 
 
 def square(number: int) -> int:
@@ -231,7 +253,10 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
 def test_a_worker_that_dies_disturbs_no_other(tmp_path: Path) -> None:
     """Its item is tried three times; what other workers do meanwhile is done once."""
     mark = tmp_path / "mark"
-    with pytest.raises(FailedError, match="a worker died") as failed, workers.processes(2) as ordered_map:
+    with (
+        pytest.raises(FailedError, match="a worker died") as failed,
+        workers.processes(2) as ordered_map,
+    ):
         list(ordered_map(counted, [(number, str(mark)) for number in range(8)]))
     assert failed.value.item == (3, str(mark))
     calls = mark.read_text().split()
@@ -270,7 +295,8 @@ if __name__ == "__main__":
 @pytest.mark.no_coverage
 @pytest.mark.parametrize(
     ("threads", "files"),
-    [(threads, 100) for threads in range(7)] + [(100, files) for files in (8, 14, 15, 16, 17, 18, 20)],
+    [(threads, 100) for threads in range(7)]
+    + [(100, files) for files in (8, 14, 15, 16, 17, 18, 20)],
 )
 def test_a_machine_that_starts_no_more_is_reported(here: Path, threads: int, files: int) -> None:
     """Nothing waits for a worker that nobody starts, and whatever dies of it does so in silence."""
@@ -293,7 +319,9 @@ def test_a_machine_that_starts_no_more_is_reported(here: Path, threads: int, fil
     assert Path("res").exists() == (ended.returncode == 0)
     told = [line for line in ended.stderr.splitlines() if "warning: " not in line]
     assert ended.returncode == 0 or told[-1].startswith("evaltex: error: ")
-    assert files < 100 or len(told) == (ended.returncode == 2), ended.stderr  # Python restarts a dead server by itself
+    assert files < 100 or len(told) == (ended.returncode == 2), (
+        ended.stderr
+    )  # Python restarts a dead server by itself
     assert not list(here.glob(".evaltex-*"))
 
 
@@ -325,7 +353,11 @@ def test_text_is_indexed_here_while_workers_start(packed: bool) -> None:
         for path in paths:
             path.write_bytes(gzip.compress(path.read_bytes()))
     opened = inputs.open_inputs(*paths, InputOptions(), lambda *_: pytest.fail("sent to a worker"))
-    assert (len(opened.gt.names), len(opened.det.names), opened.faults.count) == (IMAGES, IMAGES * 4 // 5, 0)
+    assert (len(opened.gt.names), len(opened.det.names), opened.faults.count) == (
+        IMAGES,
+        IMAGES * 4 // 5,
+        0,
+    )
 
 
 def test_only_so_much_is_under_way() -> None:
@@ -360,11 +392,14 @@ def test_images_that_kill_workers_are_named(monkeypatch: pytest.MonkeyPatch) -> 
     opened = inputs.open_inputs(Path("gt.txt"), Path("det.txt"), InputOptions())
     run = tally.Run(evaluate.load("evaltex"), evaluate.config.checked("evaltex", {}))
     monkeypatch.setattr(batches, "BATCH_IMAGES", 5)
-    with pytest.raises(InputError, match=r"images 'deep/0/img_0', 'deep/1/img_1', 'deep/2/img_2' and 2 more: given up"):
+    with pytest.raises(
+        InputError,
+        match=r"images 'deep/0/img_0', 'deep/1/img_1', 'deep/2/img_2' and 2 more: given up",
+    ):
         evaluate.evaluate_inputs(opened, [run], ordered_map=gives_up)
 
 
-# A whole run that is stopped -----------------------------------------------------------------------------------------
+# A whole run that is stopped ----------------------------------------------------------------------
 
 
 WAITING = f"""
@@ -402,7 +437,12 @@ def began(*arguments: str, changed: str = "") -> subprocess.Popen[str]:
     code = "if __name__ == '__main__':\n" + textwrap.indent(lines, "    ")
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.Popen(
-        command, text=True, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment, start_new_session=True
+        command,
+        text=True,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env=environment,
+        start_new_session=True,
     )
 
 
@@ -426,12 +466,18 @@ def group_members(group: int) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("stop", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -9)]
+    ("stop", "status"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -9)],
 )
 def test_a_run_that_is_stopped_leaves_no_worker(stop: signal.Signals, status: int) -> None:
     write_boxes(images=2_000)
     process = began("gt.txt", "det.txt", "res", "-a", "--jobs", "2", "--quiet", changed=WAITING)
-    wait_for(lambda: any(Path().glob(".evaltex-*/new/evaltex/deep/*/img_*.txt")) or process.poll() is not None)
+    wait_for(
+        lambda: (
+            any(Path().glob(".evaltex-*/new/evaltex/deep/*/img_*.txt"))
+            or process.poll() is not None
+        )
+    )
     if stop in (signal.SIGINT, signal.SIGHUP):
         os.killpg(process.pid, stop)  # a terminal tells all of them
     else:
@@ -445,14 +491,20 @@ def test_a_run_that_is_stopped_leaves_no_worker(stop: signal.Signals, status: in
     wait_for(lambda: not group_members(process.pid))
     assert not Path("res").exists()
     if stop != signal.SIGKILL:
-        assert told == ("evaltex: interrupted; nothing was written\n" if stop == signal.SIGINT else "")
+        assert told == (
+            "evaltex: interrupted; nothing was written\n" if stop == signal.SIGINT else ""
+        )
         assert not list(Path().glob(".evaltex-*"))
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3])
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_is_stopped_while_workers_start_ends(stop: signal.Signals, seconds: float) -> None:
-    """A worker whose start is under way when the others are ended is ended too; the run waits for all of them."""
+def test_a_run_that_is_stopped_while_workers_start_ends(
+    stop: signal.Signals, seconds: float
+) -> None:
+    """A worker whose start is under way when the others are ended is ended
+    too; the run waits for all of them.
+    """
     write_boxes(images=2_000)
     process = began("gt.txt", "det.txt", "res", "-a", "--jobs", "2", "--quiet")
     wait_for(lambda: any(Path().glob(".evaltex-*")) or process.poll() is not None)
@@ -466,13 +518,23 @@ def test_a_run_that_is_stopped_while_workers_start_ends(stop: signal.Signals, se
     wait_for(lambda: not group_members(process.pid))
 
 
-# Going on from a journal ---------------------------------------------------------------------------------------------
+# Going on from a journal --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("chunks", [0, 3, 15])
 def test_a_killed_run_goes_on_to_the_same_bytes(chunks: int) -> None:
     write_boxes(polygons=True, images=500)
-    arguments = ["gt.txt", "det.txt", "res", "-a", "--resume", "--quiet", "--protocol", "cleval", "--ci"]
+    arguments = [
+        "gt.txt",
+        "det.txt",
+        "res",
+        "-a",
+        "--resume",
+        "--quiet",
+        "--protocol",
+        "cleval",
+        "--ci",
+    ]
     process = began(*arguments, changed=KILLED.format(chunks=chunks + 1))
     journals = lambda: list(Path().glob(".evaltex-resume-*"))  # noqa: E731
     process.communicate()
@@ -485,7 +547,9 @@ def test_a_killed_run_goes_on_to_the_same_bytes(chunks: int) -> None:
     assert not journals() and len(lines.split(b"\n")) > chunks
     resumed = {path.name: path.read_bytes() for path in Path("res").rglob("*") if path.is_file()}
     outcome(*arguments)
-    assert {path.name: path.read_bytes() for path in Path("res").rglob("*") if path.is_file()} == resumed
+    assert {
+        path.name: path.read_bytes() for path in Path("res").rglob("*") if path.is_file()
+    } == resumed
 
 
 def journal_of_an_unfinished_run(monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> Path:
@@ -510,7 +574,9 @@ def test_what_is_done_is_not_done_again(monkeypatch: pytest.MonkeyPatch) -> None
     arguments = [*write_boxes(), "res", "-a", "--resume"]
     journal = journal_of_an_unfinished_run(monkeypatch, arguments)
     assert journal.read_bytes().count(b"\n") == 4
-    journal.write_bytes(journal.read_bytes() + b'{"chunk": [30, 40], "gt": [1')  # killed within a line
+    journal.write_bytes(
+        journal.read_bytes() + b'{"chunk": [30, 40], "gt": [1'
+    )  # killed within a line
     measure, starts = batches.measure, []
 
     def counted(*given: object) -> object:
@@ -578,14 +644,16 @@ def test_faults_leave_no_journal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not list(Path().glob(".evaltex-*"))
 
 
-# A cluster -----------------------------------------------------------------------------------------------------------
+# A cluster ----------------------------------------------------------------------------------------
 
 
 def test_a_cluster_gives_the_same_bytes() -> None:
     distributed = pytest.importorskip("distributed", reason="the extra cluster is not installed")
     arguments = arguments_for("polygons")
     alone = outcome(*arguments)
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address="127.0.0.1:0") as local:
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=2, dashboard_address="127.0.0.1:0"
+    ) as local:
         assert outcome(*arguments, "--cluster", local.scheduler_address) == alone
         there = local.scheduler_address
         told = outcome("gt.txt", "missing.txt", "res", "--cluster", there, expected=2)["stderr"]
@@ -603,7 +671,9 @@ def work_or_fail(number: int) -> int:
 
 def test_a_scheduler_that_is_lost_is_not_waited_for() -> None:
     distributed = pytest.importorskip("distributed", reason="the extra cluster is not installed")
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as local:
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+    ) as local:
         address = local.scheduler_address
         lost = rf"cluster {address}: its scheduler was lost"
         with pytest.raises(InputError, match=lost), dask_cluster.workers_of(address) as ordered_map:
@@ -630,7 +700,8 @@ def test_a_cluster_that_is_not_there_is_reported(address: str) -> None:
 
 def test_jobs_and_cluster_exclude_each_other() -> None:
     assert (
-        b"exclude each other" in outcome("g", "d", "res", "--jobs", "2", "--cluster", "tcp://x", expected=2)["stderr"]
+        b"exclude each other"
+        in outcome("g", "d", "res", "--jobs", "2", "--cluster", "tcp://x", expected=2)["stderr"]
     )
 
 

@@ -1,6 +1,8 @@
-"""Mistakes that users of evaluation tools are known to make: what the user did, and what the tool says.
+"""Mistakes that users of evaluation tools are known to make: what the user did, and what the tool
+says.
 
-Wrong names and formats, archives packed in odd ways, files touched by editors, silent zeros, invalid polygons.
+Wrong names and formats, archives packed in odd ways, files touched by editors, silent zeros,
+invalid polygons.
 """
 
 import codecs
@@ -29,7 +31,9 @@ def archive(path, files):
 
 
 def gt_zip(folder, shapes=QUADS, name="gt_img_{}.txt"):
-    return archive(folder / "gt.zip", {name.format(k): f"{line},word{k}\n" for k, line in shapes.items()})
+    return archive(
+        folder / "gt.zip", {name.format(k): f"{line},word{k}\n" for k, line in shapes.items()}
+    )
 
 
 def det_zip(folder, shapes=QUADS, name="res_img_{}.txt"):
@@ -54,22 +58,30 @@ def validated(*arguments):
     return result.exit_code, result.output
 
 
-# Names and archives --------------------------------------------------------------------------------------------------
+# Names and archives -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["submit/res_img_{}.txt", "a/b/res_img_{}.txt", "submit\\res_img_{}.txt"])
+@pytest.mark.parametrize(
+    "name", ["submit/res_img_{}.txt", "a/b/res_img_{}.txt", "submit\\res_img_{}.txt"]
+)
 def test_zipped_the_folder_instead_of_the_files(tmp_path, name):
     assert scores(gt_zip(tmp_path), det_zip(tmp_path, name=name)) == ALL
 
 
-@pytest.mark.parametrize("name", ["res_img_{}.txt", "img_{}.txt", "gt_img_{}.txt", "det_img_{}.txt"])
+@pytest.mark.parametrize(
+    "name", ["res_img_{}.txt", "img_{}.txt", "gt_img_{}.txt", "det_img_{}.txt"]
+)
 def test_named_the_files_by_another_convention(tmp_path, name):
     assert scores(gt_zip(tmp_path), det_zip(tmp_path, name=name)) == ALL
 
 
 def test_zipped_on_a_mac(tmp_path):
     files = {f"res_img_{k}.txt": f"{line}\n" for k, line in QUADS.items()}
-    files |= {"__MACOSX/._res_img_1.txt": b"\x00\x05\x16\x07", ".DS_Store": b"\x00", "__MACOSX/x/img_9.txt": "1,2"}
+    files |= {
+        "__MACOSX/._res_img_1.txt": b"\x00\x05\x16\x07",
+        ".DS_Store": b"\x00",
+        "__MACOSX/x/img_9.txt": "1,2",
+    }
     det = archive(tmp_path / "det.zip", files)
     assert scores(gt_zip(tmp_path), det) == ALL
     status, text = validated(gt_zip(tmp_path), det)
@@ -116,7 +128,9 @@ def test_a_blank_before_the_ending(tmp_path):
 
 def test_an_archive_in_the_archive(tmp_path):
     inner = det_zip(tmp_path)
-    status, text = validated(gt_zip(tmp_path), archive(tmp_path / "submit.zip", {"det.zip": inner.read_bytes()}))
+    status, text = validated(
+        gt_zip(tmp_path), archive(tmp_path / "submit.zip", {"det.zip": inner.read_bytes()})
+    )
     assert status == 2
     assert "no .txt file in it (1 file that is not .txt was left out: 'det.zip')" in text
 
@@ -134,8 +148,9 @@ def test_pictures_whose_ending_is_in_upper_case(tmp_path):
     assert status == 0
     assert "no picture" not in text
     assert (
-        "gt_img_1.txt:1:7: image 'img_1', object 1: (10, 10) to (110, 40) reaches beyond the picture, 100 x 100" in text
-    )
+        "gt_img_1.txt:1:7: image 'img_1', object 1: (10, 10) to (110, 40) reaches beyond the"
+        " picture, 100 x 100"
+    ) in text
 
 
 def test_misspelled_one_name(tmp_path):
@@ -152,13 +167,16 @@ def test_a_trailing_blank_makes_no_other_name(tmp_path):
 
 
 def test_the_message_blames_the_right_file(tmp_path):
-    det = archive(tmp_path / "det.zip", {"res_img_1.txt": f"{QUADS[1]}\n", "res_img_2.txt": f"{QUADS[2]}\nx,y\n"})
+    det = archive(
+        tmp_path / "det.zip",
+        {"res_img_1.txt": f"{QUADS[1]}\n", "res_img_2.txt": f"{QUADS[2]}\nx,y\n"},
+    )
     message = refusal(gt_zip(tmp_path), det)
     assert message.startswith(f"{det}/res_img_2.txt:2: ")
     assert "gt" not in message.partition(": ")[0].rpartition("/")[2]
 
 
-# Formats -------------------------------------------------------------------------------------------------------------
+# Formats ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("gt_shapes", [QUADS, BOXES])
@@ -169,7 +187,9 @@ def test_sides_of_different_formats(tmp_path, gt_shapes, det_shapes):
 
 @pytest.mark.parametrize("shapes", [QUADS, BOXES])
 def test_ground_truth_without_transcriptions(tmp_path, shapes):
-    gt = archive(tmp_path / "gt.zip", {f"gt_img_{k}.txt": f"{line}\n" for k, line in shapes.items()})
+    gt = archive(
+        tmp_path / "gt.zip", {f"gt_img_{k}.txt": f"{line}\n" for k, line in shapes.items()}
+    )
     assert scores(gt, det_zip(tmp_path, shapes)) == ALL
 
 
@@ -177,7 +197,10 @@ def test_ground_truth_without_transcriptions(tmp_path, shapes):
 @pytest.mark.parametrize("protocol", ["iou-crw", "cleval", "popeval"])
 def test_boxes_and_quadrilaterals_with_transcriptions(tmp_path, shapes, protocol):
     """No flag says so; the last column does."""
-    det = archive(tmp_path / "det.zip", {f"res_img_{k}.txt": f"{line},word{k}\n" for k, line in shapes.items()})
+    det = archive(
+        tmp_path / "det.zip",
+        {f"res_img_{k}.txt": f"{line},word{k}\n" for k, line in shapes.items()},
+    )
     found = evaluate(gt_zip(tmp_path, shapes), det, protocol)
     assert found.det.transcriptions == 2
     assert found.scores["recall"] == 1
@@ -186,14 +209,27 @@ def test_boxes_and_quadrilaterals_with_transcriptions(tmp_path, shapes, protocol
 def test_detections_without_transcriptions_evaluated_end_to_end(tmp_path):
     """A recall of 0 would say nothing of the detections."""
     gt, det = gt_zip(tmp_path), det_zip(tmp_path)
-    with pytest.raises(InputError, match="no detection has a transcription, and iou-crw compares texts"):
+    with pytest.raises(
+        InputError, match="no detection has a transcription, and iou-crw compares texts"
+    ):
         evaluate(gt, det, "iou-crw")
-    for command, shown in (((), "Left out"), (("diagnose",), "left out"), (("compare",), "left out")):
-        given = [*command, gt, det, *([det] if command == ("compare",) else [tmp_path / "res"] if not command else [])]
+    for command, shown in (
+        ((), "Left out"),
+        (("diagnose",), "left out"),
+        (("compare",), "left out"),
+    ):
+        given = [
+            *command,
+            gt,
+            det,
+            *([det] if command == ("compare",) else [tmp_path / "res"] if not command else []),
+        ]
         result = CliRunner().invoke(main, [*map(str, given), "--protocol", "all"])
         assert result.exit_code == 0
         assert f"{shown}: iou-crw (" in result.output or command == ("compare",)
-        assert not any(line.startswith(("iou-crw", "popeval")) for line in result.output.splitlines())
+        assert not any(
+            line.startswith(("iou-crw", "popeval")) for line in result.output.splitlines()
+        )
 
 
 def test_a_transcription_missing_on_one_line(tmp_path):
@@ -202,21 +238,28 @@ def test_a_transcription_missing_on_one_line(tmp_path):
     gt = archive(tmp_path / "gt.zip", {"gt_img_1.txt": f"{lines}{QUADS[2]},Latin\n"})
     status, text = validated(gt)
     assert status == 2
-    assert f"{gt}/gt_img_1.txt:31:25: 'Latin' and no transcription after the coordinates; expected x1,y1," in text
+    assert (
+        f"{gt}/gt_img_1.txt:31:25: 'Latin' and no transcription after the coordinates; expected"
+        " x1,y1,"
+    ) in text
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("gt_shapes", [BOXES, QUADS, "curves"])
 @pytest.mark.parametrize("det_shapes", [BOXES, QUADS, "curves"])
 def test_any_protocol_takes_any_shapes(tmp_path, protocol, gt_shapes, det_shapes):
-    """ICDAR 2013 under TIoU, quadrilaterals with a ground truth of curves: nobody edits a script."""
+    """ICDAR 2013 under TIoU, quadrilaterals with a ground truth of curves:
+    nobody edits a script.
+    """
     gt, det = (
         {k: ",".join(map(str, bent(tuple(map(int, box.split(",")))))) for k, box in BOXES.items()}
         if shapes == "curves"
         else shapes
         for shapes in (gt_shapes, det_shapes)
     )
-    det_path = archive(tmp_path / "det.zip", {f"res_img_{k}.txt": f"{line},word{k}\n" for k, line in det.items()})
+    det_path = archive(
+        tmp_path / "det.zip", {f"res_img_{k}.txt": f"{line},word{k}\n" for k, line in det.items()}
+    )
     found = evaluate(gt_zip(tmp_path, gt), det_path, protocol).scores
     assert found["recall"] > 0.99
     assert found["precision"] > 0.99
@@ -246,10 +289,15 @@ def test_what_format_it_is_taken_for_and_why(tmp_path):
 )
 def test_lines_of_no_known_layout(tmp_path, line, column):
     """The message shows the line and the layout that was expected, not an exception."""
-    det = archive(tmp_path / "det.zip", {"res_img_1.txt": f"{line}\n", "res_img_2.txt": f"{line}\n"})
+    det = archive(
+        tmp_path / "det.zip", {"res_img_1.txt": f"{line}\n", "res_img_2.txt": f"{line}\n"}
+    )
     status, text = validated(gt_zip(tmp_path), det)
     assert status == 2
-    assert f"{det}/res_img_1.txt:1:{column}: 0 numbers at the start of '{line}'; expected x0,y0,x1,y1" in text
+    assert (
+        f"{det}/res_img_1.txt:1:{column}: 0 numbers at the start of '{line}'; expected x0,y0,x1,y1"
+        in text
+    )
 
 
 def test_a_box_file_forced_to_be_of_quadrilaterals(tmp_path):
@@ -263,7 +311,9 @@ def test_polygons_and_quadrilaterals_mixed(tmp_path):
     assert scores(gt_zip(tmp_path, shapes), det_zip(tmp_path, shapes)) == ALL
 
 
-@pytest.mark.parametrize("content", [codecs.BOM_UTF8 + b"10,10,110,40\r\n\r\n", b"  10, 10, 110, 40  \n\n"])
+@pytest.mark.parametrize(
+    "content", [codecs.BOM_UTF8 + b"10,10,110,40\r\n\r\n", b"  10, 10, 110, 40  \n\n"]
+)
 def test_saved_by_an_editor_with_mark_blanks_and_crlf(tmp_path, content):
     det = archive(tmp_path / "det.zip", {"res_img_1.txt": content, "res_img_2.txt": BOXES[2]})
     assert scores(gt_zip(tmp_path, BOXES), det) == ALL
@@ -272,7 +322,9 @@ def test_saved_by_an_editor_with_mark_blanks_and_crlf(tmp_path, content):
 def test_no_such_format_at_all(tmp_path):
     path = tmp_path / "det.rar"
     path.write_bytes(b"Rar!\x1a\x07\x01\x00\x33\x92\xb5\xe5" + bytes(100))
-    assert "an archive that is not .zip, which is not read; unpack it" in refusal(gt_zip(tmp_path), path)
+    assert "an archive that is not .zip, which is not read; unpack it" in refusal(
+        gt_zip(tmp_path), path
+    )
     status, text = validated(gt_zip(tmp_path), path)
     assert status == 2
     assert f"{path}: an archive that is not .zip" in text
@@ -284,7 +336,7 @@ def test_no_such_file(tmp_path):
     assert "nothing.zip: cannot be read" in text
 
 
-# Zeros without a reason ----------------------------------------------------------------------------------------------
+# Zeros without a reason ---------------------------------------------------------------------------
 
 
 def many(change=lambda numbers: numbers, first=1, count=12):
@@ -309,7 +361,9 @@ def test_everything_scores_zero(tmp_path, mistake, words):
     assert scores(gt, det) == {"recall": 0, "precision": 0}
     status, text = validated(gt, det)
     assert status == 0
-    result = CliRunner().invoke(main, [str(gt), str(det), str(tmp_path / "results"), "--protocol", "iou"])
+    result = CliRunner().invoke(
+        main, [str(gt), str(det), str(tmp_path / "results"), "--protocol", "iou"]
+    )
     assert result.exit_code == 0
     assert "nothing matches; " in result.output
     for word in words:
@@ -318,7 +372,10 @@ def test_everything_scores_zero(tmp_path, mistake, words):
 
 
 def test_numbers_shifted_by_one(tmp_path):
-    gt, det = gt_zip(tmp_path, many(first=1)), det_zip(tmp_path, dict(list(many(first=2).items())[:-1]))
+    gt, det = (
+        gt_zip(tmp_path, many(first=1)),
+        det_zip(tmp_path, dict(list(many(first=2).items())[:-1])),
+    )
     assert scores(gt, det) == {"recall": 0, "precision": 0}
     status, text = validated(gt, det)
     assert status == 0
@@ -339,12 +396,19 @@ def test_corners_given_as_width_and_height(tmp_path):
     gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
     boxes = [[float(value) for value in box.split(",")] for box in many().values()]
     gt.write_text(
-        "".join(f'img_{k}\n700,500\n1,1,"",f,{b[0]},{b[1]},{b[2] - b[0]},{b[3] - b[1]}\n' for k, b in enumerate(boxes))
+        "".join(
+            f'img_{k}\n700,500\n1,1,"",f,{b[0]},{b[1]},{b[2] - b[0]},{b[3] - b[1]}\n'
+            for k, b in enumerate(boxes)
+        )
     )
-    det.write_text("".join(f'img_{k}\n1,"",{b[0]},{b[1]},{b[2]},{b[3]}\n' for k, b in enumerate(boxes)))
+    det.write_text(
+        "".join(f'img_{k}\n1,"",{b[0]},{b[1]},{b[2]},{b[3]}\n' for k, b in enumerate(boxes))
+    )
     status, text = validated(gt, det)
     assert status == 0
-    assert "the last two numbers of a box in the detections are x1,y1 rather than width,height" in text
+    assert (
+        "the last two numbers of a box in the detections are x1,y1 rather than width,height" in text
+    )
     assert "reaches beyond the picture, 500 x 700" in text
     assert f"{det}:2:23: image 'img_0', object 1" in text
 
@@ -358,18 +422,21 @@ def test_detections_that_are_empty(tmp_path):
 
 
 def test_ground_truth_of_dont_care_only(tmp_path):
-    gt = archive(tmp_path / "gt.zip", {f"gt_img_{k}.txt": f"{line},###\n" for k, line in QUADS.items()})
+    gt = archive(
+        tmp_path / "gt.zip", {f"gt_img_{k}.txt": f"{line},###\n" for k, line in QUADS.items()}
+    )
     status, text = validated(gt, det_zip(tmp_path))
     assert status == 0
     assert "every object is don't care" in text
 
 
-# Invalid polygons ----------------------------------------------------------------------------------------------------
+# Invalid polygons ---------------------------------------------------------------------------------
 
 
 def with_bow_tie(tmp_path):
     return archive(
-        tmp_path / "bow.zip", {"res_img_1.txt": f"{QUADS[1]}\n{BOW_TIE}\n", "res_img_2.txt": f"{QUADS[2]}\n"}
+        tmp_path / "bow.zip",
+        {"res_img_1.txt": f"{QUADS[1]}\n{BOW_TIE}\n", "res_img_2.txt": f"{QUADS[2]}\n"},
     )
 
 
@@ -387,7 +454,9 @@ def test_an_invalid_polygon_is_never_passed_over_in_silence(tmp_path, policy, pr
 def test_an_invalid_polygon_is_an_error_where_that_is_asked_for(tmp_path):
     det = with_bow_tie(tmp_path)
     message = refusal(gt_zip(tmp_path), det, invalid_polygons="error")
-    assert message.startswith(f"{det}/res_img_1.txt:2: image 'img_1', object 2: a polygon that crosses or touches")
+    assert message.startswith(
+        f"{det}/res_img_1.txt:2: image 'img_1', object 2: a polygon that crosses or touches"
+    )
     assert "at (250, 35)" in message
     assert validated(gt_zip(tmp_path), det, "--invalid", "error")[0] == 2
 
@@ -396,14 +465,23 @@ def test_which_polygon_is_invalid_and_where(tmp_path):
     det = with_bow_tie(tmp_path)
     status, text = validated(gt_zip(tmp_path), det)
     assert status == 0
-    assert f"{det}/res_img_1.txt:2:1: image 'img_1', object 2: a polygon that crosses or touches itself" in text
+    assert (
+        f"{det}/res_img_1.txt:2:1: image 'img_1', object 2: a polygon that crosses or touches"
+        " itself"
+    ) in text
 
 
 def test_both_orientations_count_alike_and_are_reported(tmp_path):
-    reversed_quads = {k: ",".join(line.split(",")[i] for i in (6, 7, 4, 5, 2, 3, 0, 1)) for k, line in QUADS.items()}
+    reversed_quads = {
+        k: ",".join(line.split(",")[i] for i in (6, 7, 4, 5, 2, 3, 0, 1))
+        for k, line in QUADS.items()
+    }
     det = det_zip(tmp_path, reversed_quads)
     assert scores(gt_zip(tmp_path), det) == ALL
-    assert "1 of 1 quadrilateral is counter-clockwise (object 1)" in validated(gt_zip(tmp_path), det)[1]
+    assert (
+        "1 of 1 quadrilateral is counter-clockwise (object 1)"
+        in validated(gt_zip(tmp_path), det)[1]
+    )
 
 
 def test_plain_command_reports_names_too(tmp_path):

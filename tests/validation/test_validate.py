@@ -1,4 +1,6 @@
-"""`evaltex validate`, its checks, the policy for invalid polygons, sizes from pictures, other spellings of names."""
+"""`evaltex validate`, its checks, the policy for invalid polygons, sizes from
+pictures, other spellings of names.
+"""
 
 import json
 import re
@@ -74,10 +76,14 @@ def run(*arguments):
 
 
 def places(found, kind):
-    return [(Path(p.file).name, p.line, p.column, p.image, p.object) for p in found.problems if p.kind == kind]
+    return [
+        (Path(p.file).name, p.line, p.column, p.image, p.object)
+        for p in found.problems
+        if p.kind == kind
+    ]
 
 
-# The command ---------------------------------------------------------------------------------------------------------
+# The command --------------------------------------------------------------------------------------
 
 
 def test_sound_inputs(files):
@@ -105,7 +111,10 @@ def test_every_fault_is_shown_or_as_many_as_asked_for(files):
     status, text = run(gt, det)
     assert status == 2
     columns = {k: len(f'{k},"a",1{k},10,') + 1 for k in range(1, 31)}
-    assert all(f"{det}:{k + 1}:{column}: 'bad'; expected a finite number" in text for k, column in columns.items())
+    assert all(
+        f"{det}:{k + 1}:{column}: 'bad'; expected a finite number" in text
+        for k, column in columns.items()
+    )
     assert "30 errors: 30 input" in text
     limited = run(gt, det, "--limit", 3)[1]
     assert limited.count("'bad'") == 3
@@ -141,7 +150,9 @@ def test_json_holds_everything(files, tmp_path):
 def test_errors_come_first_and_lines_and_columns_are_right(files):
     gt, det = files(det='img_1\n2,"b",10,40,600,20\n1,"a",10,10,sixty,20\n')
     found = validate(gt, det)
-    assert [problem.level for problem in found.problems] == sorted(problem.level for problem in found.problems)
+    assert [problem.level for problem in found.problems] == sorted(
+        problem.level for problem in found.problems
+    )
     assert places(found, "input") == [("det.txt", 3, 13, None, None)]
     assert det.read_text().splitlines()[2][12:].startswith("sixty")
 
@@ -158,7 +169,10 @@ def test_a_side_that_cannot_be_read_does_not_hide_the_other(files, tmp_path):
 
 def test_many_images_that_pair_are_listed_on_demand(files):
     names = [f"img_{k}" for k in range(30)]
-    gt, det = files("".join(f'{n}\n9,9\n1,1,"",f,1,1,5,5\n' for n in names), "".join(f"{n}\n" for n in names[1:]))
+    gt, det = files(
+        "".join(f'{n}\n9,9\n1,1,"",f,1,1,5,5\n' for n in names),
+        "".join(f"{n}\n" for n in names[1:]),
+    )
     text = run(gt, det)[1]
     assert "(29 images that pair by name are not listed" in text
     assert "  img_0" in text
@@ -168,10 +182,13 @@ def test_many_images_that_pair_are_listed_on_demand(files):
 
 def test_pairing_table(files):
     gt, det = files(
-        "img_1\n9,9\nimg_2.jpg\n9,9\nscan_007\n9,9\nlonely\n9,9\n", 'img_1\nres_img_2\n1,"",1,1,5,5\n7\nsolo\n'
+        "img_1\n9,9\nimg_2.jpg\n9,9\nscan_007\n9,9\nlonely\n9,9\n",
+        'img_1\nres_img_2\n1,"",1,1,5,5\n7\nsolo\n',
     )
     found = validate(gt, det)
-    assert [(pair.gt, pair.det, pair.by, pair.objects, pair.detections) for pair in found.pairs] == [
+    assert [
+        (pair.gt, pair.det, pair.by, pair.objects, pair.detections) for pair in found.pairs
+    ] == [
         ("img_1", "img_1", "name", 0, 0),
         ("img_2.jpg", "res_img_2", "file name", 0, 1),
         ("scan_007", "7", "number", 0, 0),
@@ -184,7 +201,9 @@ def test_pairing_table(files):
     ]
     advice = [problem.advice for problem in found.problems if problem.kind == "extra-image"]
     assert advice[:1] == ["rename it to 'scan_007'"]
-    assert [problem.image for problem in found.problems if problem.kind == "missing-image"] == ["lonely"]
+    assert [problem.image for problem in found.problems if problem.kind == "missing-image"] == [
+        "lonely"
+    ]
     assert places(found, "empty-image") == [("det.txt", 1, 1, "img_1", None)]
 
 
@@ -193,13 +212,18 @@ def test_why_an_archive_is_of_its_format(tmp_path):
         packed.writestr("gt_img_1.txt", "1,1,9,1,9,9,1,9,a\n1,1,9,1,9,9,1,9,12,b\n\n")
         packed.writestr("gt_img_2.txt", "\ufeff1,1,9,1,9,9,1,9,c\r\n")
     found = validate(tmp_path / "gt.zip")
-    assert (found.gt.format, found.gt.reason) == ("quad", "numbers at the start of 3 lines: 2 with 8, 1 with 9")
+    assert (found.gt.format, found.gt.reason) == (
+        "quad",
+        "numbers at the start of 3 lines: 2 with 8, 1 with 9",
+    )
     assert validate(tmp_path / "gt.zip", gt_format="quad").gt.reason == "as was given"
 
 
 def test_lines_in_archives(tmp_path):
     with zipfile.ZipFile(tmp_path / "gt.zip", "w") as packed:
-        packed.writestr("a/gt_img_1.txt", "\n1,1,9,1,9,9,1,9,a\n\n1,1,9,9,9,1,1,9,bow\n1,1,9,1,9,9,1,9,again\n")
+        packed.writestr(
+            "a/gt_img_1.txt", "\n1,1,9,1,9,9,1,9,a\n\n1,1,9,9,9,1,1,9,bow\n1,1,9,1,9,9,1,9,again\n"
+        )
         packed.writestr("a/gt_img_2.txt", "1,9,9,9,9,1,1,1,counter\n")
     found = validate(tmp_path / "gt.zip")
     assert places(found, "invalid-polygon") == [("gt_img_1.txt", 4, 1, "img_1", 2)]
@@ -215,7 +239,9 @@ def test_a_faulty_line_does_not_shift_the_others_lines(files):
 
 LINES = st.lists(
     st.one_of(
-        st.sampled_from(["img_1", "img_2", "1", "gt_img_1.jpg", "100,200", "0,5", "", " ", "a,b", "../x"]),
+        st.sampled_from(
+            ["img_1", "img_2", "1", "gt_img_1.jpg", "100,200", "0,5", "", " ", "a,b", "../x"]
+        ),
         st.sampled_from(["1", "2", "x", "-1"]).flatmap(
             lambda own: st.sampled_from(
                 [
@@ -252,7 +278,7 @@ def test_errors_are_what_an_evaluation_refuses(tmp_path_factory, gt, det, policy
     assert found.passed is not refused
 
 
-# Checks --------------------------------------------------------------------------------------------------------------
+# Checks -------------------------------------------------------------------------------------------
 
 COORDINATE = st.integers(-2, 6)
 RINGS = st.lists(st.lists(st.tuples(COORDINATE, COORDINATE), min_size=3, max_size=6), max_size=8)
@@ -271,14 +297,21 @@ def kinds(findings):
 @PROPERTY
 @given(BOXES, RINGS)
 def test_checks_against_plain_ones(boxes, rings):
-    objects = image_objects(np.array(boxes).reshape(-1, 4), [np.array(ring, float) for ring in rings])
+    objects = image_objects(
+        np.array(boxes).reshape(-1, 4), [np.array(ring, float) for ring in rings]
+    )
     width, height = 3, 2
     expected = [
-        ("invalid-polygon", len(boxes) + i) for i, ring in enumerate(rings) if not shapely.Polygon(ring).is_valid
+        ("invalid-polygon", len(boxes) + i)
+        for i, ring in enumerate(rings)
+        if not shapely.Polygon(ring).is_valid
     ]
-    expected += [("zero-area", i) for i, (x0, y0, x1, y1) in enumerate(boxes) if x0 == x1 or y0 == y1]
+    expected += [
+        ("zero-area", i) for i, (x0, y0, x1, y1) in enumerate(boxes) if x0 == x1 or y0 == y1
+    ]
     bounds = list(boxes) + [
-        (min(x for x, _ in r), min(y for _, y in r), max(x for x, _ in r), max(y for _, y in r)) for r in rings
+        (min(x for x, _ in r), min(y for _, y in r), max(x for x, _ in r), max(y for _, y in r))
+        for r in rings
     ]
     expected += [
         ("outside-picture", i)
@@ -290,7 +323,8 @@ def test_checks_against_plain_ones(boxes, rings):
     turned = [
         len(boxes) + i
         for i, ring in enumerate(rings)
-        if len(ring) == 4 and sum(x * v - u * y for (x, y), (u, v) in zip(ring, ring[1:] + ring[:1], strict=True)) < 0
+        if len(ring) == 4
+        and sum(x * v - u * y for (x, y), (u, v) in zip(ring, ring[1:] + ring[:1], strict=True)) < 0
     ]
     found = kinds(object_checks.check(objects, np.array([[height, width]], float)))
     assert [one for one in found if one[0] != "orientation"] == expected
@@ -303,17 +337,23 @@ def test_what_is_counter_clockwise_is_reported_image_by_image():
         image_objects(polygons=[clockwise[::-1] if turned else clockwise for turned in drawn])
         for drawn in ([True, False, True], [False], [], [False, True])
     ]
-    alone = [finding.found for objects in images for finding in object_checks.counter_clockwise(objects)]
+    alone = [
+        finding.found for objects in images for finding in object_checks.counter_clockwise(objects)
+    ]
     together = list(object_checks.counter_clockwise(concatenate(images)))
     assert [finding.found for finding in together] == alone
     assert alone[0] == "2 of 3 quadrilaterals are counter-clockwise (objects 1, 3)"
     assert [finding.row for finding in together] == [0, 5]
 
 
-@pytest.mark.parametrize(("ring", "told"), [([0, 1, 2, 3], False), ([3, 2, 1, 0], True), ([2, 3, 0, 1], False)])
+@pytest.mark.parametrize(
+    ("ring", "told"), [([0, 1, 2, 3], False), ([3, 2, 1, 0], True), ([2, 3, 0, 1], False)]
+)
 def test_clockwise_is_as_seen_on_a_screen(ring, told):
     square = np.array([[0, 0], [9, 0], [9, 9], [0, 9]])
-    assert bool(list(object_checks.counter_clockwise(image_objects(polygons=[square[ring]])))) == told
+    assert (
+        bool(list(object_checks.counter_clockwise(image_objects(polygons=[square[ring]])))) == told
+    )
 
 
 def test_dont_care_images():
@@ -324,11 +364,13 @@ def test_dont_care_images():
     assert object_checks.all_dont_care(image_objects()).tolist() == [False]
 
 
-# The policy for invalid polygons -------------------------------------------------------------------------------------
+# The policy for invalid polygons ------------------------------------------------------------------
 
 
 def as_read(boxes, rings):
-    objects = image_objects(np.array(boxes, float).reshape(-1, 4), [np.array(ring, float) for ring in rings])
+    objects = image_objects(
+        np.array(boxes, float).reshape(-1, 4), [np.array(ring, float) for ring in rings]
+    )
     repairs = polygons.from_vertices(objects.outlines.vertices, objects.outlines.offsets)[1]
     return ReadImages(np.zeros((1, 2)), objects, repairs)
 
@@ -359,14 +401,16 @@ def test_policies_against_a_plain_filter(boxes, rings):
     assert skipped.objects.regions[rows].tolist() == left.objects.regions.tolist()
     assert len(set(skipped.objects.regions.tolist())) == read.objects.count
     assert (np.delete(skipped.objects.boxes, rows, axis=0) == NOWHERE).all()
-    assert treat_invalid(read, "skip", "det")[0].objects.boxes.tolist() == left.objects.boxes.tolist()
+    assert (
+        treat_invalid(read, "skip", "det")[0].objects.boxes.tolist() == left.objects.boxes.tolist()
+    )
     if rings:
         assert left.objects.outlines.counts.tolist() == [0] * len(boxes) + [
             len(ring) for ring, good in zip(rings, valid, strict=True) if good
         ]
-        assert [None if p is None else p.area for p in outlines.polygons(left.objects.outlines)] == [
-            None if p is None else p.area for p in outlines.polygons(read.objects.outlines)[rows]
-        ]
+        assert [
+            None if p is None else p.area for p in outlines.polygons(left.objects.outlines)
+        ] == [None if p is None else p.area for p in outlines.polygons(read.objects.outlines)[rows]]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -383,7 +427,10 @@ def test_skipped_objects_count_and_nothing_matches_them(files, protocol):
     assert (found.det.objects, found.det.dropped) == (2, 1)
     assert [one.match for one in found.images[0].objects] == ["missed", "one-to-one", "ignored"]
     assert [one.match for one in found.images[0].detections] == ["false-positive", "one-to-one"]
-    assert "ground truth: 2 invalid polygons skipped: they count, and nothing matches them" in found.warnings
+    assert (
+        "ground truth: 2 invalid polygons skipped: they count, and nothing matches them"
+        in found.warnings
+    )
     assert "detections: 1 invalid polygon left out, as if it was not in the file" in found.warnings
 
 
@@ -394,11 +441,18 @@ def test_dropping_keeps_what_belongs_to_the_others(files):
         f'img_1\n1,"a",10,10,60,20\n2,"bow",{bow}\n',
     )
     found = evaluate(gt, det, "iou", invalid_polygons="drop", per_image=True)
-    assert (found.gt.objects, found.gt.dropped, found.gt.repaired, found.gt.dont_care) == (2, 1, 0, 1)
+    assert (found.gt.objects, found.gt.dropped, found.gt.repaired, found.gt.dont_care) == (
+        2,
+        1,
+        0,
+        1,
+    )
     assert (found.det.objects, found.det.dropped) == (1, 1)
     assert [one.id for one in found.images[0].objects] == [2, 3]
     assert found.scores["hmean"] == 1
-    assert "ground truth: 1 invalid polygon left out, as if it was not in the file" in found.warnings
+    assert (
+        "ground truth: 1 invalid polygon left out, as if it was not in the file" in found.warnings
+    )
 
 
 def test_zero_area_is_distinguished_from_what_was_dropped(tmp_path):
@@ -425,7 +479,9 @@ def test_policies_that_do_not_go(files, tmp_path):
     with pytest.raises(ConfigError, match=r"'mend'; expected one of repair, drop, skip, error"):
         evaluate(gt, det, "iou", invalid_polygons="mend")
     with pytest.raises(ConfigError, match="drop does not go with label pictures"):
-        evaluate(gt, det, "evaltex", invalid_polygons="drop", gt_images=tmp_path, det_images=tmp_path)
+        evaluate(
+            gt, det, "evaltex", invalid_polygons="drop", gt_images=tmp_path, det_images=tmp_path
+        )
 
 
 @pytest.mark.parametrize(
@@ -446,10 +502,12 @@ def test_invalid_polygons_are_described(ring, words):
     assert words in described[2].why
 
 
-# Sizes from pictures -------------------------------------------------------------------------------------------------
+# Sizes from pictures ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", [".png", ".PNG", ".jpg", ".JPEG", ".bmp", ".gif", ".tif", ".webp"])
+@pytest.mark.parametrize(
+    "suffix", [".png", ".PNG", ".jpg", ".JPEG", ".bmp", ".gif", ".tif", ".webp"]
+)
 def test_size_of_a_picture(tmp_path, suffix):
     Image.new("L", (31, 17)).save(tmp_path / f"img_1{suffix}")
     assert sizes_from_pictures(tmp_path, ["img_1", "img_2"]).tolist() == [[17, 31], [0, 0]]
@@ -458,11 +516,15 @@ def test_size_of_a_picture(tmp_path, suffix):
 def test_only_the_header_is_read(tmp_path):
     header = b"IHDR" + struct.pack(">IIBBBBB", 40_000, 30_000, 8, 0, 0, 0, 0)
     chunk = struct.pack(">I", len(header) - 4) + header + struct.pack(">I", zlib.crc32(header))
-    (tmp_path / "img.png").write_bytes(b"\x89PNG\r\n\x1a\n" + chunk + struct.pack(">I", 10**6) + b"IDAT")
+    (tmp_path / "img.png").write_bytes(
+        b"\x89PNG\r\n\x1a\n" + chunk + struct.pack(">I", 10**6) + b"IDAT"
+    )
     assert picture_size(tmp_path / "img.png") == (30_000, 40_000)
 
 
-@pytest.mark.parametrize(("orientation", "size"), [(1, (17, 31)), (3, (17, 31)), (6, (31, 17)), (8, (31, 17))])
+@pytest.mark.parametrize(
+    ("orientation", "size"), [(1, (17, 31)), (3, (17, 31)), (6, (31, 17)), (8, (31, 17))]
+)
 def test_a_photograph_on_its_side_is_turned(tmp_path, orientation, size):
     exif = Image.Exif()
     exif[0x0112] = orientation
@@ -494,9 +556,15 @@ def test_pictures_give_sizes_that_the_ground_truth_has_not_or_has_wrong(files, t
     pictures.mkdir()
     Image.new("L", (200, 100)).save(pictures / "img_1.png")
     gt, det = files()
-    assert "picture" not in {problem.kind for problem in validate(gt, det, images=tmp_path).problems if problem.line}
+    assert "picture" not in {
+        problem.kind for problem in validate(gt, det, images=tmp_path).problems if problem.line
+    }
     Image.new("L", (100, 200)).save(pictures / "img_2.png")
-    (told,) = [problem for problem in validate(gt, det, images=pictures).problems if problem.kind == "picture"]
+    (told,) = [
+        problem
+        for problem in validate(gt, det, images=pictures).problems
+        if problem.kind == "picture"
+    ]
     assert "image 'img_2': height,width 100,200" in told.found
     assert told.advice == "200,100, as its picture has (height and width are swapped)"
     boxes = tmp_path / "boxes"
@@ -509,7 +577,7 @@ def test_pictures_give_sizes_that_the_ground_truth_has_not_or_has_wrong(files, t
     assert "1 of 2 images has no picture that can be read: 'img_3'" in told.found
 
 
-# Names ---------------------------------------------------------------------------------------------------------------
+# Names --------------------------------------------------------------------------------------------
 
 NAMES = st.lists(
     st.builds(
@@ -534,7 +602,9 @@ def test_spellings_pair_one_to_one(gt, det):
     assert set(partners) <= set(det)
     for ours, (theirs, by) in pairs.items():
         same_stem = image_names.stem(ours).casefold() == image_names.stem(theirs).casefold()
-        assert same_stem if by == "stem" else pairing.numbers(ours)[-1] == pairing.numbers(theirs)[-1]
+        assert (
+            same_stem if by == "stem" else pairing.numbers(ours)[-1] == pairing.numbers(theirs)[-1]
+        )
 
 
 def test_spellings_that_are_not_clear_do_not_pair():
@@ -544,10 +614,12 @@ def test_spellings_that_are_not_clear_do_not_pair():
         "img_1": ("01", "number"),
         "img_2": ("2", "number"),
     }
-    assert pairing.would_pair(["img_1"], ["gt_img_1.jpg", "img-1"]) == {"img_1": ("gt_img_1.jpg", "stem")}
+    assert pairing.would_pair(["img_1"], ["gt_img_1.jpg", "img-1"]) == {
+        "img_1": ("gt_img_1.jpg", "stem")
+    }
 
 
-# Misreadings ---------------------------------------------------------------------------------------------------------
+# Misreadings --------------------------------------------------------------------------------------
 
 SIZE = np.array([480.0, 640.0])
 
@@ -556,11 +628,15 @@ def scene(seed, images=20, jitter=2.0):
     """Words of some images, and detections near them: some missed, some false."""
     rng = np.random.default_rng(seed)
     sides = []
-    corners = [rng.uniform((20, 20), (400, 440), (int(rng.integers(2, 9)), 2)) for _ in range(images)]
+    corners = [
+        rng.uniform((20, 20), (400, 440), (int(rng.integers(2, 9)), 2)) for _ in range(images)
+    ]
     words = [np.column_stack([c, c + rng.uniform((60, 15), (200, 35), c.shape)]) for c in corners]
     for noise, share in ((0.0, 1.0), (jitter, 0.8)):
         parts = [w[: max(1, round(share * len(w)))] + rng.normal(0, noise, (1, 4)) for w in words]
-        joined = image_objects(np.sort(np.concatenate(parts).reshape(-1, 2, 2), axis=1).reshape(-1, 4))
+        joined = image_objects(
+            np.sort(np.concatenate(parts).reshape(-1, 2, 2), axis=1).reshape(-1, 4)
+        )
         sides.append(replace(joined, offsets=np.cumsum([0, *(len(part) for part in parts)])))
     return ImageBatch([f"img_{k}" for k in range(images)], np.tile(SIZE, (images, 1)), *sides)
 
@@ -585,9 +661,15 @@ def with_boxes(objects, boxes):
     ("change", "words"),
     [
         (lambda b: b[:, [1, 0, 3, 2]], "x and y are swapped in the detections"),
-        (lambda b: np.hstack([b[:, :2], b[:, :2] + b[:, 2:]]), "in the detections are x1,y1 rather than width,height"),
+        (
+            lambda b: np.hstack([b[:, :2], b[:, :2] + b[:, 2:]]),
+            "in the detections are x1,y1 rather than width,height",
+        ),
         (lambda b: b + np.tile((b[:, 2:] - b[:, :2]) / 2, 2), "in the detections are its centre"),
-        (lambda b: np.column_stack([b[:, 0], 480 - b[:, 3], b[:, 2], 480 - b[:, 1]]), "from the bottom"),
+        (
+            lambda b: np.column_stack([b[:, 0], 480 - b[:, 3], b[:, 2], 480 - b[:, 1]]),
+            "from the bottom",
+        ),
         (lambda b: b / 2, "another scale: they fit when multiplied by about 2 "),
         (lambda b: b * [3, 1.5, 3, 1.5], "multiplied by about 0.3"),
         (lambda b: b / [640, 480, 640, 480], "multiplied by about 6"),
@@ -612,7 +694,9 @@ def test_fractions_and_resized_pictures_of_many_sizes():
     assert re.search(r"pictures resized to about 6(39|4[01]) x 4(79|8[01]) ", guess(grown))
 
 
-@pytest.mark.parametrize(("step", "words"), [(1, "those of the image before"), (-1, "those of the image after")])
+@pytest.mark.parametrize(
+    ("step", "words"), [(1, "those of the image before"), (-1, "those of the image after")]
+)
 def test_shifted_images_are_guessed(step, words):
     batch = scene(5)
     bounds = batch.det.offsets
@@ -636,7 +720,9 @@ def test_agreement_is_a_share_and_does_not_depend_on_scale(seed, factor):
     batch = scene(seed, images=3)
     value = coordinate_mixups.agreement(batch)
     assert 0 <= value <= 1
-    scaled = replace(changed(batch, lambda b: b * factor), gt=with_boxes(batch.gt, batch.gt.boxes * factor))
+    scaled = replace(
+        changed(batch, lambda b: b * factor), gt=with_boxes(batch.gt, batch.gt.boxes * factor)
+    )
     assert coordinate_mixups.agreement(scaled) == pytest.approx(value)
 
 

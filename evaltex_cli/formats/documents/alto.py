@@ -1,13 +1,15 @@
-"""ALTO: ``alto / Layout / Page / ... / TextLine / String``, in any namespace; images are named after the files.
+"""ALTO: ``alto / Layout / Page / ... / TextLine / String``, in any namespace; images are named
+after the files.
 
-Words (``String``) or lines (``TextLine``) are the objects; a word's region is its line. If no file of an input has
-words, its lines are read. The shape is ``Shape / Polygon``, else ``HPOS, VPOS, WIDTH, HEIGHT``; the transcription
-``CONTENT``, the confidence ``WC``. Writers that make ALTO of lines without words give each line a ``String`` without
-any place, which is left out.
+Words (``String``) or lines (``TextLine``) are the objects; a word's region is its line. If no file
+of an input has words, its lines are read. The shape is ``Shape / Polygon``, else ``HPOS, VPOS,
+WIDTH, HEIGHT``; the transcription ``CONTENT``, the confidence ``WC``. Writers that make ALTO of
+lines without words give each line a ``String`` without any place, which is left out.
 
-`MeasurementUnit` is pixel, also if it is missing, or 1/10 mm (mm10) or 1/1200 inch (inch1200), which are made pixels by
-the scan's resolution. ALTO has no field for that; it is taken from a ``processingStepSettings`` that states it (``300
-dpi``, ``resolution: 300``). If none does, the coordinates are fractions of the page.
+`MeasurementUnit` is pixel, also if it is missing, or 1/10 mm (mm10) or 1/1200 inch (inch1200),
+which are made pixels by the scan's resolution. ALTO has no field for that; it is taken from a
+``processingStepSettings`` that states it (``300 dpi``, ``resolution: 300``). If none does, the
+coordinates are fractions of the page.
 """
 
 from __future__ import annotations
@@ -34,12 +36,15 @@ _BOX = ("HPOS", "VPOS", *_SIDES)
 _PER_INCH = {"mm10": 254.0, "inch1200": 1200.0}
 _NUMBER = r"([0-9]{2,5}(?:\.[0-9]{1,3})?)(?![0-9.])"
 _RESOLUTION = re.compile(
-    rf"\b{_NUMBER}\s?(?:dpi|ppi)\b|(?:\b|[xy])(?:dpi|ppi|[xy]?[ _-]?resolution)\"?\s?[:=]?\s?\"?{_NUMBER}",
+    rf"\b{_NUMBER}\s?(?:dpi|ppi)\b|(?:\b|[xy])(?:dpi|ppi|[xy]?["
+    rf" _-]?resolution)\"?\s?[:=]?\s?\"?{_NUMBER}",
     re.IGNORECASE,
 )
 _PAGE = re.compile(rb"<(?:[\w.-]+:)?Page[\s/>]")
 _BLANK = re.compile(rb"<(?:[\w.-]+:)?String\b[^>]*\bCONTENT\s*=\s*(?:\"[ \t\r\n]+\"|'[ \t\r\n]+')")
-_ROUND = re.compile(rb"<(?:[\w.-]+:)?String\b[^>]*>\s*<(?:[\w.-]+:)?Shape\b[^>]*>\s*<(?:[\w.-]+:)?(?:Ellipse|Circle)\b")
+_ROUND = re.compile(
+    rb"<(?:[\w.-]+:)?String\b[^>]*>\s*<(?:[\w.-]+:)?Shape\b[^>]*>\s*<(?:[\w.-]+:)?(?:Ellipse|Circle)\b"
+)
 _MAY_BE_NOWHERE = re.compile(rb"<(?:[\w.-]+:)?String\b(?![^>]*\bHPOS\s*=\s*[\"'])")
 
 
@@ -55,7 +60,9 @@ def _parse(opened: _Page, image: CollectedImage, side: Side, faults: FaultLog) -
     page, scale = opened.element, opened.scale
     image.in_fractions = opened.in_fractions
     if not opened.in_fractions:
-        image.width, image.height = (_size(page, name) * by for name, by in zip(_SIDES, scale, strict=True))
+        image.width, image.height = (
+            _size(page, name) * by for name, by in zip(_SIDES, scale, strict=True)
+        )
     for k, line_element in enumerate(page.all("TextLine"), 1):
         for element in line_element.all("String") if image.variant == "words" else [line_element]:
             if image.variant == "words" and (_is_nowhere(element) or _is_blank(element)):
@@ -76,7 +83,9 @@ def _is_nowhere(string: Element) -> bool:
 
 
 def _is_blank(string: Element) -> bool:
-    """Whether a String is of blanks alone, as Tesseract has for pictures and rules; its table leaves them out."""
+    """Whether a String is of blanks alone, as Tesseract has for pictures and
+    rules; its table leaves them out.
+    """
     return string.attributes.get("CONTENT", "").isspace()
 
 
@@ -97,8 +106,13 @@ def _open(data: bytes) -> list[_Page]:
 def _in_fractions(page: Element) -> _Page:
     width, height = (_size(page, name) for name in _SIDES)
     if width <= 0 or height <= 0:
-        found = "a MeasurementUnit other than pixel, no resolution of the scan, and a Page without WIDTH and HEIGHT"
-        raise FormatError(found, "one resolution in a processingStepSettings (300 dpi, say)", at=page.at)
+        found = (
+            "a MeasurementUnit other than pixel, no resolution of the scan, and a Page without"
+            " WIDTH and HEIGHT"
+        )
+        raise FormatError(
+            found, "one resolution in a processingStepSettings (300 dpi, say)", at=page.at
+        )
     return _Page(page, (1 / width, 1 / height), in_fractions=True)
 
 
@@ -109,7 +123,9 @@ def _pixels_per_unit(root: Element) -> float | None:
     if unit == "pixel":
         return 1.0
     if unit not in _PER_INCH:
-        raise FormatError(f"MeasurementUnit {quote(unit)}", "pixel, mm10 or inch1200", at=(element or root).at)
+        raise FormatError(
+            f"MeasurementUnit {quote(unit)}", "pixel, mm10 or inch1200", at=(element or root).at
+        )
     settings = " ".join(step.text for step in root.all("processingStepSettings"))
     stated = {float(first or second) for first, second in _RESOLUTION.findall(settings)}
     return stated.pop() / _PER_INCH[unit] if len(stated) == 1 else None
@@ -130,7 +146,9 @@ def _object(element: Element, scale: tuple[float, float]) -> CollectedObject:
 
 
 def _shape(shape: Element) -> Sequence[float] | None:
-    """Return the polygon of a Shape, or the bounding box of its ellipse or circle; None if it has none of them."""
+    """Return the polygon of a Shape, or the bounding box of its ellipse or
+    circle; None if it has none of them.
+    """
     outline = shape.child("Polygon")
     if outline:
         return polygon(safe_xml.points(outline, "POINTS"), dont_care=False)
@@ -144,7 +162,9 @@ def _shape(shape: Element) -> Sequence[float] | None:
 
 
 def _notes(data: bytes) -> tuple[int, int, int, int]:
-    """Count, in a document without comments, a missing MeasurementUnit and what is left out or taken for boxes."""
+    """Count, in a document without comments, a missing MeasurementUnit and
+    what is left out or taken for boxes.
+    """
     nowhere = 0
     if _MAY_BE_NOWHERE.search(data):
         with suppress(FormatError):
@@ -158,7 +178,8 @@ _LAYOUT = "TextLine / String HPOS VPOS WIDTH HEIGHT CONTENT WC / Shape / Polygon
 _SAMPLE = (
     "<alto><Description><MeasurementUnit>pixel</MeasurementUnit></Description><Layout>"
     '<Page WIDTH="640" HEIGHT="480"><PrintSpace><TextBlock>'
-    f'<TextLine {_PLACE}><String {_PLACE} CONTENT="word"/></TextLine></TextBlock></PrintSpace></Page></Layout></alto>'
+    f"<TextLine {_PLACE}><String {_PLACE}"
+    ' CONTENT="word"/></TextLine></TextBlock></PrintSpace></Page></Layout></alto>'
 )
 _LEVELS = [
     levels.Level("alto", levels.element("String"), "words"),
@@ -178,8 +199,12 @@ def _count(data: bytes) -> int:
 
 def _index(wanted: int) -> Indexer:
     survey = levels.survey(_LEVELS, wanted, _notes, *_SENTENCES)
-    return index_each(_LEVELS[wanted].format, ".xml", _parse, survey=survey, pages=Pages(_count, _open))
+    return index_each(
+        _LEVELS[wanted].format, ".xml", _parse, survey=survey, pages=Pages(_count, _open)
+    )
 
 
-WORDS = replace(indexed_xml("alto", "ALTO, words", "alto", _index(0), _LAYOUT, _SAMPLE), fractions=True)
+WORDS = replace(
+    indexed_xml("alto", "ALTO, words", "alto", _index(0), _LAYOUT, _SAMPLE), fractions=True
+)
 LINES = WORDS.variant("alto-line", "ALTO, lines", _index(1), levels.why(_LEVELS, 1, "root alto"))

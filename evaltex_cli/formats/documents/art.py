@@ -1,7 +1,9 @@
-"""The JSON of ArT and LSVT (ICDAR 2019): ``{"gt_1": [{"points": [[x, y], ...], "transcription": ...}, ...], ...}``.
+"""The JSON of ArT and LSVT (ICDAR 2019): ``{"gt_1": [{"points": [[x, y], ...], "transcription":
+...}, ...], ...}``.
 
-Keys name the images, ``gt_`` or ``res_`` before the name; the same name pairs both sides, and with ``res_1.txt``.
-Don't care in ground truth: ``illegibility`` true, or the transcription ``###``. Results have ``confidence``.
+Keys name the images, ``gt_`` or ``res_`` before the name; the same name pairs both sides, and with
+``res_1.txt``. Don't care in ground truth: ``illegibility`` true, or the transcription ``###``.
+Results have ``confidence``.
 """
 
 from __future__ import annotations
@@ -51,15 +53,21 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
 
 def _object(word: _Word, side: Side, at: Steps) -> CollectedObject:
     text = word.transcription or ""
-    dont_care = side == "gt" and (safe_json.flag(word.illegibility, "illegibility") or text == DONT_CARE)
+    dont_care = side == "gt" and (
+        safe_json.flag(word.illegibility, "illegibility") or text == DONT_CARE
+    )
     coordinates = polygon(safe_json.flat(word.points), dont_care, ("points",))
     return CollectedObject(coordinates, text, dont_care, confidence=word.confidence, at=at)
 
 
 def recognises(path: Path) -> bool:
-    """Whether a path holds a JSON object whose values are lists of words; an empty one is taken for this format."""
+    """Whether a path holds a JSON object whose values are lists of words; an
+    empty one is taken for this format.
+    """
     value = document_files.json_value(path)
-    if not isinstance(value, dict) or any(key in value for key in ("annotations", "images", "shapes")):
+    if not isinstance(value, dict) or any(
+        key in value for key in ("annotations", "images", "shapes")
+    ):
         return False
     if not value:
         return path.is_file()
@@ -69,7 +77,11 @@ def recognises(path: Path) -> bool:
         return True
     lists = (safe_json.opened(words) for words in value.values())
     word = next((words[0] for words in lists if isinstance(words, list) and words), None)
-    return word is None or safe_json.has_key(word, "points") or safe_json.has_key(word, "transcription")
+    return (
+        word is None
+        or safe_json.has_key(word, "points")
+        or safe_json.has_key(word, "transcription")
+    )
 
 
 FORMAT = Format(
@@ -79,7 +91,8 @@ FORMAT = Format(
     document_files.index_json("art", _collect),
     recognised_by="a JSON object whose values are lists of words, with points or transcription",
     layout='{"gt_1": [{"points": [[x, y], ...], "transcription": "...", "illegibility": false}]}',
-    sample='{"gt_1": [{"points": [[10, 10], [60, 10], [60, 30], [10, 30]], "transcription": "word", "illegibility":'
+    sample='{"gt_1": [{"points": [[10, 10], [60, 10], [60, 30], [10, 30]], "transcription": "word",'
+    ' "illegibility":'
     " false}]}",
     ending=".json",
 )

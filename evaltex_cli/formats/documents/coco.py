@@ -1,14 +1,19 @@
 """COCO annotations and COCO results.
 
-Annotations: ``{"images": [{"id", "file_name", "width", "height"}], "annotations": [{"id", "image_id", "bbox" or
-"segmentation", "iscrowd"}]}``. Results: ``[{"image_id", "bbox" or "segmentation", "score"}, ...]``.
+Annotations: ``{"images": [{"id", "file_name", "width", "height"}], "annotations": [{"id",
+"image_id", "bbox" or "segmentation", "iscrowd"}]}``. Results: ``[{"image_id", "bbox" or
+"segmentation", "score"}, ...]``.
 
-- An image's name is its ``id``, as the results know no other: so results pair with annotations, and with COCO-Text's.
-  The format `coco-file` names images by ``file_name``, less folders, ending and ``gt_``, to pair with other formats.
-- A ``bbox`` is x, y, width, height. A ``segmentation`` of one polygon ``[[x1, y1, ...]]`` comes before it; several
-  polygons, and run-length masks, are taken for their bounding boxes, with a warning.
-- AdelaiDet's results (ABCNet, TESTR, DeepSolo, ...) have one polygon as ``polys``, a list of vertices, and ``rec``.
-- Don't care: ``iscrowd`` or ``ignore``. Transcriptions: ``utf8_string``, ``text``, ``transcription`` or ``rec``.
+- An image's name is its ``id``, as the results know no other: so results pair with annotations, and
+  with COCO-Text's. The format `coco-file` names images by ``file_name``, less folders, ending and
+  ``gt_``, to pair with other formats.
+- A ``bbox`` is x, y, width, height. A ``segmentation`` of one polygon ``[[x1, y1, ...]]`` comes
+  before it; several polygons, and run-length masks, are taken for their bounding boxes, with a
+  warning.
+- AdelaiDet's results (ABCNet, TESTR, DeepSolo, ...) have one polygon as ``polys``, a list of
+  vertices, and ``rec``.
+- Don't care: ``iscrowd`` or ``ignore``. Transcriptions: ``utf8_string``, ``text``,
+  ``transcription`` or ``rec``.
 """
 
 from __future__ import annotations
@@ -56,7 +61,11 @@ class _Annotation(msgspec.Struct, gc=False):
     @property
     def is_boxed(self) -> bool:
         """Whether it has several polygons or a run-length mask, for which its box is taken."""
-        return bool(self.segmentation) if isinstance(self.segmentation, dict) else len(self.segmentation or ()) > 1
+        return (
+            bool(self.segmentation)
+            if isinstance(self.segmentation, dict)
+            else len(self.segmentation or ()) > 1
+        )
 
     @property
     def words(self) -> str:
@@ -104,14 +113,25 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
 
 
 def _add_all(
-    annotations: Sequence[_Annotation], images: dict[str, CollectedImage], side: Side, seen: set[int], first: int
+    annotations: Sequence[_Annotation],
+    images: dict[str, CollectedImage],
+    side: Side,
+    seen: set[int],
+    first: int,
 ) -> bool:
-    """Add annotations to their images at once; False, and nothing is done, if they have to be looked at one by one."""
+    """Add annotations to their images at once; False, and nothing is done, if
+    they have to be looked at one by one.
+    """
     owners = [images[name] for one in annotations if (name := str(one.image_id)) in images]
     ids = [one.id for one in annotations if isinstance(one, _Numbered)]
     own = set(ids)
     columns = _columns(annotations, side)
-    if columns is None or len(owners) < len(annotations) or len(own) < len(ids) or not seen.isdisjoint(own):
+    if (
+        columns is None
+        or len(owners) < len(annotations)
+        or len(own) < len(ids)
+        or not seen.isdisjoint(own)
+    ):
         return False
     seen |= own
     steps = [f'["annotations",{k}]' for k in range(first, first + len(annotations))]
@@ -122,13 +142,17 @@ def _add_all(
 def _columns(
     annotations: Sequence[_Annotation], side: Side
 ) -> tuple[Sequence[Sequence[float]], list[str], list[bool], list[float | None]] | None:
-    """Return coordinates, texts, don't care and confidences; None if not all are a polygon, or all a box, and plain."""
+    """Return coordinates, texts, don't care and confidences; None if not all
+    are a polygon, or all a box, and plain.
+    """
     coordinates = _plain_coordinates(annotations)
     flags = [one.iscrowd for one in annotations], [one.ignore for one in annotations]
     if coordinates is None or (side == "gt" and not all(map(safe_json.are_flags, flags))):
         return None
     texts = [one.words if one.utf8_string is None else one.utf8_string for one in annotations]
-    dont_care = [side == "gt" and bool(crowd or ignored) for crowd, ignored in zip(*flags, strict=True)]
+    dont_care = [
+        side == "gt" and bool(crowd or ignored) for crowd, ignored in zip(*flags, strict=True)
+    ]
     return coordinates, texts, dont_care, [one.score for one in annotations]
 
 
@@ -140,7 +164,9 @@ def _plain_coordinates(annotations: Sequence[_Annotation]) -> Sequence[Sequence[
         boxes = [one.bbox or [] for one in annotations]
         if all(len(box) == 4 and box[2] >= 0 and box[3] >= 0 for box in boxes):
             return [(box[0], box[1], box[0] + box[2], box[1] + box[3]) for box in boxes]
-    elif {*map(type, shapes)} == {list} and {*map(len, cast("list[list[list[float]]]", shapes))} == {1}:
+    elif {*map(type, shapes)} == {list} and {
+        *map(len, cast("list[list[list[float]]]", shapes))
+    } == {1}:
         return plain_polygons(list(chain.from_iterable(cast("list[list[list[float]]]", shapes))))
     return None
 
@@ -159,13 +185,17 @@ def _images(items: list[Item], place: str, faults: FaultLog) -> dict[str, Collec
                 name = str(record.id)
                 if name in images:
                     raise FormatError(f"ID {quote(name)} again", "IDs used once", ("id",))
-                images[name] = CollectedImage(name, place, ("images", k), record.height or 0.0, record.width or 0.0)
+                images[name] = CollectedImage(
+                    name, place, ("images", k), record.height or 0.0, record.width or 0.0
+                )
             except FormatError as error:
                 error.log(faults, place, "images", k)
     return images
 
 
-def _name_by_file(images: dict[str, CollectedImage], items: list[Item], place: str, faults: FaultLog) -> None:
+def _name_by_file(
+    images: dict[str, CollectedImage], items: list[Item], place: str, faults: FaultLog
+) -> None:
     named: list[tuple[CollectedImage, str]] = []
     for k, item in enumerate(items):
         record = safe_json.opened(item)
@@ -175,7 +205,12 @@ def _name_by_file(images: dict[str, CollectedImage], items: list[Item], place: s
             name = safe_json.field(record, "file_name", str | None, "")
             if not name and safe_json.plain(safe_json.needed(record, "file_name")) is None:
                 raise FormatError("null", "a string", ("file_name",))
-            named.append((images[safe_json.identifier(record, "id")], str(PurePosixPath(name).with_suffix(""))))
+            named.append(
+                (
+                    images[safe_json.identifier(record, "id")],
+                    str(PurePosixPath(name).with_suffix("")),
+                )
+            )
         except FormatError as error:
             error.log(faults, place, "images", k)
         except (KeyError, ValueError):  # of no image, as `_images` has logged, or no name
@@ -186,14 +221,20 @@ def _name_by_file(images: dict[str, CollectedImage], items: list[Item], place: s
 
 def read_size(image: CollectedImage, record: Record) -> None:
     """Take width and height from an image's record, where they are."""
-    image.width, image.height = (safe_json.field(record, key, Number | None, 0.0) for key in ("width", "height"))
+    image.width, image.height = (
+        safe_json.field(record, key, Number | None, 0.0) for key in ("width", "height")
+    )
 
 
 def image_of(image_id: Identifier, images: dict[str, CollectedImage]) -> CollectedImage:
-    """Return the image of an annotation's ``image_id``; raises `FormatError` where there is none."""
+    """Return the image of an annotation's ``image_id``; raises `FormatError`
+    where there is none.
+    """
     image = images.get(str(image_id))
     if image is None:
-        raise FormatError(f"image_id {quote(str(image_id))}", "the ID of an image of this document", ("image_id",))
+        raise FormatError(
+            f"image_id {quote(str(image_id))}", "the ID of an image of this document", ("image_id",)
+        )
     return image
 
 
@@ -207,7 +248,10 @@ def _collect_results(document: Document, side: Side, faults: FaultLog) -> Collec
         columns = _columns(results, side) if results else None
         if results and columns:
             ways = range(first, first + len(items))
-            owners = [_named(images, str(one.image_id), place, k) for k, one in zip(ways, results, strict=True)]
+            owners = [
+                _named(images, str(one.image_id), place, k)
+                for k, one in zip(ways, results, strict=True)
+            ]
             add_all(ManyObjects(owners, *columns, [f"[{k}]" for k in ways]))
             continue
         for k, item in enumerate(items, first):
@@ -219,7 +263,9 @@ def _collect_results(document: Document, side: Side, faults: FaultLog) -> Collec
             except FormatError as error:
                 error.log(faults, place, k)
                 with suppress(FormatError):  # the image counts, even if all its objects are faulty
-                    _named(images, safe_json.identifier(safe_json.record(item), "image_id"), place, k)
+                    _named(
+                        images, safe_json.identifier(safe_json.record(item), "image_id"), place, k
+                    )
     return list(images.values()), _warnings(place, boxed)
 
 
@@ -235,7 +281,9 @@ def _object(annotation: _Annotation, item: Item, side: Side, at: Steps) -> Colle
     flags = (("iscrowd", annotation.iscrowd), ("ignore", annotation.ignore))
     dont_care = side == "gt" and any(safe_json.flag(flag, key) for key, flag in flags)
     coordinates = _coordinates(annotation, item, dont_care)
-    return CollectedObject(coordinates, annotation.words, dont_care, confidence=annotation.score, at=at)
+    return CollectedObject(
+        coordinates, annotation.words, dont_care, confidence=annotation.score, at=at
+    )
 
 
 def _coordinates(annotation: _Annotation, item: Item, dont_care: bool) -> Sequence[float]:
@@ -248,7 +296,10 @@ def _coordinates(annotation: _Annotation, item: Item, dont_care: bool) -> Sequen
         if len(rings) == 1:
             return rings[0]
         if rings and annotation.bbox is None:
-            xs, ys = [x for ring in rings for x in ring[::2]], [y for ring in rings for y in ring[1::2]]
+            xs, ys = (
+                [x for ring in rings for x in ring[::2]],
+                [y for ring in rings for y in ring[1::2]],
+            )
             return min(xs), min(ys), max(xs), max(ys)
     if annotation.bbox is None:
         raise safe_json.no_key(item, "bbox")
@@ -267,7 +318,8 @@ def _warnings(place: str, boxed: int) -> tuple[str, ...]:
     if not boxed:
         return ()
     taken = (
-        "{count} object[s] of several polygons or run-length masks taken for [its bounding box|their bounding boxes]"
+        "{count} object[s] of several polygons or run-length masks taken for [its bounding"
+        " box|their bounding boxes]"
     )
     return (f"{place}: {counted(boxed, taken)}",)
 
@@ -279,7 +331,9 @@ def recognises_annotations(path: Path) -> bool:
 
 
 def recognises_results(path: Path) -> bool:
-    """Whether a path holds a JSON list whose first item has an ``image_id``; an empty one is taken for this format."""
+    """Whether a path holds a JSON list whose first item has an ``image_id``;
+    an empty one is taken for this format.
+    """
     value = document_files.json_value(path)
     return isinstance(value, list) and (not value or safe_json.has_key(value[0], "image_id"))
 
@@ -290,9 +344,11 @@ COCO = Format(
     recognises_annotations,
     document_files.index_json("coco", _collect),
     recognised_by="a JSON object with the keys images and annotations",
-    layout='{"images": [{"id", "file_name", "width", "height"}], "annotations": [{"id", "image_id", "bbox",'
+    layout='{"images": [{"id", "file_name", "width", "height"}], "annotations": [{"id", "image_id",'
+    ' "bbox",'
     ' "segmentation", "iscrowd"}]}',
-    sample='{"images": [{"id": 1, "file_name": "img_1.jpg", "width": 640, "height": 480}], "annotations":'
+    sample='{"images": [{"id": 1, "file_name": "img_1.jpg", "width": 640, "height": 480}],'
+    ' "annotations":'
     ' [{"id": 1, "image_id": 1, "bbox": [10, 10, 50, 20], "text": "word"}]}',
     ending=".json",
 )

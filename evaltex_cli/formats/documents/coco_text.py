@@ -7,9 +7,10 @@ COCO-Text ``mask``, else ``bbox``       ``legibility`` illegible those whose ``s
 TextOCR   ``points``                    ``utf8_string`` is ``.`` all
 ========= ============================= ======================== =============================
 
-Images are named by their keys in ``imgs``, which results in COCO's form and RRC's (``res_<id>.txt``) go by; TextOCR's
-are its files' names. One file holds COCO-Text's train and val, which the format `coco-text-train` and `coco-text`
-read; a file without val images is read as a whole. ``imgToAnns`` (``img2Anns``) only repeats ``image_id``.
+Images are named by their keys in ``imgs``, which results in COCO's form and RRC's
+(``res_<id>.txt``) go by; TextOCR's are its files' names. One file holds COCO-Text's train and val,
+which the format `coco-text-train` and `coco-text` read; a file without val images is read as a
+whole. ``imgToAnns`` (``img2Anns``) only repeats ``image_id``.
 """
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     return chosen, (f"{place}: {counted(others, left_out)}",) if others else ()
 
 
-def _images(items: Record, place: str, faults: FaultLog) -> tuple[dict[str, CollectedImage], dict[str, str]]:
+def _images(
+    items: Record, place: str, faults: FaultLog
+) -> tuple[dict[str, CollectedImage], dict[str, str]]:
     images: dict[str, CollectedImage] = {}
     sets: dict[str, str] = {}
     for key, item in items.items():
@@ -103,19 +106,27 @@ def _textocr_object(item: Item, side: Side) -> tuple[Identifier, CollectedObject
 
 
 def _recognised(path: Path) -> str | None:
-    """Return the format of a JSON object with ``imgs`` and ``anns``; TextOCR's first annotation has ``points``."""
+    """Return the format of a JSON object with ``imgs`` and ``anns``;
+    TextOCR's first annotation has ``points``.
+    """
     value = document_files.json_value(path)
     if not isinstance(value, dict) or "imgs" not in value:
         return None
     annotations = safe_json.opened(value.get("anns"))
     if not isinstance(annotations, dict):
         return None
-    return "textocr" if safe_json.has_key(next(iter(annotations.values()), None), "points") else "coco-text"
+    return (
+        "textocr"
+        if safe_json.has_key(next(iter(annotations.values()), None), "points")
+        else "coco-text"
+    )
 
 
 _SAMPLE = (
-    '{"imgs": {"1": {"id": 1, "file_name": "img_1.jpg", "width": 640, "height": 480, "set": "val"}}, "anns":'
-    ' {"2": {"id": 2, "image_id": 1, "bbox": [10, 10, 50, 20], "mask": [10, 10, 60, 10, 60, 30, 10, 30],'
+    '{"imgs": {"1": {"id": 1, "file_name": "img_1.jpg", "width": 640, "height": 480, "set":'
+    ' "val"}}, "anns":'
+    ' {"2": {"id": 2, "image_id": 1, "bbox": [10, 10, 50, 20], "mask": [10, 10, 60, 10, 60, 30, 10,'
+    " 30],"
     ' "legibility": "legible", "utf8_string": "word"}}}'
 )
 
@@ -126,8 +137,10 @@ def _format(name: str, title: str, wanted: str | None, sample: str) -> Format:
         title,
         lambda path: _recognised(path) == name,
         document_files.index_json(name, _collect, wanted),
-        recognised_by=f"a JSON object with the keys imgs and anns, {'without' if wanted else 'with'} points",
-        layout='{"imgs": {id: {...}}, "anns": {id: {"image_id", "bbox", "points" or "mask", "utf8_string"}}}',
+        recognised_by="a JSON object with the keys imgs and anns,"
+        f" {'without' if wanted else 'with'} points",
+        layout='{"imgs": {id: {...}}, "anns": {id: {"image_id", "bbox", "points" or "mask",'
+        ' "utf8_string"}}}',
         sample=sample,
         ending=".json",
     )

@@ -1,7 +1,9 @@
-"""The XML of SCUT-CTW1500's training images: ``Annotations / image / box / label, segs``, one image a file.
+"""The XML of SCUT-CTW1500's training images: ``Annotations / image / box / label, segs``, one image
+a file.
 
-``segs`` are the vertices x1,y1,...,xn,yn of a polygon (14 vertices), ``label`` is the transcription; the label ``###``
-is don't care. A box without ``segs`` is the rectangle of its ``left, top, width, height``.
+``segs`` are the vertices x1,y1,...,xn,yn of a polygon (14 vertices), ``label`` is the
+transcription; the label ``###`` is don't care. A box without ``segs`` is the rectangle of its
+``left, top, width, height``.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ def _object(element: Element, side: Side) -> CollectedObject:
         if outline:
             coordinates = polygon(safe_xml.numbers(outline.text, "segs", outline), dont_care)
         else:
-            coordinates = box(*(element.number(name) for name in ("left", "top", "width", "height")))
+            coordinates = box(
+                *(element.number(name) for name in ("left", "top", "width", "height"))
+            )
     return CollectedObject(coordinates, text, dont_care, at=element.at)
 
 

@@ -1,8 +1,10 @@
-"""CVAT's XML for images: ``annotations / image / box, polygon``, all images of a task in one document.
+"""CVAT's XML for images: ``annotations / image / box, polygon``, all images of a task in one
+document.
 
-A box may have a ``rotation`` in degrees, clockwise, about its centre. An ``attribute`` is the transcription, or a flag
-of don't care, by its name (`annotation_tools.TEXTS`, `annotation_tools.FLAGS`). Of an ellipse the bounding box is
-taken; points, polylines and masks are left out, with a warning.
+A box may have a ``rotation`` in degrees, clockwise, about its centre. An ``attribute`` is the
+transcription, or a flag of don't care, by its name (`annotation_tools.TEXTS`,
+`annotation_tools.FLAGS`). Of an ellipse the bounding box is taken; points, polylines and masks are
+left out, with a warning.
 """
 
 from __future__ import annotations
@@ -28,28 +30,36 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     root, place = document.value, document.place
     if root.child("track"):
         at = root.needed("track").at
-        raise FormatError("tracks of a video", "an export as 'CVAT for images', which has each image", at=at)
+        raise FormatError(
+            "tracks of a video", "an export as 'CVAT for images', which has each image", at=at
+        )
     images, subsets, others = [], [], Others()
     for element in root:
         if element.name != "image":
             continue
         try:
             height, width = (element.number(one, 0.0) for one in ("height", "width"))
-            images.append(CollectedImage(element.attributes.get("name", ""), place, element.at, height, width))
+            images.append(
+                CollectedImage(element.attributes.get("name", ""), place, element.at, height, width)
+            )
         except FormatError as error:
             error.log(faults, place)
             continue
         subsets.append(element.attributes.get("subset", "default"))
         _add_objects(images[-1], element, side, others, faults)
     names = [image.name for image in images]
-    if len(set(names)) < len(names):  # tasks of a project may have the same pictures in different subsets
+    if len(set(names)) < len(
+        names
+    ):  # tasks of a project may have the same pictures in different subsets
         names = [f"{subset}/{name}" for subset, name in zip(subsets, names, strict=True)]
     for image, name in zip(images, names_of_pictures(names), strict=True):
         image.name = name
     return images, others.warnings(place)
 
 
-def _add_objects(image: CollectedImage, element: Element, side: Side, others: Others, faults: FaultLog) -> None:
+def _add_objects(
+    image: CollectedImage, element: Element, side: Side, others: Others, faults: FaultLog
+) -> None:
     for shape in element:
         if shape.name in _WITHOUT_AREA:
             others.left_out += 1
@@ -61,7 +71,9 @@ def _add_objects(image: CollectedImage, element: Element, side: Side, others: Ot
 
 
 def _object(shape: Element, side: Side, others: Others) -> CollectedObject:
-    attributes = {one.attributes.get("name", ""): one.text.strip() for one in shape if one.name == "attribute"}
+    attributes = {
+        one.attributes.get("name", ""): one.text.strip() for one in shape if one.name == "attribute"
+    }
     text = text_of(attributes)
     dont_care = side == "gt" and is_dont_care(attributes, text, shape.attributes.get("label", ""))
     with safe_xml.about(shape):
@@ -81,7 +93,9 @@ def _coordinates(shape: Element, dont_care: bool, others: Others) -> Sequence[fl
         raise FormatError(f"the shape {shape.name}", "box, polygon or ellipse")
     x0, y0, x1, y1 = (shape.number(name) for name in ("xtl", "ytl", "xbr", "ybr"))
     if x1 < x0 or y1 < y0:
-        raise FormatError(f"a box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g})", "xtl <= xbr and ytl <= ybr")
+        raise FormatError(
+            f"a box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g})", "xtl <= xbr and ytl <= ybr"
+        )
     return turned((x0, y0, x1, y1), angle) if angle else (x0, y0, x1, y1)
 
 
@@ -91,8 +105,11 @@ FORMAT = Format(
     lambda path: recognition.has_root(path, "annotations"),
     document_files.index_xml("cvat", _collect),
     recognised_by="root annotations",
-    layout="annotations / image name width height / box xtl ytl xbr ybr rotation, polygon points; attribute name",
-    sample='<annotations><image id="0" name="img_1.jpg" width="640" height="480"><box label="text" xtl="10" ytl="10"'
-    ' xbr="60" ybr="30"><attribute name="transcription">word</attribute></box></image></annotations>',
+    layout="annotations / image name width height / box xtl ytl xbr ybr rotation, polygon points;"
+    " attribute name",
+    sample='<annotations><image id="0" name="img_1.jpg" width="640" height="480"><box label="text"'
+    ' xtl="10" ytl="10"'
+    ' xbr="60" ybr="30"><attribute'
+    ' name="transcription">word</attribute></box></image></annotations>',
     ending=".xml",
 )

@@ -1,6 +1,7 @@
 """Files that are documents, JSON, XML or .mat: read within bounds, and made sources of.
 
-A document contains all images of a data set (`index_json`), or one image and has its name (`index_each`).
+A document contains all images of a data set (`index_json`), or one image and has its name
+(`index_each`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,16 @@ import numpy as np
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8
 from evaltex_cli.formats.base import Format, Indexer, Side, Source
 from evaltex_cli.formats.documents import each_file, safe_json, safe_xml
-from evaltex_cli.formats.documents.each_file import Files, Pages, Parse, Reader, Survey, divided, page_names, read_as
+from evaltex_cli.formats.documents.each_file import (
+    Files,
+    Pages,
+    Parse,
+    Reader,
+    Survey,
+    divided,
+    page_names,
+    read_as,
+)
 from evaltex_cli.formats.documents.recognition import (
     BEGINNING_OF_JSON,
     BOM,
@@ -75,7 +85,9 @@ class _JsonInput(NamedTuple):
 
 
 def read_file(path: Path) -> bytes:
-    """Return a file's bytes; raises `InputError` when it cannot be read or has more than `MAX_BYTES`."""
+    """Return a file's bytes; raises `InputError` when it cannot be read or
+    has more than `MAX_BYTES`.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -87,7 +99,8 @@ def read_file(path: Path) -> bytes:
 
 
 def json_value(path: Path) -> Any:
-    """Return the JSON document that a path holds, the first where it holds many; None where it holds none.
+    """Return the JSON document that a path holds, the first where it holds many; None where it
+    holds none.
 
     It is kept until `forget`, so that each format may have a look at it.
 
@@ -133,12 +146,16 @@ def _json_document(path: Path, state: int) -> _JsonInput:
 
 
 def unpacked(path: Path, data: bytes) -> bytes:
-    """Return a file's content where gzip packed it, else the bytes themselves; raises `InputError` as `read_file`."""
+    """Return a file's content where gzip packed it, else the bytes
+    themselves; raises `InputError` as `read_file`.
+    """
     return input_files.without_gzip(path, data, MAX_BYTES)
 
 
 def json_text(path: Path, place: str) -> bytes | None:
-    """Return the bytes of the JSON document that messages find at a place; None where there is none."""
+    """Return the bytes of the JSON document that messages find at a place;
+    None where there is none.
+    """
     if archive.is_archive(path):
         entries = archive.open_entries(path, ".json", MAX_BYTES)
         entry = next((entry for entry in entries.entries if entries.place(entry) == place), None)
@@ -148,17 +165,20 @@ def json_text(path: Path, place: str) -> bytes | None:
 
 
 def index_json(name: str, collect: Collect, variant: object = None) -> Indexer:
-    """Return what indexes a JSON document of all images; `collect` gets the variant with the document.
+    """Return what indexes a JSON document of all images; `collect` gets the variant with the
+    document.
 
-    It is a file, bare or packed by gzip, or the only one of a folder or archive. `InputError` is raised when there is
-    no such document, it is no JSON, or it is larger than `MAX_BYTES`.
+    It is a file, bare or packed by gzip, or the only one of a folder or archive. `InputError` is
+    raised when there is no such document, it is no JSON, or it is larger than `MAX_BYTES`.
     """
 
     def index(path: Path, side: Side, faults: FaultLog) -> Source:
         document, sha256, documents = _json_document(path, archive.state(path))
         forget()
         if documents > 1:
-            raise InputError(f"{path}: {documents} .json files in it; expected one of all images: give that file")
+            raise InputError(
+                f"{path}: {documents} .json files in it; expected one of all images: give that file"
+            )
         images, warnings = _collected(collect, document._replace(variant=variant), side, faults)
         return source(str(path), name, sha256, images, warnings + settle_confidences(path, images))
 
@@ -166,7 +186,9 @@ def index_json(name: str, collect: Collect, variant: object = None) -> Indexer:
 
 
 def index_xml(name: str, collect: Collect) -> Indexer:
-    """Return what indexes an XML document of all images, as `index_json` does; `collect` gets its first element."""
+    """Return what indexes an XML document of all images, as `index_json`
+    does; `collect` gets its first element.
+    """
 
     def index(path: Path, side: Side, faults: FaultLog) -> Source:
         place, data, digest = only_document(path, ".xml")
@@ -183,7 +205,8 @@ def index_xml(name: str, collect: Collect) -> Indexer:
 def only_document(path: Path, ending: str) -> tuple[str, bytes, str]:
     """Return where messages find a document of all images, its bytes, and the SHA-256 of its input.
 
-    It is a file, bare or packed by gzip, or the only one of this ending in a folder or archive; `InputError` otherwise.
+    It is a file, bare or packed by gzip, or the only one of this ending in a folder or archive;
+    `InputError` otherwise.
     """
     if not archive.is_archive(path):
         packed = read_file(path)
@@ -221,7 +244,8 @@ def index_each(
     survey: Survey | None = None,
     pages: Pages | None = None,
 ) -> Indexer:
-    """Return what indexes documents of one image each, named after it: a file, or those of a folder or archive.
+    """Return what indexes documents of one image each, named after it: a file, or those of a folder
+    or archive.
 
     It raises `InputError` when they cannot be listed or read, or are too large.
 
@@ -230,14 +254,16 @@ def index_each(
     name : str
         Of the format.
     endings : str or sequence of str
-        Of the documents in a folder or archive: the one that most files have; others are left out with a warning.
+        Of the documents in a folder or archive: the one that most files have; others are left out
+        with a warning.
     parse : callable
     largest : int or None
         Bytes of the largest document; None for `entries.MAX_ENTRY_BYTES`.
     survey : Survey or None
         What decides over all documents how each is read.
     pages : Pages or None
-        How documents of several images are divided; these are named after their document and their number, from 1.
+        How documents of several images are divided; these are named after their document and their
+        number, from 1.
     """
     look, settle = survey or read_as(None)
 
@@ -251,7 +277,11 @@ def index_each(
             stem = without_prefix(PurePosixPath(path.name.removesuffix(".gz")).stem)
             names = page_names(stem, _count_pages(pages, document, str(path), faults)[0])
             reader = Reader(parse, pages and pages.open, side, reading.variant)
-            images = list(reader.collected([(one, str(path), document) for one in names], range(len(names)), faults))
+            images = list(
+                reader.collected(
+                    [(one, str(path), document) for one in names], range(len(names)), faults
+                )
+            )
             refuse_bad_names(images, faults)
             digest = hashlib.sha256(data).hexdigest()
             warnings = tuple(f"{path}: {warning}" for warning in reading.warnings)
@@ -263,7 +293,9 @@ def index_each(
         fingerprint = Fingerprint(entries)
         looks, counts, kept = [], [], []
         excess = 0
-        for k, (entry, data) in enumerate(zip(entries.entries, entries.read_many(entries.entries), strict=True)):
+        for k, (entry, data) in enumerate(
+            zip(entries.entries, entries.read_many(entries.entries), strict=True)
+        ):
             fingerprint.add(entry, data)
             if not each_file.is_metadata(data):
                 looks.append(look(data))
@@ -271,19 +303,33 @@ def index_each(
                 counts.append(count)
                 kept.append(k)
         reading = settle(looks)
-        warnings = (*each_file.metadata_left_out(len(entries.entries) - len(kept)), *reading.warnings)
+        warnings = (
+            *each_file.metadata_left_out(len(entries.entries) - len(kept)),
+            *reading.warnings,
+        )
         reader = Reader(parse, pages and pages.open, side, reading.variant)
-        files = Files(*divided(fingerprint.indexed().only(np.array(kept, np.int64)), counts), reader)
+        files = Files(
+            *divided(fingerprint.indexed().only(np.array(kept, np.int64)), counts), reader
+        )
         if max(counts, default=1) > 1:
-            all_pages = [CollectedImage(entry.image, entries.place(entry)) for entry in files.entries.entries]
+            all_pages = [
+                CollectedImage(entry.image, entries.place(entry)) for entry in files.entries.entries
+            ]
             refuse_bad_names(all_pages, faults)
-        shares = np.repeat(np.maximum(counts, 1), np.maximum(counts, 1)) if counts else np.ones(0, np.int64)
+        shares = (
+            np.repeat(np.maximum(counts, 1), np.maximum(counts, 1))
+            if counts
+            else np.ones(0, np.int64)
+        )
         return Source(
             path=str(path),
             format=reading.format or name,
             sha256=fingerprint.hexdigest(),
             names=[entry.image for entry in files.entries.entries],
-            weights=np.minimum(np.array([entry.size for entry in files.entries.entries], np.int64) // shares, HEAVIEST),
+            weights=np.minimum(
+                np.array([entry.size for entry in files.entries.entries], np.int64) // shares,
+                HEAVIEST,
+            ),
             content=files,
             warnings=(*entries.warnings, *(f"{path}: {warning}" for warning in warnings)),
         )
@@ -291,7 +337,9 @@ def index_each(
     return index
 
 
-def _count_pages(pages: Pages | None, data: bytes, place: str, faults: FaultLog, excess: int = 0) -> tuple[int, int]:
+def _count_pages(
+    pages: Pages | None, data: bytes, place: str, faults: FaultLog, excess: int = 0
+) -> tuple[int, int]:
     """Return what `each_file.count_pages` does; one page, with a fault, if there are too many."""
     try:
         return each_file.count_pages(pages, data, excess)
@@ -301,7 +349,9 @@ def _count_pages(pages: Pages | None, data: bytes, place: str, faults: FaultLog,
 
 
 def index_texts(name: str, ending: str, parse: Parse) -> Indexer:
-    """Return what indexes a folder or archive of one text file for each image; it raises as `index_each` does."""
+    """Return what indexes a folder or archive of one text file for each
+    image; it raises as `index_each` does.
+    """
 
     def index(path: Path, side: Side, faults: FaultLog) -> Source:
         archive.open_entries(path, ending)  # refuses what is neither
@@ -311,7 +361,9 @@ def index_texts(name: str, ending: str, parse: Parse) -> Indexer:
 
 
 def text_of(data: bytes) -> str:
-    """Return an image's text, with bare newlines; raises `FormatError` if it is out of bounds or not UTF-8."""
+    """Return an image's text, with bare newlines; raises `FormatError` if it
+    is out of bounds or not UTF-8.
+    """
     try:
         refuse_excess(data)
         return data.decode("utf-8-sig").replace("\r\n", "\n")
@@ -321,11 +373,15 @@ def text_of(data: bytes) -> str:
 
 
 def xml_format(name: str, title: str, root: str, parse: Parse, layout: str, sample: str) -> Format:
-    """Return a format of XML, one document for each image, recognised by the name of its first element."""
+    """Return a format of XML, one document for each image, recognised by the
+    name of its first element.
+    """
     return indexed_xml(name, title, root, index_each(name, ".xml", parse), layout, sample)
 
 
-def indexed_xml(name: str, title: str, root: str, index: Indexer, layout: str, sample: str) -> Format:
+def indexed_xml(
+    name: str, title: str, root: str, index: Indexer, layout: str, sample: str
+) -> Format:
     """Return the same of what indexes the documents."""
     return Format(
         *(name, title, lambda path: has_root(path, root), index),

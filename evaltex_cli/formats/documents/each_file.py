@@ -21,7 +21,8 @@ _METADATA = ("mets", "METS", "trpDocMetadata")
 _HEAD_BYTES = 1 << 14
 
 Parse: TypeAlias = Callable[[Any, CollectedImage, Side, FaultLog], None]
-"""``parse(data, image, side, faults)`` gives an image the objects of its document; raises `FormatError`.
+"""``parse(data, image, side, faults)`` gives an image the objects of its document; raises
+`FormatError`.
 
 Of a format with `Pages` it gets the page, opened, in the place of the bytes."""
 
@@ -80,12 +81,13 @@ class Pages(NamedTuple):
 
 
 FEW_PAGES, BYTES_PER_PAGE = 10_000, 256
-"""Pages that all documents of an input may have besides the first of each and one for this many bytes: a page takes
-many times the memory of its tags."""
+"""Pages that all documents of an input may have besides the first of each and one for this many
+bytes: a page takes many times the memory of its tags."""
 
 
 def count_pages(pages: Pages | None, data: bytes, excess: int) -> tuple[int, int]:
-    """Return how many pages a document has, and the excess of its input with it: pages that come with few bytes.
+    """Return how many pages a document has, and the excess of its input with it: pages that come
+    with few bytes.
 
     Raises
     ------
@@ -113,7 +115,9 @@ def metadata_left_out(count: int) -> Iterator[str]:
 
 
 def page_names(name: str, count: int) -> list[str]:
-    """Return the names of a document's pages: its own if there is one page, or none that can be found."""
+    """Return the names of a document's pages: its own if there is one page,
+    or none that can be found.
+    """
     return [name] if count < 2 else [f"{name}-{k}" for k in range(1, count + 1)]
 
 
@@ -139,7 +143,9 @@ class Reader:
     def collected(
         self, documents: Iterable[tuple[str, str, bytes]], numbers: Iterable[int], faults: FaultLog
     ) -> Iterator[CollectedImage]:
-        """Yield the images of documents, each given by its name, the document's place and bytes, and its page."""
+        """Yield the images of documents, each given by its name, the
+        document's place and bytes, and its page.
+        """
         pages: Sequence[Any] = ()
         last = ""
         for (name, place, data), number in zip(documents, numbers, strict=True):
@@ -161,7 +167,9 @@ class Reader:
 _MOST_OPENED = 2
 """Documents of several pages that are held opened: one of each side."""
 _held: list[tuple[Callable[[bytes], Sequence[Any]], bytes, Sequence[Any]]] = []
-"""The documents that were opened last, for the batches to come: what opened each, and the SHA-256 of its bytes."""
+"""The documents that were opened last, for the batches to come: what opened
+each, and the SHA-256 of its bytes.
+"""
 
 
 def _opened(open_pages: Callable[[bytes], Sequence[Any]], data: bytes) -> Sequence[Any]:
@@ -177,7 +185,9 @@ def _opened(open_pages: Callable[[bytes], Sequence[Any]], data: bytes) -> Sequen
 
 
 def _are_same(one: Callable[..., Any], other: Callable[..., Any]) -> bool:
-    """Whether two functions are the same; those that came to a worker with two batches are equal, not the same."""
+    """Whether two functions are the same; those that came to a worker with
+    two batches are equal, not the same.
+    """
     if isinstance(one, partial) and isinstance(other, partial):
         return (one.func, one.args, one.keywords) == (other.func, other.args, other.keywords)
     return one == other
@@ -188,11 +198,15 @@ def divided(entries: Entries, counts: Sequence[int]) -> tuple[Entries, Ints]:
     if max(counts, default=1) < 2:
         return entries, np.zeros(len(counts), np.int64)
     names = [
-        name for entry, count in zip(entries.entries, counts, strict=True) for name in page_names(entry.image, count)
+        name
+        for entry, count in zip(entries.entries, counts, strict=True)
+        for name in page_names(entry.image, count)
     ]
     which, numbers = expanded(np.maximum(counts, 1))
     repeated = entries.only(which)
-    renamed = (entry._replace(image=name) for entry, name in zip(repeated.entries, names, strict=True))
+    renamed = (
+        entry._replace(image=name) for entry, name in zip(repeated.entries, names, strict=True)
+    )
     return replace(repeated, entries=tuple(renamed)), numbers
 
 
@@ -225,10 +239,18 @@ class Files:
         return list(self.reader.collected(self._documents(), self.numbers.tolist(), faults))
 
     def _documents(self) -> Iterator[tuple[str, str, bytes]]:
-        """Yield name, place and bytes of each image; a document of several pages is read once for all of them."""
+        """Yield name, place and bytes of each image; a document of several
+        pages is read once for all of them.
+        """
         entries = self.entries.entries
-        begins = np.array([k == 0 or one.name != entries[k - 1].name for k, one in enumerate(entries)], dtype=bool)
+        begins = np.array(
+            [k == 0 or one.name != entries[k - 1].name for k, one in enumerate(entries)], dtype=bool
+        )
         starts = np.flatnonzero(begins)
         stops = [*starts[1:].tolist(), len(entries)][: len(starts)]
-        for (entry, data), start, stop in zip(self.entries.read_indexed(starts), starts.tolist(), stops, strict=True):
-            yield from ((page.image, self.entries.place(entry), data) for page in entries[start:stop])
+        for (entry, data), start, stop in zip(
+            self.entries.read_indexed(starts), starts.tolist(), stops, strict=True
+        ):
+            yield from (
+                (page.image, self.entries.place(entry), data) for page in entries[start:stop]
+            )

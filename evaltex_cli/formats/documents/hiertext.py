@@ -1,13 +1,15 @@
-"""HierText: ``{"annotations": [{"image_id", "paragraphs": [{"lines": [{"words": [{"vertices", "text"}]}]}]}]}``.
+"""HierText: ``{"annotations": [{"image_id", "paragraphs": [{"lines": [{"words": [{"vertices",
+"text"}]}]}]}]}``.
 
-One JSON document, though it is named ``.jsonl``, bare or packed by gzip. Words, lines or paragraphs are the objects;
-``legible`` false is don't care. A word's region is its line. A line or a paragraph is the polygon under its own
-``vertices``, which results must have too.
+One JSON document, though it is named ``.jsonl``, bare or packed by gzip. Words, lines or paragraphs
+are the objects; ``legible`` false is don't care. A word's region is its line. A line or a paragraph
+is the polygon under its own ``vertices``, which results must have too.
 
-The data set's own evaluation takes lines and paragraphs for the unions of their words. For it, `hiertext-line-words`
-and `hiertext-para-words` have the words as objects, and lines or paragraphs as their regions; protocol pq unites them.
-Whether they count is then said by their line or paragraph, not by the words. A line or paragraph without words, and a
-paragraph that does not count, is the polygon under its own ``vertices`` there, too.
+The data set's own evaluation takes lines and paragraphs for the unions of their words. For it,
+`hiertext-line-words` and `hiertext-para-words` have the words as objects, and lines or paragraphs
+as their regions; protocol pq unites them. Whether they count is then said by their line or
+paragraph, not by the words. A line or paragraph without words, and a paragraph that does not count,
+is the polygon under its own ``vertices`` there, too.
 """
 
 from __future__ import annotations
@@ -26,7 +28,11 @@ from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_json import AnyConfidence, Item, Number, Record, Vertices
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
-_BELOW = {"word": ("paragraphs", "lines", "words"), "line": ("paragraphs", "lines"), "paragraph": ("paragraphs",)}
+_BELOW = {
+    "word": ("paragraphs", "lines", "words"),
+    "line": ("paragraphs", "lines"),
+    "paragraph": ("paragraphs",),
+}
 _IMAGE_ENDINGS = (".jpg", ".jpeg", ".png")
 
 
@@ -70,11 +76,15 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
 def _image(record: Record, place: str, i: int) -> CollectedImage:
     name = safe_json.identifier(record, "image_id")
     ending = next((ending for ending in _IMAGE_ENDINGS if name.lower().endswith(ending)), "")
-    height, width = (safe_json.field(record, key, Number | None, 0.0) for key in ("image_height", "image_width"))
+    height, width = (
+        safe_json.field(record, key, Number | None, 0.0) for key in ("image_height", "image_width")
+    )
     return CollectedImage(name[: len(name) - len(ending)], place, ("annotations", i), height, width)
 
 
-def _add_each(level: str, image: CollectedImage, record: Record, side: Side, faults: FaultLog) -> None:
+def _add_each(
+    level: str, image: CollectedImage, record: Record, side: Side, faults: FaultLog
+) -> None:
     """Add the words, lines or paragraphs of an image."""
     lines: dict[Steps, int] = {}
     assert not isinstance(image.at, Position)
@@ -90,15 +100,23 @@ def _add_each(level: str, image: CollectedImage, record: Record, side: Side, fau
         image.add(collected)
 
 
-def _add_words(level: str, image: CollectedImage, record: Record, side: Side, faults: FaultLog) -> None:
+def _add_words(
+    level: str, image: CollectedImage, record: Record, side: Side, faults: FaultLog
+) -> None:
     """Add the words of the lines or paragraphs of an image, which are their regions."""
     below = _BELOW["word"][len(_BELOW[level]) :]
     assert not isinstance(image.at, Position)
-    for number, (where, item) in enumerate(_below(record, _BELOW[level], image.at, image.place, faults), 1):
+    for number, (where, item) in enumerate(
+        _below(record, _BELOW[level], image.at, image.place, faults), 1
+    ):
         at = where
         try:
             dont_care = _is_dont_care(safe_json.take(item, _Container).legible, side)
-            words = [] if dont_care and level == "paragraph" else [*_below(item, below, where, image.place, faults)]
+            words = (
+                []
+                if dont_care and level == "paragraph"
+                else [*_below(item, below, where, image.place, faults)]
+            )
             for at, word in words or [(where, item)]:
                 collected = _object(safe_json.take(word, _Text), side)
                 collected.at, collected.region, collected.dont_care = at, number, dont_care
@@ -136,7 +154,9 @@ def _is_dont_care(legible: Any, side: Side) -> bool:
 
 
 def recognises(path: Path) -> bool:
-    """Whether a path holds a JSON object with ``annotations``, without ``images``, of images with ``paragraphs``."""
+    """Whether a path holds a JSON object with ``annotations``, without
+    ``images``, of images with ``paragraphs``.
+    """
     value = document_files.json_value(path)
     if not isinstance(value, dict) or "images" in value:
         return False
@@ -157,13 +177,17 @@ WORDS = Format(
     recognises,
     _index("hiertext", "word"),
     recognised_by="annotations with paragraphs, without the key images",
-    layout='{"annotations": [{"image_id", "paragraphs": [{"lines": [{"words": [{"vertices", "text", "legible"}]}]}]}]}',
-    sample=f'{{"annotations": [{{"image_id": "img_1", "paragraphs": [{{{_OUTLINE}, "lines": [{{{_OUTLINE},'
+    layout='{"annotations": [{"image_id", "paragraphs": [{"lines": [{"words": [{"vertices", "text",'
+    ' "legible"}]}]}]}]}',
+    sample=f'{{"annotations": [{{"image_id": "img_1", "paragraphs": [{{{_OUTLINE}, "lines":'
+    f" [{{{_OUTLINE},"
     f' "text": "word", "words": [{{{_OUTLINE}, "text": "word"}}]}}]}}]}}]}}',
     ending=".json",
 )
 LINES = WORDS.variant("hiertext-line", "HierText, lines", _index("hiertext-line", "line"))
-PARAGRAPHS = WORDS.variant("hiertext-para", "HierText, paragraphs", _index("hiertext-para", "paragraph"))
+PARAGRAPHS = WORDS.variant(
+    "hiertext-para", "HierText, paragraphs", _index("hiertext-para", "paragraph")
+)
 LINE_WORDS = WORDS.variant(
     *("hiertext-line-words", "HierText, words that make lines"),
     _index("hiertext-line-words", "line", words=True),

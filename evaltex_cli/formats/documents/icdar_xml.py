@@ -1,8 +1,10 @@
-"""The XML of ICDAR 2003 to 2011 and of Wolf's DetEval tools: ``tagset / image / taggedRectangles / taggedRectangle``.
+"""The XML of ICDAR 2003 to 2011 and of Wolf's DetEval tools: ``tagset / image / taggedRectangles /
+taggedRectangle``.
 
-A rectangle's x, y, width, height are pixels, so its last column is x + width - 1; the words of ICDAR 2003 are in
-``tag`` elements. Wolf's program cuts the four numbers to integers before it adds them, keeps a rectangle of four zeros
-as an object without area unless it is run with ``-z``, and reads a type from ``modelType``, else ``typeModel``.
+A rectangle's x, y, width, height are pixels, so its last column is x + width - 1; the words of
+ICDAR 2003 are in ``tag`` elements. Wolf's program cuts the four numbers to integers before it adds
+them, keeps a rectangle of four zeros as an object without area unless it is run with ``-z``, and
+reads a type from ``modelType``, else ``typeModel``.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ class _Tagset:
         elif element in ("imageName", "tag"):
             self.text = []
         elif element in ("resolution", "Resolution") and self.images:  # of ICDAR, of SVT
-            self.images[-1].width, self.images[-1].height = self.numbers(attributes, ("x", "y")) or (0.0, 0.0)
+            self.images[-1].width, self.images[-1].height = self.numbers(
+                attributes, ("x", "y")
+            ) or (0.0, 0.0)
         elif element == "taggedRectangle":
             self.start_rectangle(attributes)
 
@@ -84,7 +88,10 @@ class _Tagset:
             self.text.append(text)
 
     def start_rectangle(self, attributes: dict[str, str]) -> None:
-        numbers, kind = self.numbers(attributes, ("x", "y", "width", "height")), self.type_of(attributes)
+        numbers, kind = (
+            self.numbers(attributes, ("x", "y", "width", "height")),
+            self.type_of(attributes),
+        )
         if numbers is None or kind is None:
             return
         x, y, width, height = numbers
@@ -114,11 +121,13 @@ class _Tagset:
     def warnings(self, name: str) -> tuple[str, ...]:
         """What the user should know of the rectangles."""
         zeros = (
-            "{count} rectangle[s] of four zeros [is an object|are objects] without area; zero_rectangles=ignored of"
+            "{count} rectangle[s] of four zeros [is an object|are objects] without area;"
+            " zero_rectangles=ignored of"
             " deteval and icdar2003 leaves [it|them] out"
         )
         types = (
-            "{count} image[s] [has|have] rectangles with and without a modelType; those without match any"
+            "{count} image[s] [has|have] rectangles with and without a modelType; those without"
+            " match any"
             " (evaldetection needs its option -m for that)"
         )
         counts = ((self.zeros, zeros), (self.mixed, types))
@@ -131,7 +140,11 @@ class _Tagset:
             is_number = len(text) <= safe_xml.LONGEST_NUMBER and NUMBER.fullmatch(text)
             values.append(float(text) if is_number else math.nan)
             if not abs(values[-1]) <= COORDINATE_LIMIT:
-                found = f"{name} = {quote(attributes[name])}" if name in attributes else f"no attribute {name}"
+                found = (
+                    f"{name} = {quote(attributes[name])}"
+                    if name in attributes
+                    else f"no attribute {name}"
+                )
                 self.refuse(found, f"number{'s'[: len(names) - 1]} {', '.join(names)}")
                 return None
         return values
@@ -143,7 +156,8 @@ def index(path: Path, side: Side, faults: FaultLog) -> Source:
     Raises
     ------
     InputError
-        When it cannot be read, is larger than 1 GiB, is no well-formed XML, or declares a document type.
+        When it cannot be read, is larger than 1 GiB, is no well-formed XML, or declares a document
+        type.
     """
     data = read_file(path)
     tagset = _Tagset(str(path), faults)
@@ -160,7 +174,9 @@ def index(path: Path, side: Side, faults: FaultLog) -> Source:
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file is XML whose first element is ``tagset``, or declares a document type before it."""
+    """Whether a file is XML whose first element is ``tagset``, or declares a
+    document type before it.
+    """
     start = head(path).lstrip()
     if not start.startswith(b"<") or _HTML.match(start):
         return False
@@ -175,8 +191,10 @@ FORMAT = Format(
     four_corners=True,
     recognised_by="root tagset",
     layout="tagset / image / taggedRectangles / taggedRectangle x y width height",
-    sample='<tagset><image><imageName>img_1.jpg</imageName><resolution x="640" y="480"/><taggedRectangles>'
-    '<taggedRectangle x="10" y="10" width="51" height="21"><tag>word</tag></taggedRectangle></taggedRectangles></image>'
+    sample='<tagset><image><imageName>img_1.jpg</imageName><resolution x="640"'
+    ' y="480"/><taggedRectangles>'
+    '<taggedRectangle x="10" y="10" width="51"'
+    ' height="21"><tag>word</tag></taggedRectangle></taggedRectangles></image>'
     "</tagset>",
     ending=".xml",
 )

@@ -1,4 +1,6 @@
-"""Where the items of JSON values begin, found by passing over their bytes without making values of them."""
+"""Where the items of JSON values begin, found by passing over their bytes
+without making values of them.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _STEP[list(b"{[")], _STEP[list(b"}]")] = 1, -1
 
 
 def separators(data: bytes | memoryview) -> Iterator[Ints]:
-    """Yield where the commas are between the items of a list or an object, and its closing bracket."""
+    """Yield where the commas are between the items of a list or an object,
+    and its closing bracket.
+    """
     depth, quotes, rest = 0, 0, b""
     for start in range(0, len(data), _CHUNK):
         chunk = rest + bytes(data[start : start + _CHUNK])
@@ -43,12 +47,16 @@ def separators(data: bytes | memoryview) -> Iterator[Ints]:
         outside = ~is_quote & ((before + quotes) % 2 == 0)
         at, signs = at[outside], signs[outside]
         depths = depth + np.cumsum(_STEP[signs], dtype=np.int64)
-        yield at[((signs == ord(",")) & (depths == 1)) | ((_STEP[signs] < 0) & (depths == 0))] + base
+        yield (
+            at[((signs == ord(",")) & (depths == 1)) | ((_STEP[signs] < 0) & (depths == 0))] + base
+        )
         depth, quotes = int(depths[-1]) if len(depths) else depth, quotes + int(is_quote.sum())
 
 
 def has_more_items(data: bytes | memoryview, most: int) -> bool:
-    """Whether a list or an object has more items than so many; of what is no JSON, what is before the fault counts."""
+    """Whether a list or an object has more items than so many; of what is no
+    JSON, what is before the fault counts.
+    """
     count = 0
     for separator in separators(data):
         count += len(separator)
@@ -58,7 +66,9 @@ def has_more_items(data: bytes | memoryview, most: int) -> bool:
 
 
 def positions(data: bytes, wanted: Collection[Steps]) -> dict[Steps, Position]:
-    """Return where values of a document in JSON begin; for one that is missing, what it is missing from."""
+    """Return where values of a document in JSON begin; for one that is
+    missing, what it is missing from.
+    """
     data = data.removeprefix(_BOM)
     ways: dict[str | int, Any] = {}
     for steps in wanted:
@@ -75,11 +85,14 @@ def positions(data: bytes, wanted: Collection[Steps]) -> dict[Steps, Position]:
         places[steps] = Position(line, len(data[line_start:start].decode("utf-8", "replace")) + 1)
         last = start
     return {
-        steps: next(places[steps[:k]] for k in range(len(steps), -1, -1) if steps[:k] in places) for steps in wanted
+        steps: next(places[steps[:k]] for k in range(len(steps), -1, -1) if steps[:k] in places)
+        for steps in wanted
     }
 
 
-def _pass(data: memoryview, base: int, ways: dict[str | int, Any], here: Steps, starts: dict[Steps, int]) -> None:
+def _pass(
+    data: memoryview, base: int, ways: dict[str | int, Any], here: Steps, starts: dict[Steps, int]
+) -> None:
     """Note where the value that these bytes are begins, and those in it that these ways lead to."""
     start = _after_blanks(data, 0)
     if start == len(data):
@@ -87,8 +100,15 @@ def _pass(data: memoryview, base: int, ways: dict[str | int, Any], here: Steps, 
     starts[here] = base + start
     if not ways or data[start] not in b"{[":
         return
-    ends = np.concatenate([np.array([start], np.int64), *(separator + start for separator in separators(data[start:]))])
-    for step, begin, end in _keyed(data, ends) if data[start] == ord("{") else _numbered(ends, ways):
+    ends = np.concatenate(
+        [
+            np.array([start], np.int64),
+            *(separator + start for separator in separators(data[start:])),
+        ]
+    )
+    for step, begin, end in (
+        _keyed(data, ends) if data[start] == ord("{") else _numbered(ends, ways)
+    ):
         if step in ways:
             _pass(data[begin:end], base + begin, ways[step], (*here, step), starts)
 

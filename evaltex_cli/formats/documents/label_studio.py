@@ -1,12 +1,14 @@
 """Label Studio's JSON and JSON-MIN: a list of tasks, each of one image.
 
-``[{"data": {"image": url}, "annotations": [{"result": [{"id", "original_width", "original_height", "value": {"x", "y",
-"width", "height", "rotation", "text"}}]}]}]``. Coordinates are percent of the picture; ``rotation`` is in degrees,
-clockwise, about the upper left corner; polygons have ``points``. Results of the same ``id`` are one object: its shape,
-its labels, its transcription (``text``). In JSON-MIN the task itself has a list of shapes, and ``transcription``.
+``[{"data": {"image": url}, "annotations": [{"result": [{"id", "original_width", "original_height",
+"value": {"x", "y", "width", "height", "rotation", "text"}}]}]}]``. Coordinates are percent of the
+picture; ``rotation`` is in degrees, clockwise, about the upper left corner; polygons have
+``points``. Results of the same ``id`` are one object: its shape, its labels, its transcription
+(``text``). In JSON-MIN the task itself has a list of shapes, and ``transcription``.
 
-Of several annotations of a task the first that was not cancelled is read. Detections are the ``predictions``, with
-``score``, if any task has some. Images are named after their files, without the eight digits that an upload gets.
+Of several annotations of a task the first that was not cancelled is read. Detections are the
+``predictions``, with ``score``, if any task has some. Images are named after their files, without
+the eight digits that an upload gets.
 """
 
 from __future__ import annotations
@@ -84,8 +86,14 @@ class _Region:
         value = result.value
         if value.has_shape and self.shape is None:
             self.shape, self.at = result, at
-        self.text = self.text or (" ".join(value.text) if isinstance(value.text, list) else value.text or "")
-        self.labels += [*(value.rectanglelabels or ()), *(value.polygonlabels or ()), *(value.labels or ())]
+        self.text = self.text or (
+            " ".join(value.text) if isinstance(value.text, list) else value.text or ""
+        )
+        self.labels += [
+            *(value.rectanglelabels or ()),
+            *(value.polygonlabels or ()),
+            *(value.labels or ()),
+        ]
         self.score = result.score if self.score is None else self.score
 
 
@@ -115,7 +123,10 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
         except FormatError as error:
             error.log(faults, place, *at)
     _name(images)
-    sentence = "{count} task[s] [has|have] several annotations, of which the first that was not cancelled is read"
+    sentence = (
+        "{count} task[s] [has|have] several annotations, of which the first that was not"
+        " cancelled is read"
+    )
     more = (f"{place}: {counted(several, sentence)}",) if several else ()
     return images, job.others.warnings(place) + more
 
@@ -151,7 +162,9 @@ def _sets(task: Record, key: str) -> list[tuple[Steps, Record]]:
         with safe_json.under(key, k):
             record = safe_json.record(item)
             cancelled = record.get("was_cancelled")
-            if not safe_json.flag(None if cancelled is None else safe_json.plain(cancelled), "was_cancelled"):
+            if not safe_json.flag(
+                None if cancelled is None else safe_json.plain(cancelled), "was_cancelled"
+            ):
                 sets.append(((key, k), record))
     return sets
 
@@ -162,7 +175,11 @@ def _minimal(task: Record) -> Iterator[tuple[Steps, _Result]]:
     listed = texts if isinstance(texts, list) else [texts]
     for key in task:
         shapes = safe_json.opened(task[key])
-        if not isinstance(shapes, list) or not shapes or not safe_json.has_key(shapes[0], "original_width"):
+        if (
+            not isinstance(shapes, list)
+            or not shapes
+            or not safe_json.has_key(shapes[0], "original_width")
+        ):
             continue
         for k, item in enumerate(shapes):
             value: _Value = safe_json.take(item, _Value, key, k)
@@ -172,7 +189,9 @@ def _minimal(task: Record) -> Iterator[tuple[Steps, _Result]]:
 
 
 def _chosen(task: Record, predicted: bool) -> tuple[Iterator[tuple[Steps, _Result]], bool]:
-    """Return the results of a task and their places in it, and whether it has other annotations too."""
+    """Return the results of a task and their places in it, and whether it has
+    other annotations too.
+    """
     done = next((key for key in _DONE if key in task), None)
     if "data" not in task and done is None:
         return _minimal(task), False
@@ -183,7 +202,9 @@ def _chosen(task: Record, predicted: bool) -> tuple[Iterator[tuple[Steps, _Resul
     with safe_json.under(*steps):
         listed = safe_json.items(annotation, "result")
     where = [(*steps, "result", k) for k in range(len(listed))]
-    return ((at, safe_json.take(item, _Result, *at)) for at, item in zip(where, listed, strict=True)), len(sets) > 1
+    return (
+        (at, safe_json.take(item, _Result, *at)) for at, item in zip(where, listed, strict=True)
+    ), len(sets) > 1
 
 
 def _regions(results: Iterator[tuple[Steps, _Result]]) -> list[_Region]:
@@ -204,14 +225,18 @@ def _add_objects(image: CollectedImage, regions: Sequence[_Region], job: _Job) -
         image.in_fractions = bool(regions)
     for region in regions:
         try:
-            coordinates = _coordinates(region.shape, (width or 1.0, height or 1.0), bool(width), job.others)
+            coordinates = _coordinates(
+                region.shape, (width or 1.0, height or 1.0), bool(width), job.others
+            )
         except FormatError as error:
             error.log(job.faults, job.place, *image.at, *region.at)
             continue
         if coordinates is not None:
             dont_care = job.side == "gt" and DONT_CARE in (region.text, *region.labels)
             at = (*image.at, *region.at)
-            image.add(CollectedObject(coordinates, region.text, dont_care, confidence=region.score, at=at))
+            image.add(
+                CollectedObject(coordinates, region.text, dont_care, confidence=region.score, at=at)
+            )
 
 
 def _coordinates(
@@ -225,7 +250,10 @@ def _coordinates(
     value = result.value
     by = (size[0] / 100, size[1] / 100)
     if value.points is not None:
-        return [coordinate * by[k % 2] for k, coordinate in enumerate(polygon(safe_json.flat(value.points), False))]
+        return [
+            coordinate * by[k % 2]
+            for k, coordinate in enumerate(polygon(safe_json.flat(value.points), False))
+        ]
     if value.rle is not None:
         others.left_out += 1
         return None
@@ -233,7 +261,9 @@ def _coordinates(
         raise FormatError("a shape without x and y", "both, in percent of the picture", ("value",))
     corner, angle = (value.x * by[0], value.y * by[1]), math.radians(value.rotation or 0)
     if angle and not in_pixels:
-        raise FormatError("a turned shape, and no size of the picture", "original_width and original_height")
+        raise FormatError(
+            "a turned shape, and no size of the picture", "original_width and original_height"
+        )
     if value.radius_x is not None and value.radius_y is not None:
         others.boxed += 1
         return ellipse(corner, (value.radius_x * by[0], value.radius_y * by[1]), angle)
@@ -251,7 +281,9 @@ def recognises(path: Path) -> bool:
     if not isinstance(first, dict):
         return False
     if "data" in first:
-        return any(isinstance(safe_json.opened(first.get(key)), list) for key in (*_DONE, "predictions"))
+        return any(
+            isinstance(safe_json.opened(first.get(key)), list) for key in (*_DONE, "predictions")
+        )
     return isinstance(value, list) and "annotator" in first and "annotation_id" in first
 
 
@@ -261,11 +293,15 @@ FORMAT = Format(
     recognises,
     document_files.index_json("label-studio", _collect),
     recognised_by="JSON of tasks with the keys data and annotations (or predictions)",
-    layout='[{"data": {"image"}, "annotations": [{"result": [{"id", "original_width", "original_height", "value": {"x",'
+    layout='[{"data": {"image"}, "annotations": [{"result": [{"id", "original_width",'
+    ' "original_height", "value": {"x",'
     ' "y", "width", "height", "rotation", "text"}}]}]}]',
-    sample='[{"id": 1, "data": {"image": "/data/upload/1/0a1b2c3d-img_1.jpg"}, "annotations": [{"result": [{"id": "a",'
-    ' "type": "rectangle", "original_width": 1000, "original_height": 500, "value": {"x": 1, "y": 2, "width": 5,'
-    ' "height": 4, "rotation": 0}}, {"id": "a", "type": "textarea", "original_width": 1000, "original_height": 500,'
+    sample='[{"id": 1, "data": {"image": "/data/upload/1/0a1b2c3d-img_1.jpg"}, "annotations":'
+    ' [{"result": [{"id": "a",'
+    ' "type": "rectangle", "original_width": 1000, "original_height": 500, "value": {"x": 1, "y":'
+    ' 2, "width": 5,'
+    ' "height": 4, "rotation": 0}}, {"id": "a", "type": "textarea", "original_width": 1000,'
+    ' "original_height": 500,'
     ' "value": {"x": 1, "y": 2, "width": 5, "height": 4, "rotation": 0, "text": ["word"]}}]}]}]',
     ending=".json",
     fractions=True,

@@ -1,9 +1,10 @@
-"""labelme: one JSON an image, ``{"shapes": [{"label", "points": [[x, y], ...], "shape_type"}], "imageHeight", ...}``.
+"""labelme: one JSON an image, ``{"shapes": [{"label", "points": [[x, y], ...], "shape_type"}],
+"imageHeight", ...}``.
 
-A shape is a polygon, or a rectangle given by two opposite corners; X-AnyLabeling also has ``rotation`` and
-``quadrilateral``, which are polygons. Of circles and masks the bounding box is taken, points and lines are left out,
-with a warning. The transcription is ``description``, or else ``label``. Don't care: the label or transcription ``###``,
-or a flag ``difficult`` or ``ignore``.
+A shape is a polygon, or a rectangle given by two opposite corners; X-AnyLabeling also has
+``rotation`` and ``quadrilateral``, which are polygons. Of circles and masks the bounding box is
+taken, points and lines are left out, with a warning. The transcription is ``description``, or else
+``label``. Don't care: the label or transcription ``###``, or a flag ``difficult`` or ``ignore``.
 """
 
 from __future__ import annotations
@@ -72,13 +73,19 @@ def _coordinates(shape: _Shape, dont_care: bool) -> Sequence[float]:
         return polygon(vertices, dont_care, ("points",))
     if kind == "circle":
         if len(vertices) != 4:
-            raise FormatError(f"{len(vertices) // 2} points", "the centre of a circle and a point on it", ("points",))
+            raise FormatError(
+                f"{len(vertices) // 2} points",
+                "the centre of a circle and a point on it",
+                ("points",),
+            )
         radius = math.dist(vertices[:2], vertices[2:])
         return ellipse((vertices[0], vertices[1]), (radius, radius))
     if kind not in ("rectangle", "mask"):
         raise FormatError(f"shape_type {quote(kind)}", "polygon or rectangle", ("shape_type",))
     if len(vertices) not in (4, 8):
-        raise FormatError(f"{len(vertices) // 2} points", "two opposite corners of a rectangle", ("points",))
+        raise FormatError(
+            f"{len(vertices) // 2} points", "two opposite corners of a rectangle", ("points",)
+        )
     xs, ys = vertices[::2], vertices[1::2]
     if len(set(xs)) > 2 or len(set(ys)) > 2:  # four corners of one that is turned
         return polygon(vertices, dont_care, ("points",))
@@ -109,7 +116,8 @@ FORMAT = Format(
     document_files.index_each("labelme", ".json", _parse, survey=Survey(_look, _settle)),
     recognised_by="a JSON object with the key shapes",
     layout='{"shapes": [{"label", "points", "shape_type"}], "imageHeight", "imageWidth"}',
-    sample='{"shapes": [{"label": "word", "points": [[10, 10], [60, 30]], "shape_type": "rectangle"}],'
+    sample='{"shapes": [{"label": "word", "points": [[10, 10], [60, 30]], "shape_type":'
+    ' "rectangle"}],'
     ' "imageHeight": 480, "imageWidth": 640}',
     ending=".json",
 )

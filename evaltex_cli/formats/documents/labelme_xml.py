@@ -1,7 +1,9 @@
-"""The XML of MIT's LabelMe: one image a file, named after it; ``annotation / object / polygon / pt / x, y``.
+"""The XML of MIT's LabelMe: one image a file, named after it; ``annotation / object / polygon / pt
+/ x, y``.
 
-The transcription is ``name``, as it is in labelme's JSON; ``###`` is don't care. Objects whose ``deleted`` is 1 are no
-longer there. Of an object that has a mask alone (``segm``) its ``box`` is taken.
+The transcription is ``name``, as it is in labelme's JSON; ``###`` is don't care. Objects whose
+``deleted`` is 1 are no longer there. Of an object that has a mask alone (``segm``) its ``box`` is
+taken.
 """
 
 from __future__ import annotations
@@ -64,7 +66,9 @@ def _number(element: Element) -> float:
 
 
 def recognises(path: Path) -> bool:
-    """Whether a path holds XML whose first element is ``annotation``, with what VOC's XML has not."""
+    """Whether a path holds XML whose first element is ``annotation``, with
+    what VOC's XML has not.
+    """
     start = recognition.first_bytes(path, ".xml")
     return recognition.has_root(path, "annotation") and (b"<imagesize" in start or b"<pt>" in start)
 

@@ -1,9 +1,11 @@
-"""PAGE XML: one page a file, named after it; ``PcGts / Page / TextRegion / TextLine / Word``, in any namespace year.
+"""PAGE XML: one page a file, named after it; ``PcGts / Page / TextRegion / TextLine / Word``, in
+any namespace year.
 
-Words, lines or text regions are the objects; a word's region is its line. If no file of an input has words, its lines
-are read, and if none has lines, its regions. Coordinates are pixels, in ``Coords
-points="x,y x,y ..."`` or, in old files, in ``Point`` elements. Transcriptions are the first ``TextEquiv / Unicode``, by
-``index``; confidences ``conf`` of Coords, or else of that TextEquiv.
+Words, lines or text regions are the objects; a word's region is its line. If no file of an input
+has words, its lines are read, and if none has lines, its regions. Coordinates are pixels, in
+``Coords points="x,y x,y ..."`` or, in old files, in ``Point`` elements. Transcriptions are the
+first ``TextEquiv / Unicode``, by ``index``; confidences ``conf`` of Coords, or else of that
+TextEquiv.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ _ELEMENT = {"words": "Word", "lines": "TextLine", "regions": "TextRegion"}
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     page = safe_xml.tree(data, "PcGts").needed("Page")
     image.width, image.height = page.number("imageWidth", 0.0), page.number("imageHeight", 0.0)
-    regions = {word: k for k, line in enumerate(page.all("TextLine"), 1) for word in line.all("Word")}
+    regions = {
+        word: k for k, line in enumerate(page.all("TextLine"), 1) for word in line.all("Word")
+    }
     for element in page.all(_ELEMENT[image.variant]):
         try:
             collected = _object(element)
@@ -43,7 +47,10 @@ def _object(element: Element) -> CollectedObject:
     with safe_xml.about(coordinates):
         ring = polygon(vertices, dont_care=False)
     return CollectedObject(
-        ring, text.text if text else "", confidence=_confidence(coordinates, equivalent), at=element.at
+        ring,
+        text.text if text else "",
+        confidence=_confidence(coordinates, equivalent),
+        at=element.at,
     )
 
 
@@ -65,7 +72,8 @@ _COORDS = '<Coords points="10,10 60,10 60,30 10,30"/>'
 _LAYOUT = "Page / TextRegion / TextLine / Word / Coords points"
 _SAMPLE = (
     '<PcGts><Page imageFilename="img_1.jpg" imageWidth="640" imageHeight="480">'
-    f'<TextRegion id="r">{_COORDS}<TextLine id="l">{_COORDS}<Word id="w">{_COORDS}</Word></TextLine></TextRegion>'
+    f'<TextRegion id="r">{_COORDS}<TextLine id="l">{_COORDS}<Word'
+    f' id="w">{_COORDS}</Word></TextLine></TextRegion>'
     "</Page></PcGts>"
 )
 _NAMES = {"words": "page", "lines": "page-line", "regions": "page-region"}
@@ -77,5 +85,9 @@ def _index(wanted: int) -> Indexer:
 
 
 WORDS = indexed_xml("page", "PAGE XML, words", "PcGts", _index(0), _LAYOUT, _SAMPLE)
-LINES = WORDS.variant("page-line", "PAGE XML, lines", _index(1), levels.why(_LEVELS, 1, "root PcGts"))
-REGIONS = WORDS.variant("page-region", "PAGE XML, regions", _index(2), levels.why(_LEVELS, 2, "root PcGts"))
+LINES = WORDS.variant(
+    "page-line", "PAGE XML, lines", _index(1), levels.why(_LEVELS, 1, "root PcGts")
+)
+REGIONS = WORDS.variant(
+    "page-region", "PAGE XML, regions", _index(2), levels.why(_LEVELS, 2, "root PcGts")
+)

@@ -18,14 +18,18 @@ from evaltex_cli.runtime import input_files
 
 _HEAD_BYTES = 1 << 14
 _EMPTY = 16
-"""Bytes of a JSON document that says nothing of its format: that of an image without text, ``[]`` or ``[null]``."""
+"""Bytes of a JSON document that says nothing of its format: that of an image
+without text, ``[]`` or ``[null]``.
+"""
 BOM = b"\xef\xbb\xbf"
 _METS_NAME = re.compile(r"(?:mets|(?:^|/)metadata)\.xml$", re.IGNORECASE)
 BEGINNING_OF_JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*(?:[{\]]|null\s*\]|\[\s*[\["]))')
 
 
 def head(path: Path) -> bytes:
-    """Return the first bytes of a file, of its content where gzip packed it; nothing of a folder or archive."""
+    """Return the first bytes of a file, of its content where gzip packed it;
+    nothing of a folder or archive.
+    """
     if not path.is_file() or archive.is_archive(path):
         return b""
     return with_newlines(input_files.beginning(path, _HEAD_BYTES).removeprefix(BOM))
@@ -37,7 +41,9 @@ def looks_like_json(path: Path) -> bool:
 
 
 def main_ending(path: Path, among: Sequence[str]) -> str:
-    """Return the ending that most files of a folder or archive have, the first for a draw and for a file."""
+    """Return the ending that most files of a folder or archive have, the
+    first for a draw and for a file.
+    """
     return max(among, key=endings(path).__getitem__) if archive.is_archive(path) else among[0]
 
 
@@ -54,7 +60,9 @@ def _endings(path: Path, state: int) -> Counter[str]:
 
 
 def first_bytes(path: Path, ending: str) -> bytes:
-    """Return the first bytes of a file, or of the first file of this ending in a folder or archive, if any."""
+    """Return the first bytes of a file, or of the first file of this ending
+    in a folder or archive, if any.
+    """
     if not archive.is_archive(path):
         return head(path)
     return _first_entry(path, ending, archive.state(path)) if endings(path)[ending] else b""
@@ -67,7 +75,8 @@ def _first_entry(path: Path, ending: str, state: int) -> bytes:
 
 
 def first_with_content(entries: Entries) -> Entry:
-    """Return the first file that is more than an empty list, as of an image without text; else the first file.
+    """Return the first file that is more than an empty list, as of an image without text; else the
+    first file.
 
     Files of METS, by their names, come last.
     """

@@ -1,7 +1,8 @@
-"""ReCTS (ICDAR 2019): one JSON an image, ``{"chars": [{"points", "transcription", "ignore"}], "lines": [...]}``.
+"""ReCTS (ICDAR 2019): one JSON an image, ``{"chars": [{"points", "transcription", "ignore"}],
+"lines": [...]}``.
 
-Lines or characters are the objects. ``points`` are x1, y1, ..., x4, y4. Don't care: ``ignore`` 1, or the transcription
-``###``.
+Lines or characters are the objects. ``points`` are x1, y1, ..., x4, y4. Don't care: ``ignore`` 1,
+or the transcription ``###``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ class _Text(msgspec.Struct, gc=False):
 
 
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
-    for k, item in enumerate(safe_json.items(safe_json.record(safe_json.parse(data)), image.variant)):
+    for k, item in enumerate(
+        safe_json.items(safe_json.record(safe_json.parse(data)), image.variant)
+    ):
         try:
             collected = _object(item, side)
             collected.at = (image.variant, k)
@@ -62,8 +65,11 @@ LINES = Format(
     _index("rects", "lines"),
     recognised_by="a JSON object with the keys chars and lines",
     layout='{"chars": [{"points": [x1, y1, ...], "transcription", "ignore"}], "lines": [...]}',
-    sample='{"chars": [{"points": [10, 10, 60, 10, 60, 30, 10, 30], "transcription": "w", "ignore": 0}], "lines":'
+    sample='{"chars": [{"points": [10, 10, 60, 10, 60, 30, 10, 30], "transcription": "w", "ignore":'
+    ' 0}], "lines":'
     ' [{"points": [10, 10, 60, 10, 60, 30, 10, 30], "transcription": "w", "ignore": 0}]}',
     ending=".json",
 )
-CHARACTERS = LINES.variant("rects-chars", "ReCTS: JSON, one an image; characters", _index("rects-chars", "chars"))
+CHARACTERS = LINES.variant(
+    "rects-chars", "ReCTS: JSON, one an image; characters", _index("rects-chars", "chars")
+)

@@ -1,8 +1,10 @@
-"""JSON without its surprises: what does not fit the type of its place is a fault that names the place.
+"""JSON without its surprises: what does not fit the type of its place is a fault that names the
+place.
 
-A document is opened one level at a time: its items stay bytes (`msgspec.Raw`) until `take` decodes each by its type.
-If msgspec does not take the document, Python's parser says where it is damaged, or reads what is beyond JSON (NaN, lone
-surrogates) into values of Python; then the items are these. Of a key that an object has twice, the last value counts.
+A document is opened one level at a time: its items stay bytes (`msgspec.Raw`) until `take` decodes
+each by its type. If msgspec does not take the document, Python's parser says where it is damaged,
+or reads what is beyond JSON (NaN, lone surrogates) into values of Python; then the items are these.
+Of a key that an object has twice, the last value counts.
 """
 
 from __future__ import annotations
@@ -23,12 +25,17 @@ from evaltex_cli.formats.documents import json_scan
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 
 MOST_OF_EACH = ((b"{", "objects", 200_000, 16), (b"[", "lists", 500_000, 8))
-"""How many of each a document may have, and how many bytes must come with each more: annotations have several times
-as many bytes, and what Python makes of denser documents takes over 20 times their size."""
+"""How many of each a document may have, and how many bytes must come with each more: annotations
+have several times as many bytes, and what Python makes of denser documents takes over 20 times
+their size."""
 FEW_ITEMS, BYTES_PER_ITEM, BYTES_PER_KEY = 200_000, 16, 24
-"""How many items a list or an object may have that is opened, and how many bytes must come with each more."""
+"""How many items a list or an object may have that is opened, and how many
+bytes must come with each more.
+"""
 MOST_VALUES = 1_000_000
-"""Values of an item that is decoded as a whole: annotations have some tens, a page of an engine some thousands."""
+"""Values of an item that is decoded as a whole: annotations have some tens, a
+page of an engine some thousands.
+"""
 _WINDOW, _WINDOW_BYTES = 256, 4 << 20
 LARGEST_BY_PYTHON = 8 << 20
 """Bytes of the largest document that Python's parser gets: it takes 12 times its size."""
@@ -47,7 +54,9 @@ _SHALLOW = msgspec.json.Decoder(dict[str, Raw] | list[Raw])
 _BEYOND_JSON = re.compile(rb'"(?:[^"\\]++|\\.)*+"|(NaN)|(-?Infinity)', re.DOTALL)
 _BLANKS_AND_BRACE = re.compile(rb"[ \t\n\r]*+\{")
 _NAN, _INFINITY = b"1e99999999", b"1e9999"
-"""What NaN and Infinity are read as: numbers of JSON that are out of range too, so they are faults where it matters."""
+"""What NaN and Infinity are read as: numbers of JSON that are out of range
+too, so they are faults where it matters.
+"""
 _OBJECTS = msgspec.json.Decoder(list[msgspec.defstruct("Nothing", [], gc=False)])  # type: ignore[misc]
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
@@ -74,11 +83,14 @@ def parse(data: bytes) -> Item:
     Raises
     ------
     FormatError
-        When it is not UTF-8, no well-formed JSON, too deeply nested, or hardly anything but brackets.
+        When it is not UTF-8, no well-formed JSON, too deeply nested, or hardly anything but
+        brackets.
     """
     for bracket, what, few, size in MOST_OF_EACH:
         if data.count(bracket) > few + len(data) // size:
-            raise FormatError(f"more than {few} {what}, with fewer than {size} bytes for each", "annotations")
+            raise FormatError(
+                f"more than {few} {what}, with fewer than {size} bytes for each", "annotations"
+            )
     try:
         if not data.isascii():
             data.decode()
@@ -97,14 +109,25 @@ def parse(data: bytes) -> Item:
 
 
 def _opened(data: bytes | Raw) -> Item:
-    """Return an object or a list whose own items are bytes; raises `FormatError` if it has very many small items."""
+    """Return an object or a list whose own items are bytes; raises
+    `FormatError` if it has very many small items.
+    """
     view = memoryview(data)
     if len(view) > FEW_ITEMS:
-        sign, size = (b":", BYTES_PER_KEY) if _BLANKS_AND_BRACE.match(view) else (b",", BYTES_PER_ITEM)
+        sign, size = (
+            (b":", BYTES_PER_KEY) if _BLANKS_AND_BRACE.match(view) else (b",", BYTES_PER_ITEM)
+        )
         most = FEW_ITEMS + len(view) // size
         # counting is quick, and nearly always enough
-        if bytes(view).count(sign) >= most and not _is_list_of_objects(data) and json_scan.has_more_items(view, most):
-            raise FormatError(f"more than {FEW_ITEMS} values, with fewer than {size} bytes for each", "annotations")
+        if (
+            bytes(view).count(sign) >= most
+            and not _is_list_of_objects(data)
+            and json_scan.has_more_items(view, most)
+        ):
+            raise FormatError(
+                f"more than {FEW_ITEMS} values, with fewer than {size} bytes for each",
+                "annotations",
+            )
     return _SHALLOW.decode(data)
 
 
@@ -116,18 +139,24 @@ def _is_list_of_objects(data: bytes | Raw) -> bool:
 
 
 def _without_nan(data: bytes) -> bytes | None:
-    """Return a document with numbers for NaN and Infinity, which are beyond JSON; None if it has none."""
+    """Return a document with numbers for NaN and Infinity, which are beyond
+    JSON; None if it has none.
+    """
     replaced, last = bytearray(), 0
     for match in _BEYOND_JSON.finditer(data):
         if match.lastindex:
             replaced += data[last : match.start()]
-            replaced += _NAN if match[1] else _INFINITY if match[2][:1] == b"I" else b"-" + _INFINITY
+            replaced += (
+                _NAN if match[1] else _INFINITY if match[2][:1] == b"I" else b"-" + _INFINITY
+            )
             last = match.end()
     return bytes(replaced + data[last:]) if last else None
 
 
 def _by_python_or_not(data: bytes, error: Exception) -> Any:
-    """Return what Python's parser reads; raises `FormatError` if it cannot either, or the document is too large."""
+    """Return what Python's parser reads; raises `FormatError` if it cannot
+    either, or the document is too large.
+    """
     if len(data) <= LARGEST_BY_PYTHON:
         return _by_python(data)
     if isinstance(error, RecursionError):
@@ -136,7 +165,9 @@ def _by_python_or_not(data: bytes, error: Exception) -> Any:
     byte = int(rest.rstrip(")")) if rest else len(data)
     column = len(data[data.rfind(b"\n", 0, byte) + 1 : byte].decode("utf-8", "replace")) + 1
     at = Position(data.count(b"\n", 0, byte) + 1, column)
-    raise FormatError(f"{problem} at column {column}", "one well-formed JSON document", at=at) from error
+    raise FormatError(
+        f"{problem} at column {column}", "one well-formed JSON document", at=at
+    ) from error
 
 
 def _by_python(text: str | bytes) -> Any:
@@ -144,11 +175,15 @@ def _by_python(text: str | bytes) -> Any:
         return json.loads(text, parse_float=_number)
     except json.JSONDecodeError as error:
         found = f"{error.msg} at column {error.colno}"
-        raise FormatError(found, "one well-formed JSON document", at=Position(error.lineno, error.colno)) from error
+        raise FormatError(
+            found, "one well-formed JSON document", at=Position(error.lineno, error.colno)
+        ) from error
     except RecursionError as error:
         raise FormatError("too deep a nesting", "the nesting of an annotation") from error
     except ValueError as error:
-        raise FormatError("a number of thousands of digits", "numbers of at most 1e12 in magnitude") from error
+        raise FormatError(
+            "a number of thousands of digits", "numbers of at most 1e12 in magnitude"
+        ) from error
 
 
 def _number(text: str) -> float:
@@ -177,7 +212,9 @@ def plain(item: Item) -> Any:
 
 
 def take(item: Item, kind: Any, *where: str | int) -> Any:
-    """Return an item decoded by a type; raises `FormatError` if it does not fit. `where` leads to the item."""
+    """Return an item decoded by a type; raises `FormatError` if it does not
+    fit. `where` leads to the item.
+    """
     if (
         isinstance(item, Raw)
         and len(view := memoryview(item)) > 2 * MOST_VALUES
@@ -192,10 +229,14 @@ def take(item: Item, kind: Any, *where: str | int) -> Any:
         raise FormatError("half of a surrogate pair", "Unicode text", where) from error
 
 
-def windows(items: Sequence[Item], kind: Any) -> Iterator[tuple[int, Sequence[Item], list[Any] | None]]:
-    """Yield some hundreds of items at a time: the number of the first, the items, and what they are by a type.
+def windows(
+    items: Sequence[Item], kind: Any
+) -> Iterator[tuple[int, Sequence[Item], list[Any] | None]]:
+    """Yield some hundreds of items at a time: the number of the first, the items, and what they are
+    by a type.
 
-    The last is None if an item does not fit, or they are very large; `take` then says of each what is wrong.
+    The last is None if an item does not fit, or they are very large; `take` then says of each what
+    is wrong.
     """
     for first in range(0, len(items), _WINDOW):
         some = items[first : first + _WINDOW]
@@ -213,10 +254,14 @@ def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
 
 
 def _explained(message: str, value: Any, before: Steps) -> FormatError:
-    """Return what is wrong with the value of an item, from the message of msgspec and its path to the place."""
+    """Return what is wrong with the value of an item, from the message of
+    msgspec and its path to the place.
+    """
     problem, _, path = message.partition(" - at `$")
     problem = problem.partition(", got")[0]
-    path = path.partition("[...]")[0]  # a key of an object that may have any: msgspec does not say which
+    path = path.partition("[...]")[
+        0
+    ]  # a key of an object that may have any: msgspec does not say which
     where: Steps = tuple(name or int(index) for name, index in _STEP.findall(path)) if path else ()
     for step in where:
         value = value[step]
@@ -233,7 +278,9 @@ def _explained(message: str, value: Any, before: Steps) -> FormatError:
 
 @lru_cache
 def _expected(problem: str) -> str:
-    return next((expected for said, expected in _EXPECTED if re.search(said, problem)), "a list [...]")
+    return next(
+        (expected for said, expected in _EXPECTED if re.search(said, problem)), "a list [...]"
+    )
 
 
 def shown(value: Item) -> str:
@@ -291,7 +338,9 @@ def are_flags(items: Sequence[Any]) -> bool:
 
 
 def field(record: Record, key: str, kind: Any, default: Any = None) -> Any:
-    """Return the item of a key by its type, the default if it is missing or null; raises `FormatError`."""
+    """Return the item of a key by its type, the default if it is missing or
+    null; raises `FormatError`.
+    """
     if key not in record:
         return default
     value = take(record[key], kind, key)
@@ -327,7 +376,9 @@ def flat(vertices: Vertices) -> list[float]:
 
 @contextmanager
 def under(*where: str | int) -> Iterator[None]:
-    """Say of any `FormatError` raised inside that it is about the value these keys and indices lead to."""
+    """Say of any `FormatError` raised inside that it is about the value these
+    keys and indices lead to.
+    """
     try:
         yield
     except FormatError as error:

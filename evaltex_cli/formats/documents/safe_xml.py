@@ -1,4 +1,6 @@
-"""XML without its dangers: no document types, so no entities; bounded nesting; every fault with its line."""
+"""XML without its dangers: no document types, so no entities; bounded
+nesting; every fault with its line.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from evaltex_cli.errors import FormatError, Position, quote
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT, NUMBER
 
 MOST_OF_EACH = ((b"<", "tags", 200_000, 12), (b"=", "attributes", 200_000, 12))
-"""How many of each a document may have, and how many bytes must come with each more; ALTO has 15 per attribute."""
+"""How many of each a document may have, and how many bytes must come with
+each more; ALTO has 15 per attribute.
+"""
 FEW_ATTRIBUTES, MOST_ATTRIBUTES_PER_TAG = 100_000, 32
 """Attributes that any document may have, and how many more for each of its tags."""
 MOST_NAMES = 20_000
@@ -25,16 +29,23 @@ LONGEST_NUMBER = 400
 
 
 class _Tree:
-    """The elements of a document as columns, in the order of their start tags, 24 bytes for each and its text.
+    """The elements of a document as columns, in the order of their start tags, 24 bytes for each
+    and its text.
 
-    Element k has the attributes ``strings[starts[k]:texts[k]]``, names and values each with a null after it, and the
-    text ``strings[texts[k]:starts[k + 1]]``. Its descendants are the elements from k + 1 to before ``ends[k]``.
+    Element k has the attributes ``strings[starts[k]:texts[k]]``, names and values each with a null
+    after it, and the text ``strings[texts[k]:starts[k + 1]]``. Its descendants are the elements
+    from k + 1 to before ``ends[k]``.
     """
 
     def __init__(self) -> None:
         self.known: list[str] = []
         self.number_of: dict[str, int] = {}
-        self.names, self.lines, self.columns, self.ends = array("i"), array("i"), array("i"), array("i")
+        self.names, self.lines, self.columns, self.ends = (
+            array("i"),
+            array("i"),
+            array("i"),
+            array("i"),
+        )
         self.starts, self.texts, self.strings = array("I"), array("I"), bytearray()
 
     def named(self, names: Iterable[str], start: int, stop: int) -> Iterator[Element]:
@@ -58,7 +69,9 @@ class Element:
     @property
     def attributes(self) -> dict[str, str]:
         """Its attributes by name."""
-        listed = self._string(self._tree.starts[self._index], self._tree.texts[self._index]).split("\0")
+        listed = self._string(self._tree.starts[self._index], self._tree.texts[self._index]).split(
+            "\0"
+        )
         return dict(zip(listed[:-1:2], listed[1::2], strict=True))
 
     @property
@@ -96,14 +109,20 @@ class Element:
         """Return the first child of a name; raises `FormatError` where there is none."""
         child = self.child(name)
         if child is None:
-            raise FormatError(f"{self.name} without {name}", f"one {name} in each {self.name}", at=self.at)
+            raise FormatError(
+                f"{self.name} without {name}", f"one {name} in each {self.name}", at=self.at
+            )
         return child
 
     def number(self, attribute: str, default: float | None = None) -> float:
-        """Return an attribute's number; raises `FormatError` where it is none, or is missing without a default."""
+        """Return an attribute's number; raises `FormatError` where it is
+        none, or is missing without a default.
+        """
         if attribute not in self.attributes:
             if default is None:
-                raise FormatError(f"{self.name} without attribute {attribute}", "a number there", at=self.at)
+                raise FormatError(
+                    f"{self.name} without attribute {attribute}", "a number there", at=self.at
+                )
             return default
         return number(self.attributes[attribute], attribute, self)
 
@@ -127,22 +146,32 @@ def about(element: Element) -> Iterator[None]:
 
 
 def points(element: Element, attribute: str) -> list[float]:
-    """Return x1, y1, x2, y2, ... of an attribute ``x1,y1 x2,y2 ...``; raises `FormatError` for anything else."""
+    """Return x1, y1, x2, y2, ... of an attribute ``x1,y1 x2,y2 ...``; raises
+    `FormatError` for anything else.
+    """
     if attribute not in element.attributes:
-        raise FormatError(f"{element.name} without {attribute}", "x1,y1 x2,y2 ... there", at=element.at)
+        raise FormatError(
+            f"{element.name} without {attribute}", "x1,y1 x2,y2 ... there", at=element.at
+        )
     return numbers(element.attributes[attribute], attribute, element)
 
 
 def numbers(text: str, what: str, element: Element) -> list[float]:
-    """Return an element's finite numbers divided by commas or blanks; raises `FormatError` for anything else."""
+    """Return an element's finite numbers divided by commas or blanks; raises
+    `FormatError` for anything else.
+    """
     return [number(field, what, element) for field in text.replace(",", " ").split()]
 
 
 def number(text: str, what: str, element: Element) -> float:
-    """Return an element's finite number of at most 1e12 in magnitude; raises `FormatError` for anything else."""
+    """Return an element's finite number of at most 1e12 in magnitude; raises
+    `FormatError` for anything else.
+    """
     value = float(text) if len(text) <= LONGEST_NUMBER and NUMBER.fullmatch(text) else float("nan")
     if not abs(value) <= COORDINATE_LIMIT:
-        raise FormatError(f"{what} = {quote(text)}", "a finite number (at most 1e12 in magnitude)", at=element.at)
+        raise FormatError(
+            f"{what} = {quote(text)}", "a finite number (at most 1e12 in magnitude)", at=element.at
+        )
     return value
 
 
@@ -169,29 +198,36 @@ def parse(parser: expat.XMLParserType, data: bytes) -> None:
     Raises
     ------
     FormatError
-        When it is no well-formed XML, is in an unknown encoding, declares a document type, or is of hardly more than
-        tags.
+        When it is no well-formed XML, is in an unknown encoding, declares a document type, or is of
+        hardly more than tags.
     """
     refuse_dense(data)
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         raise FormatError(
-            expat.ErrorString(error.code), "well-formed XML", at=Position(error.lineno, error.offset + 1)
+            expat.ErrorString(error.code),
+            "well-formed XML",
+            at=Position(error.lineno, error.offset + 1),
         ) from error
     except (LookupError, ValueError) as error:
-        raise FormatError(f"an encoding that cannot be read ({error})", "XML in UTF-8", at=Position(1, 1)) from error
+        raise FormatError(
+            f"an encoding that cannot be read ({error})", "XML in UTF-8", at=Position(1, 1)
+        ) from error
 
 
 def refuse_many_names(parser: expat.XMLParserType) -> None:
-    """Refuse a document, in a handler, with very many names of elements and attributes: parsers keep each."""
+    """Refuse a document, in a handler, with very many names of elements and
+    attributes: parsers keep each.
+    """
     if len(parser.intern) > MOST_NAMES:
         found = f"more than {MOST_NAMES} names of elements and attributes"
         raise FormatError(found, "the annotations of images", at=position(parser))
 
 
 def refuse_dense(data: bytes) -> None:
-    """Refuse a document of hardly more than tags or attributes, which take much more memory than text.
+    """Refuse a document of hardly more than tags or attributes, which take much more memory than
+    text.
 
     Raises
     ------
@@ -202,12 +238,15 @@ def refuse_dense(data: bytes) -> None:
             found = f"more than {few} {what}, with fewer than {size} bytes for each"
             raise FormatError(found, "the annotations of images", at=Position(1, 1))
     if data.count(b"=") > FEW_ATTRIBUTES + MOST_ATTRIBUTES_PER_TAG * data.count(b"<"):
-        found = f"more than {FEW_ATTRIBUTES} attributes, over {MOST_ATTRIBUTES_PER_TAG} for each tag"
+        found = (
+            f"more than {FEW_ATTRIBUTES} attributes, over {MOST_ATTRIBUTES_PER_TAG} for each tag"
+        )
         raise FormatError(found, "the annotations of images", at=Position(1, 1))
 
 
 def tree(data: bytes, first: str | None = None) -> Element:
-    """Parse a whole document into elements; raises as `parse`, and for too many tags or too deep a nesting.
+    """Parse a whole document into elements; raises as `parse`, and for too many tags or too deep a
+    nesting.
 
     The first element must have a name, if one is given.
     """
@@ -255,7 +294,9 @@ def tree(data: bytes, first: str | None = None) -> Element:
 
 
 def root_name(head: bytes) -> str | None:
-    """Return the name, without namespace, of the first element in a file's first bytes; None where there is none."""
+    """Return the name, without namespace, of the first element in a file's
+    first bytes; None where there is none.
+    """
     names: list[str] = []
     parser = expat.ParserCreate()
     parser.StartElementHandler = lambda name, _: names.append(name.rpartition(":")[2])

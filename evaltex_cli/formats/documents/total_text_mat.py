@@ -1,14 +1,16 @@
 """Total-Text's .mat files: one image a file, named after it (``poly_gt_img1.mat`` is of ``img1``).
 
-Ground truth is the cell array ``polygt``, or ``gt`` as its annotation tool has it, rows of ``'x:', xs, 'y:', ys,
-transcription, orientation``; the transcription or orientation ``#`` is don't care, and may have fewer than three
-vertices, also where the file is given as detections. Detections are the cell array ``accuInf``, cells of rows ``x,
-y``. Both are MATLAB 5 files, which scipy reads (extra ``mat``).
+Ground truth is the cell array ``polygt``, or ``gt`` as its annotation tool has it, rows of ``'x:',
+xs, 'y:', ys, transcription, orientation``; the transcription or orientation ``#`` is don't care,
+and may have fewer than three vertices, also where the file is given as detections. Detections are
+the cell array ``accuInf``, cells of rows ``x, y``. Both are MATLAB 5 files, which scipy reads
+(extra ``mat``).
 
-A MATLAB 5 file is a header of 128 bytes and elements: a tag of type and length, and data padded to eight bytes. Arrays
-are elements of elements: flags, dimensions, name, then numbers or characters or, in a cell array, more arrays. scipy
-trusts what they say of themselves: types that do not exist and deep nesting crash it, and dimensions take memory that
-the file does not fill. So it gets only an array whose elements have been checked here (`_refuse_hostile`).
+A MATLAB 5 file is a header of 128 bytes and elements: a tag of type and length, and data padded to
+eight bytes. Arrays are elements of elements: flags, dimensions, name, then numbers or characters
+or, in a cell array, more arrays. scipy trusts what they say of themselves: types that do not exist
+and deep nesting crash it, and dimensions take memory that the file does not fill. So it gets only
+an array whose elements have been checked here (`_refuse_hostile`).
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ MAX_BYTES = 1 << 20
 MAX_UNPACKED = 64 << 20
 """Bytes of all variables of a file, uncompressed."""
 MAX_CELLS = 1 << 17
-"""Most cells of a variable, nested ones included: each becomes an array of a hundred bytes or more."""
+"""Most cells of a variable, nested ones included: each becomes an array of a
+hundred bytes or more.
+"""
 MAX_DEPTH = 20
 """Deepest nesting of cell arrays."""
 _MAGIC = b"MATLAB 5.0 MAT-file"
@@ -95,7 +99,9 @@ def _numbers(cell: Any, k: int) -> list[float]:
     values = array.astype(np.float64).ravel()
     if not (np.abs(values) <= COORDINATE_LIMIT).all():
         raise FormatError(
-            "a number that is not finite or beyond 1e12", "finite numbers (at most 1e12 in magnitude)", (k,)
+            "a number that is not finite or beyond 1e12",
+            "finite numbers (at most 1e12 in magnitude)",
+            (k,),
         )
     listed: list[float] = values.tolist()
     return listed
@@ -162,7 +168,9 @@ def _unpacked(data: memoryview, most: int) -> bytes:
     except zlib.error as error:
         raise _damaged(str(error)) from error
     if len(unpacked) > most:
-        raise FormatError(f"more than {MAX_UNPACKED} bytes, unpacked", "the annotations of one image")
+        raise FormatError(
+            f"more than {MAX_UNPACKED} bytes, unpacked", "the annotations of one image"
+        )
     return unpacked
 
 
@@ -183,7 +191,9 @@ def _array(matrix: memoryview, name: str, order: str) -> Any:
 
 
 def _refuse_hostile(matrix: memoryview, order: str) -> None:
-    """Refuse an array that is nested too deep, or whose elements are not exactly those that its flags announce."""
+    """Refuse an array that is nested too deep, or whose elements are not
+    exactly those that its flags announce.
+    """
     pending = [(matrix, 0)]
     cells = 0
     while pending:
@@ -191,14 +201,18 @@ def _refuse_hostile(matrix: memoryview, order: str) -> None:
         if not data:
             continue
         if depth > MAX_DEPTH:
-            raise FormatError(f"cell arrays nested deeper than {MAX_DEPTH}", "the nesting of an annotation")
+            raise FormatError(
+                f"cell arrays nested deeper than {MAX_DEPTH}", "the nesting of an annotation"
+            )
         kind, count, elements = _described(data, order)
         cells += count if kind == _CELL else 0
         if cells > MAX_CELLS:
             raise FormatError(f"more than {MAX_CELLS} cells", "the annotations of one image")
         parts = list(islice(elements, count + 1 if kind == _CELL else 2))
         if kind == _CELL:
-            if len(parts) != count or any(part.kind != _MATRIX or len(part.data) % 8 for part in parts):
+            if len(parts) != count or any(
+                part.kind != _MATRIX or len(part.data) % 8 for part in parts
+            ):
                 raise _damaged(f"a cell array without {count} cells")
             pending += [(part.data, depth + 1) for part in parts]
         elif len(parts) != 1 or parts[0].kind not in _PLAIN_DATA:
@@ -209,7 +223,13 @@ def _described(data: memoryview, order: str) -> tuple[int, int, Iterator[_Elemen
     """Return an array's kind and size, which come first in it, and its other elements."""
     elements = _elements(data, order)
     flags, dimensions, name = (next(elements, None) for _ in range(3))
-    if flags is None or dimensions is None or name is None or len(flags.data) != 8 or len(dimensions.data) % 4:
+    if (
+        flags is None
+        or dimensions is None
+        or name is None
+        or len(flags.data) != 8
+        or len(dimensions.data) % 4
+    ):
         raise _damaged("an array without flags, dimensions or name")
     kind = int(np.frombuffer(flags.data, f"{order}u4", 1)[0]) & _KIND
     shape = tuple(np.frombuffer(dimensions.data, f"{order}i4").tolist())
@@ -226,7 +246,9 @@ def _damaged(what: str) -> FormatError:
 
 def _index(path: Path, side: Side, faults: FaultLog) -> Source:
     if find_spec("scipy") is None:
-        raise InputError(f"{path}: .mat files need the package scipy; install it (pip install 'evaltex[mat]')")
+        raise InputError(
+            f"{path}: .mat files need the package scipy; install it (pip install 'evaltex[mat]')"
+        )
     return document_files.index_each("totaltext-mat", ".mat", _parse, MAX_BYTES)(path, side, faults)
 
 
@@ -252,7 +274,8 @@ FORMAT = Format(
     recognises,
     _index,
     recognised_by="the first bytes of MATLAB 5 files",
-    layout="polygt or gt: rows 'x:', xs, 'y:', ys, text, orientation; detections accuInf: cells of rows x, y",
+    layout="polygt or gt: rows 'x:', xs, 'y:', ys, text, orientation; detections accuInf: cells of"
+    " rows x, y",
     sample=_sample,
     ending=".mat",
 )

@@ -1,8 +1,9 @@
-"""UFO, the Upstage format for OCR: ``{"images": {file: {"words": {id: {"points", "transcription"}}}}}``.
+"""UFO, the Upstage format for OCR: ``{"images": {file: {"words": {id: {"points",
+"transcription"}}}}}``.
 
-Images are named after their files; ``img_w`` and ``img_h`` are their size. Don't care in ground truth: ``illegibility``
-true, or the transcription ``###``. Objects without ``points`` (null or empty) have been annotated without a place and
-are left out, with a warning.
+Images are named after their files; ``img_w`` and ``img_h`` are their size. Don't care in ground
+truth: ``illegibility`` true, or the transcription ``###``. Objects without ``points`` (null or
+empty) have been annotated without a place and are left out, with a warning.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
             error.log(faults, place, "images", name)
             continue
         placeless += _add_words(image, words, side, faults)
-    for image, name in zip(images, names_of_pictures([image.name for image in images]), strict=True):
+    for image, name in zip(
+        images, names_of_pictures([image.name for image in images]), strict=True
+    ):
         image.name = name
     sentence = "{count} word[s] without points [was|were] left out"
     return images, (f"{place}: {counted(placeless, sentence)}",) if placeless else ()
@@ -67,16 +70,22 @@ def _add_words(image: CollectedImage, words: Record, side: Side, faults: FaultLo
 
 def _object(word: _Word, side: Side, at: tuple[str, ...]) -> CollectedObject:
     text = word.transcription or ""
-    dont_care = side == "gt" and (safe_json.flag(word.illegibility, "illegibility") or text == DONT_CARE)
+    dont_care = side == "gt" and (
+        safe_json.flag(word.illegibility, "illegibility") or text == DONT_CARE
+    )
     coordinates = polygon(safe_json.flat(word.points or []), dont_care, ("points",))
     return CollectedObject(coordinates, text, dont_care, confidence=word.confidence, at=at)
 
 
 def recognises(path: Path) -> bool:
-    """Whether a path holds a JSON object whose ``images`` are an object, not a list, with ``words``."""
+    """Whether a path holds a JSON object whose ``images`` are an object, not
+    a list, with ``words``.
+    """
     value = document_files.json_value(path)
     images = safe_json.opened(value.get("images")) if isinstance(value, dict) else None
-    return isinstance(images, dict) and safe_json.has_key(next(iter(images.values()), None), "words")
+    return isinstance(images, dict) and safe_json.has_key(
+        next(iter(images.values()), None), "words"
+    )
 
 
 FORMAT = Format(
@@ -85,9 +94,11 @@ FORMAT = Format(
     recognises,
     document_files.index_json("ufo", _collect),
     recognised_by="a JSON object whose images are an object, with words",
-    layout='{"images": {file: {"img_w", "img_h", "words": {id: {"points": [[x, y], ...], "transcription",'
+    layout='{"images": {file: {"img_w", "img_h", "words": {id: {"points": [[x, y], ...],'
+    ' "transcription",'
     ' "illegibility"}}}}}',
-    sample='{"images": {"img_1.jpg": {"img_w": 640, "img_h": 480, "words": {"0001": {"transcription": "word", "points":'
+    sample='{"images": {"img_1.jpg": {"img_w": 640, "img_h": 480, "words": {"0001":'
+    ' {"transcription": "word", "points":'
     ' [[10, 10], [60, 10], [60, 30], [10, 30]], "illegibility": false}}}}}',
     ending=".json",
 )

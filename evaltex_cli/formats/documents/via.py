@@ -1,12 +1,13 @@
 """The JSON of the VGG Image Annotator (VIA), versions 1 to 3: annotations alone, or a project.
 
-1 and 2: ``{key: {"filename", "regions": [{"shape_attributes": {"name", ...}, "region_attributes": {...}}]}}``, in a
-project under ``_via_img_metadata``; ``regions`` may be an object, too. 3: ``{"file": {fid: {"fname"}}, "view": {vid:
-{"fid_list"}}, "metadata": {key: {"vid", "xy": [shape, ...], "av": {attribute: value}}}, "attribute"}``.
+1 and 2: ``{key: {"filename", "regions": [{"shape_attributes": {"name", ...}, "region_attributes":
+{...}}]}}``, in a project under ``_via_img_metadata``; ``regions`` may be an object, too. 3:
+``{"file": {fid: {"fname"}}, "view": {vid: {"fid_list"}}, "metadata": {key: {"vid", "xy": [shape,
+...], "av": {attribute: value}}}, "attribute"}``.
 
-A region attribute is the transcription, or a flag of don't care, by its name (`annotation_tools.TEXTS`,
-`annotation_tools.FLAGS`). Of circles and ellipses the bounding box is taken; points and lines are left out, with a
-warning.
+A region attribute is the transcription, or a flag of don't care, by its name
+(`annotation_tools.TEXTS`, `annotation_tools.FLAGS`). Of circles and ellipses the bounding box is
+taken; points and lines are left out, with a warning.
 """
 
 from __future__ import annotations
@@ -27,8 +28,21 @@ from evaltex_cli.formats.documents.safe_json import Item, Number, Record
 from evaltex_cli.formats.files.image_names import names_of_pictures
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
-_SHAPES_3 = ("", "point", "rect", "circle", "ellipse", "line", "polyline", "polygon", "rect", "circle")
-"""Of VIA 3, by their numbers; the last two are drawn by extreme points and have the same coordinates."""
+_SHAPES_3 = (
+    "",
+    "point",
+    "rect",
+    "circle",
+    "ellipse",
+    "line",
+    "polyline",
+    "polygon",
+    "rect",
+    "circle",
+)
+"""Of VIA 3, by their numbers; the last two are drawn by extreme points and
+have the same coordinates.
+"""
 
 
 class Shape(msgspec.Struct, gc=False):
@@ -70,12 +84,18 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
 
 
 def name_by_file(images: Sequence[CollectedImage]) -> None:
-    """Name images, which have the names of their files, without ending, and without folders if none is needed."""
-    for image, name in zip(images, names_of_pictures([image.name for image in images]), strict=True):
+    """Name images, which have the names of their files, without ending, and
+    without folders if none is needed.
+    """
+    for image, name in zip(
+        images, names_of_pictures([image.name for image in images]), strict=True
+    ):
         image.name = name
 
 
-def _add_regions(image: CollectedImage, record: Record, side: Side, notes: tuple[Others, FaultLog]) -> None:
+def _add_regions(
+    image: CollectedImage, record: Record, side: Side, notes: tuple[Others, FaultLog]
+) -> None:
     regions = safe_json.opened(safe_json.needed(record, "regions"))
     assert isinstance(image.at, tuple)
     listed: Iterator[tuple[str | int, Item]]
@@ -92,15 +112,25 @@ def _add_regions(image: CollectedImage, record: Record, side: Side, notes: tuple
             with safe_json.under("shape_attributes"):
                 shape: Shape = safe_json.take(safe_json.needed(region, "shape_attributes"), Shape)
             attributes = safe_json.plain(region.get("region_attributes"))
-            add(image, shape, attributes if isinstance(attributes, dict) else {}, (side, notes[0], at))
+            add(
+                image,
+                shape,
+                attributes if isinstance(attributes, dict) else {},
+                (side, notes[0], at),
+            )
         except FormatError as error:
             error.log(notes[1], image.place, *at)
 
 
 def add(
-    image: CollectedImage, shape: Shape, attributes: Mapping[str, Any], where: tuple[Side, Others, Steps | Any]
+    image: CollectedImage,
+    shape: Shape,
+    attributes: Mapping[str, Any],
+    where: tuple[Side, Others, Steps | Any],
 ) -> None:
-    """Add a region to an image, unless it has no area; `where` is the side, counts, and where the region is."""
+    """Add a region to an image, unless it has no area; `where` is the side,
+    counts, and where the region is.
+    """
     side, others, at = where
     text = text_of(attributes)
     dont_care = side == "gt" and is_dont_care(attributes, text)
@@ -121,7 +151,9 @@ def _coordinates(shape: Shape, dont_care: bool, others: Others) -> Sequence[floa
         xs, ys = shape.all_points_x or [], shape.all_points_y or []
         if len(xs) != len(ys):
             raise FormatError(f"{len(xs)} x and {len(ys)} y", "as many x as y", where)
-        return polygon([value for vertex in zip(xs, ys, strict=True) for value in vertex], dont_care, where)
+        return polygon(
+            [value for vertex in zip(xs, ys, strict=True) for value in vertex], dont_care, where
+        )
     if shape.name not in ("circle", "ellipse"):
         raise FormatError(f"shape {quote(shape.name)}", "rect, polygon, circle or ellipse", where)
     others.boxed += 1
@@ -137,18 +169,26 @@ def _needed(shape: Shape, name: str) -> float:
     return value
 
 
-def _collect_3(root: Record, place: str, side: Side, notes: tuple[Others, FaultLog]) -> list[CollectedImage]:
+def _collect_3(
+    root: Record, place: str, side: Side, notes: tuple[Others, FaultLog]
+) -> list[CollectedImage]:
     files, views = safe_json.records(root, "file"), safe_json.records(root, "view")
     attributes = {
         key: str(safe_json.plain(safe_json.record(item).get("aname")))
-        for key, item in (safe_json.records(root, "attribute") if "attribute" in root else {}).items()
+        for key, item in (
+            safe_json.records(root, "attribute") if "attribute" in root else {}
+        ).items()
     }
     images = {}
     for vid, item in views.items():
-        fids = safe_json.take(safe_json.needed(safe_json.record(item), "fid_list"), list[str | int], "view", vid)
+        fids = safe_json.take(
+            safe_json.needed(safe_json.record(item), "fid_list"), list[str | int], "view", vid
+        )
         with safe_json.under("file"):
             file = safe_json.records(files, str(fids[0])) if fids else {}
-        images[vid] = CollectedImage(safe_json.field(file, "fname", str | None, ""), place, ("view", vid))
+        images[vid] = CollectedImage(
+            safe_json.field(file, "fname", str | None, ""), place, ("view", vid)
+        )
     for key, item in safe_json.records(root, "metadata").items():
         at = ("metadata", key)
         try:
@@ -173,7 +213,11 @@ def shape_3(values: Sequence[float]) -> Shape:
     if name == "polygon":
         return Shape(name, all_points_x=rest[::2], all_points_y=rest[1::2])
     shape = Shape(name)
-    keys = {"rect": ("x", "y", "width", "height"), "circle": ("cx", "cy", "r"), "ellipse": ("cx", "cy", "rx", "ry")}
+    keys = {
+        "rect": ("x", "y", "width", "height"),
+        "circle": ("cx", "cy", "r"),
+        "ellipse": ("cx", "cy", "rx", "ry"),
+    }
     for key, value in zip(keys.get(name, ()), rest, strict=False):
         setattr(shape, key, value)
     return shape
@@ -184,7 +228,9 @@ def recognises(path: Path) -> bool:
     value = document_files.json_value(path)
     if not isinstance(value, dict):
         return False
-    if "_via_img_metadata" in value or ("metadata" in value and "view" in value and "file" in value):
+    if "_via_img_metadata" in value or (
+        "metadata" in value and "view" in value and "file" in value
+    ):
         return True
     first = next(iter(value.values()), None)
     return safe_json.has_key(first, "filename") and safe_json.has_key(first, "regions")
@@ -196,9 +242,12 @@ FORMAT = Format(
     recognises,
     document_files.index_json("via", _collect),
     recognised_by="_via_img_metadata, or a JSON object of objects with filename and regions",
-    layout='{key: {"filename", "regions": [{"shape_attributes": {"name", "x", "y", "width", "height", "all_points_x",'
+    layout='{key: {"filename", "regions": [{"shape_attributes": {"name", "x", "y", "width",'
+    ' "height", "all_points_x",'
     ' ...}, "region_attributes": {"text"}}]}}',
-    sample='{"img_1.jpg1234": {"filename": "img_1.jpg", "size": 1234, "regions": [{"shape_attributes": {"name": "rect",'
-    ' "x": 10, "y": 10, "width": 50, "height": 20}, "region_attributes": {"text": "word"}}], "file_attributes": {}}}',
+    sample='{"img_1.jpg1234": {"filename": "img_1.jpg", "size": 1234, "regions":'
+    ' [{"shape_attributes": {"name": "rect",'
+    ' "x": 10, "y": 10, "width": 50, "height": 20}, "region_attributes": {"text": "word"}}],'
+    ' "file_attributes": {}}}',
     ending=".json",
 )

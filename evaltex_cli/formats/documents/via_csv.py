@@ -1,8 +1,10 @@
-"""The CSV of the VGG Image Annotator (VIA), versions 1 to 3: one region a row, shapes and attributes as JSON.
+"""The CSV of the VGG Image Annotator (VIA), versions 1 to 3: one region a row, shapes and
+attributes as JSON.
 
-The columns are found by the header: ``filename``, ``region_shape_attributes``, ``region_attributes``. A file without
-regions has one row whose shape is empty. Version 3 has the header and the names of attributes in lines that begin with
-``#``, and ``file_list``, ``spatial_coordinates`` and ``metadata`` in the place of these columns.
+The columns are found by the header: ``filename``, ``region_shape_attributes``,
+``region_attributes``. A file without regions has one row whose shape is empty. Version 3 has the
+header and the names of attributes in lines that begin with ``#``, and ``file_list``,
+``spatial_coordinates`` and ``metadata`` in the place of these columns.
 """
 
 from __future__ import annotations
@@ -55,12 +57,16 @@ def _rows(data: bytes) -> Iterator[_Row]:
                 header = [name.strip().removeprefix("#") for name in fields]
                 missing = [name for name in wanted if name not in header]
                 if missing:
-                    raise FormatError(f"no column {quote(missing[0])}", ", ".join(wanted), at=Position(1))
+                    raise FormatError(
+                        f"no column {quote(missing[0])}", ", ".join(wanted), at=Position(1)
+                    )
                 places = [header.index(name) for name in wanted]
             elif fields:
                 if len(fields) <= max(places):
                     raise FormatError(
-                        f"{len(fields)} fields", "as many as the header has", at=Position(reader.line_num)
+                        f"{len(fields)} fields",
+                        "as many as the header has",
+                        at=Position(reader.line_num),
                     )
                 yield _Row(reader.line_num, *(fields[place] for place in places))
             if reader.line_num > MOST_ROWS:
@@ -69,7 +75,9 @@ def _rows(data: bytes) -> Iterator[_Row]:
         raise FormatError(str(error), "well-formed CSV", at=Position(reader.line_num)) from error
 
 
-def _collect(data: bytes, place: str, side: Side, faults: FaultLog) -> tuple[list[CollectedImage], tuple[str, ...]]:
+def _collect(
+    data: bytes, place: str, side: Side, faults: FaultLog
+) -> tuple[list[CollectedImage], tuple[str, ...]]:
     images: dict[str, CollectedImage] = {}
     others = Others()
     names = _attributes_3(data) if _HEADER_3 in data else None
@@ -97,21 +105,31 @@ def _attributes_3(data: bytes) -> dict[str, str]:
     found = _ATTRIBUTES_3.search(data.decode("utf-8-sig", "replace"))
     with suppress(FormatError):
         listed = _json(found[1]) if found else {}
-        return {key: str(one.get("aname", "") if isinstance(one, dict) else one) for key, one in listed.items()}
+        return {
+            key: str(one.get("aname", "") if isinstance(one, dict) else one)
+            for key, one in listed.items()
+        }
     return {}
 
 
 def _add_3(
-    row: _Row, names: dict[str, str], images: dict[str, CollectedImage], to: tuple[str, Side, Others, FaultLog]
+    row: _Row,
+    names: dict[str, str],
+    images: dict[str, CollectedImage],
+    to: tuple[str, Side, Others, FaultLog],
 ) -> None:
     """Add a row of version 3 to the image of its first file."""
     (place, side, others, faults), at = to, Position(row.line)
     try:
         files = _list(row.file, str)
-        image = images.setdefault(files[0] if files else "", CollectedImage(files[0] if files else "", place, at))
+        image = images.setdefault(
+            files[0] if files else "", CollectedImage(files[0] if files else "", place, at)
+        )
         values = _list(row.shape, Number)
         if values:
-            attributes = {names.get(key, key): value for key, value in _json(row.attributes).items()}
+            attributes = {
+                names.get(key, key): value for key, value in _json(row.attributes).items()
+            }
             via.add(image, via.shape_3(values), attributes, (side, others, at))
     except FormatError as error:
         error.at, error.where = at, ()
@@ -158,7 +176,8 @@ FORMAT = Format(
     "VGG Image Annotator (VIA) 1 to 3: CSV",
     recognises,
     _index,
-    recognised_by="a header with filename, region_shape_attributes and region_attributes, or a line # CSV_HEADER",
+    recognised_by="a header with filename, region_shape_attributes and region_attributes, or a line"
+    " # CSV_HEADER",
     layout="filename,file_size,file_attributes,region_count,region_id,region_shape_attributes,region_attributes",
     sample="filename,file_size,file_attributes,region_count,region_id,region_shape_attributes,region_attributes\n"
     'img_1.jpg,1234,"{}",1,0,"{""name"":""rect"",""x"":10,""y"":10,""width"":50,""height"":20}","{""text"":""word""}"\n',

@@ -1,7 +1,9 @@
-"""The XML of Pascal VOC: one image a file, named after it; ``annotation / object / bndbox / xmin, ymin, xmax, ymax``.
+"""The XML of Pascal VOC: one image a file, named after it; ``annotation / object / bndbox / xmin,
+ymin, xmax, ymax``.
 
-Corners stand as they are, without VOC's + 1; ``name`` is a class, not a transcription. ``difficult`` 1 is don't care.
-roLabelImg has turned boxes besides, ``robndbox / cx, cy, w, h, angle``, with the angle in radians, clockwise as seen.
+Corners stand as they are, without VOC's + 1; ``name`` is a class, not a transcription.
+``difficult`` 1 is don't care. roLabelImg has turned boxes besides, ``robndbox / cx, cy, w, h,
+angle``, with the angle in radians, clockwise as seen.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
 
 def _object(element: Element, side: Side) -> CollectedObject:
     corners, turned_box = element.child("bndbox"), element.child("robndbox")
-    coordinates = _turned(turned_box) if turned_box and not corners else _box(element.needed("bndbox"))
+    coordinates = (
+        _turned(turned_box) if turned_box and not corners else _box(element.needed("bndbox"))
+    )
     difficult = element.child("difficult")
     flag = (difficult.text.strip() if difficult else "") or "0"
     if difficult and flag not in ("0", "1"):
@@ -51,7 +55,9 @@ def _box(corners: Element) -> tuple[float, float, float, float]:
 
 
 def _turned(element: Element) -> list[float]:
-    x, y, width, height, angle = (_number(element.needed(name)) for name in ("cx", "cy", "w", "h", "angle"))
+    x, y, width, height, angle = (
+        _number(element.needed(name)) for name in ("cx", "cy", "w", "h", "angle")
+    )
     with safe_xml.about(element):
         return turned(box(x - width / 2, y - height / 2, width, height), angle)
 

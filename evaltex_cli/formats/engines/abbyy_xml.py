@@ -1,9 +1,11 @@
-"""ABBYY FineReader's XML: ``document / page / block / text / par / line / formatting / charParams``; words or lines.
+"""ABBYY FineReader's XML: ``document / page / block / text / par / line / formatting /
+charParams``; words or lines.
 
-Characters have boxes ``l, t, r, b`` in pixels of the page. Blanks divide a line into words, and the box of a word is
-that around its characters. If no file of an input has characters, the lines are read. The confidence of a word is the
-mean of its characters' ``charConfidence``, which is percent; a word with a character without one (255 or -1) has none.
-The region of a word is its line. Each page of a document is an image.
+Characters have boxes ``l, t, r, b`` in pixels of the page. Blanks divide a line into words, and the
+box of a word is that around its characters. If no file of an input has characters, the lines are
+read. The confidence of a word is the mean of its characters' ``charConfidence``, which is percent;
+a word with a character without one (255 or -1) has none. The region of a word is its line. Each
+page of a document is an image.
 """
 
 from __future__ import annotations
@@ -89,7 +91,11 @@ def _character(element: Element) -> str:
 def _box(element: Element) -> tuple[float, float, float, float]:
     left, top, right, bottom = (element.number(name) for name in _BOX)
     if right < left or bottom < top:
-        raise FormatError(f"l, t, r, b {left:g}, {top:g}, {right:g}, {bottom:g}", "l <= r and t <= b", at=element.at)
+        raise FormatError(
+            f"l, t, r, b {left:g}, {top:g}, {right:g}, {bottom:g}",
+            "l <= r and t <= b",
+            at=element.at,
+        )
     return left, top, right, bottom
 
 
@@ -107,7 +113,9 @@ _LEVELS = [
 
 def _index(wanted: int) -> Indexer:
     survey = levels.survey(_LEVELS, wanted)
-    return index_each(_LEVELS[wanted].format, ".xml", _parse, survey=survey, pages=Pages(_count, _open))
+    return index_each(
+        _LEVELS[wanted].format, ".xml", _parse, survey=survey, pages=Pages(_count, _open)
+    )
 
 
 WORDS = Format(
@@ -119,8 +127,14 @@ WORDS = Format(
     recognised_by="root document with the namespace of FineReader, or blocks with blockType",
     layout="page / block / text / par / line / formatting / charParams l t r b charConfidence",
     sample='<document><page width="640" height="480"><block blockType="Text"><text><par>'
-    f'<line {_PLACE}><formatting><charParams {_PLACE} charConfidence="90">w</charParams></formatting></line>'
+    f"<line {_PLACE}><formatting><charParams {_PLACE}"
+    ' charConfidence="90">w</charParams></formatting></line>'
     "</par></text></block></page></document>",
     ending=".xml",
 )
-LINES = WORDS.variant("abbyy-line", "ABBYY FineReader's XML, lines", _index(1), levels.why(_LEVELS, 1, "root document"))
+LINES = WORDS.variant(
+    "abbyy-line",
+    "ABBYY FineReader's XML, lines",
+    _index(1),
+    levels.why(_LEVELS, 1, "root document"),
+)

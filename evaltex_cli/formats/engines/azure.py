@@ -1,12 +1,14 @@
 """Azure's Read and Document Intelligence: the JSON of a result; words or lines.
 
-Read 2.0 to 3.2: ``{"analyzeResult": {"readResults": [{"width", "height", "unit", "lines": [{"boundingBox": [x1, y1,
-..., x4, y4], "text", "words": [{"boundingBox", "text", "confidence"}]}]}]}}`` (``recognitionResults`` in the first).
-Document Intelligence: ``{"analyzeResult": {"pages": [{"width", "height", "unit", "words": [{"polygon", "content",
-"confidence"}], "lines": [{"polygon", "content"}]}]}}``; a polygon is a flat list, or one of x and y as its clients
-write it, which leave ``analyzeResult`` out. With the unit ``inch`` (PDF) coordinates are fractions of the page; else
-they are pixels. Each page is an image. Image Analysis 4: ``{"metadata": {"width", "height"}, "readResult": {"blocks":
-[{"lines": [{"boundingPolygon": [{"x", "y"}, ...], "text", "words": [...]}]}]}}``.
+Read 2.0 to 3.2: ``{"analyzeResult": {"readResults": [{"width", "height", "unit", "lines":
+[{"boundingBox": [x1, y1, ..., x4, y4], "text", "words": [{"boundingBox", "text",
+"confidence"}]}]}]}}`` (``recognitionResults`` in the first). Document Intelligence:
+``{"analyzeResult": {"pages": [{"width", "height", "unit", "words": [{"polygon", "content",
+"confidence"}], "lines": [{"polygon", "content"}]}]}}``; a polygon is a flat list, or one of x and y
+as its clients write it, which leave ``analyzeResult`` out. With the unit ``inch`` (PDF) coordinates
+are fractions of the page; else they are pixels. Each page is an image. Image Analysis 4:
+``{"metadata": {"width", "height"}, "readResult": {"blocks": [{"lines": [{"boundingPolygon": [{"x",
+"y"}, ...], "text", "words": [...]}]}]}}``.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ def _open(document: Item, level: str) -> list[Page]:
     if of_pages not in root:
         with safe_json.under(*at):
             raise safe_json.no_key(root, "pages")
-    return [_page(item, where, level, of_pages != "pages") for where, item in items(root, of_pages, *at)]
+    return [
+        _page(item, where, level, of_pages != "pages") for where, item in items(root, of_pages, *at)
+    ]
 
 
 def _image(root: Record, level: str) -> Page:
@@ -83,7 +87,9 @@ def _object(record: Record, page: Page) -> tuple[CollectedObject, bool]:
     confidence = safe_json.field(record, "confidence", Confidence)
     coordinates = polygon(_numbers(record, shape), dont_care=False, where=(shape,))
     if not page.in_pixels:
-        coordinates = [value / (page.height if k % 2 else page.width) for k, value in enumerate(coordinates)]
+        coordinates = [
+            value / (page.height if k % 2 else page.width) for k, value in enumerate(coordinates)
+        ]
     return CollectedObject(coordinates, text, confidence=confidence), not page.in_pixels
 
 
@@ -108,7 +114,12 @@ def _recognises(path: Path) -> bool:
     pages = safe_json.opened(result.get("pages"))
     if key in document:
         return isinstance(pages, list)
-    return isinstance(pages, list) and bool(pages) and "content" in result and safe_json.has_key(pages[0], "words")
+    return (
+        isinstance(pages, list)
+        and bool(pages)
+        and "content" in result
+        and safe_json.has_key(pages[0], "words")
+    )
 
 
 _BOX = "[10, 10, 60, 10, 60, 30, 10, 30]"
@@ -120,10 +131,13 @@ WORDS = Format(
     _recognises,
     clouds.index("azure", _open, _object, "words"),
     recognised_by="analyzeResult with readResults or pages, or readResult",
-    layout='{"analyzeResult": {"pages": [{"width", "height", "unit", "words": [{"polygon", "content",'
+    layout='{"analyzeResult": {"pages": [{"width", "height", "unit", "words": [{"polygon",'
+    ' "content",'
     ' "confidence"}], "lines": [...]}]}} or readResults with lines of words',
-    sample='{"analyzeResult": {"pages": [{"pageNumber": 1, "width": 640, "height": 480, "unit": "pixel", "words":'
-    f' [{{"polygon": {_BOX}, "content": "word", "confidence": 0.9}}], "lines": [{{"polygon": {_BOX}, "content":'
+    sample='{"analyzeResult": {"pages": [{"pageNumber": 1, "width": 640, "height": 480, "unit":'
+    ' "pixel", "words":'
+    f' [{{"polygon": {_BOX}, "content": "word", "confidence": 0.9}}], "lines": [{{"polygon":'
+    f' {_BOX}, "content":'
     ' "word"}]}]}}',
     ending=".json",
     fractions=True,

@@ -1,13 +1,16 @@
-"""Boxes that vision-language models answer with: a JSON list per image, perhaps in a Markdown code block.
+"""Boxes that vision-language models answer with: a JSON list per image, perhaps in a Markdown code
+block.
 
-``[{"bbox_2d": [x0, y0, x1, y1], "label": "word"}, ...]``, or with the key ``box_2d``, ``bbox``, ``box`` or
-``bounding_box``, or lists of four numbers alone. The transcription is ``text``, ``text_content``, ``transcription``,
-``content`` or ``label``, the confidence ``score`` or ``confidence``.
+``[{"bbox_2d": [x0, y0, x1, y1], "label": "word"}, ...]``, or with the key ``box_2d``, ``bbox``,
+``box`` or ``bounding_box``, or lists of four numbers alone. The transcription is ``text``,
+``text_content``, ``transcription``, ``content`` or ``label``, the confidence ``score`` or
+``confidence``.
 
-The order of the four numbers and their scale are declared by the option ``coordinates`` (`options.Coordinates`), since
-models differ: Gemini answers ``box_2d`` with y before x, from 0 to 1000; Qwen ``bbox_2d`` with x before y, in pixels or
-from 0 to 1000. Without the option they are taken from the key and the range of all numbers, with a warning, if these
-leave no doubt; otherwise the input is refused.
+The order of the four numbers and their scale are declared by the option ``coordinates``
+(`options.Coordinates`), since models differ: Gemini answers ``box_2d`` with y before x, from 0 to
+1000; Qwen ``bbox_2d`` with x before y, in pixels or from 0 to 1000. Without the option they are
+taken from the key and the range of all numbers, with a warning, if these leave no doubt; otherwise
+the input is refused.
 """
 
 from __future__ import annotations
@@ -55,7 +58,9 @@ class _Look(NamedTuple):
 
 
 def _document(data: bytes) -> list[Item]:
-    """Return the items; raises `FormatError` if it is no list. The code block is blanked, so that places stay."""
+    """Return the items; raises `FormatError` if it is no list. The code block
+    is blanked, so that places stay.
+    """
     bare = _FENCE.sub(lambda fence: b" " * len(fence[0]), data.removeprefix(b"\xef\xbb\xbf"))
     value = safe_json.parse(bare)
     if not isinstance(value, list):
@@ -64,7 +69,9 @@ def _document(data: bytes) -> list[Item]:
 
 
 def _numbers(item: Item) -> tuple[str, list[float]]:
-    """Return the key of an item's box, empty for a list alone, and its numbers; raises `FormatError`."""
+    """Return the key of an item's box, empty for a list alone, and its
+    numbers; raises `FormatError`.
+    """
     value = safe_json.opened(item)
     key = next((key for key in _KEYS if isinstance(value, dict) and key in value), "")
     if isinstance(value, dict) and not key:
@@ -96,7 +103,9 @@ def _look(data: bytes) -> _Look:
 
 
 def _settle(declared: str | None, looks: Sequence[_Look]) -> Reading:
-    """Return how all files are read; raises `FormatError` if that is not declared and not evident, or cannot be."""
+    """Return how all files are read; raises `FormatError` if that is not
+    declared and not evident, or cannot be.
+    """
     look = _Look(
         frozenset[str]().union(*(look.keys for look in looks)),
         min((look.lowest for look in looks), default=0.0),
@@ -109,30 +118,44 @@ def _settle(declared: str | None, looks: Sequence[_Look]) -> Reading:
         coordinates, warnings = Coordinates.parse(declared), ()
         limit = float("inf") if coordinates.scale is None else _BEYOND * coordinates.scale
         if look.highest > limit or -look.lowest > limit:
-            expected = f"numbers from 0 to {coordinates.scale:g}, as --coordinates {declared} declares"
-            raise FormatError(f"boxes with numbers from {look.lowest:g} to {look.highest:g}", expected)
+            expected = (
+                f"numbers from 0 to {coordinates.scale:g}, as --coordinates {declared} declares"
+            )
+            raise FormatError(
+                f"boxes with numbers from {look.lowest:g} to {look.highest:g}", expected
+            )
     return Reading(warnings, coordinates)
 
 
 def _evident(look: _Look) -> tuple[Coordinates, tuple[str, ...]]:
-    """Return the order and scale that a key has by its model's documentation, if numbers agree, and a warning of it."""
+    """Return the order and scale that a key has by its model's documentation,
+    if numbers agree, and a warning of it.
+    """
     in_fractions = 0 <= look.lowest <= look.highest <= 1 and not look.are_whole
     coordinates = None
     if not look.keys:
         return Coordinates("xyxy"), ()
-    if look.keys == {"box_2d"} and 0 <= look.lowest <= look.highest <= 1000 and (in_fractions or look.highest > 1):
+    if (
+        look.keys == {"box_2d"}
+        and 0 <= look.lowest <= look.highest <= 1000
+        and (in_fractions or look.highest > 1)
+    ):
         coordinates = Coordinates("yxyx", 1.0 if in_fractions else 1000.0)
     if look.keys == {"bbox_2d"} and (in_fractions or look.highest > 1000):
         coordinates = Coordinates("xyxy", 1.0 if in_fractions else None)
     if coordinates is None:
         raise FormatError(
-            f"boxes with numbers from {look.lowest:g} to {look.highest:g}, which do not say in what order and scale",
-            "it declared by --coordinates ORDER:SCALE (yxyx:1000, xyxy:1000, xyxy:999, xyxy:1 or xyxy:pixels, for"
+            f"boxes with numbers from {look.lowest:g} to {look.highest:g}, which do not say in what"
+            " order and scale",
+            "it declared by --coordinates ORDER:SCALE (yxyx:1000, xyxy:1000, xyxy:999, xyxy:1 or"
+            " xyxy:pixels, for"
             " example); evaltex validate GT DET shows which agrees with the ground truth",
         )
     (key,) = look.keys
     said = f"as the key {key} and the range of the numbers say"
-    return coordinates, (f"boxes are read as {coordinates}, {said}; --coordinates declares another order or scale",)
+    return coordinates, (
+        f"boxes are read as {coordinates}, {said}; --coordinates declares another order or scale",
+    )
 
 
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
@@ -147,8 +170,12 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
                 one = CollectedObject(box, at=(k,))
                 if key:
                     record = safe_json.record(item)
-                    one.text = next((values.text(record[name], name) for name in _TEXTS if name in record), "")
-                    of_scores = (values.confidence(record[name], name) for name in _SCORES if name in record)
+                    one.text = next(
+                        (values.text(record[name], name) for name in _TEXTS if name in record), ""
+                    )
+                    of_scores = (
+                        values.confidence(record[name], name) for name in _SCORES if name in record
+                    )
                     one.confidence = next(of_scores, None)
             image.add(one)
         except FormatError as error:
@@ -180,8 +207,10 @@ FORMAT = Format(
     _recognises,
     index_by(None),
     four_corners=True,
-    recognised_by="a JSON list of bbox_2d, box_2d, bbox or box with four numbers, or of such lists alone",
-    layout='[{"bbox_2d" or "box_2d" or "bbox": [four numbers, see --coordinates], "text" or "label", "score"}]',
+    recognised_by="a JSON list of bbox_2d, box_2d, bbox or box with four numbers, or of such lists"
+    " alone",
+    layout='[{"bbox_2d" or "box_2d" or "bbox": [four numbers, see --coordinates], "text" or'
+    ' "label", "score"}]',
     sample='[{"bbox_2d": [0.0125, 0.0625, 0.075, 0.1875], "label": "word"}]',
     ending=ENDINGS[0],
     more_endings=ENDINGS[1:],

@@ -1,4 +1,6 @@
-"""What the JSON of the clouds' services has in common: pages, and shapes in pixels or in fractions of the page."""
+"""What the JSON of the clouds' services has in common: pages, and shapes in
+pixels or in fractions of the page.
+"""
 
 from __future__ import annotations
 
@@ -51,14 +53,20 @@ class Page:
 
 
 Open: TypeAlias = Callable[[Item, str], list[Page]]
-"""``open(document, level)`` returns the pages of a document, with its words or lines; raises `FormatError`."""
+"""``open(document, level)`` returns the pages of a document, with its words
+or lines; raises `FormatError`.
+"""
 ObjectOf: TypeAlias = Callable[[Record, Page], tuple[CollectedObject, bool]]
-"""``object_of(record, page)`` returns an object, and whether its coordinates are fractions; raises `FormatError`."""
+"""``object_of(record, page)`` returns an object, and whether its coordinates
+are fractions; raises `FormatError`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class _Service:
-    """How the documents of a service are read, of which its pages and objects differ; it is sent to other processes."""
+    """How the documents of a service are read, of which its pages and objects
+    differ; it is sent to other processes.
+    """
 
     open_document: Open
     object_of: ObjectOf
@@ -75,7 +83,10 @@ class _Service:
                 with safe_json.under(*at):
                     collected, in_fractions = self.object_of(safe_json.record(item), page)
                     if image.count and in_fractions != image.in_fractions:
-                        raise FormatError("coordinates in pixels and in fractions of the page", "one of them on a page")
+                        raise FormatError(
+                            "coordinates in pixels and in fractions of the page",
+                            "one of them on a page",
+                        )
             except FormatError as error:
                 error.log(faults, image.place)
                 continue
@@ -86,11 +97,15 @@ class _Service:
 def index(name: str, open_document: Open, object_of: ObjectOf, level: str) -> Indexer:
     """Return what indexes such documents: a file, or those of a folder or archive."""
     service = _Service(open_document, object_of, level)
-    return index_each(name, ".json", service.parse, pages=Pages(values.count_of(service.open), service.open))
+    return index_each(
+        name, ".json", service.parse, pages=Pages(values.count_of(service.open), service.open)
+    )
 
 
 def spelled(record: Record, key: str) -> str:
-    """Return a key in camelCase, or in snake_case if the record has it so, as some clients write."""
+    """Return a key in camelCase, or in snake_case if the record has it so, as
+    some clients write.
+    """
     snake = _CAPITAL.sub("_", key).lower()
     return snake if snake in record and key not in record else key
 
@@ -98,11 +113,14 @@ def spelled(record: Record, key: str) -> str:
 def has(record: Record, key: str) -> bool:
     """Whether a record has a key whose value is not null."""
     value = record.get(key)
-    return value is not None and not (isinstance(value, Raw) and bytes(memoryview(value)[:5]) == b"null")
+    return value is not None and not (
+        isinstance(value, Raw) and bytes(memoryview(value)[:5]) == b"null"
+    )
 
 
 def refuse_other(record: Record, known: Sequence[str]) -> None:
-    """Refuse a record that has keys, but none of those that the service writes; an empty one is of no text.
+    """Refuse a record that has keys, but none of those that the service writes; an empty one is of
+    no text.
 
     Raises
     ------
@@ -131,7 +149,9 @@ def number(record: Record, key: str, default: float | None = 0.0) -> float:
 
 
 def vertices(record: Record, key: str, names: tuple[str, str] = ("x", "y")) -> list[float]:
-    """Return x1, y1, x2, y2, ... of a list of vertices; a coordinate that is missing is 0, as in protocol buffers."""
+    """Return x1, y1, x2, y2, ... of a list of vertices; a coordinate that is
+    missing is 0, as in protocol buffers.
+    """
     numbers = []
     for at, item in items(record, key):
         with safe_json.under(*at):
@@ -168,4 +188,6 @@ def outline(record: Record, key: str, page: Page) -> tuple[Sequence[float], bool
         fractions = polygon(numbers, dont_care=False, where=(normalized,))
     if not page.has_size:
         return fractions, True
-    return [value * (page.height if k % 2 else page.width) for k, value in enumerate(fractions)], False
+    return [
+        value * (page.height if k % 2 else page.width) for k, value in enumerate(fractions)
+    ], False

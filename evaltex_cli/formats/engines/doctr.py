@@ -1,8 +1,9 @@
 """docTR: the JSON of ``export()``, one file per image or document; words or lines.
 
-``{"pages": [{"dimensions": [height, width], "blocks": [{"lines": [{"geometry", "words": [{"value", "confidence",
-"geometry"}]}]}]}]}``. A geometry has two corners or four vertices, as fractions of the page, whose ``dimensions`` are
-in pixels. A word's region is its line. The KIE predictor has ``predictions`` by class instead of blocks.
+``{"pages": [{"dimensions": [height, width], "blocks": [{"lines": [{"geometry", "words": [{"value",
+"confidence", "geometry"}]}]}]}]}``. A geometry has two corners or four vertices, as fractions of
+the page, whose ``dimensions`` are in pixels. A word's region is its line. The KIE predictor has
+``predictions`` by class instead of blocks.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def _parse(numbered: Any, image: CollectedImage, side: Side, faults: FaultLog) -
 
 
 def _read_size(page: Record, image: CollectedImage) -> None:
-    height, width = safe_json.take(safe_json.needed(page, "dimensions"), tuple[Number, Number], "dimensions")
+    height, width = safe_json.take(
+        safe_json.needed(page, "dimensions"), tuple[Number, Number], "dimensions"
+    )
     if min(height, width) <= 0:
         found = f"dimensions {height:g}, {width:g}"
         raise FormatError(found, "height and width of the page in pixels", ("dimensions",))
@@ -71,11 +74,17 @@ def _items(page: Record, level: str) -> Iterator[tuple[Steps, Item, int | None]]
 
 def _object(record: Record, image: CollectedImage, at: Steps) -> CollectedObject:
     """Return a word, or a line, whose words have its transcription."""
-    words = map(safe_json.record, safe_json.items(record, "words")) if "words" in record else [record]
+    words = (
+        map(safe_json.record, safe_json.items(record, "words")) if "words" in record else [record]
+    )
     text = " ".join(safe_json.field(word, "value", str | None, "") for word in words)
     numbers = values.polygon_or_box(safe_json.needed(record, "geometry"), "geometry")
-    coordinates = [value * (image.height if k % 2 else image.width) for k, value in enumerate(numbers)]
-    confidence = values.confidence(record["confidence"], "confidence") if "confidence" in record else None
+    coordinates = [
+        value * (image.height if k % 2 else image.width) for k, value in enumerate(numbers)
+    ]
+    confidence = (
+        values.confidence(record["confidence"], "confidence") if "confidence" in record else None
+    )
     return CollectedObject(coordinates, text, confidence=confidence, at=at)
 
 
@@ -83,7 +92,11 @@ def _recognises(path: Path) -> bool:
     value = document_files.json_value(path)
     pages = safe_json.opened(value.get("pages")) if isinstance(value, dict) else None
     page = safe_json.opened(pages[0]) if isinstance(pages, list) and pages else None
-    return isinstance(page, dict) and "dimensions" in page and ("blocks" in page or "predictions" in page)
+    return (
+        isinstance(page, dict)
+        and "dimensions" in page
+        and ("blocks" in page or "predictions" in page)
+    )
 
 
 _GEOMETRY = '"geometry": [[0.0625, 0.125], [0.375, 0.375]]'
@@ -100,10 +113,14 @@ WORDS = Format(
     _recognises,
     _index("doctr", "words"),
     recognised_by="a JSON object with pages that have dimensions and blocks",
-    layout='{"pages": [{"dimensions": [height, width], "blocks": [{"lines": [{"geometry", "words": [{"value",'
+    layout='{"pages": [{"dimensions": [height, width], "blocks": [{"lines": [{"geometry", "words":'
+    ' [{"value",'
     ' "confidence", "geometry": [[x0, y0], [x1, y1]]}]}]}]}]}',
-    sample=f'{{"pages": [{{"page_idx": 0, "dimensions": [80, 160], "blocks": [{{"lines": [{{{_GEOMETRY}, "words":'
+    sample=f'{{"pages": [{{"page_idx": 0, "dimensions": [80, 160], "blocks": [{{"lines":'
+    f' [{{{_GEOMETRY}, "words":'
     f' [{{"value": "word", "confidence": 0.9, {_GEOMETRY}}}]}}]}}]}}]}}',
     ending=".json",
 )
-LINES = WORDS.variant("doctr-line", "docTR: export(), one JSON file per image; lines", _index("doctr-line", "lines"))
+LINES = WORDS.variant(
+    "doctr-line", "docTR: export(), one JSON file per image; lines", _index("doctr-line", "lines")
+)

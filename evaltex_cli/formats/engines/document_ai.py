@@ -1,9 +1,11 @@
-"""Google Document AI: a ``Document`` as JSON, bare or in the ``document`` of a response; words (tokens) or lines.
+"""Google Document AI: a ``Document`` as JSON, bare or in the ``document`` of a response; words
+(tokens) or lines.
 
-``{"text": "...", "pages": [{"dimension": {"width", "height"}, "tokens": [{"layout": {"textAnchor": {"textSegments":
-[{"startIndex", "endIndex"}]}, "boundingPoly", "confidence"}}], "lines": [...]}]}``. A shape has ``vertices`` in pixels
-or ``normalizedVertices``, which are multiplied by the dimension of the page, if it is known. A transcription is what
-the segments say of the text, without blanks around it. Keys may be in snake_case. Each page is an image.
+``{"text": "...", "pages": [{"dimension": {"width", "height"}, "tokens": [{"layout": {"textAnchor":
+{"textSegments": [{"startIndex", "endIndex"}]}, "boundingPoly", "confidence"}}], "lines":
+[...]}]}``. A shape has ``vertices`` in pixels or ``normalizedVertices``, which are multiplied by
+the dimension of the page, if it is known. A transcription is what the segments say of the text,
+without blanks around it. Keys may be in snake_case. Each page is an image.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ def _segments(layout: Record, text: str) -> Iterator[str]:
         for at, item in items(safe_json.record(layout[key]), "textSegments"):
             with safe_json.under(*at):
                 segment = safe_json.record(item)
-                start, stop = (_index(segment, spelled(segment, name)) for name in ("startIndex", "endIndex"))
+                start, stop = (
+                    _index(segment, spelled(segment, name)) for name in ("startIndex", "endIndex")
+                )
                 if not 0 <= start <= stop <= len(text):
                     expected = f"indices in the text of {len(text)} characters"
                     raise FormatError(f"characters {start} to {stop}", expected)
@@ -92,7 +96,8 @@ def _recognises(path: Path) -> bool:
 
 _VERTICES = '[{"x": 10, "y": 10}, {"x": 60, "y": 10}, {"x": 60, "y": 30}, {"x": 10, "y": 30}]'
 _LAYOUT = (
-    '[{"layout": {"textAnchor": {"textSegments": [{"endIndex": "5"}]}, "confidence": 0.9, "boundingPoly":'
+    '[{"layout": {"textAnchor": {"textSegments": [{"endIndex": "5"}]}, "confidence": 0.9,'
+    ' "boundingPoly":'
     f' {{"vertices": {_VERTICES}}}}}}}]'
 )
 
@@ -103,9 +108,11 @@ WORDS = Format(
     _recognises,
     clouds.index("document-ai", _open, _object, "tokens"),
     recognised_by="a JSON object with text and pages, bare or in document",
-    layout='{"text", "pages": [{"dimension": {"width", "height"}, "tokens": [{"layout": {"textAnchor",'
+    layout='{"text", "pages": [{"dimension": {"width", "height"}, "tokens": [{"layout":'
+    ' {"textAnchor",'
     ' "boundingPoly", "confidence"}}], "lines": [...]}]}',
-    sample='{"text": "word\\n", "pages": [{"pageNumber": 1, "dimension": {"width": 640, "height": 480, "unit":'
+    sample='{"text": "word\\n", "pages": [{"pageNumber": 1, "dimension": {"width": 640, "height":'
+    ' 480, "unit":'
     f' "pixels"}}, "lines": {_LAYOUT}, "tokens": {_LAYOUT}}}]}}',
     ending=".json",
     fractions=True,

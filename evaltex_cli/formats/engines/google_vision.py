@@ -1,10 +1,12 @@
-"""Google Cloud Vision: a response of ``images:annotate`` or ``files:annotate``, or several in ``responses``; words.
+"""Google Cloud Vision: a response of ``images:annotate`` or ``files:annotate``, or several in
+``responses``; words.
 
-``{"responses": [{"fullTextAnnotation": {"pages": [{"width", "height", "blocks": [{"paragraphs": [{"words":
-[{"boundingBox", "symbols": [{"text"}], "confidence"}]}]}]}]}}]}``. A shape has ``vertices`` in pixels or
-``normalizedVertices``, which are multiplied by the size of the page, if it is known; a coordinate that is missing is 0.
-If a response has no ``fullTextAnnotation``, its words are those of ``textAnnotations``, whose first item is the whole
-text. Keys may be in snake_case. Each page is an image; a response without text is one, too.
+``{"responses": [{"fullTextAnnotation": {"pages": [{"width", "height", "blocks": [{"paragraphs":
+[{"words": [{"boundingBox", "symbols": [{"text"}], "confidence"}]}]}]}]}}]}``. A shape has
+``vertices`` in pixels or ``normalizedVertices``, which are multiplied by the size of the page, if
+it is known; a coordinate that is missing is 0. If a response has no ``fullTextAnnotation``, its
+words are those of ``textAnnotations``, whose first item is the whole text. Keys may be in
+snake_case. Each page is an image; a response without text is one, too.
 """
 
 from __future__ import annotations
@@ -25,8 +27,21 @@ _KEYS = ("fullTextAnnotation", "full_text_annotation", "textAnnotations", "text_
 
 
 _RESPONSE = (
-    *("fullTextAnnotation", "textAnnotations", "error", "context", "labelAnnotations", "faceAnnotations"),
-    *("landmarkAnnotations", "logoAnnotations", "localizedObjectAnnotations", "safeSearchAnnotation", "webDetection"),
+    *(
+        "fullTextAnnotation",
+        "textAnnotations",
+        "error",
+        "context",
+        "labelAnnotations",
+        "faceAnnotations",
+    ),
+    *(
+        "landmarkAnnotations",
+        "logoAnnotations",
+        "localizedObjectAnnotations",
+        "safeSearchAnnotation",
+        "webDetection",
+    ),
     *("imagePropertiesAnnotation", "cropHintsAnnotation", "productSearchResults"),
 )
 """What the service says of a picture."""
@@ -45,7 +60,10 @@ def _pages(item: Item, at: Steps) -> Iterator[Page]:
         clouds.refuse_other(response, _RESPONSE)
         if clouds.has(response, "error"):
             error = safe_json.record(response["error"])
-            raise FormatError(f"an error in the place of a result: {safe_json.shown(error.get('message'))}", "a result")
+            raise FormatError(
+                f"an error in the place of a result: {safe_json.shown(error.get('message'))}",
+                "a result",
+            )
         key = spelled(response, "fullTextAnnotation")
         annotation = safe_json.records(response, key) if clouds.has(response, key) else {}
     pages = list(items(annotation, "pages", *at, key))
@@ -85,21 +103,29 @@ def _recognises(path: Path) -> bool:
     document: Any = document_files.json_value(path)
     if isinstance(document, dict) and "responses" in document:
         responses = safe_json.opened(document["responses"])
-        document = safe_json.opened(responses[0]) if isinstance(responses, list) and responses else None
+        document = (
+            safe_json.opened(responses[0]) if isinstance(responses, list) and responses else None
+        )
     return isinstance(document, dict) and any(key in document for key in _KEYS)
 
 
-_BOX = '{"vertices": [{"x": 10, "y": 10}, {"x": 60, "y": 10}, {"x": 60, "y": 30}, {"x": 10, "y": 30}]}'
+_BOX = (
+    '{"vertices": [{"x": 10, "y": 10}, {"x": 60, "y": 10}, {"x": 60, "y": 30}, {"x": 10, "y": 30}]}'
+)
 FORMAT = Format(
     "google-vision",
     "Google Cloud Vision, words",
     _recognises,
     clouds.index("google-vision", _open, _object, "words"),
-    recognised_by="a JSON object with the key fullTextAnnotation or textAnnotations, or a list of such in responses",
-    layout='{"responses": [{"fullTextAnnotation": {"pages": [{"width", "height", "blocks": [{"paragraphs": [{"words":'
+    recognised_by="a JSON object with the key fullTextAnnotation or textAnnotations, or a list of"
+    " such in responses",
+    layout='{"responses": [{"fullTextAnnotation": {"pages": [{"width", "height", "blocks":'
+    ' [{"paragraphs": [{"words":'
     ' [{"boundingBox", "symbols": [{"text"}], "confidence"}]}]}]}]}}]}',
-    sample='{"responses": [{"fullTextAnnotation": {"pages": [{"width": 640, "height": 480, "blocks": [{"paragraphs":'
-    f' [{{"words": [{{"boundingBox": {_BOX}, "symbols": [{{"text": "word"}}], "confidence": 0.9}}]}}]}}]}}]}}}}]}}',
+    sample='{"responses": [{"fullTextAnnotation": {"pages": [{"width": 640, "height": 480,'
+    ' "blocks": [{"paragraphs":'
+    f' [{{"words": [{{"boundingBox": {_BOX}, "symbols": [{{"text": "word"}}], "confidence":'
+    f" 0.9}}]}}]}}]}}]}}}}]}}",
     ending=".json",
     fractions=True,
 )

@@ -1,12 +1,13 @@
 """hOCR: HTML of Tesseract, OCRmyPDF, Kraken, Document AI and others; words or lines.
 
-An element's class says what it is: ``ocr_page``; ``ocr_line``, or ``ocr_header``, ``ocr_caption`` and ``ocr_textfloat``
-without a line in it; ``ocrx_word``. Its title has properties: ``bbox x0 y0 x1 y1``, and of a word ``x_wconf``, its
-confidence in percent. The page's bbox is the size of the image. A word's region is its line; the transcription of a
-line is that of its words, or else its own.
+An element's class says what it is: ``ocr_page``; ``ocr_line``, or ``ocr_header``, ``ocr_caption``
+and ``ocr_textfloat`` without a line in it; ``ocrx_word``. Its title has properties: ``bbox x0 y0 x1
+y1``, and of a word ``x_wconf``, its confidence in percent. The page's bbox is the size of the
+image. A word's region is its line; the transcription of a line is that of its words, or else its
+own.
 
-A file of several pages has one image for each, named after the file and the number of the page. The specification is
-at https://kba.github.io/hocr-spec/1.2/.
+A file of several pages has one image for each, named after the file and the number of the page. The
+specification is at https://kba.github.io/hocr-spec/1.2/.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ _PROPERTY = re.compile(r"\s*([\w-]+)((?:[^;\"']|\"[^\"]*\"|'[^']*')*+)(?:;|$)")
 
 
 _BLANK = re.compile(
-    rb"""<[^>]*\bclass\s*=\s*["']?[^"'>]*\b%b\b[^>]*>(?:<[^/>]*>){0,3}\s+(?:</[^>]*>){1,4}""" % _WORD.encode()
+    rb"""<[^>]*\bclass\s*=\s*["']?[^"'>]*\b%b\b[^>]*>(?:<[^/>]*>){0,3}\s+(?:</[^>]*>){1,4}"""
+    % _WORD.encode()
 )
 _BLANK_WORDS = "{count} word[s] of blanks alone [was|were] left out"
 
@@ -48,7 +50,9 @@ _CLASS = _class_pattern(_PAGE, _WORD, *_LINES)
 
 @dataclass(slots=True)
 class _Area:
-    """A word or a line; `texts` are its own, without those of the words in it. A line without tag only has words."""
+    """A word or a line; `texts` are its own, without those of the words in
+    it. A line without tag only has words.
+    """
 
     tag: Tag | None
     is_word: bool = False
@@ -59,7 +63,11 @@ class _Area:
     @property
     def text(self) -> str:
         """Its transcription, blanks as one."""
-        return " ".join(" ".join([word.text for word in self.words or ()] or ["".join(self.texts or ())]).split())
+        return " ".join(
+            " ".join(
+                [word.text for word in self.words or ()] or ["".join(self.texts or ())]
+            ).split()
+        )
 
 
 @dataclass(slots=True)
@@ -71,7 +79,9 @@ class Page:
 
 
 class _Collector:
-    """Makes pages of the tags of a document. What is on no page is on the one before it, or on the first."""
+    """Makes pages of the tags of a document. What is on no page is on the one
+    before it, or on the first.
+    """
 
     def __init__(self) -> None:
         self.pages = [Page(None)]
@@ -92,7 +102,9 @@ class _Collector:
                     inner.texts.append(event)
 
     def _innermost(self, wanted: Callable[[_Area], bool]) -> _Area | None:
-        return next((area for area in reversed(self._around) if area is not None and wanted(area)), None)
+        return next(
+            (area for area in reversed(self._around) if area is not None and wanted(area)), None
+        )
 
     def _begun(self, tag: Tag, classes: list[str]) -> _Area | None:
         """Return the word or line that a tag begins, if any."""
@@ -132,7 +144,11 @@ def open_pages(data: bytes) -> list[Page]:
         collector.take(event)
     if len(collector.pages) != count_pages(data):
         found, counted = len(collector.pages), count_pages(data)
-        raise FormatError(f"{found} elements of the class {_PAGE}, but {counted} tags", "as many", at=Position(1, 1))
+        raise FormatError(
+            f"{found} elements of the class {_PAGE}, but {counted} tags",
+            "as many",
+            at=Position(1, 1),
+        )
     return collector.pages
 
 
@@ -143,7 +159,9 @@ def count_pages(data: bytes) -> int:
 
 def _parse(page: Page, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     try:
-        image.width, image.height = _bbox(page.tag)[2:] if page.tag and "bbox" in _properties(page.tag) else (0, 0)
+        image.width, image.height = (
+            _bbox(page.tag)[2:] if page.tag and "bbox" in _properties(page.tag) else (0, 0)
+        )
     except FormatError as error:
         error.log(faults, image.place)
     for number, line in enumerate(page.lines, 1):
@@ -200,15 +218,21 @@ def _shown(tag: Tag) -> str:
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file, or the first of a folder or archive, has an element of one of hOCR's classes."""
-    return _CLASS.search(recognition.first_bytes(path, recognition.main_ending(path, ENDINGS))) is not None
+    """Whether a file, or the first of a folder or archive, has an element of
+    one of hOCR's classes.
+    """
+    return (
+        _CLASS.search(recognition.first_bytes(path, recognition.main_ending(path, ENDINGS)))
+        is not None
+    )
 
 
 _PLACE = "title='bbox 10 10 60 30{}'"
 _SAMPLE = (
     "<!DOCTYPE html>\n<html><body><div class='ocr_page' title='bbox 0 0 640 480'>\n"
     f"<span class='ocr_line' {_PLACE.format('')}>"
-    f"<span class='ocrx_word' {_PLACE.format('; x_wconf 96')}>word</span></span></div></body></html>\n"
+    "<span class='ocrx_word'"
+    f" {_PLACE.format('; x_wconf 96')}>word</span></span></div></body></html>\n"
 )
 
 
@@ -219,12 +243,17 @@ _LEVELS = [
 
 
 def _notes(data: bytes) -> tuple[int]:
-    """Count the words of blanks alone, which Tesseract and Kraken have, in a document without comments."""
+    """Count the words of blanks alone, which Tesseract and Kraken have, in a
+    document without comments.
+    """
     return (len(_BLANK.findall(data)),)
 
 
 def _index(wanted: int) -> Indexer:
-    survey, pages = levels.survey(_LEVELS, wanted, _notes, _BLANK_WORDS), Pages(count_pages, open_pages)
+    survey, pages = (
+        levels.survey(_LEVELS, wanted, _notes, _BLANK_WORDS),
+        Pages(count_pages, open_pages),
+    )
     return index_each(_LEVELS[wanted].format, ENDINGS, _parse, survey=survey, pages=pages)
 
 

@@ -1,7 +1,9 @@
-"""The tags and texts of an HTML document, with their places: no document type and no entity declaration is read.
+"""The tags and texts of an HTML document, with their places: no document type and no entity
+declaration is read.
 
-Both HTML and XHTML are taken: void elements need no end, names are in any case, attributes may be without quotes, and
-the end of an element such as ``p`` may be left out. An end that belongs to no open element is a fault.
+Both HTML and XHTML are taken: void elements need no end, names are in any case, attributes may be
+without quotes, and the end of an element such as ``p`` may be left out. An end that belongs to no
+open element is a fault.
 """
 
 from __future__ import annotations
@@ -20,16 +22,47 @@ _TAG = re.compile(r"<(/?)([A-Za-z][^\s/>]*+)((?:[^>\"']|\"[^\"]*+\"|'[^']*+')*+)
 _ATTRIBUTE = re.compile(r"([^\s=/>\"']++)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++)))?+")
 _ENDS = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>"}
 _VOID = {
-    *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"),
+    *(
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "param",
+        "source",
+        "track",
+        "wbr",
+    ),
 }
 _WITHOUT_TAGS = {"script", "style"}
 _END_WITHOUT_TAGS = re.compile(r"</(?:script|style)\b", re.IGNORECASE)
-_MAY_STAY_OPEN = {"html", "body", "p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "option"}
+_MAY_STAY_OPEN = {
+    "html",
+    "body",
+    "p",
+    "li",
+    "dt",
+    "dd",
+    "tr",
+    "td",
+    "th",
+    "thead",
+    "tbody",
+    "tfoot",
+    "option",
+}
 
 
 @dataclass(slots=True)
 class Tag:
-    """The start of an element; a void element has no end. `text` is what the tag has after its name."""
+    """The start of an element; a void element has no end. `text` is what the
+    tag has after its name.
+    """
 
     name: str
     text: str
@@ -37,7 +70,9 @@ class Tag:
 
     @property
     def attributes(self) -> dict[str, str]:
-        """Names in lower case and values; the first value counts. They take far more memory than their text."""
+        """Names in lower case and values; the first value counts. They take
+        far more memory than their text.
+        """
         attributes: dict[str, str] = {}
         for name, *values in _ATTRIBUTE.findall(self.text):
             attributes.setdefault(name.lower(), html.unescape("".join(values)))
@@ -50,8 +85,9 @@ def events(data: bytes) -> Iterator[Tag | str | None]:
     Raises
     ------
     FormatError
-        When the text is not UTF-8, a tag is not complete, an end belongs to no open element, an element is not closed,
-        elements are nested deeper than `safe_xml.MAX_DEPTH`, or there is an entity declaration.
+        When the text is not UTF-8, a tag is not complete, an end belongs to no open element, an
+        element is not closed, elements are nested deeper than `safe_xml.MAX_DEPTH`, or there is an
+        entity declaration.
     """
     safe_xml.refuse_dense(data)
     reader = _Reader(_decoded(data))
@@ -104,7 +140,9 @@ class _Reader:
         while self._open:
             last = self._open.pop()
             if last.name not in _MAY_STAY_OPEN:
-                expected = f"{quote(f'</{last.name}>')} before the end of the file (is the file cut off?)"
+                expected = (
+                    f"{quote(f'</{last.name}>')} before the end of the file (is the file cut off?)"
+                )
                 raise FormatError(f"{quote(f'<{last.name}>')} without end", expected, at=last.at)
             yield None
 
@@ -134,16 +172,22 @@ class _Reader:
         if not self._open or self._open[-1].name != name:
             expected = "an element that it closes"
             if self._open:
-                expected = f"{quote(f'</{self._open[-1].name}>')}, to close line {self._open[-1].at.line}"
+                expected = (
+                    f"{quote(f'</{self._open[-1].name}>')}, to close line {self._open[-1].at.line}"
+                )
             raise FormatError(quote(f"</{name}>"), expected, at=at)
         self._open.pop()
         yield None
 
     def _declaration(self) -> Iterator[str]:
-        """Pass over a comment, an instruction or a document type; yield the text of a CDATA section."""
+        """Pass over a comment, an instruction or a document type; yield the
+        text of a CDATA section.
+        """
         text, start, at = self.text, self.start, self._position()
         opening = next((opening for opening in _ENDS if text.startswith(opening, start)), "<!")
-        closing = _ENDS.get(opening) or ("]>" if "[" in text[start : text.find(">", start) + 1] else ">")
+        closing = _ENDS.get(opening) or (
+            "]>" if "[" in text[start : text.find(">", start) + 1] else ">"
+        )
         end = text.find(closing, start + len(opening))
         if end < 0:
             raise FormatError(f"{quote(opening)} without end", f"{closing} after it", at=at)
@@ -152,7 +196,9 @@ class _Reader:
         if opening == "<![CDATA[":
             yield inside
         elif opening == "<!" and "<!ENTITY" in inside:
-            raise FormatError("an entity declaration", "none (entities are not read): remove it", at=at)
+            raise FormatError(
+                "an entity declaration", "none (entities are not read): remove it", at=at
+            )
 
     def _go_to(self, start: int) -> None:
         lines = self.text.count("\n", self.start, start)

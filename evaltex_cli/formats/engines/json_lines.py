@@ -1,4 +1,6 @@
-"""Text files with one image in each line and its objects as JSON: PaddleOCR's label files and MMOCR 0.x."""
+"""Text files with one image in each line and its objects as JSON: PaddleOCR's
+label files and MMOCR 0.x.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,8 @@ class LineFormat:
     begins : callable
         ``begins(data)`` says by its first bytes whether a file is of the format.
     open : callable
-        ``open(line, image)`` gives an image its name and size; returns the list of its objects, and what leads to it in
-        the line. Raises `FormatError`.
+        ``open(line, image)`` gives an image its name and size; returns the list of its objects, and
+        what leads to it in the line. Raises `FormatError`.
     collect : callable
         ``collect(item, side, at)`` returns an object; raises `FormatError`.
     """
@@ -56,18 +58,23 @@ def recognises(path: Path, form: LineFormat) -> bool:
 
 
 def index_lines(name: str, form: LineFormat) -> Indexer:
-    """Return what indexes such files: one file, bare or packed by gzip, or those of a folder or archive.
+    """Return what indexes such files: one file, bare or packed by gzip, or those of a folder or
+    archive.
 
-    Files of a folder or archive that do not begin as the format does are left out with a warning. `InputError` is
-    raised when the input cannot be read.
+    Files of a folder or archive that do not begin as the format does are left out with a warning.
+    `InputError` is raised when the input cannot be read.
     """
 
     def index(path: Path, side: Side, faults: FaultLog) -> Source:
         texts, sha256, warnings = _texts(path, form)
-        images = [image for place, data in texts for image in _images(data, place, form, side, faults)]
+        images = [
+            image for place, data in texts for image in _images(data, place, form, side, faults)
+        ]
         if side == "gt" and not images and not faults.count:
             faults.add(str(path), None, "no image", "at least one in ground truth")
-        for image, short in zip(images, names_of_pictures([image.name for image in images]), strict=True):
+        for image, short in zip(
+            images, names_of_pictures([image.name for image in images]), strict=True
+        ):
             image.name = short
         refuse_bad_names(images, faults)
         return source(str(path), name, sha256, images, warnings)
@@ -75,7 +82,9 @@ def index_lines(name: str, form: LineFormat) -> Indexer:
     return index
 
 
-def _images(data: bytes, place: str, form: LineFormat, side: Side, faults: FaultLog) -> Iterator[CollectedImage]:
+def _images(
+    data: bytes, place: str, form: LineFormat, side: Side, faults: FaultLog
+) -> Iterator[CollectedImage]:
     for number, line in enumerate(data.removeprefix(_BOM).split(b"\n"), 1):
         if not line.strip():
             continue
@@ -91,12 +100,16 @@ def _images(data: bytes, place: str, form: LineFormat, side: Side, faults: Fault
                 image.add(form.collect(item, side, Position(number, column)))
             except FormatError as error:
                 at = column and column + _column_inside(item, error.where)
-                faults.add(place, number, error.found, error.expected, at, (*where, k, *error.where))
+                faults.add(
+                    place, number, error.found, error.expected, at, (*where, k, *error.where)
+                )
         yield image
 
 
 def _with_columns(line: bytes, items: list[Item]) -> Iterator[tuple[Item, int | None]]:
-    """Yield the items of a line with their columns, from 1; None for what only Python's parser reads."""
+    """Yield the items of a line with their columns, from 1; None for what
+    only Python's parser reads.
+    """
     start, column = 0, 1
     for item in items:
         if not isinstance(item, Raw):
@@ -117,7 +130,11 @@ def _texts(path: Path, form: LineFormat) -> tuple[list[tuple[str, bytes]], str, 
     """Return the places and contents of an input's files, its SHA-256, and warnings."""
     if not archive.is_archive(path):
         packed = document_files.read_file(path)
-        return [(str(path), document_files.unpacked(path, packed))], hashlib.sha256(packed).hexdigest(), ()
+        return (
+            [(str(path), document_files.unpacked(path, packed))],
+            hashlib.sha256(packed).hexdigest(),
+            (),
+        )
     ending = _ending(path) or ENDINGS[0]
     entries = archive.open_entries(path, ending)
     fingerprint = Fingerprint(entries)
@@ -128,7 +145,9 @@ def _texts(path: Path, form: LineFormat) -> tuple[list[tuple[str, bytes]], str, 
             texts.append((entries.place(entry), data))
         else:
             others += 1
-    left_out = counted(others, f"{path}: {{count}} {ending} file[s] of another format [was|were] left out")
+    left_out = counted(
+        others, f"{path}: {{count}} {ending} file[s] of another format [was|were] left out"
+    )
     return texts, fingerprint.hexdigest(), (*entries.warnings, *([left_out] if others else []))
 
 

@@ -1,8 +1,9 @@
-"""MMOCR: annotations of 1.x, results of its inferencers (one file per image), and the JSON lines of 0.x.
+"""MMOCR: annotations of 1.x, results of its inferencers (one file per image), and the JSON lines of
+0.x.
 
-1.x: ``{"metainfo", "data_list": [{"img_path", "height", "width", "instances": [{"polygon" or "bbox", "text",
-"ignore"}]}]}``; ``bbox`` has two corners. 0.x: a record of an image in each line, with annotations as COCO has them.
-``ignore`` and ``iscrowd`` are don't care.
+1.x: ``{"metainfo", "data_list": [{"img_path", "height", "width", "instances": [{"polygon" or
+"bbox", "text", "ignore"}]}]}``; ``bbox`` has two corners. 0.x: a record of an image in each line,
+with annotations as COCO has them. ``ignore`` and ``iscrowd`` are don't care.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class _Instance(msgspec.Struct, gc=False):
 
 
 class _Columns(NamedTuple):
-    """The keys of a result's shapes, confidences and transcriptions, which are lists of equal length."""
+    """The keys of a result's shapes, confidences and transcriptions, which
+    are lists of equal length.
+    """
 
     shapes: str
     scores: str
@@ -65,7 +68,9 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
         where = ("data_list", i)
         try:
             record = safe_json.record(item)
-            image = CollectedImage(safe_json.take(safe_json.needed(record, "img_path"), str, "img_path"), place, where)
+            image = CollectedImage(
+                safe_json.take(safe_json.needed(record, "img_path"), str, "img_path"), place, where
+            )
             _size(image, record)
             images.append(image)
             instances = safe_json.items(record, "instances")
@@ -78,7 +83,9 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
                 image.add(_object(instance, side, at))
             except FormatError as error:
                 error.log(faults, place, *at)
-    for image, name in zip(images, names_of_pictures([image.name for image in images]), strict=True):
+    for image, name in zip(
+        images, names_of_pictures([image.name for image in images]), strict=True
+    ):
         image.name = name
     return images, ()
 
@@ -86,9 +93,13 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
 def _object(item: Item, side: Side, at: Position | Steps) -> CollectedObject:
     instance = safe_json.take(item, _Instance)
     text = instance.text or ""
-    flagged = safe_json.flag(instance.ignore, "ignore") or safe_json.flag(instance.iscrowd, "iscrowd")
+    flagged = safe_json.flag(instance.ignore, "ignore") or safe_json.flag(
+        instance.iscrowd, "iscrowd"
+    )
     dont_care = side == "gt" and (flagged or text == DONT_CARE)
-    return CollectedObject(_coordinates(instance), text, dont_care, confidence=instance.score, at=at)
+    return CollectedObject(
+        _coordinates(instance), text, dont_care, confidence=instance.score, at=at
+    )
 
 
 def _coordinates(instance: _Instance) -> list[float]:
@@ -97,7 +108,9 @@ def _coordinates(instance: _Instance) -> list[float]:
         if points:
             return values.polygon_or_box(points, key)
     if instance.bbox is None:
-        raise FormatError("no polygon and no bbox", "one of them: this may be an annotation of recognition only")
+        raise FormatError(
+            "no polygon and no bbox", "one of them: this may be an annotation of recognition only"
+        )
     numbers = values.shape(instance.bbox, "bbox")
     if len(numbers) != 4:
         return values.polygon_or_box(instance.bbox, "bbox")
@@ -130,7 +143,9 @@ def _parse_result(data: bytes, image: CollectedImage, side: Side, faults: FaultL
             coordinates = values.polygon_or_box(item, keys.shapes, k)
             confidence = values.confidence(score, keys.scores, k)
             read = values.text(text, keys.texts, k)
-            image.add(CollectedObject(coordinates, read, confidence=confidence, at=(keys.shapes, k)))
+            image.add(
+                CollectedObject(coordinates, read, confidence=confidence, at=(keys.shapes, k))
+            )
         except FormatError as error:
             error.log(faults, image.place)
 
@@ -154,9 +169,12 @@ ANNOTATION = Format(
     lambda path: safe_json.has_key(document_files.json_value(path), "data_list"),
     document_files.index_json("mmocr", _collect),
     recognised_by="a JSON object with the key data_list",
-    layout='{"data_list": [{"img_path", "height", "width", "instances": [{"polygon", "bbox", "text", "ignore"}]}]}',
-    sample='{"metainfo": {"task_name": "textspotting"}, "data_list": [{"img_path": "img_1.jpg", "height": 480, "width":'
-    ' 640, "instances": [{"polygon": [10, 10, 60, 10, 60, 30, 10, 30], "bbox": [10, 10, 60, 30], "text": "word",'
+    layout='{"data_list": [{"img_path", "height", "width", "instances": [{"polygon", "bbox",'
+    ' "text", "ignore"}]}]}',
+    sample='{"metainfo": {"task_name": "textspotting"}, "data_list": [{"img_path": "img_1.jpg",'
+    ' "height": 480, "width":'
+    ' 640, "instances": [{"polygon": [10, 10, 60, 10, 60, 30, 10, 30], "bbox": [10, 10, 60, 30],'
+    ' "text": "word",'
     ' "ignore": false}]}]}',
     ending=".json",
 )
@@ -167,7 +185,8 @@ LINES = Format(
     json_lines.index_lines("mmocr-lines", _FORM),
     recognised_by="lines of JSON objects with file_name and annotations",
     layout='{"file_name", "height", "width", "annotations": [{"iscrowd", "bbox", "segmentation"}]}',
-    sample='{"file_name": "img_1.jpg", "height": 480, "width": 640, "annotations": [{"iscrowd": 0, "category_id": 1,'
+    sample='{"file_name": "img_1.jpg", "height": 480, "width": 640, "annotations": [{"iscrowd": 0,'
+    ' "category_id": 1,'
     ' "bbox": [10, 10, 50, 20], "segmentation": [[10, 10, 60, 10, 60, 30, 10, 30]]}]}\n',
     ending=".txt",
 )
@@ -177,8 +196,10 @@ RESULT = Format(
     _recognises_result,
     document_files.index_each("mmocr-result", ".json", _parse_result),
     recognised_by="a JSON object with det_polygons and det_scores, or polygons and scores",
-    layout='{"det_polygons": [[x1, y1, ...]], "det_scores": [...], "rec_texts": [...], "rec_scores": [...]}',
-    sample='{"rec_texts": ["word"], "rec_scores": [0.9], "det_polygons": [[10, 10, 60, 10, 60, 30, 10, 30]],'
+    layout='{"det_polygons": [[x1, y1, ...]], "det_scores": [...], "rec_texts": [...],'
+    ' "rec_scores": [...]}',
+    sample='{"rec_texts": ["word"], "rec_scores": [0.9], "det_polygons": [[10, 10, 60, 10, 60, 30,'
+    " 10, 30]],"
     ' "det_scores": [0.9]}',
     ending=".json",
 )

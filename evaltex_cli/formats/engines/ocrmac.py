@@ -1,7 +1,8 @@
-"""ocrmac, Apple's Vision: ``[["text", confidence, [x, y, width, height]], ...]``, one JSON file per image.
+"""ocrmac, Apple's Vision: ``[["text", confidence, [x, y, width, height]], ...]``, one JSON file per
+image.
 
-The box is in fractions of the page, and y is from the page's bottom to the box's. With ``px=True`` it is x0, y0, x1, y1
-in pixels from the top instead. A file with a coordinate above 1 is of pixels.
+The box is in fractions of the page, and y is from the page's bottom to the box's. With ``px=True``
+it is x0, y0, x1, y1 in pixels from the top instead. A file with a coordinate above 1 is of pixels.
 """
 
 from __future__ import annotations
@@ -23,11 +24,17 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     value = safe_json.parse(data)
     if not isinstance(value, list):
         raise FormatError(safe_json.shown(value), "a list [[text, confidence, box], ...]")
-    image.in_fractions = all(map(_may_be_in_fractions, value))  # read twice, for all readings take much memory
+    image.in_fractions = all(
+        map(_may_be_in_fractions, value)
+    )  # read twice, for all readings take much memory
     for k, item in enumerate(value):
         try:
             text, confidence, numbers = safe_json.take(item, _Reading)
-            coordinates = _from_bottom(*numbers) if image.in_fractions else values.polygon_or_box(list(numbers), 2)
+            coordinates = (
+                _from_bottom(*numbers)
+                if image.in_fractions
+                else values.polygon_or_box(list(numbers), 2)
+            )
             image.add(CollectedObject(coordinates, text, confidence=confidence, at=(k,)))
         except FormatError as error:
             error.log(faults, image.place, k)
@@ -42,7 +49,9 @@ def _may_be_in_fractions(item: Item) -> bool:
         return True
 
 
-def _from_bottom(x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
+def _from_bottom(
+    x: float, y: float, width: float, height: float
+) -> tuple[float, float, float, float]:
     return box(x, 1 - y - height, width, height, where=(2,))
 
 
@@ -51,7 +60,12 @@ def _recognises(path: Path) -> bool:
     if not isinstance(value, list) or not value:
         return False
     first = safe_json.opened(value[0])
-    return isinstance(first, list) and len(first) == 3 and values.is_string(first[0]) and _is_box(first[2])
+    return (
+        isinstance(first, list)
+        and len(first) == 3
+        and values.is_string(first[0])
+        and _is_box(first[2])
+    )
 
 
 def _is_box(item: Item) -> bool:

@@ -1,9 +1,11 @@
-"""PaddleOCR: lines of an image and its objects, ``image TAB JSON``, and the JSON of version 3, one file per image.
+"""PaddleOCR: lines of an image and its objects, ``image TAB JSON``, and the JSON of version 3, one
+file per image.
 
-Lines are ground truth (``Label.txt`` of PPOCRLabel, label files of data sets) or results (``det_results.txt``,
-``system_results.txt``, ``predicts_db.txt``). An object is ``{"transcription", "points", "difficult"}``, or its points
-alone. Don't care in ground truth: ``difficult`` or ``illegibility`` true, or the transcription ``###`` or ``*``, as
-PaddleOCR trains. Version 3 writes ``dt_polys``, and after recognition ``rec_polys``, ``rec_texts`` and ``rec_scores``.
+Lines are ground truth (``Label.txt`` of PPOCRLabel, label files of data sets) or results
+(``det_results.txt``, ``system_results.txt``, ``predicts_db.txt``). An object is ``{"transcription",
+"points", "difficult"}``, or its points alone. Don't care in ground truth: ``difficult`` or
+``illegibility`` true, or the transcription ``###`` or ``*``, as PaddleOCR trains. Version 3 writes
+``dt_polys``, and after recognition ``rec_polys``, ``rec_texts`` and ``rec_scores``.
 """
 
 from __future__ import annotations
@@ -50,9 +52,13 @@ def _open_line(line: bytes, image: CollectedImage) -> tuple[list[Item], Steps]:
     try:
         image.name = name.decode()
     except UnicodeDecodeError as error:
-        raise FormatError("a name that is not UTF-8", "text in UTF-8 (save the file in that encoding)") from error
+        raise FormatError(
+            "a name that is not UTF-8", "text in UTF-8 (save the file in that encoding)"
+        ) from error
     if not tab:
-        raise FormatError(f"{quote(image.name)} without a tab", "image, tab, and a JSON list of its objects")
+        raise FormatError(
+            f"{quote(image.name)} without a tab", "image, tab, and a JSON list of its objects"
+        )
     try:
         value = safe_json.opened(safe_json.parse(document))
     except FormatError as error:
@@ -71,7 +77,9 @@ def _object(item: Item, side: Side, at: Position) -> CollectedObject:
         return CollectedObject(polygon(values.shape(item), False), at=at)
     word = safe_json.take(item, _Word)
     text = word.transcription or ""
-    flagged = safe_json.flag(word.difficult, "difficult") or safe_json.flag(word.illegibility, "illegibility")
+    flagged = safe_json.flag(word.difficult, "difficult") or safe_json.flag(
+        word.illegibility, "illegibility"
+    )
     dont_care = side == "gt" and (flagged or text in _NOT_READ)
     score = next((key for key in _SCORES if getattr(word, key) is not None), _SCORES[0])
     confidence = values.confidence(getattr(word, score), score)
@@ -92,7 +100,11 @@ def _parse_json(data: bytes, image: CollectedImage, side: Side, faults: FaultLog
             coordinates = polygon(values.shape(item, key, k), False, (key, k))
             confidence = values.confidence(score, key.replace("polys", "scores"), k)
             at: Steps = (*where, key, k)
-            image.add(CollectedObject(coordinates, values.text(text, "rec_texts", k), confidence=confidence, at=at))
+            image.add(
+                CollectedObject(
+                    coordinates, values.text(text, "rec_texts", k), confidence=confidence, at=at
+                )
+            )
         except FormatError as error:
             error.log(faults, image.place, *where)
 
@@ -124,8 +136,10 @@ LINES = Format(
     lambda path: json_lines.recognises(path, _FORM),
     json_lines.index_lines("paddleocr", _FORM),
     recognised_by="lines of an image, a tab and a JSON list",
-    layout='img_1.jpg TAB [{"transcription", "points": [[x, y], ...], "difficult"}] or [[[x, y], ...], ...]',
-    sample='img_1.jpg\t[{"transcription": "word", "points": [[10, 10], [60, 10], [60, 30], [10, 30]], "difficult":'
+    layout='img_1.jpg TAB [{"transcription", "points": [[x, y], ...], "difficult"}] or [[[x, y],'
+    " ...], ...]",
+    sample='img_1.jpg\t[{"transcription": "word", "points": [[10, 10], [60, 10], [60, 30], [10,'
+    ' 30]], "difficult":'
     " false}]\n",
     ending=".txt",
 )
@@ -135,8 +149,10 @@ JSON = Format(
     _recognises_json,
     document_files.index_each("paddleocr-json", ".json", _parse_json),
     recognised_by="a JSON object with the key dt_polys or rec_polys",
-    layout='{"dt_polys": [[[x, y], ...]], "rec_polys": [[[x, y], ...]], "rec_texts": [...], "rec_scores": [...]}',
-    sample='{"input_path": "img_1.jpg", "rec_polys": [[[10, 10], [60, 10], [60, 30], [10, 30]]], "rec_texts":'
+    layout='{"dt_polys": [[[x, y], ...]], "rec_polys": [[[x, y], ...]], "rec_texts": [...],'
+    ' "rec_scores": [...]}',
+    sample='{"input_path": "img_1.jpg", "rec_polys": [[[10, 10], [60, 10], [60, 30], [10, 30]]],'
+    ' "rec_texts":'
     ' ["word"], "rec_scores": [0.9]}',
     ending=".json",
 )

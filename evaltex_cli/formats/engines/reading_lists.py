@@ -1,9 +1,9 @@
 """Lists of what was read in an image, one JSON file per image: EasyOCR, RapidOCR and PaddleOCR 2.x.
 
 EasyOCR and RapidOCR 1.x return ``[[box, text, confidence], ...]``, PaddleOCR 2.x the same as
-``[[[box, [text, confidence]], ...]]``: a list of pages. RapidOCR 2 and later, and its web API, write objects
-``{"box", "txt", "score"}`` and ``{"dt_boxes", "rec_txt", "score"}``; EasyOCR can write ``{"boxes", "text",
-"confident"}``.
+``[[[box, [text, confidence]], ...]]``: a list of pages. RapidOCR 2 and later, and its web API,
+write objects ``{"box", "txt", "score"}`` and ``{"dt_boxes", "rec_txt", "score"}``; EasyOCR can
+write ``{"boxes", "text", "confident"}``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _KEYS = (("box", "txt", "score"), ("dt_boxes", "rec_txt", "score"), ("boxes", "t
 
 
 def _open(data: bytes) -> list[tuple[Steps, Item]]:
-    """Return the pages, each a list of objects, with what leads to them; a list of objects is one page."""
+    """Return the pages, each a list of objects, with what leads to them; a
+    list of objects is one page.
+    """
     value = safe_json.parse(data)
     if not isinstance(value, list):
         raise FormatError(safe_json.shown(value), "a list [[box, text, confidence], ...]")
@@ -49,16 +51,22 @@ def _parse_lists(opened: Any, image: CollectedImage, side: Side, faults: FaultLo
 
 
 def _is_reading(item: Item) -> bool:
-    """Whether an item is ``[box, text, ...]``, ``[box, [text, confidence]]`` or a box, and no list of these."""
+    """Whether an item is ``[box, text, ...]``, ``[box, [text, confidence]]``
+    or a box, and no list of these.
+    """
     depth, value = _depth(item), safe_json.opened(item)
     if depth != 3 or len(value) < 2:
         return depth == 2
     second = safe_json.opened(value[1])
-    return values.is_string(second) or (isinstance(second, list) and bool(second) and values.is_string(second[0]))
+    return values.is_string(second) or (
+        isinstance(second, list) and bool(second) and values.is_string(second[0])
+    )
 
 
 def _depth(item: Item) -> int:
-    """How many lists begin with one another: 2 for a box [[x, y], ...], 3 for a list that begins with a box."""
+    """How many lists begin with one another: 2 for a box [[x, y], ...], 3 for
+    a list that begins with a box.
+    """
     depth, value = 0, safe_json.opened(item)
     while isinstance(value, list):
         depth, value = depth + 1, safe_json.opened(value[0]) if value else None
@@ -108,12 +116,20 @@ def _object(record: Record, at: Steps) -> CollectedObject:
     shape, text, score = keys
     coordinates = polygon(values.shape(safe_json.needed(record, shape), shape), False, (shape,))
     confidence = values.confidence(record[score], score) if score in record else None
-    return CollectedObject(coordinates, values.text(record.get(text), text), confidence=confidence, at=at)
+    return CollectedObject(
+        coordinates, values.text(record.get(text), text), confidence=confidence, at=at
+    )
 
 
 def _recognises_objects(path: Path) -> bool:
     value = document_files.json_value(path)
-    items = list(value.values())[:1] if isinstance(value, dict) else value[:1] if isinstance(value, list) else []
+    items = (
+        list(value.values())[:1]
+        if isinstance(value, dict)
+        else value[:1]
+        if isinstance(value, list)
+        else []
+    )
     first = safe_json.opened(items[0]) if items else None
     if not isinstance(first, dict) or (isinstance(value, dict) and not next(iter(value)).isdigit()):
         return False
@@ -124,9 +140,12 @@ LISTS = Format(
     "easyocr",
     "EasyOCR, RapidOCR 1.x and PaddleOCR 2.x: JSON lists",
     _recognises_lists,
-    document_files.index_each("easyocr", ".json", _parse_lists, pages=Pages(values.count_of(_open), _open)),
+    document_files.index_each(
+        "easyocr", ".json", _parse_lists, pages=Pages(values.count_of(_open), _open)
+    ),
     recognised_by="a JSON list of lists [box, text, confidence]",
-    layout='[[[[x, y], ...], "text", confidence], ...] or [[[[[x, y], ...], ["text", confidence]], ...]]',
+    layout='[[[[x, y], ...], "text", confidence], ...] or [[[[[x, y], ...], ["text", confidence]],'
+    " ...]]",
     sample='[[[[10, 10], [60, 10], [60, 30], [10, 30]], "word", 0.9]]',
     ending=".json",
 )

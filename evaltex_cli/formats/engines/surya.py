@@ -1,8 +1,9 @@
-"""Surya: ``results.json`` of all images, ``{"image": [{"text_lines": [...], "image_bbox", "page"}]}``; lines or words.
+"""Surya: ``results.json`` of all images, ``{"image": [{"text_lines": [...], "image_bbox",
+"page"}]}``; lines or words.
 
-Lines are under ``text_lines``, after detection alone under ``bboxes``. A line has ``polygon`` or ``bbox`` (two
-corners), ``text``, ``confidence``, and in some versions ``words``. Keys name the images; of several pages, each is an
-image, with its number after the name.
+Lines are under ``text_lines``, after detection alone under ``bboxes``. A line has ``polygon`` or
+``bbox`` (two corners), ``text``, ``confidence``, and in some versions ``words``. Keys name the
+images; of several pages, each is an image, with its number after the name.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
         except FormatError as error:
             error.log(faults, place)
             continue
-        for k, (page, page_name) in enumerate(zip(pages, page_names(name, len(pages)), strict=False)):
+        for k, (page, page_name) in enumerate(
+            zip(pages, page_names(name, len(pages)), strict=False)
+        ):
             image = CollectedImage(page_name, place, (key, k), variant=document.variant)
             try:
                 _add_page(image, page, side, faults)
@@ -63,7 +66,11 @@ def _add_page(image: CollectedImage, page: Item, side: Side, faults: FaultLog) -
     assert isinstance(image.at, tuple)
     for k, item in enumerate(safe_json.items(record, key)):
         where = (*image.at, key, k)
-        for at, area in _words(where, item, image.place, faults) if image.variant == "words" else [(where, item)]:
+        for at, area in (
+            _words(where, item, image.place, faults)
+            if image.variant == "words"
+            else [(where, item)]
+        ):
             try:
                 collected = _object(area, at)
             except FormatError as error:
@@ -92,7 +99,9 @@ def _object(item: Item, at: Steps) -> CollectedObject:
 
 
 def _first_lines(path: Path) -> list[Item] | None:
-    """Return the lines of the first image that has any; an empty list if none has, None in other documents."""
+    """Return the lines of the first image that has any; an empty list if none
+    has, None in other documents.
+    """
     value = document_files.json_value(path)
     if not isinstance(value, dict):
         return None
@@ -120,7 +129,8 @@ def _level(path: Path) -> str | None:
 
 
 _OUTLINE = (
-    '"polygon": [[10, 10], [60, 10], [60, 30], [10, 30]], "bbox": [10, 10, 60, 30], "text": "word", "confidence": 0.9'
+    '"polygon": [[10, 10], [60, 10], [60, 30], [10, 30]], "bbox": [10, 10, 60, 30], "text":'
+    ' "word", "confidence": 0.9'
 )
 
 
@@ -131,8 +141,10 @@ def _format(name: str, level: str, more: str, sample: str) -> Format:
         lambda path: _level(path) == level,
         document_files.index_json(name, _collect, level),
         recognised_by=f"lists of pages with text_lines or bboxes, {more} words",
-        layout='{"img_1": [{"text_lines": [{"polygon", "bbox", "text", "confidence", "words"}], "image_bbox"}]}',
-        sample=f'{{"img_1": [{{"text_lines": [{{{sample}}}], "image_bbox": [0, 0, 640, 480], "page": 1}}]}}',
+        layout='{"img_1": [{"text_lines": [{"polygon", "bbox", "text", "confidence", "words"}],'
+        ' "image_bbox"}]}',
+        sample=f'{{"img_1": [{{"text_lines": [{{{sample}}}], "image_bbox": [0, 0, 640, 480],'
+        f' "page": 1}}]}}',
         ending=".json",
     )
 

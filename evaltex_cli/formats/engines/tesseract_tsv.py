@@ -1,11 +1,13 @@
 """Tesseract's TSV, one file per document: words or lines.
 
-A row has a level: 1 is a page, whose width and height are the size of the image, 4 a line, 5 a word. ``left``, ``top``,
-``width``, ``height`` are pixels, ``conf`` is a word's confidence in percent, -1 without one. Words without text, which
-Tesseract has for pictures and rules, are left out with a warning, and so are lines of such words; the transcription of
-a line is that of its words. A word's region is its line.
+A row has a level: 1 is a page, whose width and height are the size of the image, 4 a line, 5 a
+word. ``left``, ``top``, ``width``, ``height`` are pixels, ``conf`` is a word's confidence in
+percent, -1 without one. Words without text, which Tesseract has for pictures and rules, are left
+out with a warning, and so are lines of such words; the transcription of a line is that of its
+words. A word's region is its line.
 
-A file of several pages has one image for each, named after the file and the place of the page in it.
+A file of several pages has one image for each, named after the file and the place of the page in
+it.
 """
 
 from __future__ import annotations
@@ -70,7 +72,9 @@ class _Page:
 
 
 def open_pages(data: bytes) -> list[_Page]:
-    """Return the pages of a file; raises `FormatError` if its first line has not the names of the columns."""
+    """Return the pages of a file; raises `FormatError` if its first line has
+    not the names of the columns.
+    """
     text = document_files.text_of(data).encode()
     lines = numbered_lines(text)
     number, head = next(lines, (0, ""))
@@ -85,7 +89,9 @@ def open_pages(data: bytes) -> list[_Page]:
         count = row.text.count("\t") + 1
         if count != len(_COLUMNS):
             found, at = f"{count} cells", row.at
-            page.faults.append(FormatError(found, f"{len(_COLUMNS)}, with tabs between them", at=at))
+            page.faults.append(
+                FormatError(found, f"{len(_COLUMNS)}, with tabs between them", at=at)
+            )
             continue
         page = pages.get(row.cell("page_num"), page)
         page.rows.append(row)
@@ -93,7 +99,9 @@ def open_pages(data: bytes) -> list[_Page]:
 
 
 def _page_numbers(data: bytes) -> list[str]:
-    return [number.decode("utf-8", "replace") for number in dict.fromkeys(_PAGE_OF_ROW.findall(data))]
+    return [
+        number.decode("utf-8", "replace") for number in dict.fromkeys(_PAGE_OF_ROW.findall(data))
+    ]
 
 
 def _parse(page: _Page, image: CollectedImage, side: Side, faults: FaultLog) -> None:
@@ -110,7 +118,9 @@ def _parse(page: _Page, image: CollectedImage, side: Side, faults: FaultLog) -> 
             image.width, image.height = _coordinates(row)[2:]
     for row in words if image.variant == "words" else lines:
         try:
-            collected = _object(row, row.cell("text") if image.variant == "words" else " ".join(texts[row.line]))
+            collected = _object(
+                row, row.cell("text") if image.variant == "words" else " ".join(texts[row.line])
+            )
         except FormatError as error:
             error.log(faults, image.place)
             continue
@@ -128,7 +138,9 @@ def _coordinates(row: _Row) -> tuple[float, float, float, float]:
 def _object(row: _Row, text: str) -> CollectedObject:
     percent = row.number("conf")
     if not (0 <= percent <= 100 or percent == -1):
-        raise FormatError(f"conf {row.cell('conf')}", "a confidence from 0 to 100, or -1", at=row.at)
+        raise FormatError(
+            f"conf {row.cell('conf')}", "a confidence from 0 to 100, or -1", at=row.at
+        )
     confidence = None if percent == -1 else percent / 100
     return CollectedObject(_coordinates(row), text, confidence=confidence, at=row.at)
 
@@ -139,7 +151,9 @@ def _look(data: bytes) -> int:
 
 
 def recognises(path: Path) -> bool:
-    """Whether the first line of a file, or of the first of a folder or archive, has Tesseract's columns."""
+    """Whether the first line of a file, or of the first of a folder or
+    archive, has Tesseract's columns.
+    """
     start = recognition.first_bytes(path, recognition.main_ending(path, ENDINGS))
     return start.lstrip().partition(b"\n")[0].rstrip(b"\r\t ,") == "\t".join(_COLUMNS).encode()
 
@@ -164,7 +178,9 @@ def _index(name: str, level: str) -> Indexer:
         left_out = counted(sum(blank), "{count} word[s] without text [was|were] left out")
         return Reading((left_out,) if sum(blank) else (), level)
 
-    return index_each(name, ENDINGS, _parse, survey=Survey(_look, settle), pages=Pages(_count, open_pages))
+    return index_each(
+        name, ENDINGS, _parse, survey=Survey(_look, settle), pages=Pages(_count, open_pages)
+    )
 
 
 WORDS = Format(
@@ -179,4 +195,6 @@ WORDS = Format(
     ending=ENDINGS[0],
     more_endings=ENDINGS[1:],
 )
-LINES = WORDS.variant("tesseract-tsv-line", "Tesseract's TSV, lines", _index("tesseract-tsv-line", "lines"))
+LINES = WORDS.variant(
+    "tesseract-tsv-line", "Tesseract's TSV, lines", _index("tesseract-tsv-line", "lines")
+)

@@ -1,9 +1,9 @@
 """AWS Textract: the JSON of ``DetectDocumentText`` and ``AnalyzeDocument``; words or lines.
 
-``{"Blocks": [{"BlockType": "WORD", "Text", "Confidence", "Page", "Geometry": {"Polygon": [{"X", "Y"}]}}]}``; the
-``BoundingBox`` is taken if there is no ``Polygon``. Coordinates are fractions of the page, whose size in pixels is not
-stated; confidences are in percent. Blocks of other types are passed over. A document of several pages has one image for
-each.
+``{"Blocks": [{"BlockType": "WORD", "Text", "Confidence", "Page", "Geometry": {"Polygon": [{"X",
+"Y"}]}}]}``; the ``BoundingBox`` is taken if there is no ``Polygon``. Coordinates are fractions of
+the page, whose size in pixels is not stated; confidences are in percent. Blocks of other types are
+passed over. A document of several pages has one image for each.
 """
 
 from __future__ import annotations
@@ -49,7 +49,12 @@ def _coordinates(geometry: Record) -> Any:
         raise FormatError("neither Polygon nor BoundingBox", "one of them")
     bounding_box = safe_json.records(geometry, "BoundingBox")
     with safe_json.under("BoundingBox"):
-        return box(*(clouds.number(bounding_box, name, None) for name in ("Left", "Top", "Width", "Height")))
+        return box(
+            *(
+                clouds.number(bounding_box, name, None)
+                for name in ("Left", "Top", "Width", "Height")
+            )
+        )
 
 
 def _recognises(path: Path) -> bool:
@@ -64,7 +69,10 @@ _CORNERS = ((0.0125, 0.0625), (0.075, 0.0625), (0.075, 0.1875), (0.0125, 0.1875)
 """Of a box from (10, 10) to (60, 30) on a page of 800 x 160 pixels."""
 _SHAPE = ", ".join(f'{{"X": {x}, "Y": {y}}}' for x, y in _CORNERS)
 _SAMPLE = ", ".join(
-    f'{{"BlockType": "{kind}", "Text": "word", "Confidence": 99.5, "Geometry": {{"Polygon": [{_SHAPE}]}}}}'
+    (
+        f'{{"BlockType": "{kind}", "Text": "word", "Confidence": 99.5, "Geometry": {{"Polygon":'
+        f" [{_SHAPE}]}}}}"
+    )
     for kind in ("LINE", "WORD")
 )
 
@@ -75,9 +83,12 @@ WORDS = Format(
     _recognises,
     clouds.index("textract", _open, _object, "WORD"),
     recognised_by="a JSON object with the key Blocks",
-    layout='{"Blocks": [{"BlockType": "WORD", "Text", "Confidence", "Geometry": {"Polygon": [{"X", "Y"}]}}]}',
+    layout='{"Blocks": [{"BlockType": "WORD", "Text", "Confidence", "Geometry": {"Polygon": [{"X",'
+    ' "Y"}]}}]}',
     sample=f'{{"Blocks": [{{"BlockType": "PAGE"}}, {_SAMPLE}]}}',
     ending=".json",
     fractions=True,
 )
-LINES = WORDS.variant("textract-line", "AWS Textract, lines", clouds.index("textract-line", _open, _object, "LINE"))
+LINES = WORDS.variant(
+    "textract-line", "AWS Textract, lines", clouds.index("textract-line", _open, _object, "LINE")
+)

@@ -14,7 +14,8 @@ from evaltex_cli.formats.files.numbers import parse_number
 
 
 def shape(item: Item, *where: str | int) -> list[float]:
-    """Return the numbers of a box (x0, y0, x1, y1) or of a polygon (x1, y1, x2, y2, ...), in the units of the document.
+    """Return the numbers of a box (x0, y0, x1, y1) or of a polygon (x1, y1, x2, y2, ...), in the
+    units of the document.
 
     Vertices may be pairs, a flat list of numbers, or a flat list inside a list.
 
@@ -46,7 +47,9 @@ def polygon_or_box(item: Item, *where: str | int) -> list[float]:
     numbers = shape(item, *where)
     if len(numbers) < 4 or len(numbers) % 2:
         found = f"{len(numbers)} coordinates"
-        raise FormatError(found, "x0, y0, x1, y1 of a box, or x, y of three vertices or more", where)
+        raise FormatError(
+            found, "x0, y0, x1, y1 of a box, or x, y of three vertices or more", where
+        )
     if len(numbers) == 4:
         x0, y0, x1, y1 = numbers
         return [min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)]
@@ -72,7 +75,8 @@ def confidence(item: Item, *where: str | int) -> float | None:
 
 
 def column(record: Record, key: str, length: int) -> Sequence[Any]:
-    """Return a list of an object that goes with another of this length; Nones if the key is missing or null.
+    """Return a list of an object that goes with another of this length; Nones if the key is missing
+    or null.
 
     Raises
     ------
@@ -84,7 +88,9 @@ def column(record: Record, key: str, length: int) -> Sequence[Any]:
         return [None] * length
     values = safe_json.items(record, key)
     if len(values) != length:
-        raise FormatError(f"a list of {len(values)}", f"{length} values, one for each shape", (key,))
+        raise FormatError(
+            f"a list of {len(values)}", f"{length} values, one for each shape", (key,)
+        )
     return values
 
 
@@ -96,7 +102,9 @@ def text(item: Item, *where: str | int) -> str:
 
 def is_string(item: Item) -> bool:
     """Whether an item is a string."""
-    return isinstance(item, str) or (isinstance(item, Raw) and bytes(item).lstrip().startswith(b'"'))
+    return isinstance(item, str) or (
+        isinstance(item, Raw) and bytes(item).lstrip().startswith(b'"')
+    )
 
 
 def count_of(open_pages: Callable[[bytes], Sequence[Any]]) -> Callable[[bytes], int]:

@@ -1,8 +1,9 @@
 """Bulk readers of EvaLTex files: array operations over the bytes of a block of some megabytes.
 
-They take only the plain forms and say which lines they leave, which `evaltex.index` and `evaltex.lines` take one by
-one. Plain object lines have two double quotes, and numbers without plus sign or exponent. Plain images begin with a
-name of letters, digits, ``_.-/`` and inner blanks, in ground truth then height and width in digits.
+They take only the plain forms and say which lines they leave, which `evaltex.index` and
+`evaltex.lines` take one by one. Plain object lines have two double quotes, and numbers without plus
+sign or exponent. Plain images begin with a name of letters, digits, ``_.-/`` and inner blanks, in
+ground truth then height and width in digits.
 """
 
 from __future__ import annotations
@@ -27,16 +28,20 @@ BOX_COMMAS = {"gt": 7, "det": 5}
 
 _OTHER, _WORD, _INNER, _SLASH = 0, 1, 2, 3
 _KIND = np.full(256, _OTHER, np.uint8)
-_KIND[np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz", np.uint8)] = _WORD
+_KIND[
+    np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz", np.uint8)
+] = _WORD
 _KIND[np.frombuffer(b" .-\n", np.uint8)] = _INNER
 _KIND[ord("/")] = _SLASH
 
 
-# Object lines --------------------------------------------------------------------------------------------------------
+# Object lines -------------------------------------------------------------------------------------
 
 
 def usual_object_lines(data: Bytes, starts: Ints, side: Side) -> Bools:
-    """(lines,) whether a line begins ``digits,digits,"`` (ground truth) or ``digits,"``: an object line at a glance."""
+    """(lines,) whether a line begins ``digits,digits,"`` (ground truth) or
+    ``digits,"``: an object line at a glance.
+    """
     shortest = b'1,1,"' if side == "gt" else b'1,"'
     if len(data) < len(shortest):
         return np.zeros(len(starts), dtype=bool)
@@ -44,7 +49,11 @@ def usual_object_lines(data: Bytes, starts: Ints, side: Side) -> Bools:
     begin = starts * usual
     for k, byte in enumerate(shortest):
         # Bytes below "0" wrap around to large numbers, so one comparison finds digits.
-        usual &= data[begin + k] - np.uint8(_ZERO) < 10 if byte == shortest[0] else data[begin + k] == byte
+        usual &= (
+            data[begin + k] - np.uint8(_ZERO) < 10
+            if byte == shortest[0]
+            else data[begin + k] == byte
+        )
     others = np.flatnonzero(~usual)
     usual[others] = _are_usual(data, starts[others], side)
     return usual
@@ -53,10 +62,13 @@ def usual_object_lines(data: Bytes, starts: Ints, side: Side) -> Bools:
 def _wide_lines(data: Bytes, starts: Ints, usual: Bools, side: Side, sizes: int) -> Ints:
     """Return those of the usual object lines that may have more numbers than a box.
 
-    Each has the commas of a box or more, since its transcription may have some; a size line has one.
+    Each has the commas of a box or more, since its transcription may have some; a size line has
+    one.
     """
     is_comma, least, lines = data == _COMMA, BOX_COMMAS[side], int(np.count_nonzero(usual))
-    if np.count_nonzero(is_comma) <= least * lines + sizes + 1:  # a line of vertices has two more than one of a box
+    if (
+        np.count_nonzero(is_comma) <= least * lines + sizes + 1
+    ):  # a line of vertices has two more than one of a box
         return np.zeros(0, np.int64)
     return np.flatnonzero(usual & (np.add.reduceat(is_comma, starts, dtype=np.int32) > least + 1))
 
@@ -80,12 +92,15 @@ def _are_usual(data: Bytes, position: Ints, side: Side) -> Bools:
 def read_plain(data: Bytes, side: Side) -> LineColumns:
     """Read the plain object lines of a text that ends with a newline.
 
-    Transcription and reject flag are cut out; what is left of a line must be numbers between commas and nothing else.
+    Transcription and reject flag are cut out; what is left of a line must be numbers between commas
+    and nothing else.
     """
     ends = line_ends(data)
     starts = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])[: len(ends)]
     line, opening, closing = _quoted_lines(data, starts, ends, side)
-    numbers = _without_transcriptions(data, starts[line], opening, closing + (4 if side == "gt" else 2), ends[line])
+    numbers = _without_transcriptions(
+        data, starts[line], opening, closing + (4 if side == "gt" else 2), ends[line]
+    )
     plain = plain_lines(numbers)
     leading = 2 if side == "gt" else 1
     fits = _fits(numbers, plain, opening[plain.line] - starts[line[plain.line]], leading)
@@ -93,7 +108,8 @@ def read_plain(data: Bytes, side: Side) -> LineColumns:
     counts = plain.numbers[fits] - leading
     first = np.cumsum(counts + leading) - counts
     sound = in_range & _with_corners(values, first[counts == 4], counts == 4)
-    # Of each sound line all numbers are marked, then the leading ones unmarked: ID and, in ground truth, region.
+    # Of each sound line all numbers are marked, then the leading ones unmarked: ID and, in ground
+    # truth, region.
     is_coordinate = np.repeat(sound, counts + leading)
     is_coordinate[first - leading] = False
     is_coordinate[first - 1] = False
@@ -104,7 +120,9 @@ def read_plain(data: Bytes, side: Side) -> LineColumns:
         counts=counts[sound],
         text_start=opening[chosen] + 1,
         text_stop=closing[chosen],
-        dont_care=data[closing[chosen] + 2] == ord("t") if side == "gt" else np.zeros(len(chosen), dtype=bool),
+        dont_care=data[closing[chosen] + 2] == ord("t")
+        if side == "gt"
+        else np.zeros(len(chosen), dtype=bool),
         confidences=np.broadcast_to(np.nan, len(chosen)),
         ids=values[first[sound] - leading].astype(np.int64),
         regions=values[first[sound] - 1].astype(np.int64),
@@ -112,7 +130,9 @@ def read_plain(data: Bytes, side: Side) -> LineColumns:
 
 
 def _quoted_lines(data: Bytes, starts: Ints, ends: Ints, side: Side) -> tuple[Ints, Ints, Ints]:
-    """Return the lines with two quotes between commas (and a reject flag), and where their quotes stand."""
+    """Return the lines with two quotes between commas (and a reject flag),
+    and where their quotes stand.
+    """
     quotes = np.flatnonzero(data == _QUOTE)
     before = np.searchsorted(quotes, ends)
     # `before` counts quotes up to each line's end, so differences count those of a line.
@@ -128,7 +148,9 @@ def _quoted_lines(data: Bytes, starts: Ints, ends: Ints, side: Side) -> tuple[In
     return line[fits], opening[fits], closing[fits]
 
 
-def _without_transcriptions(data: Bytes, starts: Ints, opening: Ints, resume: Ints, ends: Ints) -> Bytes:
+def _without_transcriptions(
+    data: Bytes, starts: Ints, opening: Ints, resume: Ints, ends: Ints
+) -> Bytes:
     keep = np.zeros(len(data) + 1, np.int8)
     keep[starts] = 1
     keep[opening] = -1
@@ -140,7 +162,9 @@ def _without_transcriptions(data: Bytes, starts: Ints, opening: Ints, resume: In
 
 
 def _fits(numbers: Bytes, plain: PlainLines, opening: Ints, leading: int) -> Ints:
-    """Return the lines with numbers for an object, of which the leading ones end before `opening` and have no dot."""
+    """Return the lines with numbers for an object, of which the leading ones
+    end before `opening` and have no dot.
+    """
     counts = plain.numbers - leading
     fits = ~plain.goes_on & ((counts == 4) | ((counts >= 6) & (counts % 2 == 0)))
     leading_stop = plain.marks[np.minimum(plain.first + leading - 1, len(plain.marks) - 1)]
@@ -154,7 +178,9 @@ def _fits(numbers: Bytes, plain: PlainLines, opening: Ints, leading: int) -> Int
 
 
 def _with_corners(values: Floats, first: Ints, is_box: Bools) -> Bools:
-    """Put x1, y1 in the place of the width and height of boxes that begin at `first`; return which have an area."""
+    """Put x1, y1 in the place of the width and height of boxes that begin at
+    `first`; return which have an area.
+    """
     sound = np.ones(len(is_box), dtype=bool)
     has_area = np.ones(len(first), dtype=bool)
     for k in range(2):
@@ -166,7 +192,7 @@ def _with_corners(values: Floats, first: Ints, is_box: Bools) -> Bools:
     return sound
 
 
-# Images ---------------------------------------------------------------------------------------------------------------
+# Images -------------------------------------------------------------------------------------------
 
 
 class PlainImages(NamedTuple):
@@ -201,13 +227,18 @@ class PlainImages(NamedTuple):
 
 
 def plain_images(
-    data: Bytes, starts: Ints, ends: Ints, side: Side, in_bulk: bool = True, after_usual: bool = False
+    data: Bytes,
+    starts: Ints,
+    ends: Ints,
+    side: Side,
+    in_bulk: bool = True,
+    after_usual: bool = False,
 ) -> PlainImages:
     """Find the images of a block.
 
-    The lines between two usual object lines go together: either all are names (and sizes, in turn) in the plain form,
-    or all are left, with the object line after them. Those before the first object line are left: what they are may
-    depend on the block before.
+    The lines between two usual object lines go together: either all are names (and sizes, in turn)
+    in the plain form, or all are left, with the object line after them. Those before the first
+    object line are left: what they are may depend on the block before.
 
     Parameters
     ----------
@@ -286,7 +317,9 @@ def _are_plain_names(names: Bytes, stop: Ints) -> Bools:
 
 
 def _plain_sizes(data: Bytes, starts: Ints, stops: Ints) -> tuple[Ints, Bools]:
-    """Return the two numbers of lines ``digits,digits``, (n, 2), and which lines are such, with numbers above 0."""
+    """Return the two numbers of lines ``digits,digits``, (n, 2), and which
+    lines are such, with numbers above 0.
+    """
     position, last = starts, len(data) - 1
     sizes = np.zeros((len(starts), 2), np.int64)
     plain = np.ones(len(starts), dtype=bool)

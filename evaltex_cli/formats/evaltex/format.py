@@ -1,4 +1,6 @@
-"""EvaLTex .txt files: many images in one file, each a name line, a size line (ground truth) and object lines."""
+"""EvaLTex .txt files: many images in one file, each a name line, a size line
+(ground truth) and object lines.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,8 @@ _LINES: dict[Side, LineFormat] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reader:
-    """Reads images of indexed files, of which everything but the objects is known; a `base.Content`.
+    """Reads images of indexed files, of which everything but the objects is known; a
+    `base.Content`.
 
     Attributes
     ----------
@@ -99,7 +102,9 @@ class Reader:
 
     def places(self) -> Iterator[Place]:
         """See `base.Content`."""
-        for file, line in zip(self.file.tolist(), (self.line - self.head.astype(np.int64)).tolist(), strict=True):
+        for file, line in zip(
+            self.file.tolist(), (self.line - self.head.astype(np.int64)).tolist(), strict=True
+        ):
             yield Place(self.names[file], Position(line, 1), [])
 
     def texts(self) -> Iterator[ImageText]:
@@ -107,7 +112,9 @@ class Reader:
         columns = (self.file, self.start, self.weights, self.checksum, self.line)
         name = ""
         try:
-            for k, images in groupby(zip(*(column.tolist() for column in columns), strict=True), lambda one: one[0]):
+            for k, images in groupby(
+                zip(*(column.tolist() for column in columns), strict=True), lambda one: one[0]
+            ):
                 name = self.names[k]
                 with self.files[k].open("rb") as file:
                     for _, start, weight, checksum, line in images:
@@ -128,7 +135,12 @@ class Reader:
         for k in np.flatnonzero(again).tolist():
             here, there = order[k + 1], order[k]
             expected = f"IDs used once in an image (it stands in line {line[there]} too)"
-            faults.add(self.names[self.file[image[here]]], int(line[here]), f"ID {ids[here]} again", expected)
+            faults.add(
+                self.names[self.file[image[here]]],
+                int(line[here]),
+                f"ID {ids[here]} again",
+                expected,
+            )
 
 
 def index(path: Path, side: Side, faults: FaultLog) -> Source:
@@ -145,7 +157,8 @@ def index(path: Path, side: Side, faults: FaultLog) -> Source:
 def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog) -> Source:
     """Find the images of EvaLTex files, one after the other; `path` stands for all of them.
 
-    A packed file counts as its content, the SHA-256 too. That of several files is of lines ``<sha256>  <file name>``.
+    A packed file counts as its content, the SHA-256 too. That of several files is of lines
+    ``<sha256>  <file name>``.
 
     Raises
     ------
@@ -161,15 +174,29 @@ def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog)
             log = FaultLog()
             images, hashes = _index_files(files, readable, Index(side, log, {}))
     except OSError as error:
-        raise InputError(f"{error.filename or path}: cannot be read ({error.strerror or error})") from error
+        raise InputError(
+            f"{error.filename or path}: cannot be read ({error.strerror or error})"
+        ) from error
     faults.extend(log)
     names = images.names
     if side == "gt" and not names and not faults.count:
-        faults.add(str(path), None, "no image", "at least one image name with its height,width and objects")
+        faults.add(
+            str(path), None, "no image", "at least one image name with its height,width and objects"
+        )
     names_of_files = [str(file) for file in files]
-    columns = (images.sizes, images.start, images.weights, images.line, images.head, images.file, images.checksum)
+    columns = (
+        images.sizes,
+        images.start,
+        images.weights,
+        images.line,
+        images.head,
+        images.file,
+        images.checksum,
+    )
     empty = (f"{path.name}: no image in the detection file; every object counts as missed",)
-    listing = "".join(f"{digest}  {file.name}\n" for digest, file in zip(hashes, files, strict=True))
+    listing = "".join(
+        f"{digest}  {file.name}\n" for digest, file in zip(hashes, files, strict=True)
+    )
     return Source(
         path=str(path),
         format="evaltex",
@@ -182,21 +209,27 @@ def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog)
     )
 
 
-def _index_files(files: Sequence[Path], readable: Sequence[Path], index: Index) -> tuple[Images, list[str]]:
+def _index_files(
+    files: Sequence[Path], readable: Sequence[Path], index: Index
+) -> tuple[Images, list[str]]:
     """Pass over files; return their images, and the SHA-256 of each."""
     hashes = []
     for path, place in zip(files, readable, strict=True):
         digest = hashlib.sha256()
         position, line = 0, 1
         index.begin_file(path)
-        blocks = tracked(_blocks(place), f"reading {path.name}", "parts", -(-place.stat().st_size // BLOCK_BYTES))
+        blocks = tracked(
+            _blocks(place), f"reading {path.name}", "parts", -(-place.stat().st_size // BLOCK_BYTES)
+        )
         for block in blocks:
             digest.update(block)
             try:
                 refuse_long_line(block)
             except FormatError as error:
                 expected = f"{error.expected}, and image names of at most {MAX_NAME_BYTES} bytes"
-                raise InputError(f"{path}:{line + error.line - 1}: {error.found}; expected {expected}") from error
+                raise InputError(
+                    f"{path}:{line + error.line - 1}: {error.found}; expected {expected}"
+                ) from error
             line += index.take_block(block, position, line)
             position += len(block)
         index.end_file(position, line)
@@ -221,13 +254,19 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 
 def recognises(path: Path) -> bool:
-    """Whether a path is a plain file that is not an archive or otherwise binary; UTF-16 passes, to be explained."""
+    """Whether a path is a plain file that is not an archive or otherwise
+    binary; UTF-16 passes, to be explained.
+    """
     if not path.is_file():
         return False
     head = beginning(path, 4096)
     if head.startswith(_ARCHIVES):
         return False
-    return b"\0" not in head or head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or _is_utf8(head)
+    return (
+        b"\0" not in head
+        or head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        or _is_utf8(head)
+    )
 
 
 def _is_utf8(head: bytes) -> bool:
@@ -244,7 +283,8 @@ FORMAT = Format(
     recognises,
     index,
     recognised_by="being one text file of no other format",
-    layout='ID,region,"text",t|f,x,y,w,h; detections ID,"text",x,y,w,h; or vertices instead of the four numbers',
+    layout='ID,region,"text",t|f,x,y,w,h; detections ID,"text",x,y,w,h; or vertices instead of the'
+    " four numbers",
     why=lambda path: "one text file of many images",
     sample='img_1\n480,640\n1,1,"word",f,10,10,50,20\n',
 )

@@ -1,4 +1,6 @@
-"""Where the images of EvaLTex files stand: those in the plain form are found in bulk, other lines taken one by one."""
+"""Where the images of EvaLTex files stand: those in the plain form are found
+in bulk, other lines taken one by one.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,12 @@ from evaltex_cli.errors import FaultLog, FormatError, not_utf8, quote
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex.bulk import BOX_COMMAS, PlainImages, plain_images
 from evaltex_cli.formats.evaltex.lines import LAYOUT, is_object_line, parse_size_line
-from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES, Names, is_too_long, leaves_result_folder
+from evaltex_cli.formats.files.image_names import (
+    MAX_NAME_BYTES,
+    Names,
+    is_too_long,
+    leaves_result_folder,
+)
 from evaltex_cli.formats.files.text_lines import MANY_LINES, line_ends
 from evaltex_cli.records import Bools, Ints, distinct
 
@@ -80,7 +87,8 @@ class Index:
     side : {'gt', 'det'}
     faults : FaultLog
     name_line : dict or None
-        Where each name stands, to report names that are there again; it takes every line one by one.
+        Where each name stands, to report names that are there again; it takes every line one by
+        one.
     """
 
     side: Side
@@ -109,7 +117,8 @@ class Index:
         self._images.append(0)
 
     def take_block(self, block: bytes, position: int, line: int) -> int:
-        """Take whole lines that begin at this byte and line of the file; return how many newlines end them.
+        """Take whole lines that begin at this byte and line of the file; return how many newlines
+        end them.
 
         Only the file's last line may lack its newline.
         """
@@ -123,8 +132,12 @@ class Index:
         start = 0
         while start < len(block):
             is_dense = block.count(b"\n", start, start + PART_BYTES) > MANY_LINES
-            stop = block.find(b"\n", start + (MANY_LINES if is_dense else PART_BYTES)) + 1 or len(block)
-            line += self._take_part(np.frombuffer(block, np.uint8, stop - start, start), position + start, line)
+            stop = block.find(b"\n", start + (MANY_LINES if is_dense else PART_BYTES)) + 1 or len(
+                block
+            )
+            line += self._take_part(
+                np.frombuffer(block, np.uint8, stop - start, start), position + start, line
+            )
             start = stop
         return line - first - lacks_newline
 
@@ -133,7 +146,12 @@ class Index:
         ends = line_ends(data)
         starts = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
         plain = plain_images(
-            data, starts, ends, self.side, in_bulk=self.name_line is None, after_usual=self._after_usual
+            data,
+            starts,
+            ends,
+            self.side,
+            in_bulk=self.name_line is None,
+            after_usual=self._after_usual,
         )
         self._after_usual = plain.ends_usual
         first = int(plain.name_line[0]) if len(plain.name_line) else len(ends)
@@ -154,26 +172,47 @@ class Index:
         heads, self._heads = self._heads[:complete], self._heads[complete:]
         is_open = self._images[-1] > 0
         begin, start = self._add(
-            heads, plain, position + starts[plain.name_line], position + ends[plain.last_line] + 1, line
+            heads,
+            plain,
+            position + starts[plain.name_line],
+            position + ends[plain.last_line] + 1,
+            line,
         )
         self._sum(data, position, begin.tolist(), start.tolist(), is_open)
         self._polygons += bytes(len(begin))
         before = len(self._polygons) - len(begin)
-        for k in distinct(np.searchsorted(begin, np.array(wide, np.int64) + position, side="right") + before).tolist():
+        for k in distinct(
+            np.searchsorted(begin, np.array(wide, np.int64) + position, side="right") + before
+        ).tolist():
             if k:  # a line before the first image is a fault
                 self._polygons[k - 1] = True
         return len(ends)
 
-    def _sum(self, data: NDArray[np.uint8], position: int, begin: list[int], start: list[int], is_open: bool) -> None:
-        """Take the bytes of a part into the checksums of the image that is open and of those that begin in the part."""
+    def _sum(
+        self,
+        data: NDArray[np.uint8],
+        position: int,
+        begin: list[int],
+        start: list[int],
+        is_open: bool,
+    ) -> None:
+        """Take the bytes of a part into the checksums of the image that is
+        open and of those that begin in the part.
+        """
         part = data.data
-        # An image whose size is still awaited is not added yet; its bytes are those of no image so far.
+        # An image whose size is still awaited is not added yet; its bytes are those of no image so
+        # far.
         stop = self._heads[-1].begin if self._awaits_size else min(self._stop, position + len(data))
         stops = [*begin, stop]
         if is_open:
-            self._checksum[-1] = zlib.crc32(part[self._summed - position : stops[0] - position], self._checksum[-1])
+            self._checksum[-1] = zlib.crc32(
+                part[self._summed - position : stops[0] - position], self._checksum[-1]
+            )
         self._checksum.extend(
-            [zlib.crc32(part[a - position : b - position]) for a, b in zip(start, stops[1:], strict=True)]
+            [
+                zlib.crc32(part[a - position : b - position])
+                for a, b in zip(start, stops[1:], strict=True)
+            ]
         )
         self._summed = stop
 
@@ -192,7 +231,9 @@ class Index:
         count = len(self._start)
         return Images(
             Names(self._names),
-            np.asarray(self._sizes).reshape(-1, 2) if self._sizes else np.broadcast_to(np.uint16(0), (count, 2)),
+            np.asarray(self._sizes).reshape(-1, 2)
+            if self._sizes
+            else np.broadcast_to(np.uint16(0), (count, 2)),
             np.asarray(self._start),
             np.asarray(self._weights),
             np.asarray(self._line),
@@ -207,7 +248,9 @@ class Index:
     def _add(
         self, heads: Sequence[_Head], plain: PlainImages, begin: Ints, start: Ints, line: int
     ) -> tuple[Ints, Ints]:
-        """Add the images of a part, in the order of the file; return where they and their objects begin."""
+        """Add the images of a part, in the order of the file; return where
+        they and their objects begin.
+        """
         names, objects_line, sizes = plain.names, line + plain.last_line + 1, plain.sizes
         head_lines = plain.last_line + 1 - plain.name_line
         if heads:
@@ -218,7 +261,9 @@ class Index:
             begin = begin[order]
             start = np.concatenate([start, [head.start for head in heads]])[order]
             objects_line = np.concatenate([objects_line, [head.line for head in heads]])[order]
-            head_lines = np.concatenate([head_lines, [head.line - head.name_line for head in heads]])[order]
+            head_lines = np.concatenate(
+                [head_lines, [head.line - head.name_line for head in heads]]
+            )[order]
             sizes = np.concatenate([sizes, [head.size for head in heads]])[order]
         if not len(begin):
             return begin, start
@@ -246,7 +291,11 @@ class Index:
         stripped = line.strip()
         if not stripped:
             return
-        if self._awaits_size and _SIZE_ATTEMPT.fullmatch(stripped) and not is_object_line(stripped, self.side):
+        if (
+            self._awaits_size
+            and _SIZE_ATTEMPT.fullmatch(stripped)
+            and not is_object_line(stripped, self.side)
+        ):
             self._size(stripped, number, stop)
         elif "," in stripped and is_object_line(stripped, self.side):
             self._object(stripped, number, start)
@@ -255,7 +304,12 @@ class Index:
 
     def _object(self, line: str, number: int, start: int) -> None:
         if not self._in_image:
-            self.faults.add(self._path, number, f"object line {quote(line)} before any image name", "an image name")
+            self.faults.add(
+                self._path,
+                number,
+                f"object line {quote(line)} before any image name",
+                "an image name",
+            )
         elif self._awaits_size:
             self._missing_size(number, line, start)
 
@@ -266,7 +320,8 @@ class Index:
             self._path,
             number,
             quote(line),
-            f"the size line height,width of image {quote(self._heads[-1].name.decode())} (960,1280, say)",
+            f"the size line height,width of image {quote(self._heads[-1].name.decode())} (960,1280,"
+            " say)",
         )
 
     def _size(self, line: str, number: int, stop: int) -> None:
@@ -283,14 +338,17 @@ class Index:
             self._missing_size(number, name, start)
         if is_too_long(name):
             found, expected = f"an image name of more than {MAX_NAME_BYTES} bytes", "a shorter one"
-            self.faults.add(self._path, number, found, f"{expected}, or an object line, {LAYOUT[self.side]}")
+            self.faults.add(
+                self._path, number, found, f"{expected}, or an object line, {LAYOUT[self.side]}"
+            )
             name = name[:MAX_NAME_BYTES]
         if leaves_result_folder(name):
             self.faults.add(
                 self._path,
                 number,
                 f"image name {quote(name)}",
-                "a name that stays in the result folder: no absolute path, drive letter, '..' or control character",
+                "a name that stays in the result folder: no absolute path, drive letter, '..' or"
+                " control character",
             )
         if self.name_line is not None:
             file, line = self.name_line.setdefault(name, (self._path, number))
@@ -303,7 +361,9 @@ class Index:
 
 
 def _extended(column: array[Any], values: Column, kinds: str = _NUMBERS) -> array[Any]:
-    """Add values to a column, which grows in place; where its type does not hold them, return it in the next wider."""
+    """Add values to a column, which grows in place; where its type does not
+    hold them, return it in the next wider.
+    """
     with np.errstate(invalid="ignore", over="ignore"):
         short = values.astype(column.typecode)
     if not (short == values).all():

@@ -1,8 +1,9 @@
-"""The exact parser of one line of an EvaLTex .txt file: slow, and the only one that explains faults.
+"""The exact parser of one line of an EvaLTex .txt file: slow, and the only one that explains
+faults.
 
-Ground truth: ``ID,region,"transcription",reject,x,y,width,height``;
-detections: ``ID,"transcription",x,y,width,height``. In place of the last four numbers a polygon ``x1,y1,x2,y2,...``
-may stand (an even count of six or more).
+Ground truth: ``ID,region,"transcription",reject,x,y,width,height``; detections:
+``ID,"transcription",x,y,width,height``. In place of the last four numbers a polygon
+``x1,y1,x2,y2,...`` may stand (an even count of six or more).
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.files.numbers import NUMBER, parse_number
 from evaltex_cli.formats.lines import ParsedLine
 
-_NUMBER_LIKE = re.compile(NUMBER.pattern + r"|\s*[+-]?(?:nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE)
+_NUMBER_LIKE = re.compile(
+    NUMBER.pattern + r"|\s*[+-]?(?:nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE
+)
 _INTEGER = re.compile(r"\s*[+-]?\d{1,18}\s*", re.ASCII)
 _PLAIN_SIZE = re.compile(r"([1-9]\d{0,8}),([1-9]\d{0,8})", re.ASCII)
 _QUOTED = {
@@ -28,7 +31,9 @@ LAYOUT = {
 
 
 def is_object_line(line: str, side: Side) -> bool:
-    """Whether a non-blank line is an object's: quotes where the transcription stands, or four numbers at the end."""
+    """Whether a non-blank line is an object's: quotes where the transcription
+    stands, or four numbers at the end.
+    """
     if _QUOTED[side].match(line):
         return True
     fields = line.rsplit(",", 4)
@@ -66,7 +71,9 @@ def _split(line: str, side: Side) -> tuple[list[str], str, list[str]]:
         first, last = quoted.end(), line.rindex('"')
         after = line[last + 1 :].strip() if last >= first else ""
         if not after.startswith(","):
-            raise FormatError(f"no closing quote and comma after the transcription in {quote(line)}", LAYOUT[side])
+            raise FormatError(
+                f"no closing quote and comma after the transcription in {quote(line)}", LAYOUT[side]
+            )
         return line[: first - 1].split(",")[:leading_count], line[first:last], after[1:].split(",")
     if side == "det" and _GT_LINE.match(line):
         raise FormatError(f"a ground-truth line {quote(line)}", LAYOUT[side])
@@ -91,7 +98,8 @@ def _unquoted_text_stop(fields: list[str], side: Side) -> int:
     if first_number >= 2 and (numbers == 4 or (numbers >= 6 and numbers % 2 == 0)):
         return first_number
     raise FormatError(
-        f"an unquoted transcription that cannot be separated from the numbers in {quote(','.join(fields))}",
+        "an unquoted transcription that cannot be separated from the numbers in"
+        f" {quote(','.join(fields))}",
         'the transcription in double quotes: ID,"transcription",x,y,width,height',
     )
 
@@ -106,7 +114,8 @@ def _coordinates(fields: list[str]) -> tuple[float, ...]:
     values = tuple(parse_number(field) for field in fields)
     if len(values) != 4 and (len(values) < 6 or len(values) % 2):
         raise FormatError(
-            f"{len(values)} coordinates", "x,y,width,height, or an even count of six or more: the vertices of a polygon"
+            f"{len(values)} coordinates",
+            "x,y,width,height, or an even count of six or more: the vertices of a polygon",
         )
     if len(values) == 4:
         x, y, width, height = values
@@ -127,7 +136,10 @@ def check_box(x: float, y: float, width: float, height: float) -> None:
         if value <= 0:
             raise FormatError(f"{name} {value:g}", f"a {name} above 0")
         if start + value <= start:
-            raise FormatError(f"{name} {value:g} at coordinate {start:g}", f"a {name} that is not lost in rounding")
+            raise FormatError(
+                f"{name} {value:g} at coordinate {start:g}",
+                f"a {name} that is not lost in rounding",
+            )
 
 
 def parse_size_line(line: str) -> tuple[float, float]:

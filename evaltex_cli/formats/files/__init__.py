@@ -1,1 +1,3 @@
-"""What lies on disk: files, folders, archives, the names in them, the lines and numbers of a text."""
+"""What lies on disk: files, folders, archives, the names in them, the lines
+and numbers of a text.
+"""

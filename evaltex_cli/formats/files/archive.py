@@ -1,8 +1,9 @@
-"""The files of one kind in a folder or .zip archive: listed once, read one by one, nothing ever extracted.
+"""The files of one kind in a folder or .zip archive: listed once, read one by one, nothing ever
+extracted.
 
-No entry is trusted. Its path only serves to name an image. Its size is bounded before and while it is decompressed: an
-entry whose data does not fill exactly what its header says is refused, so headers within the limits keep the data
-within them too.
+No entry is trusted. Its path only serves to name an image. Its size is bounded before and while it
+is decompressed: an entry whose data does not fill exactly what its header says is refused, so
+headers within the limits keep the data within them too.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def is_archive(path: Path) -> bool:
 
 
 def state(path: Path) -> int:
-    """Return a number that changes when the archive, or any file below the folder, does: names, sizes, times.
+    """Return a number that changes when the archive, or any file below the folder, does: names,
+    sizes, times.
 
     Raises
     ------
@@ -69,7 +71,9 @@ def state(path: Path) -> int:
 
 @contextmanager
 def held_state(path: Path) -> Iterator[None]:
-    """Look at a path's `state` once, for all who ask inside; a large folder takes long to look at."""
+    """Look at a path's `state` once, for all who ask inside; a large folder
+    takes long to look at.
+    """
     token = _held_state.set((path, state(path)))
     try:
         yield
@@ -78,13 +82,15 @@ def held_state(path: Path) -> Iterator[None]:
 
 
 def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -> Entries:
-    """List the files of one ending in a folder or .zip archive, of all folders in it; or one bare file of any ending.
+    """List the files of one ending in a folder or .zip archive, of all folders in it; or one bare
+    file of any ending.
 
-    An entry's image name is its file name without the ending and without one of the prefixes ``poly_gt_``, ``gt_``,
-    ``res_``, ``det_``. Where two entries of different folders would so get the same name, all image names are
-    preceded by their folders, less those that all entries share. The files of macOS and Windows (``__MACOSX/``,
-    ``._*``, ``.DS_Store``, ``Thumbs.db``) are passed over; other files, and the list of classes ``classes.txt`` that
-    annotation tools write, are left out with a warning.
+    An entry's image name is its file name without the ending and without one of the prefixes
+    ``poly_gt_``, ``gt_``, ``res_``, ``det_``. Where two entries of different folders would so get
+    the same name, all image names are preceded by their folders, less those that all entries share.
+    The files of macOS and Windows (``__MACOSX/``, ``._*``, ``.DS_Store``, ``Thumbs.db``) are passed
+    over; other files, and the list of classes ``classes.txt`` that annotation tools write, are left
+    out with a warning.
 
     Parameters
     ----------
@@ -96,8 +102,9 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
     Raises
     ------
     InputError
-        When it cannot be read, is damaged, encrypted, packed by a method other than deflate, or has an
-        entry above `largest`, entries above `MAX_TOTAL_BYTES` in sum, or more than `MAX_ENTRIES`.
+        When it cannot be read, is damaged, encrypted, packed by a method other than deflate, or has
+        an entry above `largest`, entries above `MAX_TOTAL_BYTES` in sum, or more than
+        `MAX_ENTRIES`.
     """
     largest = MAX_ENTRY_BYTES if largest is None else largest
     if path.is_file() and not is_archive(path):
@@ -120,25 +127,43 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
             _refuse_unreadable(path, name, stored, largest)
     _refuse_large(path, chosen, largest)
     images = image_names([name for name, _, _ in chosen], suffix)
-    entries = [Entry(name, image, size, stored) for (name, size, stored), image in zip(chosen, images, strict=True)]
+    entries = [
+        Entry(name, image, size, stored)
+        for (name, size, stored), image in zip(chosen, images, strict=True)
+    ]
     entries.sort(key=lambda entry: (natural_key(entry.image), entry.image, entry.name))
-    return Entries(str(path), is_zip, str(path.absolute()), tuple(entries), left_out(path, sorted(others), suffix))
+    return Entries(
+        str(path),
+        is_zip,
+        str(path.absolute()),
+        tuple(entries),
+        left_out(path, sorted(others), suffix),
+    )
 
 
 def _bare_file(path: Path, largest: int) -> Entries:
     with path.open("rb") as file:
         if b"\0" in (head := file.read(4096)) and not head.startswith(GZIP_MAGIC):
-            raise InputError(f"{path}: not a .zip archive, and not text; pack the files as .zip, or give their folder")
+            raise InputError(
+                f"{path}: not a .zip archive, and not text; pack the files as .zip, or give their"
+                " folder"
+            )
     size = path.stat().st_size
     _refuse_large_entry(path, path.name, size, largest)
     image = without_prefix(PurePosixPath(path.name.removesuffix(".gz")).stem)
-    return Entries(str(path), False, str(path.absolute()), (Entry(path.name, image, size),), is_file=True)
+    return Entries(
+        str(path), False, str(path.absolute()), (Entry(path.name, image, size),), is_file=True
+    )
 
 
 def names(path: Path) -> list[str]:
-    """Return the names of all files of a folder or .zip archive but those of macOS and Windows; raises `InputError`."""
+    """Return the names of all files of a folder or .zip archive but those of
+    macOS and Windows; raises `InputError`.
+    """
     try:
-        return [name for name, _, _ in (_folder_listing(path) if path.is_dir() else _zip_listing(path))]
+        return [
+            name for name, _, _ in (_folder_listing(path) if path.is_dir() else _zip_listing(path))
+        ]
     except OSError as error:
         raise unreadable(str(path), error) from error
 
@@ -154,32 +179,42 @@ def _folder_listing(path: Path) -> list[_Listed]:
 def _zip_listing(path: Path, suffix: str = "") -> list[_Listed]:
     with path.open("rb") as file:
         if file.read(4) not in ZIP_MAGIC:
-            raise InputError(f"{path}: not a .zip archive; pack the {suffix} files as .zip, or give the folder of them")
+            raise InputError(
+                f"{path}: not a .zip archive; pack the {suffix} files as .zip, or give the folder"
+                " of them"
+            )
     return [(item.name, item.size, item) for item in _directory(path, state(path))]
 
 
 @lru_cache(maxsize=1)
 def _directory(path: Path, state: int) -> list[Stored]:
-    """Read the directory of an archive in this state (`state`): first its endings are looked at, then its entries."""
+    """Read the directory of an archive in this state (`state`): first its
+    endings are looked at, then its entries.
+    """
     return stored_files(path)
 
 
 def _refuse_unreadable(path: Path, name: str, stored: Stored, largest: int) -> None:
     if stored.flags & _ENCRYPTED_FLAGS:
-        raise InputError(f"{path}: entry {quote(name)} is encrypted; pack the files without a password")
+        raise InputError(
+            f"{path}: entry {quote(name)} is encrypted; pack the files without a password"
+        )
     if stored.method not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         found = f"entry {quote(name)} is packed by method {stored.method}"
         raise InputError(f"{path}: {found}; pack the files as an ordinary .zip (deflate)")
     if not 0 <= stored.offset < _LARGEST_OFFSET:
         raise InputError(
-            f"{path}: the archive is damaged (entry {quote(name)} is not in it); pack or download it again"
+            f"{path}: the archive is damaged (entry {quote(name)} is not in it); pack or download"
+            " it again"
         )
     _refuse_large_entry(path, name, stored.packed_size, largest)
 
 
 def _refuse_large_entry(path: Path, name: str, size: int, largest: int) -> None:
     if size > largest:
-        raise InputError(f"{path}: entry {quote(name)} has {size} bytes; at most {largest} are read")
+        raise InputError(
+            f"{path}: entry {quote(name)} has {size} bytes; at most {largest} are read"
+        )
 
 
 def _refuse_large(path: Path, listing: list[_Listed], largest: int) -> None:
@@ -187,9 +222,13 @@ def _refuse_large(path: Path, listing: list[_Listed], largest: int) -> None:
         _refuse_large_entry(path, name, size, largest)
     total = sum(size for _, size, _ in listing)
     if total > MAX_TOTAL_BYTES:
-        raise InputError(f"{path}: its entries have {total} bytes; at most {MAX_TOTAL_BYTES} are read: divide it")
+        raise InputError(
+            f"{path}: its entries have {total} bytes; at most {MAX_TOTAL_BYTES} are read: divide it"
+        )
     if len(listing) > MAX_ENTRIES:
-        raise InputError(f"{path}: {len(listing)} entries; at most {MAX_ENTRIES} are read: divide it")
+        raise InputError(
+            f"{path}: {len(listing)} entries; at most {MAX_ENTRIES} are read: divide it"
+        )
 
 
 def _times(status: os.stat_result) -> tuple[int, int, int, int]:

@@ -71,7 +71,8 @@ class Entries:
     warnings : tuple of str
         What was left out.
     checksums : sequence of int or None
-        CRC-32 of each file of a folder when it was indexed (`Fingerprint.indexed`); an archive's directory has its own.
+        CRC-32 of each file of a folder when it was indexed (`Fingerprint.indexed`); an archive's
+        directory has its own.
     is_file : bool
         Whether it is one bare file, perhaps packed by gzip.
     """
@@ -85,7 +86,8 @@ class Entries:
     is_file: bool = False
 
     def refuse_none(self, side: str, ending: str) -> None:
-        """Refuse ground truth without any entry, and detections too if there are files of other endings.
+        """Refuse ground truth without any entry, and detections too if there are files of other
+        endings.
 
         Raises
         ------
@@ -104,7 +106,9 @@ class Entries:
         """Return these entries alone."""
         chosen = positions.tolist()
         checksums = self.checksums and array("I", (self.checksums[k] for k in chosen))
-        return replace(self, entries=tuple(self.entries[k] for k in chosen), warnings=(), checksums=checksums)
+        return replace(
+            self, entries=tuple(self.entries[k] for k in chosen), warnings=(), checksums=checksums
+        )
 
     def read_indexed(self, positions: Ints) -> Iterator[tuple[Entry, bytes]]:
         """Yield the entries at these positions with their bytes, which are those that were indexed.
@@ -126,12 +130,14 @@ class Entries:
         return next(self.read_many([entry]))
 
     def read_many(self, entries: Sequence[Entry]) -> Iterator[bytes]:
-        """Yield the bytes of some entries, one at a time in memory, with newlines (`text_lines.with_newlines`).
+        """Yield the bytes of some entries, one at a time in memory, with newlines
+        (`text_lines.with_newlines`).
 
         Raises
         ------
         InputError
-            When an entry cannot be read, is damaged, or is not as long as its header or the listing says.
+            When an entry cannot be read, is damaged, or is not as long as its header or the listing
+            says.
         """
         counted = tracked(entries, f"reading {Path(self.path).name}", "files", len(entries))
         try:
@@ -147,7 +153,9 @@ class Entries:
             raise unreadable(self.path, error) from error
 
     def refuse_bad_names(self, faults: FaultLog) -> None:
-        """Add a fault for every entry name that is unsafe, and for every image that two entries claim."""
+        """Add a fault for every entry name that is unsafe, and for every
+        image that two entries claim.
+        """
         images = {entry.image for entry in self.entries}
         plain = all(is_plain(entry.name) and not is_too_long(entry.name) for entry in self.entries)
         if plain and len(images) == len(self.entries) and all(map(is_plain, images)):
@@ -155,15 +163,30 @@ class Entries:
         claimed: dict[str, Entry] = {}
         for entry in self.entries:
             name = "/".join(parts_of(entry.name))
-            if leaves_result_folder(name) or leaves_result_folder(entry.image) or not is_unicode(name):
-                expected = "a name in UTF-8 without '..', leading slash, drive letter or control character; rename it"
+            if (
+                leaves_result_folder(name)
+                or leaves_result_folder(entry.image)
+                or not is_unicode(name)
+            ):
+                expected = (
+                    "a name in UTF-8 without '..', leading slash, drive letter or control"
+                    " character; rename it"
+                )
                 faults.add(self.place(entry), None, f"entry name {quote(entry.name)}", expected)
             if is_too_long(entry.image):
                 faults.add(self.place(entry), None, *NAME_TOO_LONG)
             first = claimed.setdefault(entry.image, entry)
             if first is not entry:
-                found = f"entry {quote(entry.name)} is of image {quote(entry.image)}, as entry {quote(first.name)} is"
-                faults.add(self.place(entry), None, found, "one entry for each image; delete or rename one of the two")
+                found = (
+                    f"entry {quote(entry.name)} is of image {quote(entry.image)}, as entry"
+                    f" {quote(first.name)} is"
+                )
+                faults.add(
+                    self.place(entry),
+                    None,
+                    found,
+                    "one entry for each image; delete or rename one of the two",
+                )
 
     def _read_file(self, entry: Entry) -> bytes:
         with (Path(self.file) if self.is_file else Path(self.file, entry.name)).open("rb") as file:
@@ -197,11 +220,14 @@ class Entries:
 
     def _damaged(self, entry: Entry, why: str) -> InputError:
         return InputError(
-            f"{self.place(entry)}: the archive is damaged, or is not the one that was indexed ({why}); pack or download"
+            f"{self.place(entry)}: the archive is damaged, or is not the one that was indexed"
+            f" ({why}); pack or download"
             " it again, and run when nothing writes to it"
         )
 
 
 def unreadable(path: str, error: OSError) -> InputError:
     what = f"{path}: " + (f"{error.filename} " if error.filename not in (None, path) else "")
-    return InputError(f"{what}cannot be read ({error.strerror or error}); check the path and its permissions")
+    return InputError(
+        f"{what}cannot be read ({error.strerror or error}); check the path and its permissions"
+    )

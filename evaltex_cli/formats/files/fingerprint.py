@@ -14,7 +14,8 @@ from evaltex_cli.formats.files.entries import Entries, Entry, unreadable
 class Fingerprint:
     """SHA-256 of an input while its entries pass by.
 
-    Of the bytes of an archive or bare file; of the sorted lines ``<sha256 of entry>  <entry name>`` of a folder.
+    Of the bytes of an archive or bare file; of the sorted lines ``<sha256 of entry>  <entry name>``
+    of a folder.
     """
 
     def __init__(self, entries: Entries) -> None:
@@ -27,14 +28,24 @@ class Fingerprint:
         if not self._entries.is_zip:
             self._checksums.append(zlib.crc32(data))
             digest = hashlib.sha256(data).hexdigest().encode()
-            self._lines.append(digest + b"  " + entry.name.encode("utf-8", "surrogateescape") + b"\n")
+            self._lines.append(
+                digest + b"  " + entry.name.encode("utf-8", "surrogateescape") + b"\n"
+            )
 
     def indexed(self) -> Entries:
-        """Return the entries, all of which have been added in their order, with what `Entries.read_indexed` needs."""
-        return self._entries if self._entries.is_zip else replace(self._entries, checksums=self._checksums)
+        """Return the entries, all of which have been added in their order,
+        with what `Entries.read_indexed` needs.
+        """
+        return (
+            self._entries
+            if self._entries.is_zip
+            else replace(self._entries, checksums=self._checksums)
+        )
 
     def hexdigest(self) -> str:
-        """Return the SHA-256 as hexadecimal digits; raises `InputError` when the archive cannot be read."""
+        """Return the SHA-256 as hexadecimal digits; raises `InputError` when
+        the archive cannot be read.
+        """
         if not self._entries.is_zip and not self._entries.is_file:
             return hashlib.sha256(b"".join(sorted(self._lines))).hexdigest()
         try:

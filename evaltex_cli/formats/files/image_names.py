@@ -1,4 +1,6 @@
-"""Names of images: of which files they are, which are safe as names of result files; millions in little memory."""
+"""Names of images: of which files they are, which are safe as names of result
+files; millions in little memory.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ MAX_NAME_BYTES = 4096
 """Longest image name, in UTF-8: no path may be longer."""
 MOST_BYTES = 255
 """Of a file's name; no common file system takes more."""
-NAME_TOO_LONG = (f"an image name of more than {MAX_NAME_BYTES} bytes", "a shorter one; rename the image")
+NAME_TOO_LONG = (
+    f"an image name of more than {MAX_NAME_BYTES} bytes",
+    "a shorter one; rename the image",
+)
 _SURELY_SHORT = 50
 _LEAVES_FOLDER = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.{0,2}(?:[/\\]|$)|[\x00-\x1f\x7f]")
 _PLAIN = re.compile(r"\w[\w .-]*")
@@ -37,7 +42,9 @@ _NEWLINE = ord("\n")
 _GROUP = 64
 _BLOCK = 64 * _GROUP
 _BLOCK_BYTES = 1 << 20
-_WEIGHTS = np.frombuffer(os.urandom(1 << 13), np.uint64)  # nobody can choose names whose hashes are the same
+_WEIGHTS = np.frombuffer(
+    os.urandom(1 << 13), np.uint64
+)  # nobody can choose names whose hashes are the same
 
 
 def without_prefix(stem: str) -> str:
@@ -51,13 +58,17 @@ def image_names(names: list[str], suffix: str) -> list[str]:
     stems = [without_prefix(path[-1][: len(path[-1]) - len(suffix)]) for path in paths]
     if len(set(stems)) == len(stems):
         return stems
-    levels = takewhile(lambda level: len(set(level)) == 1, zip(*(path[:-1] for path in paths), strict=False))
+    levels = takewhile(
+        lambda level: len(set(level)) == 1, zip(*(path[:-1] for path in paths), strict=False)
+    )
     shared = sum(1 for _ in levels)
     return ["/".join([*path[shared:-1], stem]) for path, stem in zip(paths, stems, strict=True)]
 
 
 def names_of_pictures(names: Sequence[str]) -> list[str]:
-    """Name images by the files of their pictures: without ending, as `image_names` says otherwise."""
+    """Name images by the files of their pictures: without ending, as
+    `image_names` says otherwise.
+    """
     return image_names([_SUFFIX.sub("", name) for name in names], "")
 
 
@@ -76,12 +87,16 @@ def is_unicode(name: str) -> bool:
 
 
 def bytes_of(name: str) -> int:
-    """How many bytes a name has in UTF-8; a byte of a file name that is not UTF-8 counts as it is."""
+    """How many bytes a name has in UTF-8; a byte of a file name that is not
+    UTF-8 counts as it is.
+    """
     return len(name.encode("utf-8", "replace"))
 
 
 def is_plain(name: str) -> bool:
-    """Whether a name is of letters and digits, with blanks, dots and dashes among them: safe without a closer look."""
+    """Whether a name is of letters and digits, with blanks, dots and dashes
+    among them: safe without a closer look.
+    """
     return _PLAIN.fullmatch(name) is not None
 
 
@@ -93,14 +108,17 @@ def is_too_long(name: str) -> bool:
 def leaves_result_folder(name: str) -> bool:
     """Whether a file of this name could stand outside the folder it is meant for.
 
-    True for absolute names, drive letters, empty, ``.`` or ``..`` components (with either slash) and
-    control characters, NUL among them.
+    True for absolute names, drive letters, empty, ``.`` or ``..`` components (with either slash)
+    and control characters, NUL among them.
     """
     return not is_plain(name) and _LEAVES_FOLDER.search(name) is not None
 
 
-def unfit_for_files(names: Iterable[str], place: Path, folder: str, suffix: str) -> dict[str, tuple[str, str]]:
-    """Find the names of which no file ``<place>/<folder>/<name><suffix>`` can be made, or none beside the others'.
+def unfit_for_files(
+    names: Iterable[str], place: Path, folder: str, suffix: str
+) -> dict[str, tuple[str, str]]:
+    """Find the names of which no file ``<place>/<folder>/<name><suffix>`` can be made, or none
+    beside the others'.
 
     Parameters
     ----------
@@ -128,16 +146,23 @@ def unfit_for_files(names: Iterable[str], place: Path, folder: str, suffix: str)
         if length > longest:
             unfit[name] = f"makes a file name of {length} bytes", f"at most {longest}; shorten it"
         elif path_length > longest_path:
-            unfit[name] = f"makes a path of {path_length} bytes", f"at most {longest_path}; shorten it"
+            unfit[name] = (
+                f"makes a path of {path_length} bytes",
+                f"at most {longest_path}; shorten it",
+            )
         elif len(folders) > MOST_FOLDERS:
             unfit[name] = f"makes {len(folders)} folders", f"at most {MOST_FOLDERS}; shorten it"
         else:
             above = accumulate(folders, "{}/{}".format)
-            folders_like_files |= dict.fromkeys((one for one in above if one.endswith(suffix)), name)
+            folders_like_files |= dict.fromkeys(
+                (one for one in above if one.endswith(suffix)), name
+            )
     for name in names if folders_like_files else ():
         other = folders_like_files.get(name + suffix)
         if other is not None:
-            made = f"makes the file {quote(name + suffix)}, which is a folder of image {quote(other)}"
+            made = (
+                f"makes the file {quote(name + suffix)}, which is a folder of image {quote(other)}"
+            )
             unfit[name] = made, "files and folders that differ; rename one of the images"
     return unfit | (_alike(names) if _is_blind_to_case(place) else {})
 
@@ -158,13 +183,18 @@ def _alike(names: Iterable[str]) -> dict[str, tuple[str, str]]:
     for name in names:
         other = first.setdefault(unicodedata.normalize("NFD", name).casefold(), name)
         if other != name:
-            made = f"makes the same file as {quote(other)} on this file system, which is blind to capitals"
+            made = (
+                f"makes the same file as {quote(other)} on this file system, which is blind to"
+                " capitals"
+            )
             unfit[name] = made, "names that differ by more; rename one of the images"
     return unfit
 
 
 def stem(name: str) -> str:
-    """Return a name without folders, prefix (`gt_`, `res_`, `poly_gt_`, ...), extension, `_res` and outer blanks."""
+    """Return a name without folders, prefix (`gt_`, `res_`, `poly_gt_`, ...),
+    extension, `_res` and outer blanks.
+    """
     last = re.split(r"[/\\]", name.strip())[-1]
     return _ANY_PREFIX.sub("", _RESULT.sub("", _SUFFIX.sub("", last))).strip()
 
@@ -234,7 +264,9 @@ class Names(Sequence[str]):
         return bool((hashes[1:] == hashes[:-1]).any())
 
     def hashes(self) -> NDArray[np.uint64]:
-        """(n,) a hash of each name, the same only within this process: the sum of its bytes, weighted by place."""
+        """(n,) a hash of each name, the same only within this process: the
+        sum of its bytes, weighted by place.
+        """
         hashes = np.empty(len(self), np.uint64)
         for first in range(0, len(self), _BLOCK):
             group = first // _GROUP
@@ -244,7 +276,9 @@ class Names(Sequence[str]):
             begins = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
             # How far each byte is from the start of its name.
             place = np.arange(len(data)) - np.repeat(begins, ends + 1 - begins)
-            hashes[first : first + len(ends)] = np.add.reduceat(_WEIGHTS[place % len(_WEIGHTS)] * data, begins)
+            hashes[first : first + len(ends)] = np.add.reduceat(
+                _WEIGHTS[place % len(_WEIGHTS)] * data, begins
+            )
         return hashes
 
     def _bytes(self, group: int, stop: int) -> tuple[int, int]:
@@ -270,4 +304,8 @@ def hashes(gt: Sequence[str], det: Sequence[str]) -> tuple[NDArray[Any], NDArray
 
 def taken(names: Sequence[str], positions: Ints) -> Iterator[str]:
     """Yield the names at many positions, in any order."""
-    return names.taken(positions) if isinstance(names, Names) else (names[k] for k in positions.tolist())
+    return (
+        names.taken(positions)
+        if isinstance(names, Names)
+        else (names[k] for k in positions.tolist())
+    )

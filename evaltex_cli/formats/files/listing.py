@@ -22,7 +22,9 @@ _MAY_BE_CLUTTER = re.compile(r"\._|__MACOSX|\.ds_store|thumbs\.db", re.IGNORECAS
 
 
 class Stored(NamedTuple):
-    """A file as the archive's directory has it; sizes in bytes, the offset that of its local header."""
+    """A file as the archive's directory has it; sizes in bytes, the offset
+    that of its local header.
+    """
 
     name: str
     flags: int
@@ -46,9 +48,12 @@ def stored_files(path: Path) -> list[Stored]:
     try:
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
-    # Besides the documented one: a higher version of the format; names that are not UTF-8, and offsets before the file.
+    # Besides the documented one: a higher version of the format; names that are not UTF-8, and
+    # offsets before the file.
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise InputError(f"{path}: the archive is damaged ({error}); pack or download it again") from error
+        raise InputError(
+            f"{path}: the archive is damaged ({error}); pack or download it again"
+        ) from error
     return [
         Stored(
             *(name, info.flag_bits, info.compress_type, info.CRC),
@@ -60,7 +65,9 @@ def stored_files(path: Path) -> list[Stored]:
 
 
 def _name(info: zipfile.ZipInfo) -> str:
-    """The whole name, not cut at a NUL; UTF-8 where its bytes are, flagged as such or not (macOS does not flag it)."""
+    """The whole name, not cut at a NUL; UTF-8 where its bytes are, flagged as
+    such or not (macOS does not flag it).
+    """
     name: str = info.orig_filename
     if not info.flag_bits & _UTF8_FLAG and not name.isascii():
         try:
@@ -89,7 +96,10 @@ def walk(folder: Path) -> list[tuple[str, os.stat_result]]:
                 if stat.S_ISREG(status.st_mode):
                     files.append((path, status))
         if len(files) > MAX_ENTRIES:
-            raise InputError(f"{folder}: more than {MAX_ENTRIES} files; give the folder that holds the annotations")
+            raise InputError(
+                f"{folder}: more than {MAX_ENTRIES} files; give the folder that holds the"
+                " annotations"
+            )
     return sorted(files, key=lambda item: item[0])
 
 
@@ -97,7 +107,9 @@ def _is_clutter(name: str) -> bool:
     if not _MAY_BE_CLUTTER.search(name):
         return False
     *folders, last = _SLASH.split(name)
-    return "__MACOSX" in folders or last.startswith("._") or last.lower() in (".ds_store", "thumbs.db")
+    return (
+        "__MACOSX" in folders or last.startswith("._") or last.lower() in (".ds_store", "thumbs.db")
+    )
 
 
 def is_class_list(name: str) -> bool:
@@ -106,14 +118,17 @@ def is_class_list(name: str) -> bool:
 
 
 def about_data_set(names: Iterable[str]) -> set[str]:
-    """Return which text files are about a data set: BagIt's, and lists of pictures next to Darknet's list of classes.
+    """Return which text files are about a data set: BagIt's, and lists of pictures next to
+    Darknet's list of classes.
 
     Darknet's list of classes is ``obj.names``; CVAT's exports for YOLO are of that layout.
     """
     lower = {name: _SLASH.split(name)[-1].lower() for name in names}
     patterns = [_BAG] * ("bagit.txt" in lower.values())
     patterns += [_SPLIT] * ("obj.names" in lower.values())
-    return {name for name, last in lower.items() if any(pattern.fullmatch(last) for pattern in patterns)}
+    return {
+        name for name, last in lower.items() if any(pattern.fullmatch(last) for pattern in patterns)
+    }
 
 
 def left_out(path: Path, names: list[str], suffix: str) -> tuple[str, ...]:
@@ -127,6 +142,8 @@ def left_out(path: Path, names: list[str], suffix: str) -> tuple[str, ...]:
         warnings.append(f"{path}: {count}: {listed(sorted(about), _SHOWN_OTHERS)}")
     if others:
         etc = ", ..." if len(others) > _SHOWN_OTHERS else ""
-        count = counted(len(others), f"{{count}} file[s] that [is|are] not {suffix} [was|were] left out")
+        count = counted(
+            len(others), f"{{count}} file[s] that [is|are] not {suffix} [was|were] left out"
+        )
         warnings.append(f"{path}: {count}: {', '.join(map(quote, others[:_SHOWN_OTHERS]))}{etc}")
     return tuple(warnings)

@@ -30,7 +30,10 @@ def parse_number(field: str) -> float:
     """
     value = float(field) if NUMBER.fullmatch(field) else math.nan
     if not abs(value) <= COORDINATE_LIMIT:
-        raise FormatError(f"{quote(field.strip())}", "a finite number (integer or decimal, at most 1e12 in magnitude)")
+        raise FormatError(
+            f"{quote(field.strip())}",
+            "a finite number (integer or decimal, at most 1e12 in magnitude)",
+        )
     return value
 
 
@@ -41,18 +44,21 @@ def parse_numbers(data: NDArray[np.uint8], start: Ints, stop: Ints) -> Floats:
     ----------
     data : (b,) uint8
     start, stop : (n,) int64
-        Where the numbers are, none of them empty: perhaps a blank, then digits, signs, dots and exponents.
+        Where the numbers are, none of them empty: perhaps a blank, then digits, signs, dots and
+        exponents.
 
     Returns
     -------
     (n,) float64
-        Correctly rounded, so the same as `float` returns. If one is no number, all that are not of digits alone are
-        NaN.
+        Correctly rounded, so the same as `float` returns. If one is no number, all that are not of
+        digits alone are NaN.
     """
     length = stop - start
     digits_only = length <= _MOST_DIGITS
     values = np.zeros(len(start))
-    for k in range(min(int(length.max(initial=0)), _MOST_DIGITS)):  # from the last digit to the first
+    for k in range(
+        min(int(length.max(initial=0)), _MOST_DIGITS)
+    ):  # from the last digit to the first
         inside = length > k
         digit = (data[stop - 1 - np.minimum(k, length - 1)] - _ZERO) * inside
         digits_only &= digit < 10  # any other byte is larger: the subtraction wraps around
@@ -68,7 +74,8 @@ def _each(data: NDArray[np.uint8], start: Ints, stop: Ints) -> Floats:
     places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(stop + 1 - ends, stop - start + 1)
     text = data.take(places, mode="clip")  # the last comma may be behind the data
     text[ends - 1] = ord(",")
-    # What is no number ends the list. NumPy warns of it too, but warnings are the whole process's, not a thread's.
+    # What is no number ends the list. NumPy warns of it too, but warnings are the whole process's,
+    # not a thread's.
     with contextlib.suppress(DeprecationWarning, ValueError):
         values = np.fromstring(text.tobytes() + b"0", np.float64, sep=",")
         if len(values) == len(start) + 1:

@@ -1,4 +1,6 @@
-"""The lines of one image's text, and bounds on it, checked before arrays of many times its size are made of it."""
+"""The lines of one image's text, and bounds on it, checked before arrays of
+many times its size are made of it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from evaltex_cli.errors import FormatError, Position
 from evaltex_cli.records import Ints
 
 MAX_OBJECTS = 250_000
-"""Most objects of an image, and most lines that are not blank: a hundred times a crowded page of characters."""
+"""Most objects of an image, and most lines that are not blank: a hundred
+times a crowded page of characters.
+"""
 MAX_LINE_BYTES = 1 << 20
 """Longest line: a polygon of 50,000 vertices."""
 MANY_LINES = 1 << 16
@@ -22,9 +26,11 @@ _NOT_BLANK = re.compile(rb"\S[^\n]*")
 
 
 def with_newlines(data: bytes) -> bytes:
-    r"""Return text whose lines all end in a carriage return alone, as those of old Macs do, with newlines in its place.
+    r"""Return text whose lines all end in a carriage return alone, as those of old Macs do, with
+    newlines in its place.
 
-    Text with any newline, and what has a NUL and so is no text, is returned as it is; so the length never changes.
+    Text with any newline, and what has a NUL and so is no text, is returned as it is; so the length
+    never changes.
     """
     if b"\r" in data and b"\n" not in data and b"\0" not in data:
         return data.replace(b"\r", b"\n")
@@ -49,7 +55,8 @@ def refuse_long_line(text: bytes) -> None:
 
 
 def refuse_excess(text: bytes) -> None:
-    """Refuse an image's text with a long line, or with more than `MAX_OBJECTS` lines that are not blank.
+    """Refuse an image's text with a long line, or with more than `MAX_OBJECTS` lines that are not
+    blank.
 
     Raises
     ------
@@ -66,7 +73,8 @@ def refuse_excess(text: bytes) -> None:
 
 
 def without_blank_lines(text: bytes) -> tuple[bytes, Ints | None]:
-    """Return a text of very many lines without its blank ones, and the number of each line that is left, from 0.
+    """Return a text of very many lines without its blank ones, and the number of each line that is
+    left, from 0.
 
     Returns
     -------
@@ -82,7 +90,9 @@ def without_blank_lines(text: bytes) -> tuple[bytes, Ints | None]:
 
 
 def numbered_lines(text: bytes) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank, decoded, without byte order marks, and their numbers, from 0."""
+    """Yield the lines that are not blank, decoded, without byte order marks,
+    and their numbers, from 0.
+    """
     for number, line in _lines_of(text):
         yield number, text[line].decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r")
 

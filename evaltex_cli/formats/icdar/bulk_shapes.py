@@ -1,4 +1,6 @@
-"""The shapes of very many ICDAR-style lines at once: plain lines by array operations, all others one by one."""
+"""The shapes of very many ICDAR-style lines at once: plain lines by array
+operations, all others one by one.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,10 @@ class Shapes:
         self.commas += comma
         for k, value in enumerate(last):
             if not math.isnan(value):
-                self.lowest[k], self.highest[k] = min(self.lowest[k], value), max(self.highest[k], value)
+                self.lowest[k], self.highest[k] = (
+                    min(self.lowest[k], value),
+                    max(self.highest[k], value),
+                )
 
 
 def survey_block(buffer: bytes) -> Shapes:
@@ -89,12 +94,15 @@ def survey_block(buffer: bytes) -> Shapes:
 def _survey_stretch(buffer: bytes, data: Bytes, ends: Ints) -> Shapes:
     plain = plain_lines(data)
     shapes, special = _survey_plain(buffer, data, plain)
-    # A line is blank if its newline follows the one before; all others that are not plain are parsed one by one.
+    # A line is blank if its newline follows the one before; all others that are not plain are
+    # parsed one by one.
     is_odd = np.diff(ends, prepend=-1) > 1
     is_odd[plain.line] = False
     is_odd[plain.line[special]] = True
     for k in np.flatnonzero(is_odd).tolist():
-        line = bare_line(buffer[int(ends[k - 1]) + 1 if k else 0 : int(ends[k])].decode("utf-8", "replace"))
+        line = bare_line(
+            buffer[int(ends[k - 1]) + 1 if k else 0 : int(ends[k])].decode("utf-8", "replace")
+        )
         if line:
             shapes.add_line(line)
     return shapes
@@ -108,26 +116,37 @@ def _survey_plain(buffer: bytes, data: Bytes, plain: PlainLines) -> tuple[Shapes
     shapes : Shapes
         Of all plain lines but those in `special`.
     special : (s,) int64
-        Positions in `plain` of lines that may be of a format of its own, for `icdar.shapes.survey_line` to decide.
+        Positions in `plain` of lines that may be of a format of its own, for
+        `icdar.shapes.survey_line` to decide.
     """
     numbers, goes_on = plain.numbers, plain.goes_on
     is_special = _are_special(buffer, data, plain)
     is_hidden = (numbers == 4) & goes_on & is_dont_care(data, plain.rest, plain.stop)
-    # A shape is one number, digits of different bases, so that `np.unique` counts all shapes in one pass.
+    # A shape is one number, digits of different bases, so that `np.unique` counts all shapes in one
+    # pass.
     code = numbers * 4 + goes_on * 2 + is_hidden
     shapes = Shapes()
-    for k, place in enumerate((np.full_like(numbers, 4), np.full_like(numbers, 8), (numbers - ~goes_on) // 2 * 2)):
+    for k, place in enumerate(
+        (np.full_like(numbers, 4), np.full_like(numbers, 8), (numbers - ~goes_on) // 2 * 2)
+    ):
         kinds, last = _confidence_kinds(data, plain, place)
         code = code * _KINDS + kinds
         last = last[~is_special & ~np.isnan(last)]
-        shapes.lowest[k], shapes.highest[k] = float(last.min(initial=math.inf)), float(last.max(initial=-math.inf))
+        shapes.lowest[k], shapes.highest[k] = (
+            float(last.min(initial=math.inf)),
+            float(last.max(initial=-math.inf)),
+        )
     codes, counts = np.unique(code[~is_special], return_counts=True)
     for value, number in zip(codes.tolist(), counts.tolist(), strict=True):
         rest, polygon = divmod(value, _KINDS)
         rest, quad = divmod(rest, _KINDS)
         start, box = divmod(rest, _KINDS)
-        shapes.counts[LineShape(start // 4, bool(start & 2), box, quad, polygon, "", bool(start & 1))] += number
-    shapes.commas = int((goes_on & (plain.stop > plain.rest) & (data[plain.stop - 1] == _COMMA) & ~is_special).sum())
+        shapes.counts[
+            LineShape(start // 4, bool(start & 2), box, quad, polygon, "", bool(start & 1))
+        ] += number
+    shapes.commas = int(
+        (goes_on & (plain.stop > plain.rest) & (data[plain.stop - 1] == _COMMA) & ~is_special).sum()
+    )
     shapes.spaced_dont_care = _spaced_dont_care(buffer, data, plain, is_special)
     return shapes, np.flatnonzero(is_special)
 
@@ -135,10 +154,16 @@ def _survey_plain(buffer: bytes, data: Bytes, plain: PlainLines) -> tuple[Shapes
 def _are_special(buffer: bytes, data: Bytes, plain: PlainLines) -> Bools:
     """Whether lines may be of a format of its own."""
     numbers, goes_on = plain.numbers, plain.goes_on
-    first, second, third, fourth = (data[np.minimum(plain.rest + k, len(data) - 1)] for k in range(4))
+    first, second, third, fourth = (
+        data[np.minimum(plain.rest + k, len(data) - 1)] for k in range(4)
+    )
     quoted = (first == _QUOTE) | (are_blanks(first) & (second == _QUOTE))
     special = (numbers == 9) & goes_on & quoted
-    special |= (numbers >= 6) & goes_on & np.all([k == _HASH for k in (first, second, third, fourth)], axis=0)
+    special |= (
+        (numbers >= 6)
+        & goes_on
+        & np.all([k == _HASH for k in (first, second, third, fourth)], axis=0)
+    )
     special |= (numbers == 7) | ((numbers == 32) & ~goes_on)
     special |= (numbers == 5) & goes_on & (plain.stop - plain.rest <= _LONGEST_ANGLE_TEXT)
     special |= _has_script(buffer, data, plain)
@@ -156,7 +181,10 @@ def _has_script(buffer: bytes, data: Bytes, plain: PlainLines) -> Bools:
     following = np.append(commas, len(data))[np.searchsorted(commas, plain.rest[quads])]
     near = following < np.minimum(plain.stop[quads], plain.rest[quads] + _LONGEST_SCRIPT + 3)
     for k, start, stop in zip(
-        quads[near].tolist(), plain.rest[quads[near]].tolist(), following[near].tolist(), strict=True
+        quads[near].tolist(),
+        plain.rest[quads[near]].tolist(),
+        following[near].tolist(),
+        strict=True,
     ):
         has_script[k] = buffer[start:stop].strip(b" \t") in _SCRIPTS
     return has_script
@@ -171,12 +199,16 @@ def _spaced_dont_care(buffer: bytes, data: Bytes, plain: PlainLines, is_special:
     suspects = np.unique(owner[hashes >= plain.rest[owner]])
     rest, stop = plain.rest[suspects], plain.stop[suspects]
     suspects = suspects[~is_special[suspects] & ~is_dont_care(data, rest, stop)]
-    texts = (buffer[plain.rest[k] : plain.stop[k]].decode("utf-8", "replace") for k in suspects.tolist())
+    texts = (
+        buffer[plain.rest[k] : plain.stop[k]].decode("utf-8", "replace") for k in suspects.tolist()
+    )
     return sum(map(is_spaced_dont_care, texts))
 
 
 def _confidence_kinds(data: Bytes, plain: PlainLines, place: Ints) -> tuple[Ints, Floats]:
-    """`icdar.shapes.confidence_kind` of each line's field at a place, and its value if it is the last number."""
+    """`icdar.shapes.confidence_kind` of each line's field at a place, and its
+    value if it is the last number.
+    """
     kinds = np.full(len(place), NO_CONFIDENCE, np.int64)
     last = np.full(len(place), np.nan)
     is_last = place + 1 == plain.numbers
@@ -184,8 +216,11 @@ def _confidence_kinds(data: Bytes, plain: PlainLines, place: Ints) -> tuple[Ints
     start, stop = plain.field(has, place[has])
     start = start + are_blanks(data[start])
     first = data[start]
-    # What begins otherwise is no number in [0, 1]: with a minus sign or a further blank, anything may follow.
-    may_be = (first <= _ZERO) | ((first == _ONE) & ((stop == start + 1) | (data[start + 1] == ord("."))))
+    # What begins otherwise is no number in [0, 1]: with a minus sign or a further blank, anything
+    # may follow.
+    may_be = (first <= _ZERO) | (
+        (first == _ONE) & ((stop == start + 1) | (data[start + 1] == ord(".")))
+    )
     may_be |= is_last[has]
     has, start, stop = has[may_be], start[may_be], stop[may_be]
     if len(has):
@@ -196,7 +231,8 @@ def _confidence_kinds(data: Bytes, plain: PlainLines, place: Ints) -> tuple[Ints
         within = (values >= 0) & (values <= 1)
         beyond = ~within & is_last[has] & (np.abs(values) <= COORDINATE_LIMIT)
         kinds[has] = np.select(
-            [within & whole, within, beyond & whole, beyond], [WHOLE, DECIMAL, WHOLE_BEYOND, DECIMAL_BEYOND]
+            [within & whole, within, beyond & whole, beyond],
+            [WHOLE, DECIMAL, WHOLE_BEYOND, DECIMAL_BEYOND],
         )
         known = is_last[has] & (within | beyond)
         last[has[known]] = values[known]

@@ -10,31 +10,35 @@ format    coordinates                 sets
 
 Some sets have lines of their own form, detected by what is in 95 % of the lines or more:
 
-================= ===================================== ==============================================
-format            line                                  detected by
-================= ===================================== ==============================================
-`MLT`             ``x1,y1,...,x4,y4,script,text``       a script's name (MLT 2017, 2019)
-`RCTW`            ``x1,y1,...,x4,y4,difficult,"text"``  0 or 1 before a quote, not always 1 (RCTW-17)
-`CTW1500`         ``x1,y1,...,xn,yn,####text``          ``####`` after the numbers
-`CTW1500_OFFSETS` ``x0,y0,x1,y1,dx1,dy1,...,dx14,dy14`` 32 numbers, the offsets within the box
-`POPEVAL`         ``x1 y1 x2 y2 ...##::text``           ``##::`` after the numbers
-`BOX_POLYGON`     ``x0,y0,x1,y1``, ``x1,y1,...,xn,yn``  four and more numbers, each in 5 % or more (CVAT)
-================= ===================================== ==============================================
+================= =====================================
+============================================== format            line
+detected by ================= =====================================
+============================================== `MLT`             ``x1,y1,...,x4,y4,script,text``
+a script's name (MLT 2017, 2019) `RCTW`            ``x1,y1,...,x4,y4,difficult,"text"``  0 or 1
+before a quote, not always 1 (RCTW-17) `CTW1500`         ``x1,y1,...,xn,yn,####text``
+``####`` after the numbers `CTW1500_OFFSETS` ``x0,y0,x1,y1,dx1,dy1,...,dx14,dy14`` 32 numbers, the
+offsets within the box `POPEVAL`         ``x1 y1 x2 y2 ...##::text``           ``##::`` after the
+numbers `BOX_POLYGON`     ``x0,y0,x1,y1``, ``x1,y1,...,xn,yn``  four and more numbers, each in 5 %
+or more (CVAT) ================= =====================================
+==============================================
 
-There the transcription is all that follows, as it stands (in `RCTW` without its quotes). A script's name is dropped.
-Don't care is ``###`` and, in `RCTW`, difficult. `CTW1500` is also what AdelaiDet's family has for every data set; its
-detections may have a confidence before ``####``. What `total_text`, `msra_td500` and `segmentation` read is recognised
-by the same pass. The rest of this text is on the usual three.
+There the transcription is all that follows, as it stands (in `RCTW` without its quotes). A script's
+name is dropped. Don't care is ``###`` and, in `RCTW`, difficult. `CTW1500` is also what AdelaiDet's
+family has for every data set; its detections may have a confidence before ``####``. What
+`total_text`, `msra_td500` and `segmentation` read is recognised by the same pass. The rest of this
+text is on the usual three.
 
-After the coordinates a ground-truth line has the transcription, a detection optionally a confidence, then optionally a
-transcription. Confidences are in [0, 1]; of others the scale is reported (`confidences`). The transcription is
-everything after the comma, blanks and further commas included; double quotes around it are taken off, and ``\\``,
-``\"`` in them mean ``\``, ``"``; no number may be between coordinates and quotes. Exactly ``###`` in ground truth is
-don't care. Blanks may replace the commas up to the transcription. Text is UTF-8 (byte order marks at the start of any
+After the coordinates a ground-truth line has the transcription, a detection optionally a
+confidence, then optionally a transcription. Confidences are in [0, 1]; of others the scale is
+reported (`confidences`). The transcription is everything after the comma, blanks and further commas
+included; double quotes around it are taken off, and ``\\``, ``\"`` in them mean ``\``, ``"``; no
+number may be between coordinates and quotes. Exactly ``###`` in ground truth is don't care. Blanks
+may replace the commas up to the transcription. Text is UTF-8 (byte order marks at the start of any
 line are dropped), lines end in LF, CRLF or (all of a file) CR, blank lines are skipped.
 
-Coordinates are continuous and stand as they are. A box's corners are in order, though it may have no area. A polygon
-has three vertices or more; one of text ``###`` may have fewer (Total-Text has two such), and then no area.
+Coordinates are continuous and stand as they are. A box's corners are in order, though it may have
+no area. A polygon has three vertices or more; one of text ``###`` may have fewer (Total-Text has
+two such), and then no area.
 
 What no single line shows is inferred from all lines of the archive together (`icdar.survey`).
 """
@@ -65,7 +69,8 @@ _QUOTE, _COMMA, _BACKSLASH = b'",\\'
 def index(name: str) -> Indexer:
     """Return what finds the images of a folder or archive, and what their lines hold.
 
-    It raises `InputError` when it cannot be read, is damaged or too large, or is ground truth without any .txt file.
+    It raises `InputError` when it cannot be read, is damaged or too large, or is ground truth
+    without any .txt file.
     """
 
     def find(path: Path, side: Side, faults: FaultLog) -> Source:
@@ -74,7 +79,9 @@ def index(name: str) -> Indexer:
         warnings = list(entries.warnings)
         entries.refuse_none(side, ".txt")
         if not entries.entries:
-            warnings.append(f"{path.name}: no .txt file in the detections; every object counts as missed")
+            warnings.append(
+                f"{path.name}: no .txt file in the detections; every object counts as missed"
+            )
         warnings += [f"{path.name}: {warning}" for warning in surveyed.warnings(name, side)]
         entries.refuse_bad_names(faults)
         syntax = surveyed.syntax(name, side)
@@ -106,7 +113,9 @@ class _Lines:
 
     def read(self) -> ReadImages:
         """See `base.Content`."""
-        return read_lines(self.texts(), line_format(self.syntax), np.zeros((len(self.entries.entries), 2)))
+        return read_lines(
+            self.texts(), line_format(self.syntax), np.zeros((len(self.entries.entries), 2))
+        )
 
     def places(self) -> Iterator[Place]:
         """See `base.Content`; an image has the name of its entry."""
@@ -115,7 +124,9 @@ class _Lines:
     def texts(self) -> Iterator[ImageText]:
         """See `base.Content`."""
         for entry, text in self.entries.read_indexed(np.arange(len(self.entries.entries))):
-            yield ImageText(self.entries.place(entry), 1, text.removeprefix(UTF8_BOM), _not_utf8(text))
+            yield ImageText(
+                self.entries.place(entry), 1, text.removeprefix(UTF8_BOM), _not_utf8(text)
+            )
 
 
 def line_format(syntax: Syntax) -> LineFormat:
@@ -168,7 +179,9 @@ def read_plain(data: Bytes, syntax: Syntax) -> LineColumns:
         counts=numbers[sound] - syntax.confidences,
         text_start=start,
         text_stop=stop,
-        dont_care=is_dont_care(data, start, stop) if syntax.side == "gt" else np.zeros(len(start), dtype=bool),
+        dont_care=is_dont_care(data, start, stop)
+        if syntax.side == "gt"
+        else np.zeros(len(start), dtype=bool),
         confidences=confidences,
         ids=np.broadcast_to(np.int64(0), len(chosen)),
         regions=np.broadcast_to(np.int64(0), len(chosen)),
@@ -225,10 +238,23 @@ _QUAD = "10,10,60,10,60,30,10,30"
 _CURVE = "10,10,20,10,30,10,40,10,50,10,55,10,60,10,60,30,55,30,50,30,40,30,30,30,20,30,10,30"
 _OFFSETS = "10,10,60,30,0,0,10,0,20,0,30,0,40,0,45,0,50,0,50,20,45,20,40,20,30,20,20,20,10,20,0,20"
 _REST = "[,confidence][,text]"
-LTRB = _format("ltrb", "ICDAR 2003 to 2013", f"x0,y0,x1,y1{_REST}", "lines of 4 or 5 numbers", "10,10,60,30,word")
-QUAD = _format("quad", "ICDAR 2015", f"x1,y1,...,x4,y4{_REST}", "lines of 8 or 9 numbers", f"{_QUAD},word")
+LTRB = _format(
+    "ltrb",
+    "ICDAR 2003 to 2013",
+    f"x0,y0,x1,y1{_REST}",
+    "lines of 4 or 5 numbers",
+    "10,10,60,30,word",
+)
+QUAD = _format(
+    "quad", "ICDAR 2015", f"x1,y1,...,x4,y4{_REST}", "lines of 8 or 9 numbers", f"{_QUAD},word"
+)
 POLYGON = _format(
-    *("polygon", "Total-Text as ICDAR has it", f"x1,y1,...,xn,yn{_REST}", "lines of other counts of numbers"),
+    *(
+        "polygon",
+        "Total-Text as ICDAR has it",
+        f"x1,y1,...,xn,yn{_REST}",
+        "lines of other counts of numbers",
+    ),
     _CURVE,
 )
 MLT = _format(
@@ -249,7 +275,12 @@ CTW1500 = _format(
     f"{_CURVE},####word",
 )
 CTW1500_OFFSETS = _format(
-    *("ctw1500-offsets", "CTW1500", "x0,y0,x1,y1,dx1,dy1,...,dx14,dy14", "32 numbers, the offsets within the box"),
+    *(
+        "ctw1500-offsets",
+        "CTW1500",
+        "x0,y0,x1,y1,dx1,dy1,...,dx14,dy14",
+        "32 numbers, the offsets within the box",
+    ),
     _OFFSETS,
 )
 POPEVAL = _format(

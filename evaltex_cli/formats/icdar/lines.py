@@ -1,4 +1,5 @@
-"""The exact parser of one line of an ICDAR-style .txt file: slow, and the only one that explains faults.
+"""The exact parser of one line of an ICDAR-style .txt file: slow, and the only one that explains
+faults.
 
 `icdar.format` says what the lines mean, and of what `Syntax` those of an archive are.
 """
@@ -17,7 +18,18 @@ from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 from evaltex_cli.formats.lines import ParsedLine
 
 SCRIPTS = (
-    *("Arabic", "Bangla", "Bengali", "Chinese", "Devanagari", "Hindi", "Japanese", "Kannada", "Korean", "Latin"),
+    *(
+        "Arabic",
+        "Bangla",
+        "Bengali",
+        "Chinese",
+        "Devanagari",
+        "Hindi",
+        "Japanese",
+        "Kannada",
+        "Korean",
+        "Latin",
+    ),
     *("Mixed", "None", "Symbols"),
 )
 """Script names of the MLT sets."""
@@ -105,7 +117,9 @@ def lines_of(text: str) -> Iterator[tuple[int, str]]:
 
 
 def bare_line(line: str) -> str:
-    """A line without byte order marks before and carriage returns after it; empty for a blank one."""
+    """A line without byte order marks before and carriage returns after it;
+    empty for a blank one.
+    """
     bare = line.lstrip("\ufeff").rstrip("\r")
     return "" if bare.isspace() else bare
 
@@ -141,12 +155,16 @@ def _usual(line: str, syntax: Syntax) -> tuple[list[float], list[str], str, floa
     count = syntax.coordinates
     fields, rest = split_numbers(with_commas(line, count and count + syntax.confidences))
     if count is None:
-        count = polygon_end(len(fields), rest is None and (syntax.confidences or syntax.transcriptions))
+        count = polygon_end(
+            len(fields), rest is None and (syntax.confidences or syntax.transcriptions)
+        )
     beyond = len(fields) - count - syntax.confidences
     quoted = rest is not None and rest.lstrip(" \t").startswith('"')
     if beyond < 0 or (beyond > 0 and (quoted or (rest is None and not syntax.transcriptions))):
         raise _wrong_count(fields, line, syntax)
-    text = unquoted(",".join([*fields[count + syntax.confidences :], *([] if rest is None else [rest])]))
+    text = unquoted(
+        ",".join([*fields[count + syntax.confidences :], *([] if rest is None else [rest])])
+    )
     confidence = math.nan
     if syntax.confidences:
         confidence = _confidence(fields[count], syntax)
@@ -157,7 +175,10 @@ def _confidence(field: str, syntax: Syntax) -> float:
     confidence, scale = float(field), syntax.scale
     if not scale.has(confidence):
         found = f"{quote(field.strip())} where the other lines have a confidence"
-        expected = f"a number in [{scale.lowest:g}, {scale.highest:g}] after the coordinates: {syntax.layout()}"
+        expected = (
+            f"a number in [{scale.lowest:g}, {scale.highest:g}] after the coordinates:"
+            f" {syntax.layout()}"
+        )
         raise FormatError(found, expected)
     return confidence / scale.divisor
 
@@ -168,7 +189,9 @@ def _mlt(line: str, syntax: Syntax) -> tuple[list[float], list[str], str, bool]:
         raise _wrong_count(fields, line, syntax)
     script, comma, text = ",".join([*fields[8:], *([] if rest is None else [rest])]).partition(",")
     if not comma:
-        raise FormatError(f"{quote(script.strip())} and no transcription after the coordinates", syntax.layout())
+        raise FormatError(
+            f"{quote(script.strip())} and no transcription after the coordinates", syntax.layout()
+        )
     return [float(number) for number in fields[:8]], fields, text, False
 
 
@@ -208,7 +231,11 @@ def _popeval(line: str, syntax: Syntax) -> tuple[list[float], list[str], str, bo
     fields = head[1].replace(",", " ").split() if head else []
     if head is None or len(fields) % 2:
         fields = fields or split_numbers(with_commas(line))[0]
-        found = f"{_numbers(len(fields))} before {POPEVAL_MARK} in {quote(line)}" if head else quote(line)
+        found = (
+            f"{_numbers(len(fields))} before {POPEVAL_MARK} in {quote(line)}"
+            if head
+            else quote(line)
+        )
         raise FormatError(found, syntax.layout())
     return [float(number) for number in fields], fields, line[head.end() :], False
 
@@ -236,7 +263,9 @@ def _wrong_count(fields: list[str], line: str, syntax: Syntax) -> FormatError:
 
 
 def with_commas(line: str, fields: int | None = None) -> str:
-    """Put commas for the blanks after `fields` (None: all) leading numbers of a line that has blanks between them."""
+    """Put commas for the blanks after `fields` (None: all) leading numbers of
+    a line that has blanks between them.
+    """
     numbers = _APART_BY_BLANKS.match(line)
     if not numbers:
         return line
@@ -244,12 +273,18 @@ def with_commas(line: str, fields: int | None = None) -> str:
 
 
 def split_numbers(line: str) -> tuple[list[str], str | None]:
-    """Return the leading fields that are numbers, and all that follows their last comma; None where there is none."""
+    """Return the leading fields that are numbers, and all that follows their
+    last comma; None where there is none.
+    """
     leading = _LEADING.match(line)
     stop = leading.end() if leading else 0
     if stop == 0:
         return [], line
-    return (line[: stop - 1].split(","), line[stop:]) if line[stop - 1] == "," else (line.split(","), None)
+    return (
+        (line[: stop - 1].split(","), line[stop:])
+        if line[stop - 1] == ","
+        else (line.split(","), None)
+    )
 
 
 def _check(coordinates: list[float], fields: list[str], syntax: Syntax, text: str) -> None:
@@ -258,17 +293,23 @@ def _check(coordinates: list[float], fields: list[str], syntax: Syntax, text: st
         x0, y0, x1, y1 = coordinates
         if x1 < x0 or y1 < y0:
             raise FormatError(
-                f"a box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g})", f"x0 <= x1 and y0 <= y1: {syntax.layout()}"
+                f"a box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g})",
+                f"x0 <= x1 and y0 <= y1: {syntax.layout()}",
             )
     elif len(coordinates) < 6 and not (coordinates and text == DONT_CARE):
-        raise FormatError(f"{_numbers(len(coordinates))} as coordinates", f"three vertices or more: {syntax.layout()}")
+        raise FormatError(
+            f"{_numbers(len(coordinates))} as coordinates",
+            f"three vertices or more: {syntax.layout()}",
+        )
 
 
 def _refuse_wild(coordinates: list[float], fields: list[str]) -> None:
     if not sum(map(abs, coordinates)) <= COORDINATE_LIMIT:
         for value, number in zip(coordinates, fields, strict=False):
             if not abs(value) <= COORDINATE_LIMIT:
-                raise FormatError(quote(number.strip()), "a finite number (at most 1e12 in magnitude)")
+                raise FormatError(
+                    quote(number.strip()), "a finite number (at most 1e12 in magnitude)"
+                )
 
 
 def _numbers(count: int) -> str:

@@ -1,10 +1,11 @@
 """MSRA-TD500: rectangles turned about their centres, one a line.
 
-Ground truth, .gt files: ``index difficult x y width height angle``, x and y the upper left corner before the turn, the
-angle in radians, from the x axis towards the y axis. Difficult ones are don't care. HUST-TR400 has a transcription
-after the angle. Results, and copies of the ground truth, .txt files: ``left,top,right,bottom,angle``, optionally
-followed by a transcription, ``###`` for don't care, ``None`` for none. Commas or blanks are between the numbers. Files
-of five numbers look like boxes with confidences; `icdar.survey` decides over all lines.
+Ground truth, .gt files: ``index difficult x y width height angle``, x and y the upper left corner
+before the turn, the angle in radians, from the x axis towards the y axis. Difficult ones are don't
+care. HUST-TR400 has a transcription after the angle. Results, and copies of the ground truth, .txt
+files: ``left,top,right,bottom,angle``, optionally followed by a transcription, ``###`` for don't
+care, ``None`` for none. Commas or blanks are between the numbers. Files of five numbers look like
+boxes with confidences; `icdar.survey` decides over all lines.
 """
 
 from __future__ import annotations
@@ -48,18 +49,27 @@ def _object(line: str, number: int, side: Side) -> CollectedObject:
         text = "" if text.rstrip(" \t,") == _NO_TEXT else text
         dont_care = text == DONT_CARE
     else:
-        raise FormatError(f"{counted(len(numbers), '{count} number[s]')} at the start of {quote(line)}", _LAYOUT)
+        raise FormatError(
+            f"{counted(len(numbers), '{count} number[s]')} at the start of {quote(line)}", _LAYOUT
+        )
     if abs(angle) > 2 * math.pi:
-        raise FormatError(f"an angle of {angle:g}", f"radians, at most 2 pi in magnitude: {_LAYOUT}")
+        raise FormatError(
+            f"an angle of {angle:g}", f"radians, at most 2 pi in magnitude: {_LAYOUT}"
+        )
     if width < 0 or height < 0:
         raise FormatError(f"width {width:g}, height {height:g}", "both at least 0")
     return CollectedObject(
-        _turned(x, y, width, height, angle), text, side == "gt" and dont_care, at=Position(number, 1)
+        _turned(x, y, width, height, angle),
+        text,
+        side == "gt" and dont_care,
+        at=Position(number, 1),
     )
 
 
 def _parts(line: str) -> tuple[list[str], str]:
-    """Return the numbers that a line begins with, five of five or six, seven of more, and the text after them."""
+    """Return the numbers that a line begins with, five of five or six, seven
+    of more, and the text after them.
+    """
     fields, rest = split_numbers(with_commas(line))
     count = 7 if len(fields) >= 7 else 5 if len(fields) >= 5 else len(fields)
     if len(fields) > count:
@@ -75,7 +85,10 @@ def _turned(x: float, y: float, width: float, height: float, angle: float) -> li
     corners = []
     for across, down in ((-1, -1), (1, -1), (1, 1), (-1, 1)):
         along_x, along_y = across * width / 2, down * height / 2
-        corners += [centre_x + along_x * cosine - along_y * sine, centre_y + along_x * sine + along_y * cosine]
+        corners += [
+            centre_x + along_x * cosine - along_y * sine,
+            centre_y + along_x * sine + along_y * cosine,
+        ]
     return corners
 
 
@@ -86,7 +99,9 @@ def _has_gt_files(path: Path) -> bool:
 def _recognises(path: Path) -> bool:
     if not archive.is_archive(path):
         return _is_gt_file(path) or icdar_survey.recognises("msra-td500")(path)
-    return icdar_survey.recognises("msra-td500")(path) or (icdar_survey.is_empty(path) and _has_gt_files(path))
+    return icdar_survey.recognises("msra-td500")(path) or (
+        icdar_survey.is_empty(path) and _has_gt_files(path)
+    )
 
 
 def _is_gt_file(path: Path) -> bool:
@@ -97,7 +112,9 @@ def _index(path: Path, side: Side, faults: FaultLog) -> Source:
     suffix = ".gt" if archive.is_archive(path) and _has_gt_files(path) else ".txt"
     source = index_texts("msra-td500", suffix, _parse)(path, side, faults)
     unusual = icdar_survey.survey(path).text_warnings(side) if suffix == ".txt" else ()
-    return replace(source, warnings=(*source.warnings, *(f"{path.name}: {text}" for text in unusual)))
+    return replace(
+        source, warnings=(*source.warnings, *(f"{path.name}: {text}" for text in unusual))
+    )
 
 
 FORMAT = Format(

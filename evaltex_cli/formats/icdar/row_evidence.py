@@ -1,14 +1,18 @@
 """What lines of a class and numbers mean, decided over all lines of an input together.
 
-One line alone may be read in several ways: ``0 0.9 0.5 0.5 0.2 0.1`` is a class, a confidence and a box, or a class, a
-box and a confidence. Each way counts the lines that fit it:
+One line alone may be read in several ways: ``0 0.9 0.5 0.5 0.2 0.1`` is a class, a confidence and a
+box, or a class, a box and a confidence. Each way counts the lines that fit it:
 
-- Numbers that are all fractions are of YOLO: a class and four numbers of a box, or the vertices of a polygon; a number
-  more is a confidence. With five numbers it is the last one, unless only the other boxes lie within the picture.
-- Five other numbers are a confidence and a box if the class is a word, or the first of them is in [0, 1].
-- Four other numbers are a box if the class is a word. If the class is a number, the line could also be a box and a
-  number after it, which it is if most lines fit that and not a class followed by a box from corner to corner.
-- A box is of two corners if that fits all lines, x1 >= x0 and y1 >= y0; else of a corner, width and height.
+- Numbers that are all fractions are of YOLO: a class and four numbers of a box, or the vertices of
+  a polygon; a number more is a confidence. With five numbers it is the last one, unless only the
+  other boxes lie within the picture.
+- Five other numbers are a confidence and a box if the class is a word, or the first of them is in
+  [0, 1].
+- Four other numbers are a box if the class is a word. If the class is a number, the line could also
+  be a box and a number after it, which it is if most lines fit that and not a class followed by a
+  box from corner to corner.
+- A box is of two corners if that fits all lines, x1 >= x0 and y1 >= y0; else of a corner, width and
+  height.
 - Eight numbers, words and a flag are of DOTA.
 """
 
@@ -101,14 +105,21 @@ class Evidence:
         return self.fitting[what] >= MOST * self.lines > 0
 
     def _begin_with_class(self) -> bool:
-        """Whether lines of five numbers begin with a class, and do not end in a confidence or a number as text."""
+        """Whether lines of five numbers begin with a class, and do not end in
+        a confidence or a number as text.
+        """
         if self._most("box and confidence"):
             return False
         many = self.lines >= FEW_LINES
-        return self.fitting["box and number"] < _OF_CORNERS * self.lines or (many and self._most("corners"))
+        return self.fitting["box and number"] < _OF_CORNERS * self.lines or (
+            many and self._most("corners")
+        )
 
 
 def _is_within(box: list[float]) -> bool:
     """Whether a box of centre, width and height, in fractions, lies within the picture."""
     x, y, width, height = box
-    return all(at - size / 2 >= -_OUTSIDE and at + size / 2 <= 1 + _OUTSIDE for at, size in ((x, width), (y, height)))
+    return all(
+        at - size / 2 >= -_OUTSIDE and at + size / 2 <= 1 + _OUTSIDE
+        for at, size in ((x, width), (y, height))
+    )

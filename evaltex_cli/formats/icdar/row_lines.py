@@ -1,4 +1,6 @@
-"""One line of object detection: a class and numbers, or numbers, a class and a flag (DOTA), between blanks."""
+"""One line of object detection: a class and numbers, or numbers, a class and
+a flag (DOTA), between blanks.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def is_header(line: str) -> bool:
 
 
 def row_of(line: str) -> Row | None:
-    """Return the parts of a line; None if it is no such line, as lines with a comma or a quote inside are not."""
+    """Return the parts of a line; None if it is no such line, as lines with a
+    comma or a quote inside are not.
+    """
     line = line.rstrip(", \t")
     if "," in line or '"' in line:
         return None
@@ -49,7 +53,9 @@ def row_of(line: str) -> Row | None:
         words += 1
     if words == 0 and len(fields) >= _QUAD + 2 and not NUMBER.fullmatch(fields[_QUAD]):
         numbers = _numbers(fields[:_QUAD])
-        return None if numbers is None else Row(" ".join(fields[_QUAD:-1]), True, numbers, fields[-1])
+        return (
+            None if numbers is None else Row(" ".join(fields[_QUAD:-1]), True, numbers, fields[-1])
+        )
     if words == 0 and not (fields and fields[0].isdecimal()):
         return None
     first = max(words, 1)

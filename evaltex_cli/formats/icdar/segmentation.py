@@ -1,10 +1,12 @@
-"""ICDAR 2013 segmentation: colour pictures, and beside each a .txt file that says which colour is which character.
+"""ICDAR 2013 segmentation: colour pictures, and beside each a .txt file that says which colour is
+which character.
 
-``N_GT.bmp`` (or .png) has one colour a character on white. A line of ``N_GT.txt`` is
-``R G B centre_x centre_y x0 y0 x1 y1 "c"``, with ``#`` before it for don't care; a blank line ends a word.
+``N_GT.bmp`` (or .png) has one colour a character on white. A line of ``N_GT.txt`` is ``R G B
+centre_x centre_y x0 y0 x1 y1 "c"``, with ``#`` before it for don't care; a blank line ends a word.
 
-`WORDS` makes an object of each word, `CHARACTERS` one of each character. Boxes are those of the .txt files, as they
-stand; `Source.labels` are the colours as object IDs, which ``evaltex convert --masks`` writes as label pictures.
+`WORDS` makes an object of each word, `CHARACTERS` one of each character. Boxes are those of the
+.txt files, as they stand; `Source.labels` are the colours as object IDs, which ``evaltex convert
+--masks`` writes as label pictures.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ class _Character:
     line: int
 
 
-def _words(data: bytes, place: str, faults: FaultLog, by_character: bool) -> Iterator[list[_Character]]:
+def _words(
+    data: bytes, place: str, faults: FaultLog, by_character: bool
+) -> Iterator[list[_Character]]:
     """Yield the characters of each word, or each of them by itself."""
     try:
         refuse_excess(data)
@@ -84,9 +88,13 @@ def _character(line: str, number: int) -> _Character:
         raise FormatError(quote(line), f"a colour of three whole numbers up to 255: {_LAYOUT}")
     x0, y0, x1, y1 = values[5:]
     if x1 < x0 or y1 < y0:
-        raise FormatError(f"a box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g})", f"x0 <= x1 and y0 <= y1: {_LAYOUT}")
+        raise FormatError(
+            f"a box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g})", f"x0 <= x1 and y0 <= y1: {_LAYOUT}"
+        )
     red, green, blue = map(int, values[:3])
-    return _Character(red | green << 8 | blue << 16, (x0, y0, x1, y1), unquoted(match[3]), bool(match[1]), number)
+    return _Character(
+        red | green << 8 | blue << 16, (x0, y0, x1, y1), unquoted(match[3]), bool(match[1]), number
+    )
 
 
 def _object(characters: list[_Character], side: Side) -> CollectedObject:
@@ -113,7 +121,10 @@ def _index(name: str, by_character: bool, path: Path, side: Side, faults: FaultL
             image.add(_object(characters, side))
             for one in characters:
                 if owner.setdefault(one.colour, number) != number:
-                    shown = f"colour {one.colour & 255} {one.colour >> 8 & 255} {one.colour >> 16} of two objects"
+                    shown = (
+                        f"colour {one.colour & 255} {one.colour >> 8 & 255} {one.colour >> 16}"
+                        " of two objects"
+                    )
                     faults.add(place, None, shown, "one colour an object")
         images.append(image)
         colours.append(owner)
@@ -126,7 +137,12 @@ def _index(name: str, by_character: bool, path: Path, side: Side, faults: FaultL
         if picture is not None:
             image.width, image.height = picture.size
     made = source(str(path), name, fingerprint.hexdigest(), images)
-    return replace(made, labels=partial(_labels, path, [entry.name for entry in entries.entries], colours, checksums))
+    return replace(
+        made,
+        labels=partial(
+            _labels, path, [entry.name for entry in entries.entries], colours, checksums
+        ),
+    )
 
 
 @contextmanager
@@ -139,11 +155,15 @@ def _readable(place: str) -> Iterator[None]:
         raise
     except Exception as error:  # decoders raise anything at all on broken files
         reason = str(error or type(error).__name__).splitlines()[0]
-        raise InputError(f"{place}: cannot be read ({quote(reason)[1:-1]}); expected a picture") from error
+        raise InputError(
+            f"{place}: cannot be read ({quote(reason)[1:-1]}); expected a picture"
+        ) from error
 
 
 def _picture(path: Path, text_name: str) -> tuple[Any, int]:
-    """The picture beside a .txt file, opened but not decoded, and its CRC-32; None and 0 where there is none."""
+    """The picture beside a .txt file, opened but not decoded, and its CRC-32;
+    None and 0 where there is none.
+    """
     from PIL import Image
 
     stem = text_name[: -len(".txt")]
@@ -169,12 +189,16 @@ def _picture(path: Path, text_name: str) -> tuple[Any, int]:
 
 @lru_cache(maxsize=len(_SUFFIXES))
 def _packed_pictures(path: Path, suffix: str, state: int) -> tuple[Entries, dict[str, Entry]]:
-    """The pictures of an ending in an archive in this state (`archive.state`), and by name the first of each."""
+    """The pictures of an ending in an archive in this state
+    (`archive.state`), and by name the first of each.
+    """
     pictures = archive.open_entries(path, suffix)
     return pictures, {entry.name: entry for entry in reversed(pictures.entries)}
 
 
-def _labels(path: Path, names: list[str], colours: list[dict[int, int]], checksums: list[int], position: int) -> Ints:
+def _labels(
+    path: Path, names: list[str], colours: list[dict[int, int]], checksums: list[int], position: int
+) -> Ints:
     place = f"{path}/{names[position]}"
     picture, checksum = _picture(path, names[position])
     if checksum != checksums[position]:
@@ -182,7 +206,9 @@ def _labels(path: Path, names: list[str], colours: list[dict[int, int]], checksu
     if picture is None:
         raise InputError(f"{place}: no picture beside it; expected one of {' '.join(_SUFFIXES)}")
     with _readable(f"the picture beside {place}"):
-        rgba = np.frombuffer(picture.convert("RGBA").tobytes(), "<u4").reshape(picture.height, picture.width)
+        rgba = np.frombuffer(picture.convert("RGBA").tobytes(), "<u4").reshape(
+            picture.height, picture.width
+        )
     packed = (rgba & np.uint32(_WHITE)).astype(np.int64)
     owner = colours[position]
     listed = np.array(sorted(owner), np.int64)

@@ -19,7 +19,9 @@ from evaltex_cli.formats.icdar.lines import (
 from evaltex_cli.formats.icdar.row_lines import is_header, row_of
 
 NO_CONFIDENCE, WHOLE, DECIMAL, DECIMAL_BEYOND, WHOLE_BEYOND = range(5)
-"""What the field is that may be a confidence: none, a number in [0, 1] or, at the end of the numbers, beyond it."""
+"""What the field is that may be a confidence: none, a number in [0, 1] or, at
+the end of the numbers, beyond it.
+"""
 PLACES = (4, 8, None)
 """How many coordinates come before a confidence: of a box, a quadrilateral, a polygon."""
 ANGLE_TEXTS = ("None", DONT_CARE)
@@ -30,10 +32,11 @@ _TOTAL_TEXT = re.compile(r"[ \t]*+x:[ \t]*+\[\[")
 class LineShape(NamedTuple):
     """What the survey keeps of a line.
 
-    Its leading `numbers` fields are numbers; `goes_on` says whether anything follows them. The next three are about the
-    field where a box's, a quadrilateral's and a polygon's confidence would be, see `confidence_kind`. `mark` names the
-    one format, if any, that only such lines fit; or ``rows`` for lines whose format `icdar.row_evidence` decides.
-    `is_hidden` says that the transcription ``###`` follows four numbers, which may be two vertices of a polygon.
+    Its leading `numbers` fields are numbers; `goes_on` says whether anything follows them. The next
+    three are about the field where a box's, a quadrilateral's and a polygon's confidence would be,
+    see `confidence_kind`. `mark` names the one format, if any, that only such lines fit; or
+    ``rows`` for lines whose format `icdar.row_evidence` decides. `is_hidden` says that the
+    transcription ``###`` follows four numbers, which may be two vertices of a polygon.
     """
 
     numbers: int
@@ -55,11 +58,13 @@ class LineShape(NamedTuple):
 
 
 class SurveyedLine(NamedTuple):
-    """A line's shape, whether its transcription is ``###`` with blanks or commas around, and its last number.
+    """A line's shape, whether its transcription is ``###`` with blanks or commas around, and its
+    last number.
 
     `comma` says that the transcription ends in a comma.
 
-    `last` is at its place among `PLACES` where a confidence would be the last number, and NaN at the others.
+    `last` is at its place among `PLACES` where a confidence would be the last number, and NaN at
+    the others.
     """
 
     shape: LineShape
@@ -84,12 +89,24 @@ def survey_line(line: str) -> SurveyedLine:
     fields, rest = split_numbers(with_commas(line))
     count = len(fields)
     places = (4, 8, polygon_end(count, rest is None))
-    kinds = [confidence_kind(fields[at], at + 1 == count) if at < count else NO_CONFIDENCE for at in places]
+    kinds = [
+        confidence_kind(fields[at], at + 1 == count) if at < count else NO_CONFIDENCE
+        for at in places
+    ]
     mark = _mark(fields, rest) or ("rows" if row_of(line) else "")
-    shape = LineShape(count, rest is not None, kinds[0], kinds[1], kinds[2], mark, count == 4 and rest == DONT_CARE)
+    shape = LineShape(
+        count,
+        rest is not None,
+        kinds[0],
+        kinds[1],
+        kinds[2],
+        mark,
+        count == 4 and rest == DONT_CARE,
+    )
     text = _transcription(rest or "", mark)
     box, quad, other = (
-        float(fields[at]) if at + 1 == count and kind else math.nan for at, kind in zip(places, kinds, strict=True)
+        float(fields[at]) if at + 1 == count and kind else math.nan
+        for at, kind in zip(places, kinds, strict=True)
     )
     return SurveyedLine(shape, is_spaced_dont_care(text), text.endswith(","), (box, quad, other))
 
@@ -107,7 +124,9 @@ def _transcription(rest: str, mark: str) -> str:
 
 
 def is_spaced_dont_care(text: str) -> bool:
-    """Whether a transcription is ``###`` but for blanks or commas around, and so is not don't care."""
+    """Whether a transcription is ``###`` but for blanks or commas around, and
+    so is not don't care.
+    """
     return text != DONT_CARE and text.strip().strip(" \t,") == DONT_CARE
 
 
@@ -141,18 +160,25 @@ def _is_rotated_box(fields: list[str]) -> bool:
 def _is_coloured(values: list[float]) -> bool:
     """Whether these are a colour, a centre, and a box that holds it."""
     x, y, x0, y0, x1, y1 = values[3:]
-    is_colour = all(value == int(value) for value in values[:3] if 0 <= value <= 255) and max(values[:3]) <= 255
+    is_colour = (
+        all(value == int(value) for value in values[:3] if 0 <= value <= 255)
+        and max(values[:3]) <= 255
+    )
     return is_colour and min(values[:3]) >= 0 and x0 <= x <= x1 and y0 <= y <= y1
 
 
 def _are_offsets(values: list[float]) -> bool:
     """Whether the vertices after a box stay in it when they are taken from its corner."""
     x0, y0, x1, y1 = values[:4]
-    return all(0 <= x <= x1 - x0 for x in values[4::2]) and all(0 <= y <= y1 - y0 for y in values[5::2])
+    return all(0 <= x <= x1 - x0 for x in values[4::2]) and all(
+        0 <= y <= y1 - y0 for y in values[5::2]
+    )
 
 
 def confidence_kind(number: str, is_last: bool = False) -> int:
-    """Return what a number is where a confidence would be; beyond [0, 1] only the last one of a line may be one."""
+    """Return what a number is where a confidence would be; beyond [0, 1] only
+    the last one of a line may be one.
+    """
     whole, value = number.strip().isdigit(), float(number)
     if 0 <= value <= 1:
         return WHOLE if whole else DECIMAL

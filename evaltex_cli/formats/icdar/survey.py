@@ -1,23 +1,28 @@
-"""What no single line of ICDAR-style .txt files shows, and all lines of a folder or archive together do, in one pass.
+"""What no single line of ICDAR-style .txt files shows, and all lines of a folder or archive
+together do, in one pass.
 
 Everything comes from the shapes of the lines (`icdar.shapes.LineShape`):
 
-- The format, unless the user names it. Formats of their own need 95 % of the lines. So do five numbers
-  ``left,top,right,bottom,angle`` (MSRA-TD500): the fifth is in [-pi, pi] everywhere and not everywhere in [0, 1], where
-  it would be a confidence; or ``None`` or ``###`` follows it. `icdar.row_evidence` decides on lines of a class and
-  numbers. For all others a line's leading numbers vote: 4 or 5 for `LTRB`, 8 or 9 for `QUAD`, 6, 7, 10 and more for
-  `POLYGON`, fewer for none. If 5 % of the lines or more go on with something that is no number, only these vote; so a
-  transcription ``60,000`` does not count as a vertex. If 5 % of the votes or more are of lines of exactly four
-  numbers and 5 % or more of six and more numbers, it is `BOX_POLYGON`. `LTRB` needs half of the votes; of the rest 5 %
-  make a `POLYGON`, a single one if all lines are numbers and nothing else. Without any vote it is `LTRB`, and its
-  reader reports what is wrong.
-- Confidences (detections). 95 % of the lines or more have a number in [0, 1] after their coordinates, or any number if
-  no other number follows; and either something after that on each of these, or a decimal point in at least one of these
-  numbers. Then a line without one is a fault. Their scale is that of the lowest and highest (`confidences.scale_of`).
-- Transcriptions (detections, and polygons in ground truth). Half of the lines or more have something after coordinates
-  and confidence. Otherwise a surplus number is a fault, not a transcription.
-- Where polygons end. The coordinates are the longest even run of leading numbers that leaves a field for confidence or
-  transcription. So ``...,1996`` is a transcription, and one that begins with a number and a comma may need quotes.
+- The format, unless the user names it. Formats of their own need 95 % of the lines. So do five
+  numbers ``left,top,right,bottom,angle`` (MSRA-TD500): the fifth is in [-pi, pi] everywhere and not
+  everywhere in [0, 1], where it would be a confidence; or ``None`` or ``###`` follows it.
+  `icdar.row_evidence` decides on lines of a class and numbers. For all others a line's leading
+  numbers vote: 4 or 5 for `LTRB`, 8 or 9 for `QUAD`, 6, 7, 10 and more for `POLYGON`, fewer for
+  none. If 5 % of the lines or more go on with something that is no number, only these vote; so a
+  transcription ``60,000`` does not count as a vertex. If 5 % of the votes or more are of lines of
+  exactly four numbers and 5 % or more of six and more numbers, it is `BOX_POLYGON`. `LTRB` needs
+  half of the votes; of the rest 5 % make a `POLYGON`, a single one if all lines are numbers and
+  nothing else. Without any vote it is `LTRB`, and its reader reports what is wrong.
+- Confidences (detections). 95 % of the lines or more have a number in [0, 1] after their
+  coordinates, or any number if no other number follows; and either something after that on each of
+  these, or a decimal point in at least one of these numbers. Then a line without one is a fault.
+  Their scale is that of the lowest and highest (`confidences.scale_of`).
+- Transcriptions (detections, and polygons in ground truth). Half of the lines or more have
+  something after coordinates and confidence. Otherwise a surplus number is a fault, not a
+  transcription.
+- Where polygons end. The coordinates are the longest even run of leading numbers that leaves a
+  field for confidence or transcription. So ``...,1996`` is a transcription, and one that begins
+  with a number and a comma may need quotes.
 """
 
 from __future__ import annotations
@@ -66,7 +71,8 @@ UTF8_BOM = b"\xef\xbb\xbf"
 class Survey:
     """One pass over an archive: its entries, its SHA-256, and the shapes of its lines.
 
-    `rows` has the evidence of lines that begin with a class; it is without any unless nearly all lines may be such.
+    `rows` has the evidence of lines that begin with a class; it is without any unless nearly all
+    lines may be such.
     """
 
     entries: Entries
@@ -103,11 +109,16 @@ class Survey:
     def _has_angles(self) -> bool:
         """Whether nearly all lines are left, top, right, bottom and an angle."""
         enough = (1 - FEW) * self.lines.total()
-        if not self.lines or not -math.pi <= self.shapes.lowest[0] <= self.shapes.highest[0] <= math.pi:
+        if (
+            not self.lines
+            or not -math.pi <= self.shapes.lowest[0] <= self.shapes.highest[0] <= math.pi
+        ):
             return False
         texts = self.count(lambda shape: shape.mark == "angle")
         angles = texts + self.count(lambda shape: shape.numbers == 5 and not shape.goes_on)
-        decimal = self.count(lambda shape: shape.numbers == 5 and shape.after_box in (DECIMAL, DECIMAL_BEYOND))
+        decimal = self.count(
+            lambda shape: shape.numbers == 5 and shape.after_box in (DECIMAL, DECIMAL_BEYOND)
+        )
         beyond = self.count(lambda shape: shape.numbers == 5 and shape.after_box == DECIMAL_BEYOND)
         return angles >= enough and (texts >= enough or (beyond > 0 and 2 * decimal >= angles))
 
@@ -118,7 +129,9 @@ class Survey:
         exactly_four = 0
         for shape, count in self.lines.items():
             if shape.numbers >= 4 and (shape.goes_on or not only_these):
-                votes[{4: "ltrb", 5: "ltrb", 8: "quad", 9: "quad"}.get(shape.numbers, "polygon")] += count
+                votes[
+                    {4: "ltrb", 5: "ltrb", 8: "quad", 9: "quad"}.get(shape.numbers, "polygon")
+                ] += count
                 exactly_four += count * (shape.numbers == 4 and not shape.is_hidden)
         others = votes["quad"] + votes["polygon"]
         if min(exactly_four, others) >= FEW * votes.total() > 0:
@@ -135,16 +148,26 @@ class Survey:
             return syntax
         coordinates, total = COORDINATES[name], self.lines.total()
         having = self.count(lambda shape: shape.confidence(coordinates) > 0)
-        decimal = self.count(lambda shape: shape.confidence(coordinates) in (DECIMAL, DECIMAL_BEYOND))
-        followed = self.count(lambda shape: shape.confidence(coordinates) > 0 and shape.goes_beyond(coordinates, True))
-        confidences = side == "det" and having >= (1 - FEW) * total > 0 and (decimal > 0 or followed == having)
+        decimal = self.count(
+            lambda shape: shape.confidence(coordinates) in (DECIMAL, DECIMAL_BEYOND)
+        )
+        followed = self.count(
+            lambda shape: shape.confidence(coordinates) > 0 and shape.goes_beyond(coordinates, True)
+        )
+        confidences = (
+            side == "det"
+            and having >= (1 - FEW) * total > 0
+            and (decimal > 0 or followed == having)
+        )
         beyond = self.count(lambda shape: shape.goes_beyond(coordinates, confidences))
         always = side == "gt" and coordinates is not None
         scale = self._scale(coordinates) if confidences else UNIT
         return Syntax(name, side, confidences, always or 2 * beyond >= total > 0, scale)
 
     def _scale(self, coordinates: int | None) -> Scale:
-        """The scale of confidences after so many coordinates; a few whole numbers beyond [0, 1] are faults."""
+        """The scale of confidences after so many coordinates; a few whole
+        numbers beyond [0, 1] are faults.
+        """
         within = self.count(lambda shape: shape.confidence(coordinates) in (WHOLE, DECIMAL))
         decimal_beyond = self.count(lambda shape: shape.confidence(coordinates) == DECIMAL_BEYOND)
         if within >= (1 - FEW) * self.lines.total() and not decimal_beyond:
@@ -161,10 +184,18 @@ class Survey:
         warning = syntax.scale.warning()
         if warning:
             yield warning
-        last = self.count(lambda shape: shape.confidence(coordinates) >= WHOLE and not shape.goes_on)
-        if syntax.transcriptions and not syntax.own_tail and not syntax.confidences and last == self.lines.total() > 0:
+        last = self.count(
+            lambda shape: shape.confidence(coordinates) >= WHOLE and not shape.goes_on
+        )
+        if (
+            syntax.transcriptions
+            and not syntax.own_tail
+            and not syntax.confidences
+            and last == self.lines.total() > 0
+        ):
             yield (
-                "every line ends in a whole number after its coordinates, which is read as transcription; if it is a"
+                "every line ends in a whole number after its coordinates, which is read as"
+                " transcription; if it is a"
                 " confidence, write it with a decimal point"
             )
 
@@ -172,10 +203,16 @@ class Survey:
         """Yield what is unusual about the transcriptions."""
         spaced, commas = self.shapes.spaced_dont_care, self.shapes.commas
         if side == "gt" and spaced:
-            found = counted(spaced, f"{{count}} transcription[s] [is|are] {DONT_CARE} with blanks or commas around")
+            found = counted(
+                spaced,
+                f"{{count}} transcription[s] [is|are] {DONT_CARE} with blanks or commas around",
+            )
             yield f"{found}, which is not don't care; delete these where it should be"
         if commas >= SEVERAL and commas == self.count(lambda shape: shape.goes_on):
-            yield f"all {commas} transcriptions end in a comma, which is read as part of them; delete it if it is not"
+            yield (
+                f"all {commas} transcriptions end in a comma, which is read as part of them;"
+                " delete it if it is not"
+            )
 
 
 def _marks(lines: Counter[LineShape]) -> Counter[str]:
@@ -186,11 +223,14 @@ def _marks(lines: Counter[LineShape]) -> Counter[str]:
 
 
 def recognises(name: str) -> Callable[[Path], bool]:
-    """Return what says whether a path is a folder, archive or file whose lines are of the format of this name.
+    """Return what says whether a path is a folder, archive or file whose lines are of the format of
+    this name.
 
     It raises `InputError` when it is an archive that cannot be read, is damaged or too large.
     """
-    return lambda path: (archive.is_archive(path) or is_file_of_rows(path)) and survey(path).format() == name
+    return lambda path: (
+        (archive.is_archive(path) or is_file_of_rows(path)) and survey(path).format() == name
+    )
 
 
 def is_empty(path: Path) -> bool:
@@ -199,13 +239,19 @@ def is_empty(path: Path) -> bool:
 
 
 def numbers_of_lines(path: Path) -> str:
-    """Say how many lines of a folder or archive begin with how many numbers; raises as `recognises`."""
+    """Say how many lines of a folder or archive begin with how many numbers;
+    raises as `recognises`.
+    """
     lines: Counter[int] = Counter()
     for shape, count in survey(path).lines.items():
         lines[shape.numbers] += count
     usual = ", ".join(f"{count} with {numbers}" for numbers, count in lines.most_common(3))
     rest = ", ..." if len(lines) > 3 else ""
-    return counted(lines.total(), f"numbers at the start of {{count}} line[s]: {usual}{rest}") if lines else "no line"
+    return (
+        counted(lines.total(), f"numbers at the start of {{count}} line[s]: {usual}{rest}")
+        if lines
+        else "no line"
+    )
 
 
 def survey(path: Path) -> Survey:
@@ -215,7 +261,9 @@ def survey(path: Path) -> Survey:
 
 @lru_cache(maxsize=4)
 def _survey(path: Path, state: int) -> Survey:
-    """Pass once over what is at a path in this state (`archive.state`); twice if nearly all lines may have a class."""
+    """Pass once over what is at a path in this state (`archive.state`); twice
+    if nearly all lines may have a class.
+    """
     entries = archive.open_entries(path)
     fingerprint = Fingerprint(entries)
     shapes, rows = Shapes(), Evidence()
@@ -232,7 +280,9 @@ def _survey(path: Path, state: int) -> Survey:
 
 
 def _blocks(entries: Entries, fingerprint: Fingerprint) -> Iterator[bytes]:
-    """Yield the text of all entries, many at a time; those that are out of bounds say nothing of the others."""
+    """Yield the text of all entries, many at a time; those that are out of
+    bounds say nothing of the others.
+    """
     parts: list[bytes] = []
     size = 0
     for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):

@@ -1,8 +1,9 @@
-r"""Total-Text's own .txt files: ``x: [[...]], y: [[...]], ornt: [u'c'], transcriptions: [u'word']``.
+r"""Total-Text's own .txt files: ``x: [[...]], y: [[...]], ornt: [u'c'], transcriptions:
+[u'word']``.
 
-Blanks, or commas, stand between the numbers; records go over several lines where they are long. Transcriptions are
-Python literals, ``\u2019`` and the like mean characters. Don't care is ``#`` (or ``###``) as orientation or
-transcription.
+Blanks, or commas, stand between the numbers; records go over several lines where they are long.
+Transcriptions are Python literals, ``\u2019`` and the like mean characters. Don't care is ``#`` (or
+``###``) as orientation or transcription.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ def _object(record: str, line: int, side: Side) -> CollectedObject:
     match = _RECORD.fullmatch(record)
     if not match:
         raise FormatError(quote(" ".join(record.split())), _LAYOUT)
-    xs, ys = ([parse_number(number) for number in match[axis].replace(",", " ").split()] for axis in "xy")
+    xs, ys = (
+        [parse_number(number) for number in match[axis].replace(",", " ").split()] for axis in "xy"
+    )
     if len(xs) != len(ys):
         raise FormatError(f"{len(xs)} x and {len(ys)} y", "as many of the one as of the other")
     text = _ESCAPE.sub(_character, match["text"] or "")
@@ -73,5 +76,9 @@ FORMAT = Format(
     index_texts("totaltext", ".txt", _parse),
     recognised_by="lines that begin with x: [[",
     layout="x: [[...]], y: [[...]], ornt: [u'c'], transcriptions: [u'word']",
-    sample={"poly_gt_img1.txt": "x: [[10 60 60 10]], y: [[10 10 30 30]], ornt: [u'h'], transcriptions: [u'word']\n"},
+    sample={
+        "poly_gt_img1.txt": (
+            "x: [[10 60 60 10]], y: [[10 10 30 30]], ornt: [u'h'], transcriptions: [u'word']\n"
+        )
+    },
 )

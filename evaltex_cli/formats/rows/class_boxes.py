@@ -1,7 +1,8 @@
-"""Boxes with a class and a confidence, as Object-Detection-Metrics reads them: one box in each line, in pixels.
+"""Boxes with a class and a confidence, as Object-Detection-Metrics reads them: one box in each
+line, in pixels.
 
-``class confidence x y width height`` or ``class confidence x0 y0 x1 y1``; ground truth has no confidence. A class is a
-whole number or words. `icdar.row_evidence` decides which of the two it is.
+``class confidence x y width height`` or ``class confidence x0 y0 x1 y1``; ground truth has no
+confidence. A class is a whole number or words. `icdar.row_evidence` decides which of the two it is.
 """
 
 from __future__ import annotations
@@ -36,17 +37,24 @@ def _read_line(line: str, evidence: Evidence, name: str) -> CollectedObject:
     confidence = None
     if len(row.numbers) == 5:
         confidence = row.numbers[0] / scale_of(evidence.lowest, evidence.highest).divisor
-    return CollectedObject((a, b, c, d) if name == "class-ltrb" else box(a, b, c, d), confidence=confidence)
+    return CollectedObject(
+        (a, b, c, d) if name == "class-ltrb" else box(a, b, c, d), confidence=confidence
+    )
 
 
 def _warnings(evidence: Evidence, name: str) -> list[str]:
     hints = []
     if 0 < evidence.lines < FEW_LINES and name == evidence.format() == "class-ltrb":
         hints.append(
-            f"boxes are read as x0, y0, x1, y1, which fits all {evidence.lines} of them; if they are"
+            f"boxes are read as x0, y0, x1, y1, which fits all {evidence.lines} of them; if they"
+            " are"
             " x, y, width, height, name the format class-xywh"
         )
-    warning = scale_of(evidence.lowest, evidence.highest).warning() if evidence.fitting["5 numbers"] else None
+    warning = (
+        scale_of(evidence.lowest, evidence.highest).warning()
+        if evidence.fitting["5 numbers"]
+        else None
+    )
     return [*hints, warning] if warning else hints
 
 
@@ -55,7 +63,8 @@ def _why(path: Path) -> str:
     corners, lines = evidence.fitting["corners"], evidence.lines
     confidence = "a class, a confidence" if evidence.fitting["5 numbers"] else "a class"
     return (
-        f"recognised by {counted(lines, '{count} line[s]')} of {confidence} and four numbers, of which {corners} may be"
+        f"recognised by {counted(lines, '{count} line[s]')} of {confidence} and four numbers, of"
+        f" which {corners} may be"
         " x0, y0, x1, y1"
     )
 
@@ -75,7 +84,11 @@ def _format(name: str, title: str, recognised_by: str, numbers: str) -> Format:
 
 
 XYWH = _format(
-    *("class-xywh", "x, y, width, height", "a class before the numbers; not all may be two corners"),
+    *(
+        "class-xywh",
+        "x, y, width, height",
+        "a class before the numbers; not all may be two corners",
+    ),
     "10 10 50 20\nword 80 10 50 20",
 )
 LTRB = _format(

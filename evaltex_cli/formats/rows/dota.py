@@ -1,6 +1,7 @@
 """DOTA's labelTxt: ``x1 y1 x2 y2 x3 y3 x4 y4 class difficult``, one object in each line, in pixels.
 
-The first lines of a file may be ``imagesource:...`` and ``gsd:...``. Difficult objects, not 0, are don't care.
+The first lines of a file may be ``imagesource:...`` and ``gsd:...``. Difficult objects, not 0, are
+don't care.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""DOTA's results: ``image confidence x1 y1 ... x4 y4``, one object in each line, one file for each class.
+"""DOTA's results: ``image confidence x1 y1 ... x4 y4``, one object in each line, one file for each
+class.
 
-A file is called ``Task1_class.txt``; ``Task2_class.txt`` has two corners in the place of the vertices. So have Pascal
-VOC's results, ``comp3_det_test_class.txt``. The images of all files are joined, and named by the first word of a line.
-The classes are not used.
+A file is called ``Task1_class.txt``; ``Task2_class.txt`` has two corners in the place of the
+vertices. So have Pascal VOC's results, ``comp3_det_test_class.txt``. The images of all files are
+joined, and named by the first word of a line. The classes are not used.
 """
 
 from __future__ import annotations
@@ -18,18 +19,27 @@ from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.numbers import NUMBER, parse_number
 from evaltex_cli.formats.icdar.lines import lines_of
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, refuse_bad_names, settle_confidences, source
+from evaltex_cli.formats.parsed import (
+    CollectedImage,
+    CollectedObject,
+    refuse_bad_names,
+    settle_confidences,
+    source,
+)
 
 _LAYOUT = "image confidence x1 y1 x2 y2 x3 y3 x4 y4"
 _FILE = re.compile(r"(?:task[12]_|comp[1-9]_det_).+\.txt", re.IGNORECASE)
-_LINE = re.compile(rb"[^\s,]++(?:[ \t]++[+-]?+[0-9.]++(?:[eE][+-]?+[0-9]++)?+){9}+[ \t\r]*+(?:\n|\Z)")
+_LINE = re.compile(
+    rb"[^\s,]++(?:[ \t]++[+-]?+[0-9.]++(?:[eE][+-]?+[0-9]++)?+){9}+[ \t\r]*+(?:\n|\Z)"
+)
 _FIRST_LINES = 20
 
 
 def _object(fields: list[str], number: int) -> CollectedObject:
     if len(fields) not in (6, 10):
         raise FormatError(
-            f"{len(fields)} words", f"{_LAYOUT}, or x0 y0 x1 y1 after the confidence (format dota-results)"
+            f"{len(fields)} words",
+            f"{_LAYOUT}, or x0 y0 x1 y1 after the confidence (format dota-results)",
         )
     confidence, *numbers = map(parse_number, fields[1:])
     if len(numbers) == 4 and (numbers[2] < numbers[0] or numbers[3] < numbers[1]):
@@ -49,7 +59,9 @@ def _index(path: Path, side: Side, faults: FaultLog) -> Source:
                 fields = line.split()
                 try:
                     one = _object(fields, number)
-                    images.setdefault(fields[0], CollectedImage(fields[0], place, Position(number, 1))).add(one)
+                    images.setdefault(
+                        fields[0], CollectedImage(fields[0], place, Position(number, 1))
+                    ).add(one)
                 except FormatError as error:
                     faults.add(place, number, error.found, error.expected)
         except FormatError as error:
@@ -63,7 +75,9 @@ def _index(path: Path, side: Side, faults: FaultLog) -> Source:
 
 
 def recognises(path: Path) -> bool:
-    """Whether all files are called as DOTA's results are, or the first lines are of a name and nine numbers."""
+    """Whether all files are called as DOTA's results are, or the first lines
+    are of a name and nine numbers.
+    """
     if archive.is_archive(path):
         names = [name for name in archive.names(path) if name.lower().endswith(".txt")]
         return bool(names) and all(_FILE.fullmatch(PurePosixPath(name).name) for name in names)
@@ -71,7 +85,11 @@ def recognises(path: Path) -> bool:
     if _FILE.fullmatch(path.name):
         return bool(lines) and len(lines[0].split()) in (6, 10)
     images = [line.split()[0] for line in lines if line.strip()]
-    return bool(images) and all(map(_LINE.fullmatch, lines[:-1] or lines)) and not all(map(_is_class, images))
+    return (
+        bool(images)
+        and all(map(_LINE.fullmatch, lines[:-1] or lines))
+        and not all(map(_is_class, images))
+    )
 
 
 def _is_class(name: bytes) -> bool:
@@ -85,7 +103,8 @@ FORMAT = Format(
     recognises,
     _index,
     four_corners=True,
-    recognised_by="files called Task1_..., Task2_... or comp3_det_..., or lines of a name and nine numbers",
+    recognised_by="files called Task1_..., Task2_... or comp3_det_..., or lines of a name and nine"
+    " numbers",
     layout=_LAYOUT,
     sample={"Task1_word.txt": "img_1 0.9 10 10 60 10 60 30 10 30\n"},
 )

@@ -1,4 +1,6 @@
-"""What the formats of this folder share: their lines are surveyed together, then read file by file."""
+"""What the formats of this folder share: their lines are surveyed together,
+then read file by file.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from evaltex_cli.formats.icdar.survey import survey
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 ReadLine: TypeAlias = Callable[[str, Evidence], CollectedObject | None]
-"""``read_line(line, evidence)`` returns a line's object, None for a line without one; raises `FormatError`."""
+"""``read_line(line, evidence)`` returns a line's object, None for a line
+without one; raises `FormatError`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +41,19 @@ class _Rows:
                 faults.add(image.place, number, error.found, error.expected)
                 continue
             if one is not None:
-                image.add(replace(one, at=Position(number, 1), dont_care=one.dont_care and side == "gt"))
+                image.add(
+                    replace(one, at=Position(number, 1), dont_care=one.dont_care and side == "gt")
+                )
 
 
 def index_rows(
-    name: str, read_line: ReadLine, warnings: Callable[[Evidence], list[str]], fractions: bool = False
+    name: str,
+    read_line: ReadLine,
+    warnings: Callable[[Evidence], list[str]],
+    fractions: bool = False,
 ) -> Indexer:
-    """Return what indexes text files of one image each, whose lines mean what all of them together say.
+    """Return what indexes text files of one image each, whose lines mean what all of them together
+    say.
 
     Parameters
     ----------
@@ -60,6 +70,9 @@ def index_rows(
         evidence = survey(path).rows
         rows = _Rows(read_line, evidence, fractions)
         source = index_texts(name, ".txt", rows.parse)(path, side, faults)
-        return replace(source, warnings=(*source.warnings, *(f"{path.name}: {text}" for text in warnings(evidence))))
+        return replace(
+            source,
+            warnings=(*source.warnings, *(f"{path.name}: {text}" for text in warnings(evidence))),
+        )
 
     return index

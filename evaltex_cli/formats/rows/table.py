@@ -1,10 +1,12 @@
-"""Tables with a header, CSV or TSV: one object in each row, its columns found by their usual names or by a mapping.
+"""Tables with a header, CSV or TSV: one object in each row, its columns found by their usual names
+or by a mapping.
 
-A table of all images has a column of image names; without one it is of one image, and has its name. The coordinates
-are the corners of a box, its upper left corner with width and height, or the vertices of a polygon (`table_columns`); a
-column of polygons has the numbers x, y in turn, with anything between them. Don't care is 1, t, true or yes in its
-column, or the transcription ``###``. A row without coordinates is of an image without objects. Coordinates are
-fractions of the page if all are in [0, 1] and one has decimals. The scale of confidences is that of the whole table
+A table of all images has a column of image names; without one it is of one image, and has its name.
+The coordinates are the corners of a box, its upper left corner with width and height, or the
+vertices of a polygon (`table_columns`); a column of polygons has the numbers x, y in turn, with
+anything between them. Don't care is 1, t, true or yes in its column, or the transcription ``###``.
+A row without coordinates is of an image without objects. Coordinates are fractions of the page if
+all are in [0, 1] and one has decimals. The scale of confidences is that of the whole table
 (`confidences`). Between semicolons or tabs a number may have a decimal comma.
 """
 
@@ -65,7 +67,9 @@ def _rows_of(text: str) -> Iterator[_Row]:
     try:
         for count, cells in enumerate(reader):
             if count > MOST_ROWS:
-                raise FormatError(f"more than {MOST_ROWS} rows", "the annotations of images; divide it")
+                raise FormatError(
+                    f"more than {MOST_ROWS} rows", "the annotations of images; divide it"
+                )
             if any(cell and not cell.isspace() for cell in cells):
                 yield _Row(reader.line_num, cells)
     except csv.Error as error:
@@ -85,7 +89,9 @@ def _tables(path: Path, mapping: dict[str, str]) -> tuple[list[_Table], str, tup
             text = _text(data)
             header = next(_rows_of(text), None)
             if header is None:
-                raise FormatError("no header", "a first line with the names of the columns", at=Position(1))
+                raise FormatError(
+                    "no header", "a first line with the names of the columns", at=Position(1)
+                )
             columns = columns_of([name.strip() for name in header.cells], mapping)
             tables.append(_Table(entries.place(entry), entry.image, text, columns))
         except FormatError as error:
@@ -118,7 +124,10 @@ def _with_point(cell: str) -> str:
 def _coordinates(table: _Table, row: _Row, dont_care: bool) -> list[float]:
     """The coordinates of a row's object; empty without any."""
     columns = table.columns
-    cells = [_with_point(row.cells[place].strip()) if place < len(row.cells) else "" for place in columns.corners]
+    cells = [
+        _with_point(row.cells[place].strip()) if place < len(row.cells) else ""
+        for place in columns.corners
+    ]
     if not cells and "polygon" in columns.places:
         cells = [number for number in _BETWEEN.split(_cell(table, row, "polygon")) if number]
         return list(polygon([parse_number(number) for number in cells], dont_care)) if cells else []
@@ -129,14 +138,19 @@ def _coordinates(table: _Table, row: _Row, dont_care: bool) -> list[float]:
         return []
     numbers = [parse_number(cell) for cell in cells]
     if len(numbers) == 4 and (numbers[2] < numbers[0] or numbers[3] < numbers[1]):
-        raise FormatError(f"a box from ({cells[0]}, {cells[1]}) to ({cells[2]}, {cells[3]})", "x0 <= x1 and y0 <= y1")
+        raise FormatError(
+            f"a box from ({cells[0]}, {cells[1]}) to ({cells[2]}, {cells[3]})",
+            "x0 <= x1 and y0 <= y1",
+        )
     return numbers
 
 
 def _object(table: _Table, row: _Row, side: Side) -> CollectedObject | None:
     if len(row.cells) > table.columns.cells:
         found = f"{len(row.cells)} cells"
-        raise FormatError(found, f"at most {table.columns.cells}, as the header has; put quotes around text")
+        raise FormatError(
+            found, f"at most {table.columns.cells}, as the header has; put quotes around text"
+        )
     text, flag = _cell(table, row, "text"), _cell(table, row, "dont_care").lower()
     if flag not in (*_YES, *_NO):
         raise FormatError(f"{quote(flag)} as don't care", "0 or 1, or true or false")
@@ -146,13 +160,19 @@ def _object(table: _Table, row: _Row, side: Side) -> CollectedObject | None:
     if not coordinates:
         return None
     return CollectedObject(
-        coordinates, text, dont_care, confidence=parse_number(confidence) if confidence else None, at=Position(row.line)
+        coordinates,
+        text,
+        dont_care,
+        confidence=parse_number(confidence) if confidence else None,
+        at=Position(row.line),
     )
 
 
 @dataclass(slots=True)
 class _Ranges:
-    """The ranges of all coordinates and confidences; coordinates are whole until one has decimals."""
+    """The ranges of all coordinates and confidences; coordinates are whole
+    until one has decimals.
+    """
 
     coordinates: tuple[float, float] = (0.0, 0.0)
     confidences: tuple[float, float] = (0.0, 1.0)
@@ -182,8 +202,12 @@ def _objects(
             images.setdefault(table.image, CollectedImage(table.image, table.place))
         for row in table.rows():
             try:
-                name = _cell(table, row, "image") if "image" in table.columns.places else table.image
-                image = images.setdefault(name, CollectedImage(name, table.place, Position(row.line)))
+                name = (
+                    _cell(table, row, "image") if "image" in table.columns.places else table.image
+                )
+                image = images.setdefault(
+                    name, CollectedImage(name, table.place, Position(row.line))
+                )
                 for what in ("width", "height"):
                     size = _cell(table, row, f"image_{what}")
                     if size:
@@ -196,7 +220,9 @@ def _objects(
                 yield image, one
 
 
-def _collect(tables: list[_Table], side: Side, faults: FaultLog) -> tuple[list[CollectedImage], list[str]]:
+def _collect(
+    tables: list[_Table], side: Side, faults: FaultLog
+) -> tuple[list[CollectedImage], list[str]]:
     """Return the images, and what the user should know about confidences and coordinates."""
     ranges = _Ranges()
     for _, one in _objects(tables, {}, side, FaultLog()):
@@ -228,7 +254,10 @@ def index_by(columns: str | None) -> Indexer:
             raise InputError(str(error.fault(str(path)))) from error
         alone = next((table for table in tables if "image" not in table.columns.places), None)
         if alone is not None and len(tables) == 1:
-            notes.append(f"no column has a usual name of images, so all rows are of one image, {quote(alone.image)}")
+            notes.append(
+                "no column has a usual name of images, so all rows are of one image,"
+                f" {quote(alone.image)}"
+            )
         warnings = [f"{path.name}: {note}" for note in notes]
         if side == "gt" and not images and not faults.count:
             faults.add(str(path), None, "no image", "at least one in ground truth")
@@ -239,13 +268,17 @@ def index_by(columns: str | None) -> Indexer:
 
 
 def _header(path: Path) -> list[str]:
-    """The names of columns of a file, or of the first of a folder or archive; none if it begins otherwise."""
+    """The names of columns of a file, or of the first of a folder or archive;
+    none if it begins otherwise.
+    """
     start = recognition.first_bytes(path, recognition.main_ending(path, ENDINGS))
     try:
         header = start.lstrip().partition(b"\n")[0].decode("utf-8")
         if header.startswith(("{", "[", "<")):  # JSON or XML in one line
             return []
-        return [name.strip() for name in next(csv.reader([header], delimiter=_delimiter(header)), [])]
+        return [
+            name.strip() for name in next(csv.reader([header], delimiter=_delimiter(header)), [])
+        ]
     except (UnicodeDecodeError, csv.Error):
         return []
 
@@ -269,7 +302,8 @@ FORMAT = Format(
     recognises,
     index_by(None),
     recognised_by="a header with usual names of columns of coordinates",
-    layout="image,x0,y0,x1,y1,text; or x,y,width,height; or polygon; or x1,y1,...,xn,yn; names mapped by --columns",
+    layout="image,x0,y0,x1,y1,text; or x,y,width,height; or polygon; or x1,y1,...,xn,yn; names"
+    " mapped by --columns",
     sample='image,xmin,ymin,xmax,ymax,text\nimg_1,10,10,60,30,"word"\n',
     ending=ENDINGS[0],
     more_endings=ENDINGS[1:],

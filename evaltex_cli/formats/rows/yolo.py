@@ -1,8 +1,8 @@
 """YOLO's labels and predictions: a class and fractions of the picture, one object in each line.
 
-``class x y width height``, x and y of the centre; or ``class x1 y1 x2 y2 ...`` of a polygon's vertices, four of a
-turned box. Predictions may have a confidence after them, or, of a box, before (`icdar.row_evidence` decides). The list
-of classes, ``classes.txt``, is left out.
+``class x y width height``, x and y of the centre; or ``class x1 y1 x2 y2 ...`` of a polygon's
+vertices, four of a turned box. Predictions may have a confidence after them, or, of a box, before
+(`icdar.row_evidence` decides). The list of classes, ``classes.txt``, is left out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from evaltex_cli.formats.icdar.row_lines import row_of
 from evaltex_cli.formats.parsed import CollectedObject
 from evaltex_cli.formats.rows.row_files import index_rows
 
-_LAYOUT = "class x y width height, or class x1 y1 x2 y2 x3 y3 ..., in fractions, and perhaps a confidence"
+_LAYOUT = (
+    "class x y width height, or class x1 y1 x2 y2 x3 y3 ..., in fractions, and perhaps a confidence"
+)
 
 
 def _read_line(line: str, evidence: Evidence) -> CollectedObject:

@@ -1,24 +1,30 @@
-"""DetEval (Wolf & Jolion, IJDAR 8(4), 2006): objects found and right, by thresholds on area recall and area precision.
+"""DetEval (Wolf & Jolion, IJDAR 8(4), 2006): objects found and right, by thresholds on area recall
+and area precision.
 
-Task: text localisation by boxes (or polygons, masks). Equation, figure and section numbers are the paper's. Three
-programs have the name; `variant` chooses:
+Task: text localisation by boxes (or polygons, masks). Equation, figure and section numbers are the
+paper's. Three programs have the name; `variant` chooses:
 
-``wolf``       the authors' program, evaldetection/readdeteval: ratios are 32 bit floats, centres whole pixels
-``rrc``        the script of the ICDAR Robust Reading Competition: merges cost nothing, sums are rounded to 4 decimals
-``totaltext``  the script of Total-Text: polygons, ratios rounded to 2 decimals, thresholds 0.7 and 0.6
+``wolf``       the authors' program, evaldetection/readdeteval: ratios are 32 bit floats, centres
+whole pixels ``rrc``        the script of the ICDAR Robust Reading Competition: merges cost nothing,
+sums are rounded to 4 decimals ``totaltext``  the script of Total-Text: polygons, ratios rounded to
+2 decimals, thresholds 0.7 and 0.6
 
 Where we differ from them:
 
-1. Pairs have to overlap, splits and merges need a partner. The programs do without where a threshold is 0, and then
-   score above 1.
-2. Wolf's program knows no don't care. Its variant leaves out don't-care objects and, by `rrc`'s rule, detections there.
-3. Generality series: images without text are added as if each had their mean number of detections; the program adds
-   them in the order of their names. First and last point, and every point of a set with one such image, agree.
-4. Total-Text's figures were made without the one object of its ground truth whose outline crosses itself: `totaltext`
-   leaves such objects out.
-5. Of evaldetection's options, `-z` is `zero_rectangles`, `-m` is always on, `-o` (object types to read) does not exist.
+1. Pairs have to overlap, splits and merges need a partner. The programs do without where a
+   threshold is 0, and then score above 1.
+2. Wolf's program knows no don't care. Its variant leaves out don't-care objects and, by `rrc`'s
+   rule, detections there.
+3. Generality series: images without text are added as if each had their mean number of detections;
+   the program adds them in the order of their names. First and last point, and every point of a set
+   with one such image, agree.
+4. Total-Text's figures were made without the one object of its ground truth whose outline crosses
+   itself: `totaltext` leaves such objects out.
+5. Of evaldetection's options, `-z` is `zero_rectangles`, `-m` is always on, `-o` (object types to
+   read) does not exist.
 
-Empty cases: 0/0 is 0 in the dataset; in an image scores are as the variant's program prints them (`image_scores`).
+Empty cases: 0/0 is 0 in the dataset; in an image scores are as the variant's program prints them
+(`image_scores`).
 
 Examples
 --------
@@ -57,7 +63,16 @@ from evaltex_cli.protocols.area.deteval_parameters import (
 )
 from evaltex_cli.protocols.area.matching import AreaTally, described, empty_image_scores, tally_of
 from evaltex_cli.protocols.area.pairs import Thresholds, with_plain_areas, without_zero_rectangles
-from evaltex_cli.protocols.base import Count, Evidence, Plot, Protocol, Scores, Sum, per_image, require
+from evaltex_cli.protocols.base import (
+    Count,
+    Evidence,
+    Plot,
+    Protocol,
+    Scores,
+    Sum,
+    per_image,
+    require,
+)
 from evaltex_cli.protocols.matches import mean_of
 from evaltex_cli.protocols.ratios import harmonic_mean, ratio, recall_precision, scores_of
 from evaltex_cli.records import Floats, ImageBatch, Overlaps
@@ -65,9 +80,11 @@ from evaltex_cli.records import Floats, ImageBatch, Overlaps
 
 @dataclass(frozen=True, eq=False)
 class Tally(AreaTally):
-    """Evidence of DetEval: that of the fixed thresholds; images without text; credits at each setting of the graphs.
+    """Evidence of DetEval: that of the fixed thresholds; images without text; credits at each
+    setting of the graphs.
 
-    Credits of graphs are (images, settings): the settings of ``curve`` and of ``grid`` in `_series`.
+    Credits of graphs are (images, settings): the settings of ``curve`` and of ``grid`` in
+    `_series`.
     """
 
     images: Count
@@ -81,7 +98,10 @@ class Tally(AreaTally):
     def check(self) -> None:
         super().check()
         require(self.images_without_text <= self.images, "more images without text than images")
-        require(self.detections_without_text <= self.counted_detections, "more detections without text than detections")
+        require(
+            self.detections_without_text <= self.counted_detections,
+            "more detections without text than detections",
+        )
 
     def credits(self, series: str) -> tuple[list[float], list[float]]:
         """Credits towards recall and precision of all settings of ``curve`` or ``grid``."""
@@ -94,15 +114,26 @@ def _series(parameters: Parameters) -> dict[str, list[tuple[Scores, Thresholds]]
     t, (t_r, t_p) = steps(parameters), fixed_thresholds(parameters)
     points = [("t_r", value, t_p) for value in t] + [("t_p", t_r, value) for value in t]
     curve: list[tuple[Scores, Thresholds]]
-    curve = [({"varied": v, "t_r": r, "t_p": p}, thresholds_at(parameters, r, p, (v,))) for v, r, p in points]
+    curve = [
+        ({"varied": v, "t_r": r, "t_p": p}, thresholds_at(parameters, r, p, (v,)))
+        for v, r, p in points
+    ]
     grid: list[tuple[Scores, Thresholds]]
-    grid = [({"t_r": r, "t_p": p}, thresholds_at(parameters, r, p, ("t_r", "t_p"))) for r in t for p in t]
+    grid = [
+        ({"t_r": r, "t_p": p}, thresholds_at(parameters, r, p, ("t_r", "t_p")))
+        for r in t
+        for p in t
+    ]
     series = {"curve": curve, "grid": grid if parameters.grid else []}
     return {name: settings for name, settings in series.items() if settings}
 
 
-def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
-    """Match a batch by the fixed thresholds and by those of the graphs, and sum what its images contribute."""
+def evidence(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
+) -> Evidence:
+    """Match a batch by the fixed thresholds and by those of the graphs, and
+    sum what its images contribute.
+    """
     rules, weights, images = rules_of(parameters), weights_of(parameters), len(batch.names)
     taken, left_out = np.ones(images, dtype=bool), np.zeros(batch.gt.count, dtype=bool)
     if parameters.variant == "totaltext":
@@ -144,7 +175,9 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
 
 
 def scores(tally: Tally, parameters: Parameters) -> Scores:
-    """Object recall and precision (Eq. 12), graphs (section 4.4), R_OV, P_OV, Perf_OV (Eq. 13, 14), generality (5)."""
+    """Object recall and precision (Eq. 12), graphs (section 4.4), R_OV, P_OV,
+    Perf_OV (Eq. 13, 14), generality (5).
+    """
     gt, det = tally.counted_gt_objects, tally.counted_detections
     result = recall_precision(tally.recall_credit, gt, tally.precision_credit, det)
     overall = _overall(tally, parameters, gt, det)
@@ -177,11 +210,16 @@ def _rows(tally: Tally, series: str, parameters: Parameters) -> list[Scores]:
     """The scores at each setting of ``curve`` or ``grid``."""
     settings = _series(parameters).get(series, [])
     credits = zip(*tally.credits(series), strict=True) if settings else ()
-    return [columns | scores_of(tally, *credit) for (columns, _), credit in zip(settings, credits, strict=True)]
+    return [
+        columns | scores_of(tally, *credit)
+        for (columns, _), credit in zip(settings, credits, strict=True)
+    ]
 
 
 def _generality_rows(tally: Tally, parameters: Parameters) -> Iterator[Scores]:
-    """Images with text only, then one image without text more each row, until these are as many (section 5, Fig. 7)."""
+    """Images with text only, then one image without text more each row, until
+    these are as many (section 5, Fig. 7).
+    """
     gt, void = tally.counted_gt_objects, tally.images_without_text
     with_text = tally.images - void
     detections = tally.counted_detections - tally.detections_without_text
@@ -199,10 +237,9 @@ def image_scores(tally: Tally, parameters: Parameters) -> Scores:
     """An image's scores as the variant's program prints them; without the graphs.
 
     Notes
-    -----
-    ``wolf``: 1 where there are neither objects nor detections, 0 where only one side is empty. ``rrc``: without an
-    object that counts recall is 1, and precision is 1 without detections, else 0; both are 0 in an image the detections
-    do not name. ``totaltext``: 0/0 is 0.
+    ----- ``wolf``: 1 where there are neither objects nor detections, 0 where only one side is
+    empty. ``rrc``: without an object that counts recall is 1, and precision is 1 without
+    detections, else 0; both are 0 in an image the detections do not name. ``totaltext``: 0/0 is 0.
     """
     gt, det = tally.counted_gt_objects, tally.counted_detections
     overall = _overall(tally, parameters, gt, det)
@@ -217,12 +254,17 @@ def image_scores(tally: Tally, parameters: Parameters) -> Scores:
     if fixed is not None:
         result = dict(zip(("recall", "precision"), fixed, strict=True))
         result["hmean"] = harmonic_mean(*fixed)
-        overall = {f"{name}_overall": value if curve_points(parameters) else None for name, value in result.items()}
+        overall = {
+            f"{name}_overall": value if curve_points(parameters) else None
+            for name, value in result.items()
+        }
     return {**result, **overall}
 
 
 def plots(scores: Scores) -> Iterator[Plot]:
-    """The performance graphs (section 4.4), and the scores as images without text are added (section 5)."""
+    """The performance graphs (section 4.4), and the scores as images without
+    text are added (section 5).
+    """
     for varied, fixed in (("t_r", "t_p"), ("t_p", "t_r")):
         rows = [row for row in scores["curves"] if row["varied"] == varied]
         if rows:
@@ -231,7 +273,9 @@ def plots(scores: Scores) -> Iterator[Plot]:
     rows = [row for row in scores["generality_series"] if row["inverse_generality"] is not None]
     if len(rows) > 1:
         x = [row["inverse_generality"] for row in rows]
-        yield Plot("generality", "DetEval over generality", "images / objects", "score", x, _lines(rows))
+        yield Plot(
+            "generality", "DetEval over generality", "images / objects", "score", x, _lines(rows)
+        )
 
 
 def _lines(rows: Sequence[Scores]) -> dict[str, list[float]]:

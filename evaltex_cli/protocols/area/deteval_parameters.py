@@ -14,7 +14,9 @@ from evaltex_cli.records import Convention
 RULES = {
     "wolf": Rules(single_precision=True, typed=True),
     "rrc": Rules(dont_care_competes=True, single=pairs.SINGLE_IS_ONE_TO_ONE, sum_decimals=(4,)),
-    "totaltext": Rules(single_overlap=False, separate_tests=True, ratio_decimals=2, dont_care_margin=1.0),
+    "totaltext": Rules(
+        single_overlap=False, separate_tests=True, ratio_decimals=2, dont_care_margin=1.0
+    ),
 }
 
 
@@ -25,7 +27,9 @@ UNSET = -1.0
 
 
 def _threshold(default: str) -> Any:
-    return field(default=UNSET, metadata={"help": f"{default} (below 0: that)", "min": -1.0, "max": 1.0})
+    return field(
+        default=UNSET, metadata={"help": f"{default} (below 0: that)", "min": -1.0, "max": 1.0}
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,54 +37,86 @@ class Parameters:
     """Parameters of DetEval; a number below 0 means the default that its help begins with."""
 
     variant: str = field(
-        default="wolf", metadata={"help": "whose program is followed", "choices": ("wolf", "rrc", "totaltext")}
+        default="wolf",
+        metadata={"help": "whose program is followed", "choices": ("wolf", "rrc", "totaltext")},
     )
     preset: str = field(
         default="none",
         metadata={
-            "help": "relaxed: all thresholds 0; auc: recall_overall, precision_overall in place of recall, precision",
+            "help": (
+                "relaxed: all thresholds 0; auc: recall_overall, precision_overall in place of"
+                " recall, precision"
+            ),
             "choices": ("none", "relaxed", "auc"),
         },
     )
     t_r: float = field(
         default=UNSET,
-        metadata={"help": "area recall threshold; below 0: 0.8, totaltext 0.7", "min": -1.0, "max": 1.0},
+        metadata={
+            "help": "area recall threshold; below 0: 0.8, totaltext 0.7",
+            "min": -1.0,
+            "max": 1.0,
+        },
     )
     t_p: float = field(
         default=UNSET,
-        metadata={"help": "area precision threshold; below 0: 0.4, totaltext 0.6", "min": -1.0, "max": 1.0},
+        metadata={
+            "help": "area precision threshold; below 0: 0.4, totaltext 0.6",
+            "min": -1.0,
+            "max": 1.0,
+        },
     )
-    one_to_one_recall: float = _threshold("as t_r; area recall of a one-to-one match (Wolf's 1st parameter)")
+    one_to_one_recall: float = _threshold(
+        "as t_r; area recall of a one-to-one match (Wolf's 1st parameter)"
+    )
     one_to_one_precision: float = _threshold("as t_p; area precision of a one-to-one match (2nd)")
     one_to_many_recall: float = _threshold("as t_r; summed area recall of a split (3rd)")
-    one_to_many_precision: float = _threshold("as t_p; area precision of each part of a split (4th)")
+    one_to_many_precision: float = _threshold(
+        "as t_p; area precision of each part of a split (4th)"
+    )
     many_to_one_precision: float = _threshold("as t_p; summed area precision of a merge (5th)")
-    many_to_one_recall: float = _threshold("as t_r, totaltext t_p; area recall of each part of a merge (6th)")
+    many_to_one_recall: float = _threshold(
+        "as t_r, totaltext t_p; area recall of each part of a merge (6th)"
+    )
     border: bool = field(
-        default=False, metadata={"help": "one-to-one: at most min(5 %, 8 pixels) cut left and right (7th)"}
+        default=False,
+        metadata={"help": "one-to-one: at most min(5 %, 8 pixels) cut left and right (7th)"},
     )
     center: float = field(
         default=1.0,
         metadata={
-            "help": "one-to-one: distance of centres below so many mean diagonals; not totaltext (8th)",
+            "help": (
+                "one-to-one: distance of centres below so many mean diagonals; not totaltext (8th)"
+            ),
             "min": 0.0,
         },
     )
     split_weight: float = field(
-        default=0.8, metadata={"help": "credit of a split's object and detections", "min": 0.0, "max": 1.0}
+        default=0.8,
+        metadata={"help": "credit of a split's object and detections", "min": 0.0, "max": 1.0},
     )
     merge_weight: float = field(
         default=UNSET,
-        metadata={"help": "credit of a merge's objects and detection; below 0: 0.8, rrc 1", "min": -1.0, "max": 1.0},
+        metadata={
+            "help": "credit of a merge's objects and detection; below 0: 0.8, rrc 1",
+            "min": -1.0,
+            "max": 1.0,
+        },
     )
     scatter: str = field(
         default="constant",
-        metadata={"help": "f_sc(k): the two weights, or 1/(1+ln k)", "choices": ("constant", "logarithm")},
+        metadata={
+            "help": "f_sc(k): the two weights, or 1/(1+ln k)",
+            "choices": ("constant", "logarithm"),
+        },
     )
     dont_care_overlap: float = field(
         default=UNSET,
         metadata={
-            "help": "a detection with a larger share on a don't-care object is ignored; below 0: t_p, totaltext 0.5",
+            "help": (
+                "a detection with a larger share on a don't-care object is ignored; below 0:"
+                " t_p, totaltext 0.5"
+            ),
             "min": -1.0,
             "max": 1.0,
         },
@@ -97,7 +133,9 @@ class Parameters:
         default=DEFAULT_CURVE_POINTS,
         metadata={"help": "T, points of each performance graph; 0 for none", "min": 0, "max": 100},
     )
-    grid: bool = field(default=False, metadata={"help": "scores for every t_r and t_p of the graphs (section 4.5)"})
+    grid: bool = field(
+        default=False, metadata={"help": "scores for every t_r and t_p of the graphs (section 4.5)"}
+    )
 
 
 def _or(value: float, default: float) -> float:
@@ -112,8 +150,12 @@ def fixed_thresholds(parameters: Parameters) -> tuple[float, float]:
     return _or(parameters.t_r, t_r), _or(parameters.t_p, t_p)
 
 
-def thresholds_at(parameters: Parameters, t_r: float, t_p: float, varied: Collection[str] = ()) -> Thresholds:
-    """Thresholds at t_r and t_p; where one of them is varied, a graph's, its parameters' own values give way."""
+def thresholds_at(
+    parameters: Parameters, t_r: float, t_p: float, varied: Collection[str] = ()
+) -> Thresholds:
+    """Thresholds at t_r and t_p; where one of them is varied, a graph's, its
+    parameters' own values give way.
+    """
     by_precision = parameters.variant == "totaltext"
 
     def of(name: str, by: str) -> float:
@@ -142,7 +184,9 @@ def steps(parameters: Parameters) -> list[float]:
 
 
 def convention(parameters: Parameters) -> Convention:
-    """Bounding boxes whose corners are pixels; continuous polygons for totaltext and where asked for."""
+    """Bounding boxes whose corners are pixels; continuous polygons for
+    totaltext and where asked for.
+    """
     if parameters.variant == "totaltext" or parameters.shape == "polygon":
         return Convention()
     return Convention(inclusive=True, truncated=parameters.variant == "wolf")

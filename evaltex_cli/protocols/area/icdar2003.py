@@ -1,18 +1,21 @@
-"""ICDAR 2003 (Lucas et al., ICDAR 2003; Lucas, ICDAR 2005): every object's and detection's best match, no thresholds.
+"""ICDAR 2003 (Lucas et al., ICDAR 2003; Lucas, ICDAR 2005): every object's and detection's best
+match, no thresholds.
 
 Task: text localisation by boxes (or polygons, masks). A match m(G, D) in [0, 1] is
 
-``dice``    2 Area(G ∩ D) / (Area(G) + Area(D)): ICDAR 2005, Wolf & Jolion's paper (Eq. 6) and program
-``minbox``  Area(G ∩ D) / Area(smallest box around both): the definition of 2003
+``dice``    2 Area(G ∩ D) / (Area(G) + Area(D)): ICDAR 2005, Wolf & Jolion's paper (Eq. 6) and
+program ``minbox``  Area(G ∩ D) / Area(smallest box around both): the definition of 2003
 
-Recall is the mean over objects of their best match, precision that over detections; a box may be the best of many.
-Don't-care objects, and detections on them, are left out: the competition had none.
+Recall is the mean over objects of their best match, precision that over detections; a box may be
+the best of many. Don't-care objects, and detections on them, are left out: the competition had
+none.
 
-Empty cases: 0/0 is 0 in the dataset; an image with neither objects nor detections has recall and precision 1.
+Empty cases: 0/0 is 0 in the dataset; an image with neither objects nor detections has recall and
+precision 1.
 
 Examples
---------
-Of two words one is missed, and of the other one half is found: its match is 2 · 1/2 / (1 + 1/2) = 2/3:
+-------- Of two words one is missed, and of the other one half is found: its match is 2 · 1/2 / (1 +
+1/2) = 2/3:
 
 >>> from evaltex_cli import Accumulator
 >>> accumulator = Accumulator("icdar2003")
@@ -30,7 +33,14 @@ import numpy as np
 
 from evaltex_cli.geometry import shapes
 from evaltex_cli.protocols.area.pairs import without_zero_rectangles, zero_rectangles_field
-from evaltex_cli.protocols.base import CreditTally, Evidence, Protocol, Scores, object_counts, per_image
+from evaltex_cli.protocols.base import (
+    CreditTally,
+    Evidence,
+    Protocol,
+    Scores,
+    object_counts,
+    per_image,
+)
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.ratios import ignored_detections, ratio, ratio_error
 from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps
@@ -42,10 +52,14 @@ class Parameters:
 
     match: str = field(
         default="dice",
-        metadata={"help": "2 common / (sum of areas), or common / smallest box", "choices": ("dice", "minbox")},
+        metadata={
+            "help": "2 common / (sum of areas), or common / smallest box",
+            "choices": ("dice", "minbox"),
+        },
     )
     alpha: float = field(
-        default=0.5, metadata={"help": "share of precision in hmean, 1/(α/p + (1-α)/r)", "min": 0.0, "max": 1.0}
+        default=0.5,
+        metadata={"help": "share of precision in hmean, 1/(α/p + (1-α)/r)", "min": 0.0, "max": 1.0},
     )
     dont_care_overlap: float = field(
         default=0.4,
@@ -57,7 +71,10 @@ class Parameters:
     )
     shape: str = field(
         default="box",
-        metadata={"help": "polygons as bounding boxes, or as they are", "choices": ("box", "polygon")},
+        metadata={
+            "help": "polygons as bounding boxes, or as they are",
+            "choices": ("box", "polygon"),
+        },
     )
     zero_rectangles: str = zero_rectangles_field()
 
@@ -67,7 +84,9 @@ def convention(parameters: Parameters) -> Convention:
     return Convention(inclusive=parameters.shape == "box")
 
 
-def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+def evidence(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
+) -> Evidence:
     """Find every best match of a batch and sum what its images contribute."""
     overlaps, gt_zero, det_zero = without_zero_rectangles(batch, overlaps, parameters)
     gt_counts = ~(batch.gt.dont_care | gt_zero)
@@ -90,7 +109,9 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     most = quality + ratio_error(quality, overlaps, np.flatnonzero(counts))
     best = (most >= gt_best[gt]) | (most >= det_best[det])
     gt_values, det_values = {"best_match": gt_best}, {"best_match": det_best}
-    return Evidence(tally, matches(gt[best], det[best], gt_counts, det_counts, gt_values, det_values))
+    return Evidence(
+        tally, matches(gt[best], det[best], gt_counts, det_counts, gt_values, det_values)
+    )
 
 
 def _quality(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Floats:
@@ -98,7 +119,9 @@ def _quality(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> F
     gt, det = overlaps.gt, overlaps.det
     if parameters.match == "dice":
         return np.asarray(2 * overlaps.area / (overlaps.gt_area[gt] + overlaps.det_area[det]))
-    a, b = (shapes.from_objects(side, convention(parameters)).boxes for side in (batch.gt, batch.det))
+    a, b = (
+        shapes.from_objects(side, convention(parameters)).boxes for side in (batch.gt, batch.det)
+    )
     around = np.maximum(a[gt, 2:], b[det, 2:]) - np.minimum(a[gt, :2], b[det, :2])
     return np.asarray(np.minimum(overlaps.area / around.prod(axis=1), 1.0))
 

@@ -1,15 +1,16 @@
 """ICDAR 2013 (Karatzas et al.): the competition's adaptation of DetEval for focused scene text.
 
-Task: text localisation by boxes (or polygons, masks). As `deteval` with `variant=rrc`, but one-to-one matches may
-overlap other objects that do not pass the thresholds, and a split or merge of one partner is a split or merge: a
-one-to-one match whose centres are too far apart comes back as a split, with 0.8 in place of 1, and of two words merged
-into one detection that both pass the thresholds the first takes the detection for a split, 0.8 of 2.
+Task: text localisation by boxes (or polygons, masks). As `deteval` with `variant=rrc`, but
+one-to-one matches may overlap other objects that do not pass the thresholds, and a split or merge
+of one partner is a split or merge: a one-to-one match whose centres are too far apart comes back as
+a split, with 0.8 in place of 1, and of two words merged into one detection that both pass the
+thresholds the first takes the detection for a split, 0.8 of 2.
 
-Where we differ from the script: pairs have to overlap, splits and merges need a partner. With thresholds of 0 the
-script does without and scores above 1.
+Where we differ from the script: pairs have to overlap, splits and merges need a partner. With
+thresholds of 0 the script does without and scores above 1.
 
-Empty cases: 0/0 is 0 in the dataset. An image without an object that counts has recall 1, and precision 1 without
-detections, else 0; both are 0 where the detections do not name the image.
+Empty cases: 0/0 is 0 in the dataset. An image without an object that counts has recall 1, and
+precision 1 without detections, else 0; both are 0 where the detections do not name the image.
 
 Examples
 --------
@@ -30,42 +31,69 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from evaltex_cli.protocols.area import matching, pairs
-from evaltex_cli.protocols.area.matching import AreaTally, Weights, described, empty_image_scores, tally_of
+from evaltex_cli.protocols.area.matching import (
+    AreaTally,
+    Weights,
+    described,
+    empty_image_scores,
+    tally_of,
+)
 from evaltex_cli.protocols.area.pairs import Rules, Thresholds
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores
 from evaltex_cli.protocols.matches import mean_of
 from evaltex_cli.protocols.ratios import harmonic_mean, scores_of
 from evaltex_cli.records import Convention, ImageBatch, Overlaps
 
-RULES = Rules(single_overlap=False, several_overlaps=False, dont_care_competes=True, single=pairs.SINGLE_IS_MANY)
+RULES = Rules(
+    single_overlap=False,
+    several_overlaps=False,
+    dont_care_competes=True,
+    single=pairs.SINGLE_IS_MANY,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
     """Parameters of ICDAR 2013, with the script's defaults."""
 
-    t_r: float = field(default=0.8, metadata={"help": "area recall, at least", "min": 0.0, "max": 1.0})
-    t_p: float = field(default=0.4, metadata={"help": "area precision, at least", "min": 0.0, "max": 1.0})
+    t_r: float = field(
+        default=0.8, metadata={"help": "area recall, at least", "min": 0.0, "max": 1.0}
+    )
+    t_p: float = field(
+        default=0.4, metadata={"help": "area precision, at least", "min": 0.0, "max": 1.0}
+    )
     center: float = field(
-        default=1.0, metadata={"help": "one-to-one: distance of centres below so many mean diagonals", "min": 0.0}
+        default=1.0,
+        metadata={
+            "help": "one-to-one: distance of centres below so many mean diagonals",
+            "min": 0.0,
+        },
     )
     split_weight: float = field(
-        default=0.8, metadata={"help": "credit of a split's object and detections", "min": 0.0, "max": 1.0}
+        default=0.8,
+        metadata={"help": "credit of a split's object and detections", "min": 0.0, "max": 1.0},
     )
     merge_weight: float = field(
-        default=1.0, metadata={"help": "credit of a merge's objects and detection", "min": 0.0, "max": 1.0}
+        default=1.0,
+        metadata={"help": "credit of a merge's objects and detection", "min": 0.0, "max": 1.0},
     )
     dont_care_overlap: float = field(
         default=-1.0,
         metadata={
-            "help": "a detection with more than this share on a don't-care object is ignored; below 0: t_p",
+            "help": (
+                "a detection with more than this share on a don't-care object is ignored; below"
+                " 0: t_p"
+            ),
             "min": -1.0,
             "max": 1.0,
         },
     )
     shape: str = field(
         default="box",
-        metadata={"help": "polygons as bounding boxes, or as they are", "choices": ("box", "polygon")},
+        metadata={
+            "help": "polygons as bounding boxes, or as they are",
+            "choices": ("box", "polygon"),
+        },
     )
 
 
@@ -74,10 +102,14 @@ def convention(parameters: Parameters) -> Convention:
     return Convention(inclusive=parameters.shape == "box")
 
 
-def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+def evidence(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
+) -> Evidence:
     """Match a batch and sum what its images contribute."""
     nothing = np.zeros(batch.gt.count, dtype=bool)
-    dont_care_overlap = parameters.t_p if parameters.dont_care_overlap < 0 else parameters.dont_care_overlap
+    dont_care_overlap = (
+        parameters.t_p if parameters.dont_care_overlap < 0 else parameters.dont_care_overlap
+    )
     rules = replace(RULES, dont_care_overlap=dont_care_overlap, center=parameters.center)
     rules = pairs.exact_sums(rules) if parameters.shape == "polygon" else rules
     t_r, t_p = parameters.t_r, parameters.t_p
@@ -92,7 +124,9 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     )
     weights = Weights(parameters.split_weight, parameters.merge_weight)
     credits = matching.credit(scene, rules, thresholds, weights)
-    return Evidence(tally_of(batch, scene, credits), described(scene, credits) if with_matches else None)
+    return Evidence(
+        tally_of(batch, scene, credits), described(scene, credits) if with_matches else None
+    )
 
 
 def scores(tally: AreaTally, parameters: Parameters) -> Scores:

@@ -1,10 +1,11 @@
-"""Matches by area recall and area precision: the matcher of the DetEval family, whose members differ by `Rules`.
+"""Matches by area recall and area precision: the matcher of the DetEval family, whose members
+differ by `Rules`.
 
-One-to-one matches are looked for first, then one-to-many (splits) object by object, then many-to-one (merges) detection
-by detection; what one step has matched is not matched again.
+One-to-one matches are looked for first, then one-to-many (splits) object by object, then
+many-to-one (merges) detection by detection; what one step has matched is not matched again.
 
-Only pairs that overlap are ever looked at, and a split or merge has at least one partner. So no object is credited
-twice and no score exceeds 1, thresholds of 0 included.
+Only pairs that overlap are ever looked at, and a split or merge has at least one partner. So no
+object is credited twice and no score exceeds 1, thresholds of 0 included.
 """
 
 from __future__ import annotations
@@ -15,7 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.protocols.area.pairs import SINGLE_IS_MANY, SINGLE_IS_RETESTED, Pairs, Rules, Scene, Thresholds
+from evaltex_cli.protocols.area.pairs import (
+    SINGLE_IS_MANY,
+    SINGLE_IS_RETESTED,
+    Pairs,
+    Rules,
+    Scene,
+    Thresholds,
+)
 from evaltex_cli.protocols.base import Count, CreditTally, object_counts, per_image, require
 from evaltex_cli.protocols.matches import (
     FALSE_POSITIVE,
@@ -33,7 +41,9 @@ from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Credits of the members of a split and of a merge: constants, or 1 / (1 + ln k) for k members (`logarithm`)."""
+    """Credits of the members of a split and of a merge: constants, or 1 / (1
+    + ln k) for k members (`logarithm`).
+    """
 
     split: float
     merge: float
@@ -110,8 +120,12 @@ def match(scene: Scene, rules: Rules, thresholds: Thresholds) -> NDArray[np.uint
     relation = np.full(len(pairs.gt), MISSED, np.uint8)
     passes = (pairs.recall >= t.one_to_one_recall) & (pairs.precision >= t.one_to_one_precision)
     relation[_one_to_one(pairs, gt, det, passes, rules, t)] = ONE_TO_ONE
-    splits = _Groups(gt, det, pairs.recall, t.one_to_many_recall, pairs.precision >= t.one_to_many_precision)
-    merges = _Groups(det, gt, pairs.precision, t.many_to_one_precision, pairs.recall >= t.many_to_one_recall)
+    splits = _Groups(
+        gt, det, pairs.recall, t.one_to_many_recall, pairs.precision >= t.one_to_many_precision
+    )
+    merges = _Groups(
+        det, gt, pairs.precision, t.many_to_one_precision, pairs.recall >= t.many_to_one_recall
+    )
     for kind, groups in ((ONE_TO_MANY, splits), (MANY_TO_ONE, merges)):
         taken = relation != MISSED
         free = (groups.one.times(taken) == 0) & (groups.many.times(taken) == 0)
@@ -127,7 +141,9 @@ def match(scene: Scene, rules: Rules, thresholds: Thresholds) -> NDArray[np.uint
     return relation
 
 
-def _one_to_one(pairs: Pairs, gt: _Index, det: _Index, passes: Bools, rules: Rules, t: Thresholds) -> Bools:
+def _one_to_one(
+    pairs: Pairs, gt: _Index, det: _Index, passes: Bools, rules: Rules, t: Thresholds
+) -> Bools:
     may = pairs.counts & pairs.near
     if rules.separate_tests:
         covers, fits = pairs.recall > t.one_to_one_recall, pairs.precision > t.one_to_one_precision
@@ -159,15 +175,15 @@ def _assemble(groups: _Groups, is_one_to_one: Bools, alive: Ints, rules: Rules) 
         The pairs that matched.
 
     Notes
-    -----
-    Those that cannot match any more, with however few of their partners taken, go first: sums only fall. A round then
-    settles, at once, every one that comes first for each of its partners.
+    ----- Those that cannot match any more, with however few of their partners taken, go first: sums
+    only fall. A round then settles, at once, every one that comes first for each of its partners.
     """
     matched = [np.zeros(0, np.int64)]
     while len(alive):
         own, partner = groups.one.of[alive], groups.many.of[alive]
         total = np.zeros(groups.one.objects, groups.share.dtype)
-        # Not a reduction by numpy, which adds in another order: sums that sit on a threshold have to fall as printed.
+        # Not a reduction by numpy, which adds in another order: sums that sit on a threshold have
+        # to fall as printed.
         np.add.at(total, own, groups.share[alive])
         for decimals in rules.sum_decimals:
             total = np.round(total, decimals)
@@ -177,7 +193,12 @@ def _assemble(groups: _Groups, is_one_to_one: Bools, alive: Ints, rules: Rules) 
             has_single[own[is_one_to_one[alive]]] = True
             may_pass = passes | has_single[own]
             passes = np.where(np.bincount(own)[own] == 1, is_one_to_one[alive], passes)
-        alive, own, partner, passes = alive[may_pass], own[may_pass], partner[may_pass], passes[may_pass]
+        alive, own, partner, passes = (
+            alive[may_pass],
+            own[may_pass],
+            partner[may_pass],
+            passes[may_pass],
+        )
         # Assigned backwards, so that of several ones the first remains: what they all wait for.
         first = np.zeros(groups.many.objects, np.int64)
         first[partner[::-1]] = own[::-1]
@@ -193,7 +214,9 @@ def _assemble(groups: _Groups, is_one_to_one: Bools, alive: Ints, rules: Rules) 
 
 
 def credit(scene: Scene, rules: Rules, thresholds: Thresholds, weights: Weights) -> Credits:
-    """Match a batch by one setting of the thresholds, and give the members of the matches their credit."""
+    """Match a batch by one setting of the thresholds, and give the members of
+    the matches their credit.
+    """
     pairs = scene.pairs
     # A 32 bit ratio compares with a 32 bit threshold: 0.8 as printed is then reached.
     relation = match(scene, rules, Thresholds(*map(pairs.recall.dtype.type, thresholds)))
@@ -208,19 +231,24 @@ def credit(scene: Scene, rules: Rules, thresholds: Thresholds, weights: Weights)
 def weights_of(pairs: Pairs, relation: NDArray[np.uint8], weights: Weights) -> Floats:
     """(p,) credit of each member of the match a pair belongs to; 0 where it matched nothing."""
     weight = np.where(relation == ONE_TO_ONE, 1.0, 0.0)
-    for kind, one, constant in ((ONE_TO_MANY, pairs.gt, weights.split), (MANY_TO_ONE, pairs.det, weights.merge)):
+    for kind, one, constant in (
+        (ONE_TO_MANY, pairs.gt, weights.split),
+        (MANY_TO_ONE, pairs.det, weights.merge),
+    ):
         of_kind = relation == kind
         size = np.bincount(one[of_kind])[one[of_kind]] if of_kind.any() else np.zeros(0, np.int64)
         weight[of_kind] = 1 / (1 + natural_log(size)) if weights.logarithm else constant
     return weight
 
 
-# Evidence and matches -------------------------------------------------------------------------------------------------
+# Evidence and matches -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class AreaTally(CreditTally):
-    """Evidence of every member of the family: objects and detections, credits, matches by their kind."""
+    """Evidence of every member of the family: objects and detections,
+    credits, matches by their kind.
+    """
 
     one_to_one: Count
     one_to_many: Count
@@ -229,8 +257,14 @@ class AreaTally(CreditTally):
 
     def check(self) -> None:
         super().check()
-        require(self.one_to_one + self.one_to_many <= self.counted_gt_objects, "more matches than objects")
-        require(self.one_to_one + self.many_to_one <= self.counted_detections, "more matches than detections")
+        require(
+            self.one_to_one + self.one_to_many <= self.counted_gt_objects,
+            "more matches than objects",
+        )
+        require(
+            self.one_to_one + self.many_to_one <= self.counted_detections,
+            "more matches than detections",
+        )
 
 
 def tally_of(batch: ImageBatch, scene: Scene, credits: Credits) -> AreaTally:
@@ -251,7 +285,9 @@ def tally_of(batch: ImageBatch, scene: Scene, credits: Credits) -> AreaTally:
 
 
 def empty_image_scores(tally: AreaTally) -> tuple[float, float]:
-    """Recall and precision that the competition's scripts print for an image without an object that counts."""
+    """Recall and precision that the competition's scripts print for an image
+    without an object that counts.
+    """
     if not tally.named_in_detections:
         return 0.0, 0.0
     return 1.0, 0.0 if tally.detections else 1.0
@@ -274,7 +310,15 @@ def described(scene: Scene, credits: Credits) -> Matches:
     sides = []
     for own, other, counts, credit_of, none, name, ratio in (
         (gt, det, scene.gt_counts, credits.gt, MISSED, "area_recall", pairs.recall[matched]),
-        (det, gt, scene.det_counts, credits.det, FALSE_POSITIVE, "area_precision", pairs.precision[matched]),
+        (
+            det,
+            gt,
+            scene.det_counts,
+            credits.det,
+            FALSE_POSITIVE,
+            "area_precision",
+            pairs.precision[matched],
+        ),
     ):
         types = np.full(len(counts), none, np.uint8)
         types[own] = kind

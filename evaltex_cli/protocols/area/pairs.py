@@ -1,6 +1,8 @@
-"""Pairs that overlap, with their area recall and area precision: what the DetEval family matches, by its `Rules`.
+"""Pairs that overlap, with their area recall and area precision: what the DetEval family matches,
+by its `Rules`.
 
-Area recall σ = Area(G ∩ D) / Area(G), area precision τ = Area(G ∩ D) / Area(D) (Wolf & Jolion, IJDAR 2006).
+Area recall σ = Area(G ∩ D) / Area(G), area precision τ = Area(G ∩ D) / Area(D) (Wolf & Jolion,
+IJDAR 2006).
 """
 
 from __future__ import annotations
@@ -15,10 +17,21 @@ from evaltex_cli import geometry
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.rounding import without_errors
 from evaltex_cli.protocols.ratios import SLACK, ignored_detections, quotient, settled
-from evaltex_cli.records import ANY_TYPE, Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
+from evaltex_cli.records import (
+    ANY_TYPE,
+    Bools,
+    Convention,
+    Floats,
+    ImageBatch,
+    Ints,
+    Objects,
+    Overlaps,
+)
 
 SINGLE_IS_MANY, SINGLE_IS_ONE_TO_ONE, SINGLE_IS_RETESTED = range(3)
-"""What a split or merge of one partner is: like any other; a one-to-one match; that, if it passes its thresholds."""
+"""What a split or merge of one partner is: like any other; a one-to-one
+match; that, if it passes its thresholds.
+"""
 SLACK_DECIMALS = 9
 """As `SLACK`: sums of ratios are rounded to so many decimals where no program says how to add."""
 
@@ -34,10 +47,12 @@ class Rules:
     several_overlaps : bool
         The one of a split or merge overlaps two or more that count.
     separate_tests : bool
-        One-to-one by Total-Text: σ > t_r and τ > t_p, each by exactly one detection of the row and in its column, not
-        necessarily the same. Otherwise σ >= t_r and τ >= t_p by a single pair of its row and column.
+        One-to-one by Total-Text: σ > t_r and τ > t_p, each by exactly one detection of the row and
+        in its column, not necessarily the same. Otherwise σ >= t_r and τ >= t_p by a single pair of
+        its row and column.
     dont_care_competes : bool
-        Objects and detections that do not count are rivals of a one-to-one match; otherwise they are as if not there.
+        Objects and detections that do not count are rivals of a one-to-one match; otherwise they
+        are as if not there.
     single : int
         One of `SINGLE_IS_MANY`, `SINGLE_IS_ONE_TO_ONE`, `SINGLE_IS_RETESTED`.
     sum_decimals : tuple of int
@@ -47,17 +62,19 @@ class Rules:
     typed : bool
         Objects and detections of different types never match; they are rivals all the same.
     single_precision : bool
-        Ratios, their sums and all thresholds are 32 bit floats, centres and their distance whole pixels, as in Wolf's
-        program.
+        Ratios, their sums and all thresholds are 32 bit floats, centres and their distance whole
+        pixels, as in Wolf's program.
     dont_care_margin : float
         Square pixels added to a detection's area before its share on don't care is taken.
     dont_care_overlap : float
-        A detection with more than this share of its area in a single don't-care object does not count.
+        A detection with more than this share of its area in a single don't-care object does not
+        count.
     center : float or None
-        A one-to-one match needs a distance of the bounding boxes' centres below this many mean diagonals; None for no
-        such test.
+        A one-to-one match needs a distance of the bounding boxes' centres below this many mean
+        diagonals; None for no such test.
     border : bool
-        A one-to-one match may cut at most min(5 % of the width, 8 pixels) of the object on the left and on the right.
+        A one-to-one match may cut at most min(5 % of the width, 8 pixels) of the object on the left
+        and on the right.
     """
 
     single_overlap: bool = True
@@ -78,8 +95,8 @@ class Rules:
 class Thresholds(NamedTuple):
     """Thresholds on σ ("recall") and τ ("precision").
 
-    `one_to_many_recall` and `many_to_one_precision` are what the sum over all partners has to reach,
-    `one_to_many_precision` and `many_to_one_recall` what every partner has to.
+    `one_to_many_recall` and `many_to_one_precision` are what the sum over all partners has to
+    reach, `one_to_many_precision` and `many_to_one_recall` what every partner has to.
     """
 
     one_to_one_recall: float
@@ -121,7 +138,9 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """Where a batch's matches are looked for: the pairs; (G,), (D,) bool, which objects and detections count."""
+    """Where a batch's matches are looked for: the pairs; (G,), (D,) bool,
+    which objects and detections count.
+    """
 
     pairs: Pairs
     gt_counts: Bools
@@ -152,13 +171,20 @@ def scene(
     gt_counts = ~(batch.gt.dont_care | left_out)
     det_counts = ~ignored_detections(batch, shares, rules.dont_care_overlap)
     gt, det = overlaps.gt, overlaps.det
-    recall, precision = quotient(overlaps.area, overlaps.gt_area[gt]), quotient(overlaps.area, overlaps.det_area[det])
+    recall, precision = (
+        quotient(overlaps.area, overlaps.gt_area[gt]),
+        quotient(overlaps.area, overlaps.det_area[det]),
+    )
     if rules.ratio_decimals is not None:
-        # Rounding is itself a comparison, with the halves between the decimals: a tie there must not be left to chance.
+        # Rounding is itself a comparison, with the halves between the decimals: a tie there must
+        # not be left to chance.
         halves = 2 * 10**rules.ratio_decimals
         marks = np.arange(halves + 1) / halves
         recall, precision = (settled(ratio, marks, overlaps) for ratio in (recall, precision))
-        recall, precision = np.round(recall, rules.ratio_decimals), np.round(precision, rules.ratio_decimals)
+        recall, precision = (
+            np.round(recall, rules.ratio_decimals),
+            np.round(precision, rules.ratio_decimals),
+        )
     else:
         recall, precision = (settled(ratio, thresholds, overlaps) for ratio in (recall, precision))
     ratio_type: Any = np.float32 if rules.single_precision else np.float64
@@ -176,7 +202,9 @@ def scene(
     if rules.border:
         near &= _keeps_borders(gt_boxes, det_boxes)
     counts = gt_counts[gt] & det_counts[det]
-    pairs = Pairs(gt, det, recall.astype(ratio_type), precision.astype(ratio_type), counts, near, alike)
+    pairs = Pairs(
+        gt, det, recall.astype(ratio_type), precision.astype(ratio_type), counts, near, alike
+    )
     return Scene(pairs if rules.dont_care_competes else pairs[counts], gt_counts, det_counts)
 
 
@@ -191,8 +219,12 @@ def _center_distance(a: Floats, b: Floats, whole_pixels: bool) -> Floats:
     """(p,) distances of the boxes' centres, in mean diagonals."""
     sides_a, sides_b = a[:, 2:] - a[:, :2], b[:, 2:] - b[:, :2]
     if whole_pixels:
-        whole = (a[:, :2] + np.floor(sides_a / 2) - b[:, :2] - np.floor(sides_b / 2)).astype(np.float32)
-        distance = np.trunc(np.sqrt(whole[:, 0] * whole[:, 0] + whole[:, 1] * whole[:, 1])).astype(np.float64)
+        whole = (a[:, :2] + np.floor(sides_a / 2) - b[:, :2] - np.floor(sides_b / 2)).astype(
+            np.float32
+        )
+        distance = np.trunc(np.sqrt(whole[:, 0] * whole[:, 0] + whole[:, 1] * whole[:, 1])).astype(
+            np.float64
+        )
     else:
         offset = (a[:, :2] + sides_a / 2) - (b[:, :2] + sides_b / 2)
         distance = np.sqrt((offset * offset).sum(axis=1))
@@ -206,11 +238,17 @@ def _keeps_borders(gt: Floats, det: Floats) -> Bools:
 
 
 def exact_sums(rules: Rules) -> Rules:
-    """Return rules for shapes that their program does not take: a sum that rounding moves off a threshold is at it."""
-    return rules if rules.single_precision else replace(rules, sum_decimals=(SLACK_DECIMALS, *rules.sum_decimals))
+    """Return rules for shapes that their program does not take: a sum that
+    rounding moves off a threshold is at it.
+    """
+    return (
+        rules
+        if rules.single_precision
+        else replace(rules, sum_decimals=(SLACK_DECIMALS, *rules.sum_decimals))
+    )
 
 
-# Rectangles of zeros, which some data sets have in images without text ------------------------------------------------
+# Rectangles of zeros, which some data sets have in images without text ----------------------------
 
 
 def zero_rectangles_field() -> Any:
@@ -218,19 +256,32 @@ def zero_rectangles_field() -> Any:
     return field(
         default="counted",
         metadata={
-            "help": "rectangles without a column or row beyond 0: counted, or left out (ignored; evaldetection -z)",
+            "help": (
+                "rectangles without a column or row beyond 0: counted, or left out (ignored;"
+                " evaldetection -z)"
+            ),
             "choices": ("counted", "ignored"),
         },
     )
 
 
-def without_zero_rectangles(batch: ImageBatch, overlaps: Overlaps, parameters: Any) -> tuple[Overlaps, Bools, Bools]:
-    """Return overlaps without rectangles of zeros, and (G,), (D,) bool which these are; none where they count."""
+def without_zero_rectangles(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Any
+) -> tuple[Overlaps, Bools, Bools]:
+    """Return overlaps without rectangles of zeros, and (G,), (D,) bool which
+    these are; none where they count.
+    """
     if parameters.zero_rectangles == "counted" or batch.has_masks:
         return overlaps, np.zeros(batch.gt.count, dtype=bool), np.zeros(batch.det.count, dtype=bool)
     gt, det = _zero(batch.gt), _zero(batch.det)
     has_area = ~(gt[overlaps.gt] | det[overlaps.det])
-    return Overlaps(overlaps.gt[has_area], overlaps.det[has_area], overlaps.area[has_area], *overlaps[3:]), gt, det
+    return (
+        Overlaps(
+            overlaps.gt[has_area], overlaps.det[has_area], overlaps.area[has_area], *overlaps[3:]
+        ),
+        gt,
+        det,
+    )
 
 
 def _zero(objects: Objects) -> Bools:
@@ -238,11 +289,13 @@ def _zero(objects: Objects) -> Bools:
     return np.asarray((np.trunc(pixels) <= 0).all(axis=1))
 
 
-# Polygons that cross themselves ---------------------------------------------------------------------------------------
+# Polygons that cross themselves -------------------------------------------------------------------
 
 
 def with_plain_areas(batch: ImageBatch, overlaps: Overlaps) -> Overlaps:
-    """Give invalid detections the areas of the script: their own by the signed sum, in pairs those of buffer(0)."""
+    """Give invalid detections the areas of the script: their own by the
+    signed sum, in pairs those of buffer(0).
+    """
     invalid, outlines = geometry.polygons.self_crossing(batch.det.outlines)
     if not len(invalid):
         return overlaps

@@ -23,7 +23,8 @@ class Counts:
     gt_found, gt_included : (G,) int64
         Characters found, and how often they were.
     det_correct : (D,) float64
-        Characters right; of one found twice the first detection has it (official), or all have a share (paper).
+        Characters right; of one found twice the first detection has it (official), or all have a
+        share (paper).
     det_included : (D,) int64
         Characters included.
     gt_credit, det_credit : (G,), (D,) int64
@@ -57,17 +58,25 @@ def counts_of(scene: Scene, dont_care: Bools, parameters: Parameters) -> Counts:
     # By centre, then by the rank of the detection.
     order = np.lexsort((scene.det_rank[det], centre))
     centre, det, pair = centre[order], det[order], pair[order]
-    first = np.diff(centre, prepend=-1) > 0  # sorted by centre: the first detection that includes it
+    first = (
+        np.diff(centre, prepend=-1) > 0
+    )  # sorted by centre: the first detection that includes it
     times = np.bincount(centre, minlength=len(scene.owner))
     share = first.astype(np.float64) if parameters.official else 1 / times[centre]
     gt_credit, det_credit = np.zeros(objects, np.int64), np.zeros(detections, np.int64)
     if scene.det_length.any():
         by_rank = np.flatnonzero(matched)
-        by_rank = by_rank[np.lexsort((scene.det_rank[found.pair_det[by_rank]], found.pair_gt[by_rank]))]
+        by_rank = by_rank[
+            np.lexsort((scene.det_rank[found.pair_det[by_rank]], found.pair_gt[by_rank]))
+        ]
         place = np.zeros(len(matched), np.int64)
         place[by_rank] = np.arange(len(by_rank))
-        pairs = MatchedPairs(found.pair_gt[by_rank], found.pair_det[by_rank], place[pair], centre, merges)
-        gt_credit, det_credit = credited_characters(pairs, scene.gt_texts, scene.det_texts, parameters.official)
+        pairs = MatchedPairs(
+            found.pair_gt[by_rank], found.pair_det[by_rank], place[pair], centre, merges
+        )
+        gt_credit, det_credit = credited_characters(
+            pairs, scene.gt_texts, scene.det_texts, parameters.official
+        )
     return Counts(
         matching=matching,
         splits=splits,

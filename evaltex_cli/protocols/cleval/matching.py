@@ -32,7 +32,8 @@ from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, count
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inclusions:
-    """Which characters lie in which detections, and the pairs of objects and detections that follow.
+    """Which characters lie in which detections, and the pairs of objects and detections that
+    follow.
 
     Attributes
     ----------
@@ -74,13 +75,20 @@ class Matching:
 
 
 def inclusions(centre: Ints, det: Ints, owner: Ints, detections: int) -> Inclusions:
-    """Gather the pairs (object, detection) of sorted pairs (centre, detection); `owner` is each centre's object."""
-    # A pair (object, detection) as one number, which unique sorts and numbers; max(…, 1) only avoids dividing by 0.
+    """Gather the pairs (object, detection) of sorted pairs (centre,
+    detection); `owner` is each centre's object.
+    """
+    # A pair (object, detection) as one number, which unique sorts and numbers; max(…, 1) only
+    # avoids dividing by 0.
     key, pair = np.unique(owner[centre] * max(detections, 1) + det, return_inverse=True)
-    return Inclusions(centre, det, pair.reshape(-1), key // max(detections, 1), key % max(detections, 1))
+    return Inclusions(
+        centre, det, pair.reshape(-1), key // max(detections, 1), key % max(detections, 1)
+    )
 
 
-def match(found: Inclusions, overlaps: Overlaps, dont_care: Bools, threshold: float, official: bool) -> Matching:
+def match(
+    found: Inclusions, overlaps: Overlaps, dont_care: Bools, threshold: float, official: bool
+) -> Matching:
     """Match objects and detections.
 
     Parameters
@@ -92,9 +100,9 @@ def match(found: Inclusions, overlaps: Overlaps, dont_care: Bools, threshold: fl
     threshold : float
         Least area precision.
     official : bool
-        Area precision in single precision, and at least the threshold where don't-care objects take detections. If
-        not: in double precision, above the threshold, and both at it if only rounding moved them off it. (Sums over a
-        merge are of doubles in either case.)
+        Area precision in single precision, and at least the threshold where don't-care objects take
+        detections. If not: in double precision, above the threshold, and both at it if only
+        rounding moved them off it. (Sums over a merge are of doubles in either case.)
     """
     gt, det = overlaps.gt, overlaps.det
     single = np.float32 if official else np.float64
@@ -117,7 +125,10 @@ def match(found: Inclusions, overlaps: Overlaps, dont_care: Bools, threshold: fl
     strong = shared >= limit
     counted = ~dont_care[i] & ~dropped[j]
     # How many strong pairs each object and each detection has; one-to-one is the only one of both.
-    in_row, in_column = np.bincount(i[strong], minlength=len(dont_care)), np.bincount(j[strong], minlength=detections)
+    in_row, in_column = (
+        np.bincount(i[strong], minlength=len(dont_care)),
+        np.bincount(j[strong], minlength=detections),
+    )
     one_to_one = counted & strong & (in_row[i] == 1) & (in_column[j] == 1)
     split = counted & strong
     one_to_many = split & (np.bincount(i[split], minlength=len(dont_care))[i] >= 2)
@@ -128,7 +139,9 @@ def match(found: Inclusions, overlaps: Overlaps, dont_care: Bools, threshold: fl
     return Matching(one_to_one, one_to_many, many_to_one, dropped)
 
 
-def _at(values: NDArray[Any], gt: Ints, det: Ints, i: Ints, j: Ints, detections: int) -> NDArray[Any]:
+def _at(
+    values: NDArray[Any], gt: Ints, det: Ints, i: Ints, j: Ints, detections: int
+) -> NDArray[Any]:
     """(p,) the values of pairs (i, j) among sorted pairs (gt, det); 0 where there is none."""
     # A pair as one number, so that sorted pairs are sorted numbers.
     place, there = _find(gt * max(detections, 1) + det, i * max(detections, 1) + j)
@@ -146,7 +159,9 @@ def _find(keys: Ints, wanted: Ints) -> tuple[Ints, Bools]:
     return place, there
 
 
-def without_words(overlap: tuple[Ints, Ints, Floats], gt: Side, det: Side, dont_care: Bools) -> Floats:
+def without_words(
+    overlap: tuple[Ints, Ints, Floats], gt: Side, det: Side, dont_care: Bools
+) -> Floats:
     """(o,) areas; those of don't-care objects without what objects that count share with them."""
     of_gt, of_det, area = overlap
     ignored, word = _touching(gt, dont_care)
@@ -160,7 +175,9 @@ def without_words(overlap: tuple[Ints, Ints, Floats], gt: Side, det: Side, dont_
     place, there = _find(of_gt * detections + of_det, ignored[source] * detections + of_det[entry])
     pair, rank = np.unique(place[there], return_inverse=True)
     common = _intersections(gt.shapes, of_gt[pair], det.shapes, of_det[pair])
-    covered = shapes.union_area(rank, shapes.Pairs(gt.shapes, word[source[there]], common, rank), len(pair))
+    covered = shapes.union_area(
+        rank, shapes.Pairs(gt.shapes, word[source[there]], common, rank), len(pair)
+    )
     area = area.copy()
     area[pair] = np.maximum(area[pair] - covered, 0.0)
     return area
@@ -187,7 +204,7 @@ def _intersections(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Shapes:
     return Shapes(boxes, geometries)
 
 
-# What is compared -----------------------------------------------------------------------------------------------------
+# What is compared ---------------------------------------------------------------------------------
 
 
 DONT_CARE = "###"
@@ -229,7 +246,9 @@ class Scene:
 
 
 def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Scene:
-    """Take a batch as CLEval does: its outlines, the characters of its objects, and what they lie in."""
+    """Take a batch as CLEval does: its outlines, the characters of its
+    objects, and what they lie in.
+    """
     taken = convention(parameters)
     all_polygons = parameters.annotation == "polygon"
     gt, det = side_of(batch.gt, taken, all_polygons), side_of(batch.det, taken, all_polygons)
@@ -244,7 +263,9 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
         )
         for texts in (batch.gt.texts, _det_texts(batch, det_aspect))
     )
-    gt_length, det_length = (np.fromiter(map(len, texts), np.int64, len(texts)) for texts in (gt_texts, det_texts))
+    gt_length, det_length = (
+        np.fromiter(map(len, texts), np.int64, len(texts)) for texts in (gt_texts, det_texts)
+    )
     gt_length = np.where(batch.gt.dont_care, lengths_by_aspect(gt_aspect), gt_length)
     if parameters.official:
         vertical = gt_aspect < (parameters.vertical_aspect or 0.5)
@@ -271,20 +292,28 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
 
 
 def _det_texts(batch: ImageBatch, aspect: Floats) -> Sequence[str]:
-    """Transcriptions of the detections; ``###`` counts as so many characters as fit in, as in the ground truth."""
+    """Transcriptions of the detections; ``###`` counts as so many characters
+    as fit in, as in the ground truth.
+    """
     texts = batch.det.texts
     if not count_texts(texts):
         return [""] * batch.det.count
     lengths = lengths_by_aspect(aspect).tolist()
-    return ["#" * length if text == DONT_CARE else text for text, length in zip(texts, lengths, strict=True)]
+    return [
+        "#" * length if text == DONT_CARE else text
+        for text, length in zip(texts, lengths, strict=True)
+    ]
 
 
 def _ranks(batch: ImageBatch, order: str) -> Ints:
     ranks = np.arange(batch.det.count)
     if order == "file" or batch.det.confidences is None:
         return ranks
-    # The last key is the first to be compared: image, then falling confidence, then the order of the file.
-    falling = np.lexsort((ranks, np.nan_to_num(-batch.det.confidences, nan=np.inf), batch.det.image))
+    # The last key is the first to be compared: image, then falling confidence, then the order of
+    # the file.
+    falling = np.lexsort(
+        (ranks, np.nan_to_num(-batch.det.confidences, nan=np.inf), batch.det.image)
+    )
     result = np.empty_like(ranks)
     result[falling] = ranks
     return result

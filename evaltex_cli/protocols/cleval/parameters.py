@@ -18,51 +18,84 @@ class Parameters:
 
     reference: str = field(
         default="official",
-        metadata={"help": "score as the authors' program, or as the paper", "choices": ("official", "paper")},
+        metadata={
+            "help": "score as the authors' program, or as the paper",
+            "choices": ("official", "paper"),
+        },
     )
     area_precision: float = field(
         default=0.0,
         metadata={
-            "help": "least share of a detection inside an object (Eq. 4); 0 = 0.3 official, 0.5 paper",
+            "help": (
+                "least share of a detection inside an object (Eq. 4); 0 = 0.3 official, 0.5 paper"
+            ),
             "min": 0.0,
             "max": 1.0,
         },
     )
     recall_granularity_penalty: float = field(
-        default=1.0, metadata={"help": "characters lost with each further detection of an object (Eq. 7)", "min": 0.0}
+        default=1.0,
+        metadata={
+            "help": "characters lost with each further detection of an object (Eq. 7)",
+            "min": 0.0,
+        },
     )
     precision_granularity_penalty: float = field(
-        default=1.0, metadata={"help": "characters lost with each further object of a detection (Eq. 7)", "min": 0.0}
+        default=1.0,
+        metadata={
+            "help": "characters lost with each further object of a detection (Eq. 7)",
+            "min": 0.0,
+        },
     )
     vertical_aspect: float = field(
         default=0.0,
         metadata={
-            "help": "vertical: width/height below it (official; 0 = 0.5), height/width from it on (paper; 0 = 1.5)",
+            "help": (
+                "vertical: width/height below it (official; 0 = 0.5), height/width from it on"
+                " (paper; 0 = 1.5)"
+            ),
             "min": 0.0,
         },
     )
     annotation: str = field(
         default="auto",
         metadata={
-            "help": "four vertices are a quadrilateral, or a polygon; auto: a polygon where any object has others",
+            "help": (
+                "four vertices are a quadrilateral, or a polygon; auto: a polygon where any"
+                " object has others"
+            ),
             "choices": ("auto", "quad", "polygon"),
         },
     )
-    case_sensitive: bool = field(default=True, metadata={"help": "upper and lower case letters are different"})
+    case_sensitive: bool = field(
+        default=True, metadata={"help": "upper and lower case letters are different"}
+    )
     case_mapping: str = field(
         default="upper",
-        metadata={"help": "where case does not count: upper-case texts, or fold them", "choices": CASE_MAPPINGS},
+        metadata={
+            "help": "where case does not count: upper-case texts, or fold them",
+            "choices": CASE_MAPPINGS,
+        },
     )
     normalisation: str = field(
-        default="none", metadata={"help": "Unicode normalisation of transcriptions", "choices": NORMALISATIONS}
+        default="none",
+        metadata={"help": "Unicode normalisation of transcriptions", "choices": NORMALISATIONS},
     )
     character: str = field(
         default="code_point",
-        metadata={"help": "what a character is; grapheme needs the extra 'graphemes'", "choices": UNITS},
+        metadata={
+            "help": "what a character is; grapheme needs the extra 'graphemes'",
+            "choices": UNITS,
+        },
     )
     scale_bins: str = field(
         default="",
-        metadata={"help": "edges of scale-wise results: shorter side / longer side of the image, 0,0.01,0.1,1 say"},
+        metadata={
+            "help": (
+                "edges of scale-wise results: shorter side / longer side of the image,"
+                " 0,0.01,0.1,1 say"
+            )
+        },
     )
     order: str = order_field("confidence")
 
@@ -96,7 +129,8 @@ class Parameters:
         bins = list(pairwise(edges))
         if not bins or not all(low < high for low, high in bins):
             raise ConfigError(
-                f"scale_bins is {quote(self.scale_bins)}; expected two or more rising numbers with commas between"
+                f"scale_bins is {quote(self.scale_bins)}; expected two or more rising numbers with"
+                " commas between"
                 " them, 0,0.01,0.1,1 say"
             )
         return bins

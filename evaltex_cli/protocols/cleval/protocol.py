@@ -1,25 +1,31 @@
-"""CLEval (Baek, Nam, Park, Lee, Shin, Baek, Lee, Lee, CVPR workshops 2020): evaluation by characters.
+"""CLEval (Baek, Nam, Park, Lee, Shin, Baek, Lee, Lee, CVPR workshops 2020): evaluation by
+characters.
 
-Task: text detection, and end-to-end recognition if detections have transcriptions. The characters of a ground-truth
-object are assumed to be spread evenly along it; a detection is matched with the objects whose characters it includes.
-Characters found, missed and found twice count, less a penalty for every object in pieces and every detection of several
-objects. Equation and algorithm numbers are the paper's.
+Task: text detection, and end-to-end recognition if detections have transcriptions. The characters
+of a ground-truth object are assumed to be spread evenly along it; a detection is matched with the
+objects whose characters it includes. Characters found, missed and found twice count, less a penalty
+for every object in pieces and every detection of several objects. Equation and algorithm numbers
+are the paper's.
 
-`reference=official` (default) gives what the authors' program prints (its state of 2023), `reference=paper` the paper's
-figures. Where the official program departs from the paper, and which way that moves the score:
+`reference=official` (default) gives what the authors' program prints (its state of 2023),
+`reference=paper` the paper's figures. Where the official program departs from the paper, and which
+way that moves the score:
 
-1. A false positive counts as height over width characters, not width over height: precision rises with wide ones and
-   falls with narrow ones (vertex order decides which side is which; a polygon always counts as one).
+1. A false positive counts as height over width characters, not width over height: precision rises
+   with wide ones and falls with narrow ones (vertex order decides which side is which; a polygon
+   always counts as one).
 2. A detection dropped as don't care still prevents one-to-one matches: recall and precision fall.
 3. Objects higher than twice their width are read from the bottom to the top.
-4. The threshold of area precision is 0.3, and each object has to reach it by itself: Eq. 3 takes the union, and 0.5.
+4. The threshold of area precision is 0.3, and each object has to reach it by itself: Eq. 3 takes
+   the union, and 0.5.
 5. Numerators are clipped at 0 once, for the data set, not for every image.
 
-Unlike the official program: coordinates may be fractions; a polygon without transcription has no characters (it
-crashes); objects are visited in the ground truth's order (it takes that of a Python set).
+Unlike the official program: coordinates may be fractions; a polygon without transcription has no
+characters (it crashes); objects are visited in the ground truth's order (it takes that of a Python
+set).
 
-Empty cases: 0/0 is 0. An image without objects, or with don't-care objects only, adds its false positives and nothing
-else. End-to-end scores are None if no detection has a transcription.
+Empty cases: 0/0 is 0. An image without objects, or with don't-care objects only, adds its false
+positives and nothing else. End-to-end scores are None if no detection has a transcription.
 
 Examples
 --------
@@ -44,7 +50,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.protocols.base import Count, Evidence, ObjectTally, Protocol, Scores, Sum, at_most, per_image, require
+from evaltex_cli.protocols.base import (
+    Count,
+    Evidence,
+    ObjectTally,
+    Protocol,
+    Scores,
+    Sum,
+    at_most,
+    per_image,
+    require,
+)
 from evaltex_cli.protocols.cleval.counts import Counts, counts_of
 from evaltex_cli.protocols.cleval.matching import Scene, scene_of
 from evaltex_cli.protocols.cleval.parameters import Parameters, convention, resolve
@@ -55,7 +71,9 @@ from evaltex_cli.protocols.ratios import quotient, ratio, recall_precision
 from evaltex_cli.records import Bools, Floats, ImageBatch, Overlaps
 
 
-def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+def evidence(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
+) -> Evidence:
     """Match a batch and sum what its images contribute.
 
     Raises
@@ -89,7 +107,8 @@ class Characters(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Tally(ObjectTally):
-    """Evidence of CLEval: characters by what happened to them; credits are less the penalties, so may be below 0.
+    """Evidence of CLEval: characters by what happened to them; credits are less the penalties, so
+    may be below 0.
 
     The fields ``scale_...`` are `Characters` by bin, (images, bins).
     """
@@ -123,7 +142,9 @@ class Tally(ObjectTally):
         found, missed = self.found_characters, self.missed_characters
         require(found + missed == self.gt_characters, "characters found and missed differ from all")
         require(found <= self.detected_characters, "more characters found than detected")
-        require(self.correct_characters <= self.gt_characters, "more correct characters than there are")
+        require(
+            self.correct_characters <= self.gt_characters, "more correct characters than there are"
+        )
         require(at_most(self.recall_credit, found), "a penalty raises recall")
         require(at_most(self.precision_credit, found), "a penalty raises precision")
 
@@ -140,10 +161,16 @@ def _tally(scene: Scene, counts: Counts, dont_care: Bools, parameters: Parameter
 
     false_positive = counts.merges == 0
     lengths = scene.det_length
-    characters, found, included = by_gt(scene.gt_length), by_gt(counts.gt_found), by_gt(counts.gt_included)
+    characters, found, included = (
+        by_gt(scene.gt_length),
+        by_gt(counts.gt_found),
+        by_gt(counts.gt_included),
+    )
     false_characters = by_det(np.where(false_positive, scene.false_positive_length, 0))
     split_penalty = by_gt(np.maximum(counts.splits - 1, 0)) * parameters.recall_granularity_penalty
-    merge_penalty = by_det(np.maximum(counts.merges - 1, 0)) * parameters.precision_granularity_penalty
+    merge_penalty = (
+        by_det(np.maximum(counts.merges - 1, 0)) * parameters.precision_granularity_penalty
+    )
     correct = by_gt(counts.gt_credit)
     least = -np.inf if parameters.official else 0.0
     return Tally(
@@ -166,7 +193,9 @@ def _tally(scene: Scene, counts: Counts, dont_care: Bools, parameters: Parameter
         correct_characters=correct,
         e2e_recall_credit=np.maximum(correct - split_penalty, least),
         e2e_precision_credit=np.maximum(correct - merge_penalty, least),
-        matched_characters=by_det(np.where(false_positive, 0, np.maximum(lengths, counts.det_included))),
+        matched_characters=by_det(
+            np.where(false_positive, 0, np.maximum(lengths, counts.det_included))
+        ),
     )
 
 
@@ -179,7 +208,10 @@ def _by_scale(batch: ImageBatch, scene: Scene, parameters: Parameters) -> dict[s
     for low, high in parameters.bins():
         dont_care = batch.gt.dont_care | (scale < low) | (scale > high)
         bins.append(_tally(scene, counts_of(scene, dont_care, parameters), dont_care, parameters))
-    return {f"scale_{name}": np.stack([getattr(tally, name) for tally in bins], axis=1) for name in Characters._fields}
+    return {
+        f"scale_{name}": np.stack([getattr(tally, name) for tally in bins], axis=1)
+        for name in Characters._fields
+    }
 
 
 def needs_sizes(batch: ImageBatch, parameters: Parameters) -> None:
@@ -189,17 +221,23 @@ def needs_sizes(batch: ImageBatch, parameters: Parameters) -> None:
     ------
     InputError
     """
-    unknown = np.flatnonzero((batch.sizes.max(axis=1, initial=0.0) <= 0) & (np.diff(batch.gt.offsets) > 0))
+    unknown = np.flatnonzero(
+        (batch.sizes.max(axis=1, initial=0.0) <= 0) & (np.diff(batch.gt.offsets) > 0)
+    )
     if parameters.scale_bins and len(unknown):
         raise InputError(
-            f"{image_named(batch.names[int(unknown[0])])} has no height and width, which scale_bins needs; give the"
-            " pictures by --images, a ground truth that states sizes (EvaLTex .txt), in Python size=(height, width),"
+            f"{image_named(batch.names[int(unknown[0])])} has no height and width, which scale_bins"
+            " needs; give the"
+            " pictures by --images, a ground truth that states sizes (EvaLTex .txt), in Python"
+            " size=(height, width),"
             " or leave out scale_bins"
         )
 
 
 def _matches(scene: Scene, counts: Counts, dont_care: Bools, parameters: Parameters) -> Matches:
-    """Per-object results; end-to-end values are undefined in images in which no detection has a transcription."""
+    """Per-object results; end-to-end values are undefined in images in which
+    no detection has a transcription.
+    """
     matched = counts.matching.matched
     end_to_end = per_image(scene.det_length > 0, scene.det_image, scene.images) > 0
     gt_read, det_read = end_to_end[scene.gt_image], end_to_end[scene.det_image]
@@ -208,14 +246,16 @@ def _matches(scene: Scene, counts: Counts, dont_care: Bools, parameters: Paramet
         "found_characters": counts.gt_found,
         "missed_characters": scene.gt_length - counts.gt_found,
         "overlapped_characters": counts.gt_included - counts.gt_found,
-        "granularity_penalty": np.maximum(counts.splits - 1, 0) * parameters.recall_granularity_penalty,
+        "granularity_penalty": np.maximum(counts.splits - 1, 0)
+        * parameters.recall_granularity_penalty,
         "credited_characters": np.where(gt_read, counts.gt_credit, np.nan),
     }
     det_values = {
         "included_characters": counts.det_included,
         "correct_characters": counts.det_correct,
         "false_positive_characters": np.where(counts.merges == 0, scene.false_positive_length, 0),
-        "granularity_penalty": np.maximum(counts.merges - 1, 0) * parameters.precision_granularity_penalty,
+        "granularity_penalty": np.maximum(counts.merges - 1, 0)
+        * parameters.precision_granularity_penalty,
         "recognised_characters": np.where(det_read, scene.det_length, np.nan),
         "credited_characters": np.where(det_read, counts.det_credit, np.nan),
     }
@@ -224,9 +264,14 @@ def _matches(scene: Scene, counts: Counts, dont_care: Bools, parameters: Paramet
 
 
 def _warnings(batch: ImageBatch, scene: Scene) -> tuple[ObjectWarning, ...]:
-    """Name the images in which objects have no transcription; the official program crashes if these are polygons."""
+    """Name the images in which objects have no transcription; the official
+    program crashes if these are polygons.
+    """
     what = "cleval: {count} ground-truth object[s] [has|have] no transcription"
-    text = f"{what}; [it has no characters and matches|they have no characters and match] nothing (in {{images}})"
+    text = (
+        f"{what}; [it has no characters and matches|they have no characters and match] nothing"
+        f" (in {{images}})"
+    )
     return object_warning(text, batch, scene.gt_length == 0)
 
 
@@ -235,7 +280,9 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
     end_to_end = tally.transcribed_detections > 0
     characters = Characters(*(getattr(tally, name) for name in Characters._fields))
     result: Scores = _recall_precision(characters, end_to_end)
-    result["recognition_score"] = ratio(tally.correct_characters, tally.matched_characters) if end_to_end else None
+    result["recognition_score"] = (
+        ratio(tally.correct_characters, tally.matched_characters) if end_to_end else None
+    )
     result |= {
         "splits": tally.splits,
         "merges": tally.merges,
@@ -284,5 +331,11 @@ PROTOCOL = Protocol(
     needs=needs_sizes,
     resolve=resolve,
     object_credit=object_credit,
-    unbounded=("splits", "merges", "missed_characters", "overlapped_characters", "false_positive_characters"),
+    unbounded=(
+        "splits",
+        "merges",
+        "missed_characters",
+        "overlapped_characters",
+        "false_positive_characters",
+    ),
 )

@@ -1,8 +1,10 @@
-"""Geometry of CLEval: outlines, aspects, pseudo-character centres (Eq. 1, Algorithm 2), centres inside detections.
+"""Geometry of CLEval: outlines, aspects, pseudo-character centres (Eq. 1, Algorithm 2), centres
+inside detections.
 
-An object is a quadrilateral (a box is one) or a polygon; the official program treats the two differently. Of a
-quadrilateral, areas and containment take its vertices cut to integers, and a centre on its left or top edge is inside,
-one on its right or bottom edge is not. Of a polygon everything is taken as it is, and a centre on its edge is outside.
+An object is a quadrilateral (a box is one) or a polygon; the official program treats the two
+differently. Of a quadrilateral, areas and containment take its vertices cut to integers, and a
+centre on its left or top edge is inside, one on its right or bottom edge is not. Of a polygon
+everything is taken as it is, and a centre on its edge is outside.
 """
 
 from __future__ import annotations
@@ -17,7 +19,17 @@ from evaltex_cli.geometry import rings, rounding, shapes
 from evaltex_cli.geometry.boxes import around
 from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.geometry.shapes import Shapes
-from evaltex_cli.records import Bools, Convention, Floats, Geometries, Ints, Objects, Overlaps, expanded, offsets_of
+from evaltex_cli.records import (
+    Bools,
+    Convention,
+    Floats,
+    Geometries,
+    Ints,
+    Objects,
+    Overlaps,
+    expanded,
+    offsets_of,
+)
 
 POLYGON_ASPECT = 1e5
 """What the official program has for every polygon: its slip of 1e+5 for 1e-5."""
@@ -36,13 +48,15 @@ class Side:
     is_polygon : (n,) bool
         Else a quadrilateral.
     vertices, starts : (v, 2) float64, (n + 1,) int64
-        Object i owns ``vertices[starts[i]:starts[i + 1]]``; a box has its four corners, clockwise from the top left.
+        Object i owns ``vertices[starts[i]:starts[i + 1]]``; a box has its four corners, clockwise
+        from the top left.
     outlines : (v, 2) float64
         The vertices, cut to integers where they are a quadrilateral's.
     shapes : Shapes
         Of the outlines.
     area : (n,) float64
-        Areas; by the shoelace formula for quadrilaterals, so that the lobes of a crossed one cancel.
+        Areas; by the shoelace formula for quadrilaterals, so that the lobes of a crossed one
+        cancel.
     remade : bool
         Whether some shape is another than overlaps were measured with.
     """
@@ -82,23 +96,33 @@ def side_of(objects: Objects, convention: Convention, all_polygons: bool) -> Sid
         starts = offsets_of(counts + (counts == 3))
     outlines = vertices
     if not is_polygon.all():
-        outlines = np.where(np.repeat(is_polygon, np.diff(starts))[:, None], vertices, rounding.truncated(vertices))
+        outlines = np.where(
+            np.repeat(is_polygon, np.diff(starts))[:, None], vertices, rounding.truncated(vertices)
+        )
     taken = shapes.from_objects(objects, convention)
     area, shoelace = shapes.area(taken), _shoelace(outlines, starts)
     moved = np.zeros(objects.count, dtype=bool)
     if is_polygon.any() and convention.truncated:
         owner = np.repeat(np.arange(objects.count), np.diff(starts))
         moved[owner[(vertices != np.trunc(vertices)).any(axis=1)]] = True
-    other = np.flatnonzero(is_polygon & (moved | (counts == 3) | ~np.isclose(shoelace, area, rtol=1e-9, atol=1e-9)))
+    other = np.flatnonzero(
+        is_polygon & (moved | (counts == 3) | ~np.isclose(shoelace, area, rtol=1e-9, atol=1e-9))
+    )
     if len(other):
-        geometries = np.full(objects.count, None, dtype=object) if taken.polygons is None else taken.polygons.copy()
+        geometries = (
+            np.full(objects.count, None, dtype=object)
+            if taken.polygons is None
+            else taken.polygons.copy()
+        )
         geometries[other] = _buffered(vertices, starts, other)
         boxes = taken.boxes.copy()
         boxes[other] = objects.boxes[other]
         taken = Shapes(boxes, geometries)
         area = shapes.area(taken)
     area = np.where(is_polygon, area, shoelace)
-    return Side(objects.offsets, is_polygon, vertices, starts, outlines, taken, area, len(other) > 0)
+    return Side(
+        objects.offsets, is_polygon, vertices, starts, outlines, taken, area, len(other) > 0
+    )
 
 
 def _shoelace(vertices: Floats, starts: Ints) -> Floats:
@@ -114,7 +138,9 @@ def _shoelace(vertices: Floats, starts: Ints) -> Floats:
 
 
 def _buffered(vertices: Floats, starts: Ints, which: Ints) -> Geometries:
-    """Polygons made valid as the official program does: of a crossed one the lobes of one orientation remain."""
+    """Polygons made valid as the official program does: of a crossed one the
+    lobes of one orientation remain.
+    """
     counts = np.diff(starts)[which]
     geometries: Any = np.full(len(which), geometry.shapely.Polygon(), dtype=object)
     usable = np.flatnonzero(counts >= 3)
@@ -127,7 +153,9 @@ def _buffered(vertices: Floats, starts: Ints, which: Ints) -> Geometries:
 
 
 def overlap_areas(overlaps: Overlaps, gt: Side, det: Side) -> tuple[Ints, Ints, Floats]:
-    """Return the pairs (gt, det), sorted, of outlines that overlap, and the areas of their intersections."""
+    """Return the pairs (gt, det), sorted, of outlines that overlap, and the
+    areas of their intersections.
+    """
     if not gt.remade and not det.remade:
         return overlaps.gt, overlaps.det, overlaps.area
     i, j = touching_boxes(gt.shapes.boxes, gt.offsets, det.shapes.boxes, det.offsets)
@@ -137,7 +165,8 @@ def overlap_areas(overlaps: Overlaps, gt: Side, det: Side) -> tuple[Ints, Ints, 
 
 
 def aspects(side: Side, official: bool) -> Floats:
-    """(n,) width over height by vertex order (official), or height over width of the bounding box (paper).
+    """(n,) width over height by vertex order (official), or height over width of the bounding box
+    (paper).
 
     Officially every polygon has the same aspect, so that as a false positive it is one character.
     """
@@ -157,7 +186,9 @@ def aspects(side: Side, official: bool) -> Floats:
 
 
 def lengths_by_aspect(aspect: Floats) -> Ints:
-    """(n,) how many characters an object without transcription is taken to have, along its longer side."""
+    """(n,) how many characters an object without transcription is taken to
+    have, along its longer side.
+    """
     longer = np.maximum(aspect, 1 / np.maximum(aspect, 1 / FLAT_ASPECT))
     return _at_most_ten(0.5 + longer)
 
@@ -189,7 +220,10 @@ def centres(side: Side, lengths: Ints, vertical: Bools) -> tuple[Ints, Floats]:
     start, stop = np.empty((len(lengths), 2)), np.empty((len(lengths), 2))
     corners = side.corners(side.vertices, quads)
     corners = np.where(vertical[quads, None, None], np.roll(corners, 1, axis=1), corners)
-    start[quads], stop[quads] = (corners[:, 0] + corners[:, 3]) / 2, (corners[:, 1] + corners[:, 2]) / 2
+    start[quads], stop[quads] = (
+        (corners[:, 0] + corners[:, 3]) / 2,
+        (corners[:, 1] + corners[:, 2]) / 2,
+    )
     quad_owner, quad_place = owner[~of_polygon], place[~of_polygon, None]
     step = (stop[quad_owner] - start[quad_owner]) / lengths[quad_owner, None]
     result[~of_polygon] = start[quad_owner] + step / 2 + step * quad_place
@@ -199,12 +233,15 @@ def centres(side: Side, lengths: Ints, vertical: Bools) -> tuple[Ints, Floats]:
 
 
 def _polygon_centres(side: Side, lengths: Ints, owner: Ints, place: Ints) -> Floats:
-    """Centres of the pieces between the upper and the lower chain of a polygon's vertices (Algorithm 2)."""
+    """Centres of the pieces between the upper and the lower chain of a
+    polygon's vertices (Algorithm 2).
+    """
     first, count, length = side.starts[owner], np.diff(side.starts)[owner], lengths[owner]
     half = count // 2
     sections = np.maximum(half - 1, 0)
     total = np.zeros((len(owner), 2))
-    # A piece has four corners: its beginning and its end on the upper chain, and both on the lower one.
+    # A piece has four corners: its beginning and its end on the upper chain, and both on the lower
+    # one.
     for step, forwards in ((0, True), (1, True), (0, False), (1, False)):
         at = (place + step) * sections
         section, part = at // length, at % length
@@ -220,8 +257,11 @@ def _polygon_centres(side: Side, lengths: Ints, owner: Ints, place: Ints) -> Flo
     return total / 4
 
 
-def centres_inside(owner: Ints, points: Floats, gt_offsets: Ints, objects: int, det: Side) -> tuple[Ints, Ints]:
-    """Return the pairs (centre, detection) of one image where the centre is inside the detection, sorted.
+def centres_inside(
+    owner: Ints, points: Floats, gt_offsets: Ints, objects: int, det: Side
+) -> tuple[Ints, Ints]:
+    """Return the pairs (centre, detection) of one image where the centre is inside the detection,
+    sorted.
 
     Parameters
     ----------
@@ -274,13 +314,19 @@ def _inside(points: Floats, within: Ints, det: Side) -> Bools:
 
 
 def shorter_sides(side: Side) -> Floats:
-    """(n,) shorter sides of the smallest rectangles around the vertices, corners rounded to whole pixels."""
+    """(n,) shorter sides of the smallest rectangles around the vertices,
+    corners rounded to whole pixels.
+    """
     result = np.zeros(len(side.starts) - 1)
     if not len(result):
         return result
     owner = np.repeat(np.arange(len(result)), np.diff(side.starts))
-    around: Any = geometry.geos.oriented_envelope(geometry.shapely.multipoints(side.vertices, indices=owner))
-    is_area = np.flatnonzero(geometry.shapely.get_type_id(around) == geometry.shapely.GeometryType.POLYGON)
+    around: Any = geometry.geos.oriented_envelope(
+        geometry.shapely.multipoints(side.vertices, indices=owner)
+    )
+    is_area = np.flatnonzero(
+        geometry.shapely.get_type_id(around) == geometry.shapely.GeometryType.POLYGON
+    )
     corners = np.rint(geometry.shapely.get_coordinates(around[is_area])).reshape(-1, 5, 2)
     edges = np.diff(corners, axis=1)
     lengths = np.sqrt(edges[..., 0] ** 2 + edges[..., 1] ** 2)

@@ -1,4 +1,6 @@
-"""Transcriptions as CLEval compares them: characters, and which are credited to which object (Algorithm 1)."""
+"""Transcriptions as CLEval compares them: characters, and which are credited
+to which object (Algorithm 1).
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ def texts_of(
     ----------
     texts : iterable of str
     unit : {"code_point", "grapheme"}
-        A grapheme cluster is what Unicode (UAX 29, extended clusters) takes for one letter on paper.
+        A grapheme cluster is what Unicode (UAX 29, extended clusters) takes for one letter on
+        paper.
     normalisation : {"none", "NFC", "NFKC"}
         Unicode normalisation form, before and after the case mapping.
     case_sensitive : bool
@@ -63,7 +66,8 @@ def _graphemes() -> Callable[[str], Text]:
         regex = import_module("regex")
     except ImportError as error:
         raise ConfigError(
-            "character=grapheme needs the package regex; install it (pip install 'evaltex[graphemes]'), or use"
+            "character=grapheme needs the package regex; install it (pip install"
+            " 'evaltex[graphemes]'), or use"
             " character=code_point"
         ) from error
     find = regex.compile(r"\X").findall
@@ -80,8 +84,9 @@ def common_length(a: Text, b: Text) -> int:
 def common_subsequence(rows: Sequence[str], columns: Sequence[str]) -> list[str]:
     """A longest common subsequence of two sequences of characters.
 
-    Of several it is the one that the usual table, filled row by row and read from its last cell, gives when equal
-    characters are always taken, and on equal lengths above and to the left the way goes left.
+    Of several it is the one that the usual table, filled row by row and read from its last cell,
+    gives when equal characters are always taken, and on equal lengths above and to the left the way
+    goes left.
     """
     places = _places(columns, rows)
     unchanged = _rows(rows, len(columns), places)
@@ -110,9 +115,11 @@ def _places(columns: Sequence[str], wanted: Sequence[str]) -> dict[str, int]:
 
 
 def _rows(rows: Sequence[str], width: int, places: dict[str, int]) -> list[int]:
-    """Rows 0 to len(rows) of the table of lengths: bit j is set where cell j + 1 is as long as cell j.
+    """Rows 0 to len(rows) of the table of lengths: bit j is set where cell j + 1 is as long as cell
+    j.
 
-    Bits are computed a whole row at a time (Hyyrö, Bit-parallel LCS-length computation revisited, 2004).
+    Bits are computed a whole row at a time (Hyyrö, Bit-parallel LCS-length computation revisited,
+    2004).
     """
     every = (1 << width) - 1
     table = [every]
@@ -125,15 +132,16 @@ def _rows(rows: Sequence[str], width: int, places: dict[str, int]) -> list[int]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchedPairs:
-    """Matched pairs, sorted by object and the detections' order; of each, the characters it has in common.
+    """Matched pairs, sorted by object and the detections' order; of each, the characters it has in
+    common.
 
     Attributes
     ----------
     gt, det : (p,) int64
         Indices into the batch.
     centre_pair, centre : (c,) int64
-        Inclusions: the pair, and which of the object's characters (its number in the batch); sorted by object,
-        character and the detections' order.
+        Inclusions: the pair, and which of the object's characters (its number in the batch); sorted
+        by object, character and the detections' order.
     merges : (D,) int64
         How many objects each detection is matched with.
     """
@@ -150,15 +158,15 @@ def credited_characters(
 ) -> tuple[Ints, Ints]:
     """Return how many characters are credited to each object (G,) and each detection (D,).
 
-    Objects are visited in order. An object's detections are put in the order of its characters, and the longest common
-    subsequence of its text and theirs is credited; each character of it is then taken from the first
-    of them that has it.
+    Objects are visited in order. An object's detections are put in the order of its characters, and
+    the longest common subsequence of its text and theirs is credited; each character of it is then
+    taken from the first of them that has it.
 
     Parameters
     ----------
     ties_left : bool
-        Which of several longest common subsequences: on equal lengths the table is read towards the left (the
-        detections' text loses a character), else upwards (the object's text does).
+        Which of several longest common subsequences: on equal lengths the table is read towards the
+        left (the detections' text loses a character), else upwards (the object's text does).
     """
     gt_credit = np.zeros(len(gt_texts), np.int64)
     det_credit = np.zeros(len(det_texts), np.int64)
@@ -166,7 +174,10 @@ def credited_characters(
     left: dict[int, list[str]] = {}
     objects, starts = np.unique(pairs.gt, return_index=True)
     inclusion_starts = np.searchsorted(pairs.gt[pairs.centre_pair], objects)
-    bounds, inclusion_bounds = [*starts.tolist(), len(det)], [*inclusion_starts.tolist(), len(pairs.centre)]
+    bounds, inclusion_bounds = (
+        [*starts.tolist(), len(det)],
+        [*inclusion_starts.tolist(), len(pairs.centre)],
+    )
     for gt, (start, stop), (first, last) in zip(
         objects.tolist(), pairwise(bounds), pairwise(inclusion_bounds), strict=True
     ):
@@ -189,7 +200,8 @@ def credited_characters(
 
 
 def _in_reading_order(partners: list[int], centres: list[int], including: list[int]) -> list[int]:
-    """Order detections by the object's characters: each takes the first that includes it and is not yet taken.
+    """Order detections by the object's characters: each takes the first that includes it and is not
+    yet taken.
 
     When one is left it comes last; when characters run out before, only the first of the rest does.
     """

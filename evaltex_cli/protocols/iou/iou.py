@@ -1,19 +1,19 @@
-"""IoU (Karatzas et al., ICDAR 2015 Robust Reading Competition, incidental scene text): one-to-one pairs by IoU > 0.5.
+"""IoU (Karatzas et al., ICDAR 2015 Robust Reading Competition, incidental scene text): one-to-one
+pairs by IoU > 0.5.
 
-Task: text localisation by boxes, polygons or labelled masks. An object and a detection are a pair or not; a split or a
-merged word counts for nothing. The program takes coordinates cut to integers, and pairs first-fit (`first_fit`), so the
-order of an image's detections may change the score.
+Task: text localisation by boxes, polygons or labelled masks. An object and a detection are a pair
+or not; a split or a merged word counts for nothing. The program takes coordinates cut to integers,
+and pairs first-fit (`first_fit`), so the order of an image's detections may change the score.
 
-Average precision, which the program adds where detections have confidences, ranks the detections of all images
-together; it is no sum over images, and left out.
+Average precision, which the program adds where detections have confidences, ranks the detections of
+all images together; it is no sum over images, and left out.
 
-Empty cases: a ratio 0/0 is 0 in the dataset. An image without objects that count has recall 1, and precision 0 if it
-has detections that count, else 1, as in the program.
+Empty cases: a ratio 0/0 is 0 in the dataset. An image without objects that count has recall 1, and
+precision 0 if it has detections that count, else 1, as in the program.
 
 Examples
---------
-Two words; of one the detection covers 60 %, of the other 50 %, which is not above the threshold, so half of the words
-are found and half of the detections are right:
+-------- Two words; of one the detection covers 60 %, of the other 50 %, which is not above the
+threshold, so half of the words are found and half of the detections are right:
 
 >>> from evaltex_cli import Accumulator
 >>> accumulator = Accumulator("iou")
@@ -34,12 +34,27 @@ from numpy.typing import NDArray
 from evaltex_cli import geometry
 from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import outlines
-from evaltex_cli.protocols.base import Count, Evidence, ObjectTally, Protocol, Scores, object_counts, require
+from evaltex_cli.protocols.base import (
+    Count,
+    Evidence,
+    ObjectTally,
+    Protocol,
+    Scores,
+    object_counts,
+    require,
+)
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
 from evaltex_cli.protocols.iou.unrotated import overlaps_by_angle
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.object_warnings import ObjectWarning, object_warning
-from evaltex_cli.protocols.ratios import SLACK, divide, ignored_detections, image_scores_by, scores_of, settled
+from evaltex_cli.protocols.ratios import (
+    SLACK,
+    divide,
+    ignored_detections,
+    image_scores_by,
+    scores_of,
+    settled,
+)
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
 
 
@@ -47,16 +62,27 @@ from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Obj
 class Parameters:
     """Parameters of first-fit pairing, with the defaults of the ICDAR 2015 program."""
 
-    iou: float = field(default=0.5, metadata={"help": "a pair has an IoU above this", "min": 0.0, "max": 1.0})
+    iou: float = field(
+        default=0.5, metadata={"help": "a pair has an IoU above this", "min": 0.0, "max": 1.0}
+    )
     dont_care_overlap: float = field(
         default=0.5,
-        metadata={"help": "a detection with more than this share in don't care is ignored", "min": 0.0, "max": 1.0},
+        metadata={
+            "help": "a detection with more than this share in don't care is ignored",
+            "min": 0.0,
+            "max": 1.0,
+        },
     )
-    truncate: bool = field(default=True, metadata={"help": "coordinates are cut to integers, towards 0"})
+    truncate: bool = field(
+        default=True, metadata={"help": "coordinates are cut to integers, towards 0"}
+    )
     self_crossing: str = field(
         default="ignored",
         metadata={
-            "help": "objects whose polygon crosses itself, which the programs refuse: left out (ignored), or counted",
+            "help": (
+                "objects whose polygon crosses itself, which the programs refuse: left out"
+                " (ignored), or counted"
+            ),
             "choices": ("ignored", "counted"),
         },
     )
@@ -70,22 +96,33 @@ class IouParameters(Parameters):
     pairing: str = field(
         default="first",
         metadata={
-            "help": "an object takes its first detection of enough IoU, or a detection its best object, and no other",
+            "help": (
+                "an object takes its first detection of enough IoU, or a detection its best"
+                " object, and no other"
+            ),
             "choices": ("first", "best"),
         },
     )
     unrotated: bool = field(
         default=False,
-        metadata={"help": "IoU is that of rectangles turned back about their centres, as of MSRA-TD500"},
+        metadata={
+            "help": "IoU is that of rectangles turned back about their centres, as of MSRA-TD500"
+        },
     )
     max_angle: float = field(
         default=22.5,
-        metadata={"help": "with unrotated, a pair includes an angle below this, in degrees", "min": 0.0, "max": 45.0},
+        metadata={
+            "help": "with unrotated, a pair includes an angle below this, in degrees",
+            "min": 0.0,
+            "max": 45.0,
+        },
     )
 
 
 def convention(parameters: Parameters) -> Convention:
-    """Boxes and polygons as they are, their coordinates cut to integers unless the user wants them otherwise."""
+    """Boxes and polygons as they are, their coordinates cut to integers
+    unless the user wants them otherwise.
+    """
     return Convention(truncated=parameters.truncate)
 
 
@@ -107,14 +144,17 @@ def counting(
         return gt_counts, det_counts, ()
     left_out = gt_counts & _crosses_itself(batch.gt)
     text = (
-        "{count} object[s] left out because [its polygon crosses itself|their polygons cross themselves] ({images});"
+        "{count} object[s] left out because [its polygon crosses itself|their polygons cross"
+        " themselves] ({images});"
         " repair [it|them] or set self_crossing=counted"
     )
     return gt_counts & ~left_out, det_counts, object_warning(text, batch, left_out)
 
 
 def _crosses_itself(objects: Objects) -> Bools:
-    """(n,) bool: polygons that are not valid as they are drawn, less those without area, which cannot be repaired."""
+    """(n,) bool: polygons that are not valid as they are drawn, less those
+    without area, which cannot be repaired.
+    """
     result = np.zeros(objects.count, dtype=bool)
     if objects.outlines.all_boxes:
         return result
@@ -123,7 +163,9 @@ def _crosses_itself(objects: Objects) -> Bools:
     return result
 
 
-def pair(overlaps: Overlaps, similarity: Floats, gt_free: Bools, det_free: Bools, parameters: Parameters) -> Ints:
+def pair(
+    overlaps: Overlaps, similarity: Floats, gt_free: Bools, det_free: Bools, parameters: Parameters
+) -> Ints:
     """Pair objects and detections first-fit.
 
     Parameters
@@ -140,7 +182,9 @@ def pair(overlaps: Overlaps, similarity: Floats, gt_free: Bools, det_free: Bools
         Indices of the overlaps that are pairs, in ascending order.
     """
     free = gt_free[overlaps.gt] & det_free[overlaps.det]
-    candidates = np.flatnonzero(free & (settled(similarity, parameters.iou, overlaps) > parameters.iou))
+    candidates = np.flatnonzero(
+        free & (settled(similarity, parameters.iou, overlaps) > parameters.iou)
+    )
     return candidates[first_fit(overlaps.gt[candidates], overlaps.det[candidates])]
 
 
@@ -168,7 +212,9 @@ class Candidates(NamedTuple):
 def candidates_of(overlaps: Overlaps, threshold: float) -> Candidates:
     """Return overlaps with their IoU, which fits above the threshold."""
     similarity = iou(overlaps)
-    return Candidates(overlaps.gt, overlaps.det, similarity, settled(similarity, threshold, overlaps) > threshold)
+    return Candidates(
+        overlaps.gt, overlaps.det, similarity, settled(similarity, threshold, overlaps) > threshold
+    )
 
 
 def iou(overlaps: Overlaps) -> Floats:
@@ -195,7 +241,9 @@ def first_fit(gt: Ints, det: Ints) -> Bools:
     chosen = ~contested
     paired_gt, paired_det = set(), set()
     disputes = np.flatnonzero(contested)
-    for k, i, j in zip(disputes.tolist(), gt[disputes].tolist(), det[disputes].tolist(), strict=True):
+    for k, i, j in zip(
+        disputes.tolist(), gt[disputes].tolist(), det[disputes].tolist(), strict=True
+    ):
         if i not in paired_gt and j not in paired_det:
             paired_gt.add(i)
             paired_det.add(j)
@@ -204,7 +252,8 @@ def first_fit(gt: Ints, det: Ints) -> Bools:
 
 
 def best_fit(found: Candidates) -> Bools:
-    """Pair each detection, in order, with the object of highest IoU, if it fits and is free; with no other.
+    """Pair each detection, in order, with the object of highest IoU, if it fits and is free; with
+    no other.
 
     Returns
     -------
@@ -241,7 +290,9 @@ class Tally(ObjectTally):
 
 
 @in_order
-def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: IouParameters, with_matches: bool) -> Evidence:
+def evidence(
+    batch: ImageBatch, overlaps: Overlaps, parameters: IouParameters, with_matches: bool
+) -> Evidence:
     """Pair a batch and count the pairs of its images."""
     needs(batch, parameters)
     if parameters.unrotated:
@@ -267,7 +318,9 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: IouParameters, w
 
 
 def _unrotated(batch: ImageBatch, parameters: IouParameters) -> tuple[Bools, Bools, Candidates]:
-    """Return which objects and detections count, and the candidates, all of rectangles that are turned back."""
+    """Return which objects and detections count, and the candidates, all of
+    rectangles that are turned back.
+    """
     gt_counts, det_counts = ~batch.gt.dont_care, np.ones(batch.det.count, dtype=bool)
     parts = []
     for overlaps, angle in overlaps_by_angle(batch, convention(parameters)):
@@ -276,11 +329,16 @@ def _unrotated(batch: ImageBatch, parameters: IouParameters) -> tuple[Bools, Boo
         near = angle < np.radians(parameters.max_angle) - SLACK
         parts.append(found.select(near))
     gt, det, similarity, fits = map(np.concatenate, zip(*parts, strict=True))
-    return gt_counts, det_counts, Candidates(gt, det, similarity, fits).select(np.lexsort((det, gt)))
+    return (
+        gt_counts,
+        det_counts,
+        Candidates(gt, det, similarity, fits).select(np.lexsort((det, gt))),
+    )
 
 
 def needs(batch: ImageBatch, parameters: IouParameters) -> None:
-    """Refuse detections without confidences if `order` asks for them, and label pictures that are to be turned back.
+    """Refuse detections without confidences if `order` asks for them, and label pictures that are
+    to be turned back.
 
     Raises
     ------
@@ -288,7 +346,10 @@ def needs(batch: ImageBatch, parameters: IouParameters) -> None:
     """
     needs_confidences(batch, parameters)
     if parameters.unrotated and batch.has_masks:
-        raise InputError("unrotated=true compares rectangles; leave out the label pictures, or set unrotated=false")
+        raise InputError(
+            "unrotated=true compares rectangles; leave out the label pictures, or set"
+            " unrotated=false"
+        )
 
 
 def scores(tally: Tally, parameters: Parameters) -> Scores:

@@ -1,15 +1,18 @@
-"""IoU+CRW (Karatzas et al., ICDAR 2015 Robust Reading Competition, end-to-end): IoU pairs with correctly read words.
+"""IoU+CRW (Karatzas et al., ICDAR 2015 Robust Reading Competition, end-to-end): IoU pairs with
+correctly read words.
 
-Task: end to end; both sides with transcriptions. Pairs are those of `iou`, and a pair is used up even if its text is
-wrong; it counts when both texts, in capitals, are the same. In the end-to-end task (the default) punctuation at the
-ends of the object's text may be missing; in word spotting, objects that are no dictionary word are don't care and the
-others are compared without their punctuation, while a detection's text is taken as it is.
+Task: end to end; both sides with transcriptions. Pairs are those of `iou`, and a pair is used up
+even if its text is wrong; it counts when both texts, in capitals, are the same. In the end-to-end
+task (the default) punctuation at the ends of the object's text may be missing; in word spotting,
+objects that are no dictionary word are don't care and the others are compared without their
+punctuation, while a detection's text is taken as it is.
 
-With a `lexicon` each text that was read is first replaced by the word of it with the smallest edit distance, as systems
-do themselves for the "strong", "weak", "generic" and "full" tasks. With `error_rates` the texts of all pairs are also
-compared by their edit distances.
+With a `lexicon` each text that was read is first replaced by the word of it with the smallest edit
+distance, as systems do themselves for the "strong", "weak", "generic" and "full" tasks. With
+`error_rates` the texts of all pairs are also compared by their edit distances.
 
-An object whose transcription is empty, on which the program fails, is found by a detection without text.
+An object whose transcription is empty, on which the program fails, is found by a detection without
+text.
 
 Empty cases: as in `iou`.
 
@@ -76,12 +79,14 @@ class Parameters(iou_protocol.Parameters):
     """Parameters of IoU+CRW, with the program's defaults."""
 
     word_spotting: bool = field(
-        default=False, metadata={"help": "only dictionary words count, compared without punctuation"}
+        default=False,
+        metadata={"help": "only dictionary words count, compared without punctuation"},
     )
     strip: str = field(
         default="gt",
         metadata={
-            "help": "end to end: one punctuation mark may be missing at either end of the object's text (gt),"
+            "help": "end to end: one punctuation mark may be missing at either end of the object's"
+            " text (gt),"
             " or all of them at all ends of both texts (both)",
             "choices": ("gt", "both"),
         },
@@ -89,23 +94,33 @@ class Parameters(iou_protocol.Parameters):
     lexicon: str = field(
         default="",
         metadata={
-            "help": "words that replace what is read: one list for all images, or a folder of one for each; or nothing",
+            "help": (
+                "words that replace what is read: one list for all images, or a folder of one"
+                " for each; or nothing"
+            ),
             "file": fingerprinted,
         },
     )
     lexicon_edits: int = field(
         default=1,
-        metadata={"help": "a text further from all words of a file is left out; of a folder any is replaced", "min": 0},
+        metadata={
+            "help": (
+                "a text further from all words of a file is left out; of a folder any is replaced"
+            ),
+            "min": 0,
+        },
     )
-    error_rates: bool = field(default=False, metadata={"help": "adds 1-NED, character and word error rates of pairs"})
+    error_rates: bool = field(
+        default=False, metadata={"help": "adds 1-NED, character and word error rates of pairs"}
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Tally(iou_protocol.Tally):
     """Evidence of IoU+CRW: the number of pairs, and of those with the right text.
 
-    If error rates are asked for, also of the pairs: the edits of characters and of words, the characters and words of
-    the objects, and the sum of normalised edit distances.
+    If error rates are asked for, also of the pairs: the edits of characters and of words, the
+    characters and words of the objects, and the sum of normalised edit distances.
     """
 
     correctly_read: Count
@@ -120,18 +135,27 @@ class Tally(iou_protocol.Tally):
         require(self.correctly_read <= self.one_to_one, "more pairs correctly read than there are")
         if self.normalised_edits is not None:
             wrong = self.one_to_one - self.correctly_read
-            require(at_most(self.normalised_edits, wrong), "more than one normalised edit for a pair")
+            require(
+                at_most(self.normalised_edits, wrong), "more than one normalised edit for a pair"
+            )
 
 
 @in_order
-def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+def evidence(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
+) -> Evidence:
     """Pair a batch, compare the texts of its pairs, and count those of its images."""
     if parameters.word_spotting:
-        batch = replace(batch, gt=replace(batch.gt, dont_care=batch.gt.dont_care | ~_in_dictionary(batch)))
+        batch = replace(
+            batch, gt=replace(batch.gt, dont_care=batch.gt.dont_care | ~_in_dictionary(batch))
+        )
     gt_counts, det_counts, warnings = counting(batch, overlaps, parameters)
     if parameters.lexicon:
         texts, is_near = read_words(batch, parameters.lexicon, parameters.lexicon_edits)
-        batch, det_counts = replace(batch, det=replace(batch.det, texts=texts)), det_counts & is_near
+        batch, det_counts = (
+            replace(batch, det=replace(batch.det, texts=texts)),
+            det_counts & is_near,
+        )
     similarity = iou(overlaps)
     pairs = pair(overlaps, similarity, gt_counts, det_counts, parameters)
     gt, det = overlaps.gt[pairs], overlaps.det[pairs]
@@ -148,38 +172,64 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     if not with_matches:
         return Evidence(tally, warnings=warnings)
     values = {"iou": similarity[pairs], "text_correct": correct}
-    gt_values, det_values = scatter(values, gt, batch.gt.count), scatter(values, det, batch.det.count)
+    gt_values, det_values = (
+        scatter(values, gt, batch.gt.count),
+        scatter(values, det, batch.det.count),
+    )
     return Evidence(tally, matches(gt, det, gt_counts, det_counts, gt_values, det_values), warnings)
 
 
 def _textless(batch: ImageBatch, gt_counts: Bools) -> tuple[ObjectWarning, ...]:
     empty = gt_counts & np.fromiter((not text for text in batch.gt.texts), np.bool_, batch.gt.count)
-    text = "{count} object[s] count[s|] but [has|have] no transcription ({images}); should [it|they] be ###?"
+    text = (
+        "{count} object[s] count[s|] but [has|have] no transcription ({images}); should"
+        " [it|they] be ###?"
+    )
     return object_warning(text, batch, empty)
 
 
-# Texts ---------------------------------------------------------------------------------------------------------------
+# Texts --------------------------------------------------------------------------------------------
 
 
 def _in_dictionary(batch: ImageBatch) -> Bools:
-    return np.fromiter((is_dictionary_word(text) for text in batch.gt.texts), np.bool_, batch.gt.count)
+    return np.fromiter(
+        (is_dictionary_word(text) for text in batch.gt.texts), np.bool_, batch.gt.count
+    )
 
 
 def _correctly_read(batch: ImageBatch, gt: Ints, det: Ints, parameters: Parameters) -> Bools:
     """(m,) whether the texts of a pair are the same."""
-    same = spots if parameters.word_spotting else reads_inside_punctuation if parameters.strip == "both" else reads
-    texts = ((batch.gt.texts[i], batch.det.texts[j]) for i, j in zip(gt.tolist(), det.tolist(), strict=True))
+    same = (
+        spots
+        if parameters.word_spotting
+        else reads_inside_punctuation
+        if parameters.strip == "both"
+        else reads
+    )
+    texts = (
+        (batch.gt.texts[i], batch.det.texts[j])
+        for i, j in zip(gt.tolist(), det.tolist(), strict=True)
+    )
     return np.fromiter((same(*pair) for pair in texts), np.bool_, len(gt))
 
 
-def _errors(batch: ImageBatch, gt: Ints, det: Ints, correct: Bools, parameters: Parameters) -> dict[str, NDArray[Any]]:
-    """Sum the errors of pairs by image; a pair whose texts are the same to the protocol has none."""
+def _errors(
+    batch: ImageBatch, gt: Ints, det: Ints, correct: Bools, parameters: Parameters
+) -> dict[str, NDArray[Any]]:
+    """Sum the errors of pairs by image; a pair whose texts are the same to
+    the protocol has none.
+    """
     as_compared = cleaned if parameters.word_spotting else str
     expected = [as_compared(batch.gt.texts[i]).upper() for i in gt.tolist()]
     read = [batch.det.texts[j].upper() for j in det.tolist()]
-    read = [one if right else other for one, other, right in zip(expected, read, correct.tolist(), strict=True)]
+    read = [
+        one if right else other
+        for one, other, right in zip(expected, read, correct.tolist(), strict=True)
+    ]
     edits = edit_distances(expected, read)
-    longest = np.array([max(len(one), len(other)) for one, other in zip(expected, read, strict=True)], np.int64)
+    longest = np.array(
+        [max(len(one), len(other)) for one, other in zip(expected, read, strict=True)], np.int64
+    )
     words = [text.split() for text in expected]
     of_pairs = {
         "character_edits": edits,
@@ -198,7 +248,9 @@ def is_dictionary_word(text: str) -> bool:
 
 
 def cleaned(text: str) -> str:
-    """A transcription as word spotting compares it: without a final 's, hyphens at its ends, and punctuation."""
+    """A transcription as word spotting compares it: without a final 's,
+    hyphens at its ends, and punctuation.
+    """
     if text.endswith(("'s", "'S")):
         text = text[:-2]
     return text.strip("-").translate(BLANKS).strip()
@@ -210,7 +262,9 @@ def spots(gt: str, det: str) -> bool:
 
 
 def reads(gt: str, det: str) -> bool:
-    """Whether a detection's text is that of an object, of which one punctuation mark at either end may be missing."""
+    """Whether a detection's text is that of an object, of which one
+    punctuation mark at either end may be missing.
+    """
     gt, det = gt.upper(), det.upper()
     firsts = (0, 1) if gt[:1] in PUNCTUATION else (0,)
     lasts = (0, 1) if gt[-1:] in PUNCTUATION else (0,)
@@ -222,14 +276,15 @@ def reads_inside_punctuation(gt: str, det: str) -> bool:
     return gt.upper().strip(PUNCTUATION) == det.upper().strip(PUNCTUATION)
 
 
-# Scores --------------------------------------------------------------------------------------------------------------
+# Scores -------------------------------------------------------------------------------------------
 
 
 def scores(tally: Tally, parameters: Parameters) -> Scores:
-    """Correctly read pairs over the objects that count, and over the detections that count; error rates if asked for.
+    """Correctly read pairs over the objects that count, and over the detections that count; error
+    rates if asked for.
 
-    Objects and detections without a partner count as pairs with an empty text for 1-NED (Sun et al., ICDAR 2019
-    competition on large-scale street view text), and not for the other rates.
+    Objects and detections without a partner count as pairs with an empty text for 1-NED (Sun et
+    al., ICDAR 2019 competition on large-scale street view text), and not for the other rates.
     """
     found = _without_rates(tally, parameters)
     if tally.normalised_edits is None:
@@ -237,7 +292,9 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
     alone = tally.counted_gt_objects + tally.counted_detections - 2 * tally.one_to_one
     return found | {
         "one_minus_ned": _one_minus(tally.normalised_edits + alone, tally.one_to_one + alone),
-        "character_error_rate": tally.character_edits / tally.characters if tally.characters else None,
+        "character_error_rate": tally.character_edits / tally.characters
+        if tally.characters
+        else None,
         "word_error_rate": tally.word_edits / tally.words if tally.words else None,
     }
 
@@ -247,7 +304,9 @@ def _without_rates(tally: Tally, parameters: Parameters) -> Scores:
 
 
 def image_scores(tally: Tally, parameters: Parameters) -> Scores:
-    """As `scores`, for one image: without objects that count its recall and precision are those of the program."""
+    """As `scores`, for one image: without objects that count its recall and
+    precision are those of the program.
+    """
     return scores(tally, parameters) | image_scores_by(_without_rates)(tally, parameters)
 
 

@@ -1,8 +1,10 @@
-"""Lexicons of end-to-end tasks: what a detector reads is replaced by the word of a list that it is most like.
+"""Lexicons of end-to-end tasks: what a detector reads is replaced by the word of a list that it is
+most like.
 
-A *strong* lexicon is a folder with one file of words for each image, ``voc_img_1.txt`` or ``img_1.txt``; a *weak*,
-*full* or *generic* one is one file of words for all images. A file has one word in each line, in UTF-8; one of pairs
-has the word as it is compared, a blank, and the word as the ground truth has it (``SALE Sale!``).
+A *strong* lexicon is a folder with one file of words for each image, ``voc_img_1.txt`` or
+``img_1.txt``; a *weak*, *full* or *generic* one is one file of words for all images. A file has one
+word in each line, in UTF-8; one of pairs has the word as it is compared, a blank, and the word as
+the ground truth has it (``SALE Sale!``).
 """
 
 from __future__ import annotations
@@ -43,11 +45,16 @@ class Lexicon:
     most_edits : int
         Words at a larger edit distance are not near.
     written : sequence of str, optional
-        What each word is in the ground truth, if it is another text; of a word that is listed twice, the last.
+        What each word is in the ground truth, if it is another text; of a word that is listed
+        twice, the last.
     """
 
-    def __init__(self, words: Sequence[str], most_edits: int, written: Sequence[str] | None = None) -> None:
-        known = {word.upper(): text.upper() for word, text in zip(words, written or words, strict=True)}
+    def __init__(
+        self, words: Sequence[str], most_edits: int, written: Sequence[str] | None = None
+    ) -> None:
+        known = {
+            word.upper(): text.upper() for word, text in zip(words, written or words, strict=True)
+        }
         self._written = known
         self._place = {word: k for k, word in enumerate(known)}
         self._words = sorted(known, key=len)
@@ -57,7 +64,9 @@ class Lexicon:
         self._found: dict[str, str | None] = {}
 
     def nearest(self, text: str) -> str | None:
-        """Return the word with the smallest edit distance to a text, the first of several; None if none is near."""
+        """Return the word with the smallest edit distance to a text, the
+        first of several; None if none is near.
+        """
         text = text.upper()
         if text in self._place:
             return self._written[text]
@@ -68,17 +77,24 @@ class Lexicon:
         return self._found[text]
 
     def _nearest(self, text: str) -> str | None:
-        # An edit changes the length by one at most, and the numbers of two kinds of characters by one each.
+        # An edit changes the length by one at most, and the numbers of two kinds of characters by
+        # one each.
         start = np.searchsorted(self._lengths, len(text) - self._most_edits)
         stop = np.searchsorted(self._lengths, len(text) + self._most_edits, side="right")
-        least = (np.abs(self._bags[start:stop] - np.array(_bag(text), np.int16)).sum(axis=1) + 1) // 2
+        least = (
+            np.abs(self._bags[start:stop] - np.array(_bag(text), np.int16)).sum(axis=1) + 1
+        ) // 2
         best = self._most_edits
         if len(least) and least.min() <= best:
-            best = min(best, self._distances(text, start + np.flatnonzero(least == least.min())).min())
+            best = min(
+                best, self._distances(text, start + np.flatnonzero(least == least.min())).min()
+            )
         near = start + np.flatnonzero(least <= best)
         distances = self._distances(text, near)
         near = near[distances == distances.min(initial=self._most_edits)]
-        word = min((self._words[k] for k in near.tolist()), key=self._place.__getitem__, default=None)
+        word = min(
+            (self._words[k] for k in near.tolist()), key=self._place.__getitem__, default=None
+        )
         return None if word is None else self._written[word]
 
     def _distances(self, text: str, words: Ints) -> Ints:
@@ -120,7 +136,8 @@ class Lexicons(NamedTuple):
         if found is None:
             expected = f"voc_{PurePosixPath(image).name}.txt"
             raise InputError(
-                f"image {quote(image)} has no lexicon; expected {quote(expected)} in the folder of lexicons"
+                f"image {quote(image)} has no lexicon; expected {quote(expected)} in the folder of"
+                " lexicons"
             )
         return found
 
@@ -134,7 +151,8 @@ def read_words(batch: ImageBatch, value: str, most_edits: int) -> tuple[Texts, B
     value : str
         As `fingerprinted` returns it.
     most_edits : int
-        A word of a lexicon of all images replaces only texts that are as near as this; one of its image replaces any.
+        A word of a lexicon of all images replaces only texts that are as near as this; one of its
+        image replaces any.
 
     Returns
     -------
@@ -150,13 +168,17 @@ def read_words(batch: ImageBatch, value: str, most_edits: int) -> tuple[Texts, B
     """
     lexicons = load(value, most_edits)
     image = batch.det.image.tolist()
-    found = [lexicons.of(batch.names[k]).nearest(text) for k, text in zip(image, batch.det.texts, strict=True)]
+    found = [
+        lexicons.of(batch.names[k]).nearest(text)
+        for k, text in zip(image, batch.det.texts, strict=True)
+    ]
     is_near = np.fromiter((word is not None for word in found), np.bool_, len(found))
     return concatenate_texts([word or "" for word in found]), is_near
 
 
 def fingerprinted(value: str) -> str:
-    """Return the path of a lexicon with the first eight digits of the SHA-256 of its words, ``voc.txt@0123abcd``.
+    """Return the path of a lexicon with the first eight digits of the SHA-256 of its words,
+    ``voc.txt@0123abcd``.
 
     Parameters
     ----------
@@ -174,7 +196,9 @@ def fingerprinted(value: str) -> str:
     path, digits = (known[1], known[2]) if known and not Path(value).exists() else (value, None)
     found = _digits(_words(Path(path)))
     if digits not in (None, found):
-        raise ConfigError(f"{path}: is not the lexicon that was used ({digits}, here {found}); give that one")
+        raise ConfigError(
+            f"{path}: is not the lexicon that was used ({digits}, here {found}); give that one"
+        )
     return f"{path}@{found}"
 
 
@@ -193,7 +217,9 @@ def load(value: str, most_edits: int) -> Lexicons:
     except ConfigError as error:
         raise InputError(str(error)) from error
     if f"{path}@{_digits(words)}" != value:
-        raise InputError(f"{path}: is not the lexicon that was read first; run again when nothing writes to it")
+        raise InputError(
+            f"{path}: is not the lexicon that was read first; run again when nothing writes to it"
+        )
     if "" in words:
         return Lexicons(_lexicon(words[""], most_edits), {})
     return Lexicons(None, {name: _lexicon(of_image, ANY_EDITS) for name, of_image in words.items()})
@@ -204,7 +230,10 @@ def _lexicon(lines: _Lines, most_edits: int) -> Lexicon:
 
 
 def _digits(words: Mapping[str, _Lines]) -> str:
-    listed = [(name, list(lines) if lines.written else lines.words) for name, lines in sorted(words.items())]
+    listed = [
+        (name, list(lines) if lines.written else lines.words)
+        for name, lines in sorted(words.items())
+    ]
     return hashlib.sha256(repr(listed).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
@@ -218,7 +247,8 @@ def _files(folder: Path) -> dict[str, Path]:
         if other is not file:
             if _are_pairs(other) == _are_pairs(file):
                 expected = (
-                    f"one for each image, voc_img_1.txt say; {quote(other.name)} and {quote(file.name)} are of one"
+                    f"one for each image, voc_img_1.txt say; {quote(other.name)} and"
+                    f" {quote(file.name)} are of one"
                 )
                 raise ConfigError(f"{folder}: {len(every)} .txt files; expected {expected}")
             files[name] = file if _are_pairs(file) else other
@@ -241,7 +271,9 @@ def _words(path: Path) -> dict[str, _Lines]:
             data = read_regular(file, "a file of words", MOST_BYTES + 1 - size)
             size += len(data)
             if size > MOST_BYTES:
-                raise ConfigError(f"{path}: more than {MOST_BYTES} bytes; expected one word in each line")
+                raise ConfigError(
+                    f"{path}: more than {MOST_BYTES} bytes; expected one word in each line"
+                )
             words[name] = _lines(file, data)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror or error})") from error
@@ -257,12 +289,16 @@ def _lines(file: Path, data: bytes) -> _Lines:
         words = [word for line in data.decode("utf-8-sig").splitlines() if (word := line.strip())]
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{file}:{line}: byte 0x{error.object[error.start]:02x} is not UTF-8") from error
+        raise ConfigError(
+            f"{file}:{line}: byte 0x{error.object[error.start]:02x} is not UTF-8"
+        ) from error
     if not words:
         raise ConfigError(f"{file}: no word in it; expected one in each line")
     longest = max(words, key=len)
     if len(longest) > LONGEST_WORD:
-        raise ConfigError(f"{file}: a word of {len(longest)} characters; expected at most {LONGEST_WORD}")
+        raise ConfigError(
+            f"{file}: a word of {len(longest)} characters; expected at most {LONGEST_WORD}"
+        )
     return _pairs(file, words) if _are_pairs(file) else _Lines(words, None)
 
 
@@ -271,6 +307,9 @@ def _pairs(file: Path, lines: Sequence[str]) -> _Lines:
     pairs = [line.split(maxsplit=1) for line in lines]
     alone = next((pair[0] for pair in pairs if len(pair) == 1), None)
     if alone is not None:
-        expected = "a word, a blank and the word as it is in the ground truth, as the file's name has 'pair'"
+        expected = (
+            "a word, a blank and the word as it is in the ground truth, as the file's name"
+            " has 'pair'"
+        )
         raise ConfigError(f"{file}: a line with {quote(alone)} alone; expected {expected}")
     return _Lines([word for word, _ in pairs], [text for _, text in pairs])

@@ -1,22 +1,25 @@
-"""TIoU (Liu, Jin, Xie, Luo, Zhang, Xie, CVPR 2019): IoU pairs, discounted for cut and for foreign text.
+"""TIoU (Liu, Jin, Xie, Luo, Zhang, Xie, CVPR 2019): IoU pairs, discounted for cut and for foreign
+text.
 
-Task: text localisation by boxes, polygons or labelled masks. Pairs are those of `iou`. A pair is worth its IoU, towards
-recall times f(share of the object that the detection cuts off), towards precision times f(share of the detection with
-text of other objects, don't care included); f(x) = 1 - x, but 1 up to a tolerance of 0.01, which is not in the paper.
+Task: text localisation by boxes, polygons or labelled masks. Pairs are those of `iou`. A pair is
+worth its IoU, towards recall times f(share of the object that the detection cuts off), towards
+precision times f(share of the detection with text of other objects, don't care included); f(x) = 1
+- x, but 1 up to a tolerance of 0.01, which is not in the paper.
 
-With lines a detection may also be of a line. Lines go first. A detection of a line finds those of its words that it
-covers by more than half. ``lines=file`` takes them from a ground truth of lines, and scores as the authors' program
-for "word and text-line" does, faults included (`tiou_lines`). ``lines=regions`` takes the regions of several objects,
-as the ground truth's region column says, and differs from the program: words belong to the line that the ground truth
-says, not to every line that covers half of them; a line needs a word that is found; don't-care words give no credit;
-and text outside the line is all text outside it, while the program leaves out the word whose number is the line's.
+With lines a detection may also be of a line. Lines go first. A detection of a line finds those of
+its words that it covers by more than half. ``lines=file`` takes them from a ground truth of lines,
+and scores as the authors' program for "word and text-line" does, faults included (`tiou_lines`).
+``lines=regions`` takes the regions of several objects, as the ground truth's region column says,
+and differs from the program: words belong to the line that the ground truth says, not to every line
+that covers half of them; a line needs a word that is found; don't-care words give no credit; and
+text outside the line is all text outside it, while the program leaves out the word whose number is
+the line's.
 
 Empty cases: as in `iou`.
 
 Examples
---------
-The detection covers 60 % of a word and nothing else. Towards recall its IoU counts 0.6 times, because 40 % of the word
-are cut off; towards precision it counts in full:
+-------- The detection covers 60 % of a word and nothing else. Towards recall its IoU counts 0.6
+times, because 40 % of the word are cut off; towards precision it counts in full:
 
 >>> from evaltex_cli import Accumulator
 >>> accumulator = Accumulator("tiou")
@@ -61,12 +64,19 @@ class Parameters(iou_protocol.Parameters):
 
     tolerance: float = field(
         default=0.01,
-        metadata={"help": "a share of cut or of foreign text up to this costs nothing", "min": 0.0, "max": 1.0},
+        metadata={
+            "help": "a share of cut or of foreign text up to this costs nothing",
+            "min": 0.0,
+            "max": 1.0,
+        },
     )
     lines: str = field(
         default="none",
         metadata={
-            "help": "what may be detected as a line: regions of several objects, the lines of --lines (file), or none",
+            "help": (
+                "what may be detected as a line: regions of several objects, the lines of"
+                " --lines (file), or none"
+            ),
             "choices": ("none", "regions", "file"),
         },
     )
@@ -74,10 +84,11 @@ class Parameters(iou_protocol.Parameters):
 
 @dataclass(frozen=True, eq=False)
 class Tally(ObjectTally):
-    """Evidence of TIoU: pairs of objects, detected lines, and their credits with discounts and without.
+    """Evidence of TIoU: pairs of objects, detected lines, and their credits with discounts and
+    without.
 
-    `line_words` is how often a word was found in a line of a file, where don't-care words, and words of several lines,
-    have credit as in the authors' program.
+    `line_words` is how often a word was found in a line of a file, where don't-care words, and
+    words of several lines, have credit as in the authors' program.
     """
 
     one_to_one: Count
@@ -93,15 +104,30 @@ class Tally(ObjectTally):
         of_file = self.line_words is not None
         lines, line_words = (0, self.line_words) if of_file else (self.lines, 0)
         require(self.one_to_one + lines <= self.counted_gt_objects, "more matches than objects")
-        require(self.one_to_one + self.lines <= self.counted_detections, "more matches than detections")
-        require(at_most(self.siou_recall_credit, self.counted_gt_objects + line_words), "more recall than objects")
-        require(at_most(self.siou_precision_credit, self.one_to_one + self.lines), "more precision than matches")
-        require(at_most(self.tiou_recall_credit, self.siou_recall_credit), "a discount raises recall")
-        require(at_most(self.tiou_precision_credit, self.siou_precision_credit), "a discount raises precision")
+        require(
+            self.one_to_one + self.lines <= self.counted_detections, "more matches than detections"
+        )
+        require(
+            at_most(self.siou_recall_credit, self.counted_gt_objects + line_words),
+            "more recall than objects",
+        )
+        require(
+            at_most(self.siou_precision_credit, self.one_to_one + self.lines),
+            "more precision than matches",
+        )
+        require(
+            at_most(self.tiou_recall_credit, self.siou_recall_credit), "a discount raises recall"
+        )
+        require(
+            at_most(self.tiou_precision_credit, self.siou_precision_credit),
+            "a discount raises precision",
+        )
 
 
 @in_order
-def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+def evidence(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
+) -> Evidence:
     """Match a batch and sum what its images contribute.
 
     Raises
@@ -123,11 +149,15 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     siou_recall = np.concatenate(
         [np.where(lines.alone, similarity[lines.words], share[lines.words]), similarity[pairs]]
     )
-    tiou_recall = siou_recall * _discount(divide(gt_area - overlaps.area[found], gt_area), parameters)
+    tiou_recall = siou_recall * _discount(
+        divide(gt_area - overlaps.area[found], gt_area), parameters
+    )
 
     det = np.concatenate([lines.det, overlaps.det[pairs]])
     siou_precision = np.concatenate([lines.similarity, similarity[pairs]])
-    foreign = _foreign(batch, overlaps, lines, det, np.concatenate([lines.area, overlaps.area[pairs]]), parameters)
+    foreign = _foreign(
+        batch, overlaps, lines, det, np.concatenate([lines.area, overlaps.area[pairs]]), parameters
+    )
     tiou_precision = siou_precision * _discount(divide(foreign, overlaps.det_area[det]), parameters)
 
     images, gt_image, det_image = len(batch.names), batch.gt.image, batch.det.image
@@ -140,14 +170,22 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
         siou_precision_credit=per_image(siou_precision, det_image[det], images),
         tiou_recall_credit=per_image(tiou_recall, gt_image[gt], images),
         tiou_precision_credit=per_image(tiou_precision, det_image[det], images),
-        line_words=np.bincount(gt_image[overlaps.gt[lines.words]], minlength=images) if of_file else None,
+        line_words=np.bincount(gt_image[overlaps.gt[lines.words]], minlength=images)
+        if of_file
+        else None,
     )
     if not with_matches:
         return Evidence(tally, warnings=warnings)
-    gt_values = scatter({"siou_recall": siou_recall, "tiou_recall": tiou_recall}, gt, batch.gt.count)
-    det_values = scatter({"siou_precision": siou_precision, "tiou_precision": tiou_precision}, det, batch.det.count)
+    gt_values = scatter(
+        {"siou_recall": siou_recall, "tiou_recall": tiou_recall}, gt, batch.gt.count
+    )
+    det_values = scatter(
+        {"siou_precision": siou_precision, "tiou_precision": tiou_precision}, det, batch.det.count
+    )
     matched = matches(gt, found_by, gt_counts, det_counts, gt_values, det_values)
-    matched.det.types[lines.det[matched.det.types[lines.det] == FALSE_POSITIVE]] = ONE_TO_ONE  # a line without words
+    matched.det.types[lines.det[matched.det.types[lines.det] == FALSE_POSITIVE]] = (
+        ONE_TO_ONE  # a line without words
+    )
     return Evidence(tally, matched, warnings)
 
 
@@ -157,7 +195,12 @@ def _discount(share: Floats, parameters: Parameters) -> Floats:
 
 
 def _foreign(
-    batch: ImageBatch, overlaps: Overlaps, lines: Lines, det: Ints, own: Floats, parameters: Parameters
+    batch: ImageBatch,
+    overlaps: Overlaps,
+    lines: Lines,
+    det: Ints,
+    own: Floats,
+    parameters: Parameters,
 ) -> Floats:
     """Area of all text in a detection, less that of its own match.
 
@@ -171,8 +214,8 @@ def _foreign(
     Returns
     -------
     (m,) float64
-        With D the detection, G its match, G_k the other objects: Area(D n U G_k) - Area(D n G n U G_k), which is
-        Area(D n (G u U G_k)) - Area(D n G).
+        With D the detection, G its match, G_k the other objects: Area(D n U G_k) - Area(D n G n U
+        G_k), which is Area(D n (G u U G_k)) - Area(D n G).
     """
     text, text_det = overlaps.gt[lines.foreign], overlaps.det[lines.foreign]
     measure, texts, dets = shapes_of(batch, parameters)
@@ -184,19 +227,24 @@ def _foreign(
     several = np.bincount(text_det, minlength=batch.det.count) > 1
     crowded = (several & is_in(det, batch.det.count))[text_det]
     text, text_det = text[crowded], text_det[crowded]
-    covered = measure.union_area(text_det, shapes.Pairs(texts, text, dets, text_det), batch.det.count)
+    covered = measure.union_area(
+        text_det, shapes.Pairs(texts, text, dets, text_det), batch.det.count
+    )
     return np.where(several[det], np.maximum(covered[det] - own, 0.0), 0.0)
 
 
 def _joined(a: Shapes, b: Shapes) -> Shapes:
     polygons = None
     if a.polygons is not None or b.polygons is not None:
-        sides = (np.full(len(side.boxes), None) if side.polygons is None else side.polygons for side in (a, b))
+        sides = (
+            np.full(len(side.boxes), None) if side.polygons is None else side.polygons
+            for side in (a, b)
+        )
         polygons = np.concatenate([*sides])
     return Shapes(np.concatenate([a.boxes, b.boxes]), polygons)
 
 
-# Scores --------------------------------------------------------------------------------------------------------------
+# Scores -------------------------------------------------------------------------------------------
 
 
 def scores(tally: Tally, parameters: Parameters) -> Scores:
@@ -207,7 +255,9 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
         "iou_": scores_of(tally, matched, matched),
         "siou_": scores_of(tally, tally.siou_recall_credit, tally.siou_precision_credit),
     }
-    return {prefix + name: value for prefix, group in by_prefix.items() for name, value in group.items()}
+    return {
+        prefix + name: value for prefix, group in by_prefix.items() for name, value in group.items()
+    }
 
 
 PROTOCOL = Protocol(

@@ -1,8 +1,10 @@
-"""Lines of TIoU: regions of the ground truth, or those of a file; the detections that match them, the words they find.
+"""Lines of TIoU: regions of the ground truth, or those of a file; the detections that match them,
+the words they find.
 
-Lines of a file follow the authors' program ("word and text-line"), its faults included: a line needs no word that is
-found; don't-care words and words of several lines give credit each time; the word of a line that has no other gets its
-IoU, not its share that is covered; and a line leaves the word of its own number out of the foreign text.
+Lines of a file follow the authors' program ("word and text-line"), its faults included: a line
+needs no word that is found; don't-care words and words of several lines give credit each time; the
+word of a line that has no other gets its IoU, not its share that is covered; and a line leaves the
+word of its own number out of the foreign text.
 """
 
 from __future__ import annotations
@@ -82,29 +84,41 @@ class _Outlines(NamedTuple):
 
 
 def lines_of(
-    batch: ImageBatch, overlaps: Overlaps, gt_counts: Bools, det_counts: Bools, parameters: Parameters, lines: str
+    batch: ImageBatch,
+    overlaps: Overlaps,
+    gt_counts: Bools,
+    det_counts: Bools,
+    parameters: Parameters,
+    lines: str,
 ) -> Lines:
     """Match lines and detections first-fit; none at all where the parameters ask for none.
 
     Raises
     ------
     InputError
-        For label pictures, as no pixel shows how far a line reaches between its words; and if lines are to be those of
-        a file and there are none.
+        For label pictures, as no pixel shows how far a line reaches between its words; and if lines
+        are to be those of a file and there are none.
     """
     every = np.ones(len(overlaps.gt), dtype=bool)
     if lines == "none":
-        index, number, nothing = np.zeros(0, np.int64), np.zeros(0), np.zeros(batch.det.count, dtype=bool)
+        index, number, nothing = (
+            np.zeros(0, np.int64),
+            np.zeros(0),
+            np.zeros(batch.det.count, dtype=bool),
+        )
         no_shapes = Shapes(np.zeros((0, 4)))
         return Lines(no_shapes, index, index, number, number, index, nothing[:0], nothing, every)
     if batch.has_masks:
         raise InputError(
-            f"tiou: lines={lines} does not work on label pictures; leave out their folders or set lines=none"
+            f"tiou: lines={lines} does not work on label pictures; leave out their folders or set"
+            " lines=none"
         )
     of_file = lines == "file"
     _, gt, dets = shapes_of(batch, parameters)
     outlines = _of_file(batch, gt, parameters) if of_file else _of_regions(batch, gt)
-    line, det = touching_boxes(outlines.shapes.boxes, outlines.offsets, dets.boxes, batch.det.offsets)
+    line, det = touching_boxes(
+        outlines.shapes.boxes, outlines.offsets, dets.boxes, batch.det.offsets
+    )
     area = shapes.pair_area(outlines.shapes, line, dets, det)
     areas = shapes.area(outlines.shapes), overlaps.det_area
     found = Overlaps(line, det, area, *areas, outlines.shapes.boxes, dets.boxes)
@@ -133,7 +147,9 @@ def lines_of(
 
 
 def shapes_of(batch: ImageBatch, parameters: Any) -> tuple[ModuleType, Any, Any]:
-    """Return what measures shapes, `shapes` (boxes, polygons) or `label_runs` (masks), and those of both sides."""
+    """Return what measures shapes, `shapes` (boxes, polygons) or `label_runs`
+    (masks), and those of both sides.
+    """
     if batch.gt_runs is None or batch.det_runs is None:
         taken = convention(parameters)
         return shapes, shapes.from_objects(batch.gt, taken), shapes.from_objects(batch.det, taken)
@@ -146,7 +162,9 @@ def is_in(index: Ints, count: int) -> Bools:
 
 
 def _find(overlaps: Overlaps, gt: Ints, det: Ints) -> tuple[Ints, Bools]:
-    """Return the place of each pair among the overlaps, and whether it is there; the place is 0 if it is not."""
+    """Return the place of each pair among the overlaps, and whether it is
+    there; the place is 0 if it is not.
+    """
     if not len(overlaps.gt):
         return np.zeros(len(gt), np.int64), np.zeros(len(gt), dtype=bool)
     detections = len(overlaps.det_area)
@@ -156,7 +174,9 @@ def _find(overlaps: Overlaps, gt: Ints, det: Ints) -> tuple[Ints, Bools]:
     return np.where(is_there, place, 0), is_there
 
 
-def _finds_words(outlines: _Outlines, line: Ints, det: Ints, overlaps: Overlaps, findable: Bools) -> Bools:
+def _finds_words(
+    outlines: _Outlines, line: Ints, det: Ints, overlaps: Overlaps, findable: Bools
+) -> Bools:
     """(p,) whether the detection of a pair of line and detection finds a word of the line."""
     line_of = np.full(len(overlaps.gt_area), NO_LINE)
     line_of[outlines.word] = outlines.line
@@ -167,13 +187,16 @@ def _finds_words(outlines: _Outlines, line: Ints, det: Ints, overlaps: Overlaps,
     return np.isin(line * detections + det, found)
 
 
-# Lines of a file ------------------------------------------------------------------------------------------------------
+# Lines of a file ----------------------------------------------------------------------------------
 
 
 def _of_file(batch: ImageBatch, gt: Shapes, parameters: Parameters) -> _Outlines:
     """Lines of a file; those of images without words are left out, as the program does."""
     if batch.gt_lines is None:
-        raise InputError("tiou: lines=file needs a ground truth of lines; give it by --lines, in Python by gt_lines")
+        raise InputError(
+            "tiou: lines=file needs a ground truth of lines; give it by --lines, in Python by"
+            " gt_lines"
+        )
     has_words = np.diff(batch.gt.offsets) > 0
     lines = take(batch.gt_lines, has_words[batch.gt_lines.image])
     outlines = shapes.from_objects(lines, convention(parameters))
@@ -185,24 +208,33 @@ def _of_file(batch: ImageBatch, gt: Shapes, parameters: Parameters) -> _Outlines
     return _Outlines(outlines, lines.offsets, line[belongs], word[belongs])
 
 
-def _of_own_number(batch: ImageBatch, outlines: _Outlines, overlaps: Overlaps, line: Ints, det: Ints) -> Bools:
+def _of_own_number(
+    batch: ImageBatch, outlines: _Outlines, overlaps: Overlaps, line: Ints, det: Ints
+) -> Bools:
     """(p,) overlaps of a line's detection with the word that has the line's number in the image."""
     line_of = np.full(batch.det.count, NO_LINE)
     line_of[det] = line
     own = line_of[overlaps.det]
     image = batch.gt.image[overlaps.gt]
-    return np.asarray((own != NO_LINE) & (own - outlines.offsets[image] == overlaps.gt - batch.gt.offsets[image]))
+    return np.asarray(
+        (own != NO_LINE) & (own - outlines.offsets[image] == overlaps.gt - batch.gt.offsets[image])
+    )
 
 
-# Lines of regions -----------------------------------------------------------------------------------------------------
+# Lines of regions ---------------------------------------------------------------------------------
 
 
 def _of_regions(batch: ImageBatch, gt: Shapes) -> _Outlines:
-    """Regions of several objects in the order of their first objects, as bounding boxes or convex hulls."""
+    """Regions of several objects in the order of their first objects, as
+    bounding boxes or convex hulls.
+    """
     image = batch.gt.image
     key = np.stack([image, batch.gt.regions])
-    # One column per region of an image: its first object, each object's region, and how many objects it has.
-    _, first, region_of, size = np.unique(key, axis=1, return_index=True, return_inverse=True, return_counts=True)
+    # One column per region of an image: its first object, each object's region, and how many
+    # objects it has.
+    _, first, region_of, size = np.unique(
+        key, axis=1, return_index=True, return_inverse=True, return_counts=True
+    )
     several = np.flatnonzero(size > 1)
     several = several[np.argsort(first[several])]
     number = np.full(len(size), NO_LINE)
@@ -212,18 +244,24 @@ def _of_regions(batch: ImageBatch, gt: Shapes) -> _Outlines:
     words = np.argsort(line_of, kind="stable")[np.count_nonzero(line_of == NO_LINE) :]
     line, boxes = line_of[words], gt.boxes[words]
     starts = np.searchsorted(line, np.arange(len(several)))
-    outlines = Shapes(around(boxes[:, :2], boxes[:, 2:], starts), _hulls(gt, words, line, len(several)))
+    outlines = Shapes(
+        around(boxes[:, :2], boxes[:, 2:], starts), _hulls(gt, words, line, len(several))
+    )
     offsets = np.searchsorted(image[first[several]], np.arange(len(batch.names) + 1))
     return _Outlines(outlines, offsets, line, words)
 
 
 def _hulls(gt: Shapes, words: Ints, line: Ints, lines: int) -> Any:
-    """Convex hulls of the lines with a word that is a polygon, None for other lines; None if there are none."""
+    """Convex hulls of the lines with a word that is a polygon, None for other
+    lines; None if there are none.
+    """
     has_polygon = np.bincount(line[gt.is_polygon[words]], minlength=lines) > 0
     if not has_polygon.any():
         return None
     curved = has_polygon[line]
-    points, word = geometry.shapely.get_coordinates(shapes.geometries(gt, words[curved]), return_index=True)
+    points, word = geometry.shapely.get_coordinates(
+        shapes.geometries(gt, words[curved]), return_index=True
+    )
     # Hulls are made of owners numbered from 0: rank is the number, owner the line it is of.
     owner, rank = np.unique(line[curved][word], return_inverse=True)
     hulls = np.full(lines, None, dtype=object)
@@ -233,7 +271,9 @@ def _hulls(gt: Shapes, words: Ints, line: Ints, lines: int) -> Any:
 
 
 def _surplus(overlaps: Overlaps, words: Ints, free: Bools, parameters: Parameters) -> Bools:
-    """(D,) bool: detections that are ignored: the first free one of each found word, one word after another."""
+    """(D,) bool: detections that are ignored: the first free one of each
+    found word, one word after another.
+    """
     gt, det = overlaps.gt, overlaps.det
     share = divide(overlaps.area, overlaps.det_area[det])
     inside = settled(share, parameters.dont_care_overlap, overlaps) > parameters.dont_care_overlap

@@ -1,12 +1,13 @@
-"""Rectangles turned back about their centres, and the angles between them: MSRA-TD500's rule for what overlaps.
+"""Rectangles turned back about their centres, and the angles between them: MSRA-TD500's rule for
+what overlaps.
 
-C. Yao, X. Bai, W. Liu, Y. Ma, Z. Tu, *Detecting texts of arbitrary orientations in natural images*, CVPR 2012: the
-overlap of two rectangles is the IoU of both after each is turned about its centre until its sides are parallel to the
-axes; and the angle included by the rectangles has to be small.
+C. Yao, X. Bai, W. Liu, Y. Ma, Z. Tu, *Detecting texts of arbitrary orientations in natural images*,
+CVPR 2012: the overlap of two rectangles is the IoU of both after each is turned about its centre
+until its sides are parallel to the axes; and the angle included by the rectangles has to be small.
 
-The sides of a rectangle have two directions, at a right angle. Which of them is the first does not matter here: a
-detection is turned by the one that is nearer to the object's first direction. So a rectangle is the same rectangle
-whichever vertex is the first.
+The sides of a rectangle have two directions, at a right angle. Which of them is the first does not
+matter here: a detection is turned by the one that is nearer to the object's first direction. So a
+rectangle is the same rectangle whichever vertex is the first.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ class Rectangles(NamedTuple):
 
 
 def overlaps_by_angle(batch: ImageBatch, convention: Convention) -> list[tuple[Overlaps, Floats]]:
-    """Return the overlaps of rectangles that are turned back, and the angles (p,) that each pair includes, in radians.
+    """Return the overlaps of rectangles that are turned back, and the angles (p,) that each pair
+    includes, in radians.
 
     Returns
     -------
@@ -77,13 +79,18 @@ def _as_boxes(objects: Objects, rectangles: Rectangles) -> Objects:
 
 
 def rectangles_of(objects: Objects) -> Rectangles:
-    """Return boxes as they are, quadrilaterals by the means of their opposite sides, the rectangles around polygons.
+    """Return boxes as they are, quadrilaterals by the means of their opposite sides, the rectangles
+    around polygons.
 
-    The first direction is that from the first vertex of a quadrilateral to its second, the longer side of the smallest
-    rectangle around a polygon, and the x axis for a box.
+    The first direction is that from the first vertex of a quadrilateral to its second, the longer
+    side of the smallest rectangle around a polygon, and the x axis for a box.
     """
     boxes, counts = objects.boxes, objects.outlines.counts
-    centre, size, angle = (boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2], np.zeros(len(boxes))
+    centre, size, angle = (
+        (boxes[:, :2] + boxes[:, 2:]) / 2,
+        boxes[:, 2:] - boxes[:, :2],
+        np.zeros(len(boxes)),
+    )
     starts = objects.outlines.offsets[:-1]
     quads = np.flatnonzero(counts == 4)
     corners = objects.outlines.vertices[starts[quads][:, None] + np.arange(4)]
@@ -104,7 +111,8 @@ def _rectangles(corners: Floats) -> Rectangles:
 
 
 def _smallest_rectangles(outlines: Outlines, which: Ints) -> tuple[Floats, Ints]:
-    """Return the corners (m, 4, 2) of the smallest rectangles around polygons, the longer side first.
+    """Return the corners (m, 4, 2) of the smallest rectangles around polygons, the longer side
+    first.
 
     The second value are the m places in `which` of those with an area.
     """
@@ -114,7 +122,9 @@ def _smallest_rectangles(outlines: Outlines, which: Ints) -> tuple[Floats, Ints]
     around: Any = geometry.geos.oriented_envelope(
         geometry.shapely.multipoints(outlines.vertices[chosen], indices=owner)
     )
-    is_area = np.flatnonzero(geometry.shapely.get_type_id(around) == geometry.shapely.GeometryType.POLYGON)
+    is_area = np.flatnonzero(
+        geometry.shapely.get_type_id(around) == geometry.shapely.GeometryType.POLYGON
+    )
     corners = geometry.shapely.get_coordinates(around[is_area]).reshape(-1, 5, 2)[:, :4]
     edges = np.diff(corners[:, :3], axis=1)
     is_long = (edges[:, 0] ** 2).sum(axis=1) >= (edges[:, 1] ** 2).sum(axis=1)

@@ -1,7 +1,9 @@
-"""Centre points: an object and a detection are a pair if the centre of each one's box lies in the other's box.
+"""Centre points: an object and a detection are a pair if the centre of each one's box lies in the
+other's box.
 
-Pairs are taken in the order of the file (`first_fit`). An example of a new protocol, which `docs/architecture.md`
-explains and `tests/registry/test_adding.py` adds to a copy of the repository.
+Pairs are taken in the order of the file (`first_fit`). An example of a new protocol, which
+`docs/architecture.md` explains and `tests/registry/test_adding.py` adds to a copy of the
+repository.
 
 Empty cases: a ratio 0/0 is 0.
 
@@ -20,7 +22,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaltex_cli.protocols.base import Count, Evidence, ObjectTally, Protocol, Scores, object_counts, require
+from evaltex_cli.protocols.base import (
+    Count,
+    Evidence,
+    ObjectTally,
+    Protocol,
+    Scores,
+    object_counts,
+    require,
+)
 from evaltex_cli.protocols.iou.iou import first_fit
 from evaltex_cli.protocols.matches import matches
 from evaltex_cli.protocols.ratios import ignored_detections, scores_of
@@ -33,7 +43,11 @@ class Parameters:
 
     dont_care_overlap: float = field(
         default=0.5,
-        metadata={"help": "a detection with more than this share in don't care is ignored", "min": 0.0, "max": 1.0},
+        metadata={
+            "help": "a detection with more than this share in don't care is ignored",
+            "min": 0.0,
+            "max": 1.0,
+        },
     )
 
 
@@ -49,7 +63,9 @@ class Tally(ObjectTally):
         require(self.pairs <= self.counted_detections, "more pairs than detections")
 
 
-def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool) -> Evidence:
+def evidence(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
+) -> Evidence:
     """Pair a batch and count the pairs of its images."""
     gt_counts = ~batch.gt.dont_care
     det_counts = ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
@@ -64,7 +80,9 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with
     gt, det = overlaps.gt[pairs], overlaps.det[pairs]
     count = np.bincount(batch.gt.image[gt], minlength=len(batch.names))
     tally = Tally(*object_counts(batch, gt_counts, det_counts), count)
-    return Evidence(tally, matches(gt, det, gt_counts, det_counts, {}, {}) if with_matches else None)
+    return Evidence(
+        tally, matches(gt, det, gt_counts, det_counts, {}, {}) if with_matches else None
+    )
 
 
 def _has_centre(boxes: Floats, others: Floats) -> Bools:

@@ -1,7 +1,8 @@
-"""Boxes in columns between tabs, one file for each image: left, top, right, bottom, confidence, text.
+"""Boxes in columns between tabs, one file for each image: left, top, right, bottom, confidence,
+text.
 
-An example of a new format, which `docs/architecture.md` explains and `tests/registry/test_adding.py` adds to a copy of
-the repository.
+An example of a new format, which `docs/architecture.md` explains and
+`tests/registry/test_adding.py` adds to a copy of the repository.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ def _word(cells: list[str], at: Position) -> CollectedObject:
         raise FormatError(f"{len(cells)} cells", "6 cells, with tabs between them")
     left, top, right, bottom, confidence = map(parse_number, cells[:5])
     if right < left or bottom < top:
-        raise FormatError(f"({left:g}, {top:g}) to ({right:g}, {bottom:g})", "the upper left corner first")
+        raise FormatError(
+            f"({left:g}, {top:g}) to ({right:g}, {bottom:g})", "the upper left corner first"
+        )
     if not 0 <= confidence <= 1:
         raise FormatError(f"confidence {confidence:g}", "a number from 0 to 1")
     return CollectedObject((left, top, right, bottom), cells[5], confidence=confidence, at=at)
