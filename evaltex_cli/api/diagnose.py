@@ -69,7 +69,7 @@ def diagnose(
     Examples
     --------
     >>> diagnose([[[0, 0, 100, 20], [0, 40, 60, 60]]], [[[0, 0, 50, 20]]], "iou").kinds[0].shares
-    {'hmean': 0.5, 'precision': 0.5, 'recall': 0.5}
+    {'recall': 0.5, 'precision': 0.5, 'hmean': 0.5}
     """
     thresholds, edges = options.pop("thresholds", None), options.pop("edges", None)
     diagnostician = Diagnostician(
