@@ -76,8 +76,7 @@ def presets_page() -> str:
     rows = [
         (
             "| preset | data set and task | the same as | official ground truth | official"
-            " detections |"
-            " source |\n"
+            " detections | source |\n"
         ),
         "| --- | --- | --- | --- | --- | --- |\n",
     ]

@@ -211,8 +211,7 @@ def _refuse_confidence(ctx: click.Context, param: click.Parameter, value: str | 
     if value is not None:
         raise click.UsageError(
             "no option --confidence; did you mean --ci (bootstrap confidence intervals), or"
-            " --min-confidence (threshold"
-            " of detections)?",
+            " --min-confidence (threshold of detections)?",
             ctx,
         )
 

@@ -93,8 +93,7 @@ def command(
             [
                 (
                     f"{path}: holds no results of single images, so the page has none; make it"
-                    " again"
-                    " with -a or --report"
+                    " again with -a or --report"
                 )
                 for path in subject.without_images
             ]

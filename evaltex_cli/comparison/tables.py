@@ -93,8 +93,8 @@ def footer(comparison: Comparison, level: float) -> list[str]:
     kind = "all" if comparison.is_exact else "random"
     lines = [
         f"Intervals and p-values: sign-flip test over images ({comparison.resamples} subsets,"
-        f" {kind});"
-        f" p < {alpha} exactly if the {_per_cent(level)} interval of the difference excludes 0."
+        f" {kind}); p < {alpha} exactly if the {_per_cent(level)} interval of the difference"
+        " excludes 0."
     ]
     if len(comparison.systems) > 2:
         others = len(comparison.systems) - 1

@@ -148,9 +148,8 @@ def for_target(target: Path) -> Writer:
     if name is None:
         raise InputError(
             f"{target}: its ending does not say what to write; end it in one of"
-            f" {', '.join(BY_SUFFIX)}, or name the"
-            f" format: --to {', '.join(WRITERS)}; of these {', '.join(FILE_PER_IMAGE)} can be a"
-            " folder"
+            f" {', '.join(BY_SUFFIX)}, or name the format: --to {', '.join(WRITERS)}; of these"
+            f" {', '.join(FILE_PER_IMAGE)} can be a folder"
         )
     return load(name)
 

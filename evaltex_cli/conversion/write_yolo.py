@@ -17,8 +17,7 @@ from evaltex_cli.conversion.holding import Picture, Shape, pictures
 
 OUTSIDE = (
     "{count} object[s] [reaches|reach] out of the picture: read the target with the format yolo"
-    " (--gt-format or"
-    " --det-format)"
+    " (--gt-format or --det-format)"
 )
 _HOLDS = Holds(texts=False, sizes=False, needs_sizes=True, exact=False)
 

@@ -125,15 +125,13 @@ def conclusion(diagnosis: Diagnosis) -> str:
             return f"Nothing is lost: {name} is {shown_score(score)}."
         return (
             f"No kind of mistake costs anything alone: the loss of {loss:.4f} {name} is interaction"
-            " and unexplained"
-            " (docs/diagnose.md, section 2)."
+            " and unexplained (docs/diagnose.md, section 2)."
         )
     which = "that one were" if worst.count == 1 else f"all {worst.count} were"
     share = worst.shares[name]
     return (
         f"{worst.kind.capitalize()} {worst.counted} cost most: if {which} corrected, {name} would"
-        " be"
-        f" {score + share:.4f} instead of {score:.4f} ({share:+.4f})."
+        f" be {score + share:.4f} instead of {score:.4f} ({share:+.4f})."
     )
 
 

@@ -54,8 +54,7 @@ class ChangedError(InputError):
     def __init__(self, place: str) -> None:
         super().__init__(
             f"{place}: is not the file that was indexed (it changed, or a worker has another copy);"
-            " run again when"
-            " nothing writes to it"
+            " run again when nothing writes to it"
         )
         self.place = place
 

@@ -28,8 +28,7 @@ _HINTS = {
     5: "; a confidence goes into image_objects(boxes[:, :4], confidences=boxes[:, 4])",
     6: (
         "; confidences go into image_objects(boxes[:, :4], confidences=...), triangles into an"
-        " array"
-        " (n, 3, 2)"
+        " array (n, 3, 2)"
     ),
     9: (
         "; a confidence goes into image_objects(polygons=rows[:, :8].reshape(-1, 4, 2),"
@@ -240,8 +239,7 @@ def _labels(masks: ArrayLike, ids: ArrayLike | None) -> tuple[Ints, ArrayLike]:
     if array.ndim != 3 or (array.dtype.kind != "b" and array.size):
         raise InputError(
             f"masks: shape {array.shape}, type {array.dtype}; expected (n, height, width) booleans,"
-            " one mask each,"
-            " or (height, width) integers, 0 for no object"
+            " one mask each, or (height, width) integers, 0 for no object"
         )
     own = (
         np.arange(1, len(array) + 1)

@@ -158,8 +158,7 @@ def _suppositions(batch: ImageBatch) -> Iterator[tuple[str, ImageBatch]]:
         yield (
             (
                 f"the detections named for one image are those of {which}: the numbers are shifted"
-                " by"
-                " one"
+                " by one"
             ),
             replace(batch, det=_shifted(batch.det, -step)),
         )

@@ -262,8 +262,7 @@ def _results(
         shown = listed(failed.item.names, SHOWN_IMAGES)
         raise InputError(
             f"images {shown}: given up after three attempts ({failed.reason}); evaluate them alone"
-            " to see what is"
-            " wrong, or with fewer jobs if memory is short"
+            " to see what is wrong, or with fewer jobs if memory is short"
         ) from failed
 
 

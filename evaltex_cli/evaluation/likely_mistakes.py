@@ -75,8 +75,7 @@ def _angles(inputs: Inputs, evaluation: Evaluation) -> Iterator[str]:
     ) and evaluation.det.confidences:
         yield (
             "the fifth number of the detections' boxes is read as a confidence; if it is an angle,"
-            " give"
-            " --det-format msra-td500"
+            " give --det-format msra-td500"
         )
 
 

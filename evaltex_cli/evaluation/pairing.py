@@ -234,9 +234,8 @@ def refuse_other_spellings(gt: Source, det: Source, paired: Ints) -> None:
             return
         raise InputError(
             f"{det.path}: none of its {len(det.names)} image names ({quote(det.names[0])}, ...) is"
-            f" in {gt.path}"
-            f" ({quote(gt.names[0])}, ...); are they of one data set? `evaltex validate` lists all"
-            " names"
+            f" in {gt.path} ({quote(gt.names[0])}, ...); are they of one data set? `evaltex"
+            " validate` lists all names"
         )
     raise InputError(
         f"{det.path}: none of its {len(det.names)} image names is in {gt.path}, though"

@@ -95,8 +95,7 @@ def opened(path: Path, key: Mapping[str, Any], runs: Sequence[Run]) -> Iterator[
         os.close(descriptor)
         raise InputError(
             f"{path}: is no file of your own that only you can write to, so its results cannot be"
-            " trusted; remove it to"
-            " begin again"
+            " trusted; remove it to begin again"
         )
     with os.fdopen(descriptor, "r+b") as file:
         yield JournalFile(path, file, key, [run.protocol.tally for run in runs])

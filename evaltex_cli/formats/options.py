@@ -188,8 +188,7 @@ class InputOptions:
         if self.masks is not None and self.invalid != INVALID_POLYGONS[0]:
             raise ConfigError(
                 f"invalid polygons: {self.invalid} does not go with label pictures, whose pixels"
-                " are the objects; leave"
-                " it out"
+                " are the objects; leave it out"
             )
         if self.masks is not None and self.min_confidence is not None:
             raise ConfigError(

@@ -105,8 +105,7 @@ def _same_source(path: Path, side: Side, result: ResultDocument, faults: FaultLo
     if source.sha256 != evaluated.sha256:
         raise InputError(
             f"{path}: is not what was evaluated ({evaluated.file}, SHA-256 {evaluated.sha256[:8]},"
-            " here"
-            f" {source.sha256[:8]}); give that file, or evaluate again"
+            f" here {source.sha256[:8]}); give that file, or evaluate again"
         )
     return source if side == "gt" or minimum is None else only_confident(source, minimum)
 

@@ -23,13 +23,11 @@ from evaltex_cli.runtime import OrderedMap
 
 OF_MASKS = (
     "These results are of label pictures. Mistakes are found and repaired by outlines, so where"
-    " their score is lost is"
-    " not shown."
+    " their score is lost is not shown."
 )
 OF_LINES = (
     "These results are of a ground truth of lines. To see where their score is lost, make the"
-    " report with --gt, --det"
-    " and --lines."
+    " report with --gt, --det and --lines."
 )
 SCORED_OTHERWISE = (
     "These results were made by another version, and this one scores the same detections otherwise;"

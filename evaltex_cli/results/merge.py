@@ -194,8 +194,7 @@ def _merged(parts: Sequence[tuple[Path, ResultDocument]]) -> Merged:
     if setting["version"] != __version__ or setting["revision"] != str(protocol.version):
         raise InputError(
             f"{parts[0][0]}: made by version {setting['version']}, revision {setting['revision']}"
-            " of"
-            f" {protocol.name}; this is {__version__}, {protocol.version}: evaluate the parts"
+            f" of {protocol.name}; this is {__version__}, {protocol.version}: evaluate the parts"
             " again, or merge with that"
         )
     parameters = config.checked(protocol.name, first.parameters)

@@ -278,8 +278,7 @@ def refuse_file(path: Path, is_own: IsOwn) -> None:
     if status is not None and not may_replace(path, is_own):
         raise InputError(
             f"{path}: already exists and does not begin like an output of this command; give"
-            " another path, or --force"
-            " to replace it"
+            " another path, or --force to replace it"
         )
 
 

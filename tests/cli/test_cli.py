@@ -464,8 +464,7 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
         (
             ["long.txt", "nothing.txt", "new/res", "-a"],
             f"long.txt:3: image name '{'x' * 80}...' makes a file name of 304 bytes; expected at"
-            " most 255; shorten it,"
-            " or leave out -a",
+            " most 255; shorten it, or leave out -a",
         ),
         (["deep.txt", "nothing.txt", "new/res", "-a"], "deep.txt:1: image name 'd/d/d/"),
         (
@@ -689,15 +688,11 @@ def test_a_signal_that_is_ignored_stays_so(monkeypatch: pytest.MonkeyPatch) -> N
 def test_an_interrupt_before_and_after_the_work_is_silent(module: str) -> None:
     """While modules are imported; when Python ends, only clearing up is left, which goes on."""
     code = (
-        "import atexit, signal, sys\n"
-        "from evaltex_cli.__main__ import run\n"
-        "class Interrupt:\n"
-        "    def find_spec(self, name, *_):\n"
-        f"        if name == {module!r}: signal.raise_signal(signal.SIGINT)\n"
-        "sys.meta_path.insert(0, Interrupt())\n"
-        "atexit.register(signal.raise_signal, signal.SIGINT)\n"
-        "sys.argv[1:] = ['gt.txt', 'det.txt', 'res']\n"
-        "run()\n"
+        "import atexit, signal, sys\nfrom evaltex_cli.__main__ import run\nclass Interrupt:\n   "
+        f" def find_spec(self, name, *_):\n        if name == {module!r}:"
+        " signal.raise_signal(signal.SIGINT)\nsys.meta_path.insert(0,"
+        " Interrupt())\natexit.register(signal.raise_signal, signal.SIGINT)\nsys.argv[1:] ="
+        " ['gt.txt', 'det.txt', 'res']\nrun()\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     done = subprocess.run(
@@ -727,8 +722,7 @@ def test_input_that_is_written_to_meanwhile_is_refused(
     assert result.exit_code == 2
     assert result.stderr == (
         f"evaltex: error: {file}: is not the file that was indexed (it changed, or a worker has"
-        " another copy);"
-        " run again when nothing writes to it\n"
+        " another copy); run again when nothing writes to it\n"
     )
     assert not Path("res").exists()
 

@@ -91,8 +91,7 @@ def test_the_last_sentence_names_what_costs_most(tmp_path: Path) -> None:
     after = found.scores["hmean"] + shares["false"]
     sentence = (
         f"False detections cost most: if all 2 were corrected, hmean would be {after:.4f} instead"
-        " of"
-        f" {found.scores['hmean']:.4f} ({shares['false']:+.4f})."
+        f" of {found.scores['hmean']:.4f} ({shares['false']:+.4f})."
     )
     lines = shown([found])
     assert " ".join(lines[lines.index("") :]).endswith(sentence)
@@ -118,8 +117,7 @@ def test_the_last_sentence_names_what_costs_most(tmp_path: Path) -> None:
             "img\n",
             (
                 "Missed objects cost most: if that one were corrected, hmean would be 1.0000"
-                " instead of"
-                " 0.0000 (+1.0000)."
+                " instead of 0.0000 (+1.0000)."
             ),
         ),
         (
@@ -127,8 +125,7 @@ def test_the_last_sentence_names_what_costs_most(tmp_path: Path) -> None:
             "img\n1,'ward',0,0,100,100\n",
             (
                 "No kind of mistake costs anything alone: the loss of 1.0000 hmean is interaction"
-                " and"
-                " unexplained"
+                " and unexplained"
             ),
         ),
     ],

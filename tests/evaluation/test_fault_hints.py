@@ -176,8 +176,7 @@ def test_what_is_no_input(
             "RGB",
             (
                 "a grey picture stored as RGB, so label 65793; expected labels in one channel; save"
-                " it"
-                " as grey"
+                " it as grey"
             ),
         ),
         (".jpg", "L", "no picture of image 'img_0' but a JPEG, whose compression changes labels"),

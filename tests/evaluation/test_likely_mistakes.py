@@ -96,8 +96,7 @@ def test_nothing_matches_and_nothing_explains_it(tmp_path: Path) -> None:
     (warning,) = told(tmp_path, as_drawn, "iou-crw", ",other")
     assert warning == (
         "nothing matches; the boxes agree (mean best IoU 1.00), but not the texts; see `evaltex"
-        " diagnose GT DET"
-        " --protocol iou-crw`"
+        " diagnose GT DET --protocol iou-crw`"
     )
 
 

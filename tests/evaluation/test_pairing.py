@@ -92,8 +92,7 @@ def test_an_evaluation_and_a_validation_say_so(tmp_path: Path) -> None:
     assert found.scores["hmean"] == 1
     note = (
         "2 images of other names than in the ground truth are paired without folders, endings and"
-        " prefixes:"
-        " 'img_1' with 'a/img_1.jpg', 'img_2' with 'a/img_2.jpg'"
+        " prefixes: 'img_1' with 'a/img_1.jpg', 'img_2' with 'a/img_2.jpg'"
     )
     assert f"det: {note}" in found.warnings
     problems = validate(gt, det).problems

@@ -153,12 +153,10 @@ def test_faults_have_their_place(tmp_path: Path) -> None:
         "[1].bbox_2d: a list of 3; expected four numbers of a box",
         (
             "[2].bbox_2d: 3, 2, 1, 4, of which a side is below 0 as xyxy:pixels; expected the"
-            " smaller"
-            " coordinate first"
+            " smaller coordinate first"
         ),
         "[3]: no key 'bbox_2d' or 'box_2d' or 'bbox' or 'box' or 'bounding_box'; expected one of"
-        " them, with four"
-        " numbers",
+        " them, with four numbers",
         "[4]: 'b'; expected a list [...]",
     ]
 

@@ -495,8 +495,7 @@ def test_faults_of_the_detections(tmp_path: Path, line: str, message: str) -> No
             [
                 (
                     "gt.txt:2: 'img_2'; expected the size line height,width of image 'img_1'"
-                    " (960,1280,"
-                    " say)"
+                    " (960,1280, say)"
                 )
             ],
         ),
@@ -620,8 +619,7 @@ def test_equal_faults_are_shown_once(tmp_path: Path) -> None:
         "gt.txt:4: width 0; expected a width above 0",
         "  25 such faults, also at gt.txt:5 and gt.txt:6",
         "7 of 8 images of the detections are not in the ground truth; are the two of one data set,"
-        " and of the same part"
-        " of it?",
+        " and of the same part of it?",
     ]
 
 

@@ -437,8 +437,7 @@ def test_text_of_document_ai(tmp_path: Path) -> None:
     path = written(tmp_path / "b.json", {"document": {"text": "é \nxyz", "pages": [page]}})
     assert read(path, "det", "document-ai-line").faults == [
         "document.pages[0].lines[0].layout.textAnchor.textSegments[0]: characters 0 to 7; expected"
-        " indices in the text"
-        " of 6 characters"
+        " indices in the text of 6 characters"
     ]
 
 

@@ -75,8 +75,7 @@ def test_evaluates_against_itself(tmp_path):
     assert (found.totals["counted_gt_objects"], found.scores["recall"]) == (3, pytest.approx(2 / 3))
     assert found.warnings[0] == (
         "gt.xml: 1 rectangle of four zeros is an object without area; zero_rectangles=ignored of"
-        " deteval and icdar2003"
-        " leaves it out"
+        " deteval and icdar2003 leaves it out"
     )
     for protocol in ("deteval", "icdar2003"):
         assert evaluate(path, path, protocol).scores["recall"] == pytest.approx(2 / 3)

@@ -22,12 +22,9 @@ WORDS = 10
 MOST_BYTES = 8_000
 """An image's share; as dictionaries its objects and detections take 23 to 34 kB."""
 MEASURED = (
-    "import os, re\n"
-    "from pathlib import Path\n"
-    "from evaltex_cli.__main__ import run\n"
-    "try: run()\n"
-    "except SystemExit as stop: assert not stop.code, stop.code\n"
-    "Path(os.environ['PEAK']).write_text(re.search(r'VmHWM:\\s*(\\d+)',"
+    "import os, re\nfrom pathlib import Path\nfrom evaltex_cli.__main__ import run\ntry:"
+    " run()\nexcept SystemExit as stop: assert not stop.code,"
+    " stop.code\nPath(os.environ['PEAK']).write_text(re.search(r'VmHWM:\\s*(\\d+)',"
     " Path('/proc/self/status').read_text())[1])\n"
 )
 COMMANDS = {

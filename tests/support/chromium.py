@@ -125,9 +125,8 @@ class Chromium:
         """Move the pointer to the middle of an element, and click if asked to."""
         middle = self.run(
             f"(() => {{const e = document.querySelector({json.dumps(selector)});"
-            f" e.scrollIntoView({{block: 'center'}});"
-            " const b = e.getBoundingClientRect(); return {x: b.x + b.width / 2, y: b.y + b.height"
-            " / 2}})()"
+            " e.scrollIntoView({block: 'center'}); const b = e.getBoundingClientRect(); return {x:"
+            " b.x + b.width / 2, y: b.y + b.height / 2}})()"
         )
         self.call("Input.dispatchMouseEvent", type="mouseMoved", **middle)
         if click:

@@ -127,8 +127,7 @@ class _Tagset:
         )
         types = (
             "{count} image[s] [has|have] rectangles with and without a modelType; those without"
-            " match any"
-            " (evaldetection needs its option -m for that)"
+            " match any (evaldetection needs its option -m for that)"
         )
         counts = ((self.zeros, zeros), (self.mixed, types))
         return tuple(f"{name}: {counted(count, text)}" for count, text in counts if count)

@@ -97,8 +97,7 @@ def _recognises(path: Path) -> bool:
 _VERTICES = '[{"x": 10, "y": 10}, {"x": 60, "y": 10}, {"x": 60, "y": 30}, {"x": 10, "y": 30}]'
 _LAYOUT = (
     '[{"layout": {"textAnchor": {"textSegments": [{"endIndex": "5"}]}, "confidence": 0.9,'
-    ' "boundingPoly":'
-    f' {{"vertices": {_VERTICES}}}}}}}]'
+    f' "boundingPoly": {{"vertices": {_VERTICES}}}}}}}]'
 )
 
 

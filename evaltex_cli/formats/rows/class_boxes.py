@@ -47,8 +47,7 @@ def _warnings(evidence: Evidence, name: str) -> list[str]:
     if 0 < evidence.lines < FEW_LINES and name == evidence.format() == "class-ltrb":
         hints.append(
             f"boxes are read as x0, y0, x1, y1, which fits all {evidence.lines} of them; if they"
-            " are"
-            " x, y, width, height, name the format class-xywh"
+            " are x, y, width, height, name the format class-xywh"
         )
     warning = (
         scale_of(evidence.lowest, evidence.highest).warning()
@@ -64,8 +63,7 @@ def _why(path: Path) -> str:
     confidence = "a class, a confidence" if evidence.fitting["5 numbers"] else "a class"
     return (
         f"recognised by {counted(lines, '{count} line[s]')} of {confidence} and four numbers, of"
-        f" which {corners} may be"
-        " x0, y0, x1, y1"
+        f" which {corners} may be x0, y0, x1, y1"
     )
 
 

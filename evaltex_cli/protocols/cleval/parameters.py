@@ -130,8 +130,7 @@ class Parameters:
         if not bins or not all(low < high for low, high in bins):
             raise ConfigError(
                 f"scale_bins is {quote(self.scale_bins)}; expected two or more rising numbers with"
-                " commas between"
-                " them, 0,0.01,0.1,1 say"
+                " commas between them, 0,0.01,0.1,1 say"
             )
         return bins
 

@@ -227,10 +227,8 @@ def needs_sizes(batch: ImageBatch, parameters: Parameters) -> None:
     if parameters.scale_bins and len(unknown):
         raise InputError(
             f"{image_named(batch.names[int(unknown[0])])} has no height and width, which scale_bins"
-            " needs; give the"
-            " pictures by --images, a ground truth that states sizes (EvaLTex .txt), in Python"
-            " size=(height, width),"
-            " or leave out scale_bins"
+            " needs; give the pictures by --images, a ground truth that states sizes (EvaLTex"
+            " .txt), in Python size=(height, width), or leave out scale_bins"
         )
 
 
