@@ -50,6 +50,15 @@ class Entry(click.Group):
             args = [EVALUATE, *args]
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what is wrong with its arguments fits the terminal."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            from evaltex_cli.cli.messages import wrapped_usage
+
+            raise click.UsageError(wrapped_usage(error.format_message()), error.ctx) from error
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 

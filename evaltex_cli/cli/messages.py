@@ -49,9 +49,19 @@ def columns() -> int:
 
 def message(kind: str, text: str) -> list[str]:
     """Return the lines of a message; further lines of the text are indented."""
+    return _laid_out(f"evaltex: {kind}: ", text)
+
+
+def wrapped_usage(text: str) -> str:
+    """Return what is wrong with a command's arguments as click shows it, after ``Error: ``."""
+    lead = "Error: "
+    return "\n".join(_laid_out(lead, text)).removeprefix(lead)
+
+
+def _laid_out(lead: str, text: str) -> list[str]:
     first, *others = text.split("\n")
-    lines = _wrapped(f"evaltex: {kind}: ", first)
-    return [*lines, *(line for other in others for line in _wrapped("  ", other.strip()))]
+    more = (line for other in others for line in _wrapped("  ", other.strip()))
+    return [*_wrapped(lead, first), *more]
 
 
 def _wrapped(lead: str, text: str) -> list[str]:

@@ -88,3 +88,12 @@ def test_columns(monkeypatch: pytest.MonkeyPatch, environment: str | None, expec
         monkeypatch.setenv("COLUMNS", environment)
     monkeypatch.setattr("os.get_terminal_size", lambda _: (_ for _ in ()).throw(OSError))
     assert messages.columns() == expected
+
+
+def test_wrong_arguments_fit_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaltex_cli.cli.messages.columns", lambda: 80)
+    for arguments in (["a", "b", "c", "--protocol", "ious"], ["compare", "--format", "tabel"]):
+        shown = CliRunner().invoke(main, arguments)
+        assert shown.exit_code == 2
+        assert "did you mean" in " ".join(shown.stderr.split())
+        assert max(map(len, shown.stderr.splitlines())) <= 80
