@@ -92,7 +92,7 @@ def test_columns(monkeypatch: pytest.MonkeyPatch, environment: str | None, expec
 
 def test_wrong_arguments_fit_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaltex_cli.cli.messages.columns", lambda: 80)
-    for arguments in (["a", "b", "c", "--protocol", "ious"], ["compare", "--format", "tabel"]):
+    for arguments in (["a", "b", "c", "--protocol", "ious"], ["compare", "--format", "jsonn"]):
         shown = CliRunner().invoke(main, arguments)
         assert shown.exit_code == 2
         assert "did you mean" in " ".join(shown.stderr.split())

@@ -217,8 +217,6 @@ def test_an_angle_in_degrees(tmp_path: Path) -> None:
 def test_tracks_and_key_points_are_refused(tmp_path: Path) -> None:
     tracks = "1,1,50,50,60,20,1,-1,-1,-1\n2,1,52,50,60,20,1,-1,-1,-1\n"
     assert "(MOTChallenge)" in read(written(tmp_path / "tracks", a__txt=tracks), "det").faults[0]
-    truth = "1,1,912,484,97,109,0,7,1\n2,1,912,484,97,109,0,7,0.5\n"
-    assert "(MOTChallenge)" in read(written(tmp_path / "tracks_gt", gt__txt=truth)).faults[0]
     pose = "0 0.5 0.5 0.2 0.1 0.4 0.5 2 0.6 0.5 0\n"
     assert "(YOLO's poses)" in read(written(tmp_path / "pose", a__txt=pose), "det").faults[0]
 

@@ -25,6 +25,7 @@ from evaltex_cli.cli import main
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import batches, evaluate, inputs, tally
 from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.protocols import config
 from evaltex_cli.runtime import AHEAD, ATTEMPTS, FailedError, dask_cluster, workers
 
 IMAGES = 60
@@ -390,7 +391,7 @@ def test_images_that_kill_workers_are_named(monkeypatch: pytest.MonkeyPatch) -> 
         yield
 
     opened = inputs.open_inputs(Path("gt.txt"), Path("det.txt"), InputOptions())
-    run = tally.Run(evaluate.load("evaltex"), evaluate.config.checked("evaltex", {}))
+    run = tally.Run(evaluate.load("evaltex"), config.checked("evaltex", {}))
     monkeypatch.setattr(batches, "BATCH_IMAGES", 5)
     with pytest.raises(
         InputError,

@@ -23,7 +23,6 @@ _MORE_NUMBERS = 4
 fewer at its beginning.
 """
 _HEAD_BYTES = 1 << 16
-_MOT_CLASSES = 13
 
 
 def add_faults(surveyed: Survey, syntax: Syntax, faults: FaultLog) -> None:
@@ -82,15 +81,7 @@ def add_unread(surveyed: Survey, faults: FaultLog) -> None:
 
 def _is_track(row: list[float]) -> bool:
     """Whether a line of numbers is of MOTChallenge, whose results end in -1, -1, -1."""
-    if len(row) == 10:
-        return row[7:] == [-1, -1, -1]
-    if (
-        len(row) != 9
-        or min(row[:2]) < 1
-        or any(value != int(value) for value in (*row[:2], *row[6:8]))
-    ):
-        return False
-    return row[6] in (0, 1) and 1 <= row[7] <= _MOT_CLASSES and 0 <= row[8] <= 1
+    return len(row) == 10 and row[7:] == [-1, -1, -1]
 
 
 def _has_key_points(row: list[float]) -> bool:
