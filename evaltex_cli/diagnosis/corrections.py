@@ -87,17 +87,17 @@ def repaired(
     as_boxes : bool
         Whether polygons are repaired as their bounding boxes, for a protocol that takes them so.
 
-    Notes ----- =========
-    ====================================================================================================
-    missed     a detection with the object's outline and transcription is added split      the
-    pieces become one: boxes their bounding box; polygons their union and what of the object lies
-               in the union's convex hull. Pieces of several objects that hang together become one,
-               still merged, unless merged is repaired too
-    merged     the detection becomes one for each of its objects: its intersection with the object
-    loose      the detection is cut to its intersection with the object tight      the detection is
-    joined with the object: boxes the bounding box of both; polygons the union false      the
-    detection is removed duplicate  the detection is removed =========
-    ====================================================================================================
+    Notes
+    -----
+    - missed: a detection with the object's outline and transcription is added.
+    - split: the pieces become one: boxes their bounding box; polygons their union and what of the
+      object lies in the union's convex hull. Pieces of several objects that hang together become
+      one, still merged, unless merged is repaired too.
+    - merged: the detection becomes one for each of its objects: its intersection with the object.
+    - loose: the detection is cut to its intersection with the object.
+    - tight: the detection is joined with the object: boxes the bounding box of both; polygons the
+      union.
+    - false and duplicate: the detection is removed.
 
     Where loose and tight are both repaired, a detection that is both becomes its object. Pieces of
     a cut detection have one word each, in reading order, where it has as many words; else its whole

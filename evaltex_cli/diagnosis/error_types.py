@@ -80,8 +80,9 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     thresholds : Thresholds
 
     Notes
-    ----- A detection is *on* an object when their intersection is at least `overlap` of either's
-    area. One on several objects has a home, that of highest IoU (pairs of IoU above 0.5 are made
+    -----
+    A detection is *on* an object when their intersection is at least `overlap` of either's area.
+    One on several objects has a home, that of highest IoU (pairs of IoU above 0.5 are made
     one-to-one first, the best first), and is on another only when it covers more than `overlap` of
     it beyond what the home covers of it (as EvaLTex's Eq. 5): so objects that overlap are no
     mistake of a detection that equals one of them.
@@ -168,8 +169,9 @@ def _homes(gt: Ints, det: Ints, iou: Floats, order: Ints, detections: int) -> In
     """(D,) the object that each detection is foremost on; -1 where none.
 
     Notes
-    ----- Every round settles all pairs that are the best left to both of their sides, so it ends as
-    if pairs were taken one by one, the best first.
+    -----
+    Every round settles all pairs that are the best left to both of their sides, so it ends as if
+    pairs were taken one by one, the best first.
     """
     home = np.full(detections, -1, np.int64)
     queue = order[iou[order] > SAME_IOU + SLACK]

@@ -286,9 +286,10 @@ class Accumulator(Generic[Result]):
             All ranks by default.
 
         Notes
-        ----- Every rank must call it. This accumulator stays as it is. Without an initialised
-        process group the result is a copy. A sampler that repeats images, so that all ranks have as
-        many, makes them count twice; a warning lists those that have names.
+        -----
+        Every rank must call it. This accumulator stays as it is. Without an initialised process
+        group the result is a copy. A sampler that repeats images, so that all ranks have as many,
+        makes them count twice; a warning lists those that have names.
         """
         from torch import distributed
 

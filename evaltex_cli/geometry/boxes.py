@@ -76,8 +76,9 @@ def union_area(group: Ints, pieces: Floats, groups: int) -> Floats:
         Exact for integer coordinates; independent of the order of the boxes.
 
     Notes
-    ----- The edges of a group's boxes cut the plane into vertical strips; a strip's share is its
-    width times the length that the boxes spanning it cover of a vertical line.
+    -----
+    The edges of a group's boxes cut the plane into vertical strips; a strip's share is its width
+    times the length that the boxes spanning it cover of a vertical line.
     """
     filled = (pieces[:, 2] > pieces[:, 0]) & (pieces[:, 3] > pieces[:, 1])
     group, pieces = group[filled], pieces[filled]

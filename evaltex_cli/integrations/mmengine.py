@@ -16,13 +16,10 @@ from evaltex_cli.integrations.scores import named_scores
 
 @METRICS.register_module()
 class EvaltexMetric(BaseMetric):  # type: ignore[misc]
-    """Headline scores of one protocol or several, in a config ``dict(type="EvaltexMetric",
-    protocol=["iou", "pq"])``.
-
-    The config needs ``custom_imports = dict(imports=["evaltex_cli.integrations.mmengine"])``. Every
-    data sample has ``gt_instances`` and ``pred_instances`` with ``polygons`` (flat or (k, 2) each)
-    or ``bboxes`` ((n, 4) corners), and as far as they are known ``ignored``, ``texts`` and
-    ``scores``. Parameters: see `evaltex_cli.Accumulator`."""
+    """Headline scores; a config has ``dict(type="EvaltexMetric", protocol=["iou", "pq"])``, and
+    ``custom_imports = dict(imports=["evaltex_cli.integrations.mmengine"])``. Samples have
+    ``gt_instances`` and ``pred_instances`` with ``polygons`` (flat or (k, 2)) or ``bboxes``
+    ((n, 4) corners), and if known ``ignored``, ``texts``, ``scores``."""
 
     default_prefix = "evaltex"
 
@@ -34,36 +31,30 @@ class EvaltexMetric(BaseMetric):  # type: ignore[misc]
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self._options: dict[str, Any] = {
-            "protocol": protocol,
-            "params": params,
-            "min_confidence": min_confidence,
-        }
+        self._images = Accumulator(protocol, params=params, min_confidence=min_confidence)
 
     def process(self, data_batch: Any, data_samples: Sequence[Any]) -> None:
         """Store the objects of a batch."""
         for one in data_samples:
             sides = (_objects(one[side]) for side in ("gt_instances", "pred_instances"))
-            self.results.append(
-                (*sides, tuple(one.get("ori_shape") or one.get("img_shape") or ())[:2] or None)
-            )
+            size = tuple(one.get("ori_shape") or one.get("img_shape") or ())[:2]
+            self.results.append((*sides, size or None))
 
     def compute_metrics(self, results: list[Any]) -> dict[str, float]:
         """Return the scores of all images of all ranks; called by the evaluator."""
-        accumulator: Accumulator[Any] = Accumulator(**self._options)
+        self._images.reset()
         for gt, det, size in results:
-            accumulator.update(gt, det, size=size)
-        return named_scores(accumulator.compute())
+            self._images.update(gt, det, size=size)
+        return named_scores(self._images.compute())
 
 
 def _objects(instances: Any) -> ImageObjects:
     names = ("ignored", "texts", "scores", "polygons", "bboxes")
     ignored, texts, scores, rings, boxes = (_on_cpu(instances.get(name)) for name in names)
-    polygons = (
-        None if rings is None else [np.asarray(_on_cpu(ring)).reshape(-1, 2) for ring in rings]
-    )
-    outlines = {"boxes": boxes} if polygons is None else {"polygons": polygons}
-    return image_objects(**outlines, dont_care=ignored, texts=texts, confidences=scores)
+    more = dict(dont_care=ignored, texts=texts, confidences=scores)
+    if rings is None:
+        return image_objects(boxes, **more)
+    return image_objects(polygons=[np.asarray(_on_cpu(r)).reshape(-1, 2) for r in rings], **more)
 
 
 def _on_cpu(column: Any) -> Any:

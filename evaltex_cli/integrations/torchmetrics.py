@@ -1,6 +1,4 @@
-"""A metric for torchmetrics and Lightning: updated by batch, synchronised
-over ranks by torchmetrics itself.
-"""
+"""A metric for torchmetrics and Lightning, which synchronises the ranks itself."""
 
 from __future__ import annotations
 
@@ -19,12 +17,10 @@ from evaltex_cli.integrations.scores import named_scores
 
 
 class EvaltexMetric(Metric):  # type: ignore[misc]
-    """Headline scores, ``{"iou/recall": tensor}``, of protocols and parameters as
-    `evaltex_cli.Accumulator` has.
-    """
+    """Headline scores, ``{"iou/recall": tensor}``; parameters: see `evaltex_cli.Accumulator`."""
 
     full_state_update, higher_is_better, is_differentiable = False, True, False
-    stream: list[torch.Tensor]
+    stream: list[torch.Tensor]  # pickles as bytes, one after the other
 
     def __init__(
         self,
@@ -34,15 +30,11 @@ class EvaltexMetric(Metric):  # type: ignore[misc]
     ) -> None:
         super().__init__(**kwargs)
         self._protocol, self._params = protocol, params
-        self.add_state(
-            "stream", default=[], dist_reduce_fx="cat"
-        )  # pickles, one after the other, as bytes
+        self.add_state("stream", default=[], dist_reduce_fx="cat")
 
     def update(self, preds: Sequence[OneImage], target: Sequence[OneImage]) -> None:
-        """Add a batch: detections and ground truth of each image, as
-        `evaltex_cli.Accumulator.update` takes them.
-        """
-        accumulator = self._accumulator()
+        """Add detections and ground truth of images, as `Accumulator.update` takes them."""
+        accumulator = Accumulator(self._protocol, params=self._params)
         for det, gt in zip(preds, target, strict=True):
             accumulator.update(gt, det)
         state = torch.frombuffer(bytearray(pickle.dumps(accumulator)), dtype=torch.uint8)
@@ -53,13 +45,10 @@ class EvaltexMetric(Metric):  # type: ignore[misc]
         return {name: torch.tensor(value) for name, value in named_scores(self.result()).items()}
 
     def result(self) -> Any:
-        """Return the evaluation of this rank's images, or of all ranks' while
-        torchmetrics has them synchronised.
-        """
-        whole = self._accumulator()
-        data = io.BytesIO(
-            dim_zero_cat(self.stream).cpu().numpy().tobytes() if len(self.stream) else b""
-        )
+        """Return the evaluation of this rank's images, or of all ranks' while synchronised."""
+        whole = Accumulator(self._protocol, params=self._params)
+        stream = bytes(dim_zero_cat(self.stream).cpu().numpy()) if len(self.stream) else b""
+        data = io.BytesIO(stream)
         while data.tell() < len(data.getbuffer()):
             whole.merge(pickle.load(data))
         return whole.compute()
@@ -69,6 +58,3 @@ class EvaltexMetric(Metric):  # type: ignore[misc]
         if isinstance(self.stream, list) and not self.stream:
             self.stream.append(torch.zeros(0, dtype=torch.uint8, device=self.device))
         super().sync(*args, **kwargs)
-
-    def _accumulator(self) -> Accumulator[Any]:
-        return Accumulator(self._protocol, params=self._params)

@@ -166,8 +166,9 @@ def select_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> B
         Which pairs stay. Every detection with a candidate keeps at least one.
 
     Notes
-    ----- One round settles, in every detection at once, its best undecided candidate: it is kept,
-    and drops those it disagrees with.
+    -----
+    One round settles, in every detection at once, its best undecided candidate: it is kept, and
+    drops those it disagrees with.
     """
     gt, det, area = candidates.gt, candidates.det, candidates.area
     is_selected = np.ones(len(det), dtype=bool)

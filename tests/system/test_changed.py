@@ -183,16 +183,17 @@ def told_of_change(
     arguments: list[str], replace: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> str:
     """Evaluate, replace a file once it is indexed, and return the message."""
-    stamp = batches.picture_stamps
+    stamp, has_masks = batches.picture_stamps, "gt" in arguments[3:5]
 
     def paired(*given: Any) -> Any:
-        if "gt" not in arguments[3:5]:
+        if not has_masks:
             replace()
         return pair_images(*given)
 
     def stamped(*given: Any) -> Any:
         found = stamp(*given)
-        replace()
+        if has_masks:
+            replace()
         return found
 
     pair_images = inputs.pair_images

@@ -175,8 +175,9 @@ def _assemble(groups: _Groups, is_one_to_one: Bools, alive: Ints, rules: Rules) 
         The pairs that matched.
 
     Notes
-    ----- Those that cannot match any more, with however few of their partners taken, go first: sums
-    only fall. A round then settles, at once, every one that comes first for each of its partners.
+    -----
+    Those that cannot match any more, with however few of their partners taken, go first: sums only
+    fall. A round then settles, at once, every one that comes first for each of its partners.
     """
     matched = [np.zeros(0, np.int64)]
     while len(alive):
