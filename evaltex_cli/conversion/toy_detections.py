@@ -5,19 +5,17 @@ A recipe changes every word in the same way, so that what a protocol says of a s
 the protocol. Don't-care objects are not copied. Each set is a file that evaltex reads as
 detections.
 
-============================
-========================================================================================== set
-detections of a word ============================
-========================================================================================== ``orig``
-the word itself ``crop81``, any 1 to 99      the middle 81 % of the word, along the text ``split3``,
-any from 2       three equal parts, along the text ``overlap20``, any 1 to 99   two halves that
-overlap by 20 % of the word ``e2e_orig``                 the word itself, with its transcription
-``e2e_insert2``, any from 1  the same, with as many alien characters appended, though not more than
-the word has ``e2e_delete2``              the same, without its first two characters
-``e2e_replace2``             the same, with an alien character for each of its first two
-``e2e_replace2_rand``        the same, with ASCII letters for two of its characters: seeded, the
-same every time ============================
-==========================================================================================
+- ``orig``: the word itself
+- ``crop81``, any 1 to 99: the middle 81 % of the word, along the text
+- ``split3``, any from 2: three equal parts, along the text
+- ``overlap20``, any 1 to 99: two halves that overlap by 20 % of the word
+- ``e2e_orig``: the word itself, with its transcription
+- ``e2e_insert2``, any from 1: the same, with as many alien characters appended, though not more
+  than the word has
+- ``e2e_delete2``: the same, without its first two characters
+- ``e2e_replace2``: the same, with an alien character for each of its first two
+- ``e2e_replace2_rand``: the same, with ASCII letters for two of its characters: seeded, the same
+  every time
 
 "Crop 80%" of the paper is ``crop81``. An alien character is one that occurs nowhere in the ground
 truth: ¤ if possible.

@@ -16,10 +16,9 @@ from evaltex_cli.integrations.scores import named_scores
 
 @METRICS.register_module()
 class EvaltexMetric(BaseMetric):  # type: ignore[misc]
-    """Headline scores; a config has ``dict(type="EvaltexMetric", protocol=["iou", "pq"])``, and
-    ``custom_imports = dict(imports=["evaltex_cli.integrations.mmengine"])``. Samples have
-    ``gt_instances`` and ``pred_instances`` with ``polygons`` (flat or (k, 2)) or ``bboxes``
-    ((n, 4) corners), and if known ``ignored``, ``texts``, ``scores``."""
+    """Headline scores; configs import ``evaltex_cli.integrations.mmengine`` by ``custom_imports``.
+    Instances have ``polygons`` or ``bboxes``, and maybe ``ignored``, ``texts`` and ``scores``.
+    """
 
     default_prefix = "evaltex"
 
@@ -51,7 +50,7 @@ class EvaltexMetric(BaseMetric):  # type: ignore[misc]
 def _objects(instances: Any) -> ImageObjects:
     names = ("ignored", "texts", "scores", "polygons", "bboxes")
     ignored, texts, scores, rings, boxes = (_on_cpu(instances.get(name)) for name in names)
-    more = dict(dont_care=ignored, texts=texts, confidences=scores)
+    more = {"dont_care": ignored, "texts": texts, "confidences": scores}
     if rings is None:
         return image_objects(boxes, **more)
     return image_objects(polygons=[np.asarray(_on_cpu(r)).reshape(-1, 2) for r in rings], **more)
