@@ -190,7 +190,7 @@ def read_plain(data: Bytes, syntax: Syntax) -> LineColumns:
 
 def _fits(plain: PlainLines, syntax: Syntax) -> Bools:
     """Whether a line has coordinates, a confidence where there must be one, and no number more."""
-    if syntax.format == "box-polygon":
+    if syntax.format == "box-polygon" and not syntax.confidences:
         return np.asarray((plain.numbers == 4) | ((plain.numbers >= 6) & (plain.numbers % 2 == 0)))
     if syntax.own_tail and syntax.format != "mlt":
         return np.zeros(len(plain.line), dtype=bool)
