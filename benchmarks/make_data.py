@@ -3,7 +3,7 @@ wanted.
 
     python benchmarks/make_data.py FOLDER --images 1000 --objects 10 --kind boxes
 
-Words stand in a grid of lines, six in each, from the top of the picture. Of the detections most are
+Words are in a grid of lines, six in each, from the top of the picture. Of the detections most are
 words a little off, some lie between two words (and so touch both, or neither), some are pieces. The
 same arguments give the same files.
 """

@@ -60,7 +60,7 @@ class Line:
     """A line of text, one region, with its top left corner at (x, y).
 
     `stroke` is the strokes' width in pixels, `angle` how far it rises and `bend` how far it turns
-    over its length, in degrees; `reject` tells that nobody is asked to find it.
+    over its length, in degrees; `reject` marks a line that is don't care.
     """
 
     text: str

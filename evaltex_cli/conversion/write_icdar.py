@@ -20,8 +20,7 @@ from evaltex_cli.formats.base import DONT_CARE
 from evaltex_cli.records import Objects
 
 WORDS_LOST = (
-    "{count} transcription[s] of don't-care objects left out: "
-    + f"{DONT_CARE} stands in [its|their] place"
+    "{count} transcription[s] of don't-care objects left out: " + f"{DONT_CARE} replaces [it|them]"
 )
 BECAME_DONT_CARE = "{count} object[s] became don't care: [its|their] transcription is " + DONT_CARE
 REGIONS_LOST = "{count} object[s] lost [its|their] region: an ICDAR-style file holds none"

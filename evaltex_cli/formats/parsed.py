@@ -70,7 +70,7 @@ class CollectedObject:
     """One object; four coordinates are x0, y0, x1, y1, more are vertices.
 
     `id` None stands for its number in the image, `region` None for its ID, `pixels` None for the
-    coordinates of a box. `at` is where it stands in its file: a position, or what leads to it in
+    coordinates of a box. `at` is its place in the file: a position, or what leads to it in
     JSON; empty where the file is no text.
     """
 

@@ -302,7 +302,7 @@ def test_what_an_icdar_archive_cannot_hold_is_reported(tmp_path: Path) -> None:
         "1 object is numbered again: an ICDAR-style file holds no IDs",
         "1 object lost its region: an ICDAR-style file holds none",
         "1 transcription got blanks for line breaks",
-        "1 transcription of don't-care objects left out: ### stands in its place",
+        "1 transcription of don't-care objects left out: ### replaces it",
     ]
     some = [CollectedImage("1", "").with_objects([one(confidence=0.5), one()])]
     lost = write(tmp_path / "det.zip", "icdar2015", "det", some)
