@@ -18,8 +18,9 @@ contradicts the published tool:
 Empty cases: a ratio 0/0 is 0, in the dataset and in an image without objects alike.
 
 Examples
--------- A word is found in two halves. They cover it, and contain nothing else, but the split costs
-0.6 - 0.6 / (1 + ln² 2):
+--------
+A word is found in two halves. They cover it, and contain nothing else, but the split costs 0.6 -
+0.6 / (1 + ln² 2):
 
 >>> from evaltex_cli import Accumulator
 >>> accumulator = Accumulator("evaltex")

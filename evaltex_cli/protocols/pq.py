@@ -14,8 +14,9 @@ Empty cases: without objects recall is 1, without detections precision is 1, wit
 in the data set and in an image, as in the program.
 
 Examples
--------- Of two words one is found with an IoU of 0.8, of the other the detection covers half, which
-is not above the threshold:
+--------
+Of two words one is found with an IoU of 0.8, of the other the detection covers half, which is not
+above the threshold:
 
 >>> from evaltex_cli import Accumulator
 >>> accumulator = Accumulator("pq")

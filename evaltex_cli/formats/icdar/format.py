@@ -10,17 +10,14 @@ format    coordinates                 sets
 
 Some sets have lines of their own form, detected by what is in 95 % of the lines or more:
 
-================= =====================================
-============================================== format            line
-detected by ================= =====================================
-============================================== `MLT`             ``x1,y1,...,x4,y4,script,text``
-a script's name (MLT 2017, 2019) `RCTW`            ``x1,y1,...,x4,y4,difficult,"text"``  0 or 1
-before a quote, not always 1 (RCTW-17) `CTW1500`         ``x1,y1,...,xn,yn,####text``
-``####`` after the numbers `CTW1500_OFFSETS` ``x0,y0,x1,y1,dx1,dy1,...,dx14,dy14`` 32 numbers, the
-offsets within the box `POPEVAL`         ``x1 y1 x2 y2 ...##::text``           ``##::`` after the
-numbers `BOX_POLYGON`     ``x0,y0,x1,y1``, ``x1,y1,...,xn,yn``  four and more numbers, each in 5 %
-or more (CVAT) ================= =====================================
-==============================================
+- `MLT`: ``x1,y1,...,x4,y4,script,text``, by a script's name (MLT 2017, 2019)
+- `RCTW`: ``x1,y1,...,x4,y4,difficult,"text"``, by 0 or 1 before a quote, not always 1 (RCTW-17)
+- `CTW1500`: ``x1,y1,...,xn,yn,####text``, by ``####`` after the numbers
+- `CTW1500_OFFSETS`: ``x0,y0,x1,y1,dx1,dy1,...,dx14,dy14``, by 32 numbers, the offsets within the
+  box
+- `POPEVAL`: ``x1 y1 x2 y2 ...##::text``, by ``##::`` after the numbers
+- `BOX_POLYGON`: ``x0,y0,x1,y1`` and ``x1,y1,...,xn,yn``, by four and more numbers, each in 5 % or
+  more (CVAT)
 
 There the transcription is all that follows, as it stands (in `RCTW` without its quotes). A script's
 name is dropped. Don't care is ``###`` and, in `RCTW`, difficult. `CTW1500` is also what AdelaiDet's

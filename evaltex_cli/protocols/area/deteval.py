@@ -4,10 +4,12 @@ and area precision.
 Task: text localisation by boxes (or polygons, masks). Equation, figure and section numbers are the
 paper's. Three programs have the name; `variant` chooses:
 
-``wolf``       the authors' program, evaldetection/readdeteval: ratios are 32 bit floats, centres
-whole pixels ``rrc``        the script of the ICDAR Robust Reading Competition: merges cost nothing,
-sums are rounded to 4 decimals ``totaltext``  the script of Total-Text: polygons, ratios rounded to
-2 decimals, thresholds 0.7 and 0.6
+- ``wolf``: the authors' program, evaldetection/readdeteval: ratios are 32 bit floats, centres whole
+  pixels
+- ``rrc``: the script of the ICDAR Robust Reading Competition: merges cost nothing, sums are rounded
+  to 4 decimals
+- ``totaltext``: the script of Total-Text: polygons, ratios rounded to 2 decimals, thresholds 0.7
+  and 0.6
 
 Where we differ from them:
 
@@ -237,9 +239,10 @@ def image_scores(tally: Tally, parameters: Parameters) -> Scores:
     """An image's scores as the variant's program prints them; without the graphs.
 
     Notes
-    ----- ``wolf``: 1 where there are neither objects nor detections, 0 where only one side is
-    empty. ``rrc``: without an object that counts recall is 1, and precision is 1 without
-    detections, else 0; both are 0 in an image the detections do not name. ``totaltext``: 0/0 is 0.
+    -----
+    ``wolf``: 1 where there are neither objects nor detections, 0 where only one side is empty.
+    ``rrc``: without an object that counts recall is 1, and precision is 1 without detections, else
+    0; both are 0 in an image the detections do not name. ``totaltext``: 0/0 is 0.
     """
     gt, det = tally.counted_gt_objects, tally.counted_detections
     overall = _overall(tally, parameters, gt, det)

@@ -14,8 +14,9 @@ Empty cases: 0/0 is 0 in the dataset; an image with neither objects nor detectio
 precision 1.
 
 Examples
--------- Of two words one is missed, and of the other one half is found: its match is 2 · 1/2 / (1 +
-1/2) = 2/3:
+--------
+Of two words one is missed, and of the other one half is found: its match is 2 · 1/2 / (1 + 1/2) =
+2/3:
 
 >>> from evaltex_cli import Accumulator
 >>> accumulator = Accumulator("icdar2003")

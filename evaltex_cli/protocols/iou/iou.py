@@ -12,8 +12,9 @@ Empty cases: a ratio 0/0 is 0 in the dataset. An image without objects that coun
 precision 0 if it has detections that count, else 1, as in the program.
 
 Examples
--------- Two words; of one the detection covers 60 %, of the other 50 %, which is not above the
-threshold, so half of the words are found and half of the detections are right:
+--------
+Two words; of one the detection covers 60 %, of the other 50 %, which is not above the threshold, so
+half of the words are found and half of the detections are right:
 
 >>> from evaltex_cli import Accumulator
 >>> accumulator = Accumulator("iou")

@@ -18,8 +18,9 @@ the line's.
 Empty cases: as in `iou`.
 
 Examples
--------- The detection covers 60 % of a word and nothing else. Towards recall its IoU counts 0.6
-times, because 40 % of the word are cut off; towards precision it counts in full:
+--------
+The detection covers 60 % of a word and nothing else. Towards recall its IoU counts 0.6 times,
+because 40 % of the word are cut off; towards precision it counts in full:
 
 >>> from evaltex_cli import Accumulator
 >>> accumulator = Accumulator("tiou")
