@@ -3,8 +3,9 @@ match, no thresholds.
 
 Task: text localisation by boxes (or polygons, masks). A match m(G, D) in [0, 1] is
 
-``dice``    2 Area(G ∩ D) / (Area(G) + Area(D)): ICDAR 2005, Wolf & Jolion's paper (Eq. 6) and
-program ``minbox``  Area(G ∩ D) / Area(smallest box around both): the definition of 2003
+- ``dice``: 2 Area(G ∩ D) / (Area(G) + Area(D)): ICDAR 2005, Wolf & Jolion's paper (Eq. 6) and
+  program
+- ``minbox``: Area(G ∩ D) / Area(smallest box around both): the definition of 2003
 
 Recall is the mean over objects of their best match, precision that over detections; a box may be
 the best of many. Don't-care objects, and detections on them, are left out: the competition had
