@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 INVERTED_BOX = re.compile(r"a box from \(")
 _ROW = re.compile(r"object line '[^,']+,[^']*' before any image name")
-_ONLY_IN_DETECTIONS = "which the ground truth lacks"
+_ONLY_IN_DETECTIONS = "is not in the ground truth"
 _FEW = 20
 """Images that are read to see whether an input is of the other side."""
 _MOST_NAMES = 10_000

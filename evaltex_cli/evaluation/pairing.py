@@ -139,7 +139,7 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
     unclaimed = list(taken(gt.names, np.flatnonzero(paired == NO_DETECTIONS)[:10_000]))
     hints = Hints(unclaimed or gt.names[:10_000])
     for name in islice(extra, MOST_FAULTS):
-        found = f"image {quote(name)}, which the ground truth lacks{hints.nearest(name)}"
+        found = f"image {quote(name)} is not in the ground truth{hints.nearest(name)}"
         is_size = det.format == "evaltex" and _SIZE.fullmatch(name)
         expected = (
             "no line of height,width: an EvaLTex file of detections has none" if is_size else ""

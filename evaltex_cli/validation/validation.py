@@ -168,7 +168,7 @@ def _pairing_problems(
             else "only names of the ground truth's images"
         )
         hint = "" if name in alike else hints.nearest(name)
-        found = f"image {quote(name)}, which the ground truth lacks{hint}"
+        found = f"image {quote(name)} is not in the ground truth{hint}"
         yield at(places[position], theirs.problem("error", "extra-image", found, advice, name))
     hints = Hints([det[position] for position in extra])
     for name in missing:

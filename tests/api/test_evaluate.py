@@ -169,7 +169,7 @@ def test_masks_are_counted_in_pixels() -> None:
         ([[[0, 0, 1, float("nan")]]], [BOXES], "holds NaN or infinity"),
         ([["a"]], [BOXES], "not arrays of numbers"),
         ([None], [BOXES], "image '0': "),
-        ({"a": BOXES}, {"b": BOXES}, "gt lacks|ground truth lacks"),
+        ({"a": BOXES}, {"b": BOXES}, "image 'b' is not in the ground truth"),
         (GT, [BOXES], "det: images without names, and the other side is a file"),
         (7, [BOXES], "gt: int; expected a path, one array per image"),
         ([masks([0, 0, 5, 5])], [BOXES], "one side has masks, the other boxes or polygons"),

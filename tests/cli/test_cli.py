@@ -444,7 +444,7 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
             ["bad.txt", "det.txt", "res"],
             "bad.txt:2: '1,\"\",0,0,0,9'; expected the size line height,width of image 'img_1'",
         ),
-        (["gt.txt", "other.txt", "res"], "other.txt: image 'img_3', which the ground truth lacks"),
+        (["gt.txt", "other.txt", "res"], "other.txt: image 'img_3' is not in the ground truth"),
         (["gt.txt", "det.txt", "res", "empty", "empty"], "empty"),
         (["gt.txt", "det.txt", "gt.txt"], "gt.txt: is a file; give a folder for the results"),
         (["gt.txt", "det.txt", "gt.txt/res"], "gt.txt/res: cannot be written (Not a directory"),

@@ -202,7 +202,7 @@ def test_an_invalid_line_that_is_refused_has_its_place() -> None:
 def test_images_of_lines_are_those_of_the_ground_truth() -> None:
     Path("lines/gt_img_2.txt").rename("lines/gt_img_3.txt")
     error = run("gt", "det", "res", *OPTIONS, status=2).stderr
-    assert "image 'img_3', which the ground truth lacks" in error
+    assert "image 'img_3' is not in the ground truth" in error
     assert "lines: no image 'img_2'; expected all images of gt" in error
 
 

@@ -99,7 +99,7 @@ def test_an_evaluation_and_a_validation_say_so(tmp_path: Path) -> None:
     assert [problem.level for problem in problems] == ["warning"] * len(problems)
     assert note in [problem.found for problem in problems]
     (det / "res_other_3.txt").write_text(BOX)
-    with pytest.raises(InputError, match="image 'other_3', which the ground truth lacks"):
+    with pytest.raises(InputError, match="image 'other_3' is not in the ground truth"):
         evaluate(gt, det, "iou")
 
 

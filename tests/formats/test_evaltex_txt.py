@@ -596,9 +596,9 @@ def test_names_that_pass_stay_in_the_result_folder(name: str) -> None:
 
 def test_names_that_only_the_detections_have(tmp_path: Path) -> None:
     assert faults(tmp_path, GT, DET + "img_l\nzzz\n") == [
-        "det.txt: image 'img_l', which the ground truth lacks (did you mean 'img_1'?);"
+        "det.txt: image 'img_l' is not in the ground truth (did you mean 'img_1'?);"
         " expected only image names of gt.txt",
-        "det.txt: image 'zzz', which the ground truth lacks; expected only image names of gt.txt",
+        "det.txt: image 'zzz' is not in the ground truth; expected only image names of gt.txt",
     ]
 
 
@@ -612,7 +612,7 @@ def test_equal_faults_are_shown_once(tmp_path: Path) -> None:
         evaluate(tmp_path / "gt.txt", tmp_path / "det.txt")
     assert str(refused.value).replace(f"{tmp_path}/", "").split("\n") == [
         (
-            "det.txt: image 'other_0', which the ground truth lacks; expected only image names of"
+            "det.txt: image 'other_0' is not in the ground truth; expected only image names of"
             " gt.txt"
         ),
         "  7 such faults, also 'other_1' and 'other_2'",

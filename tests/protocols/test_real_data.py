@@ -165,6 +165,6 @@ def test_an_image_without_detections_and_a_detection_without_image(tmp_path: Pat
     assert found.det.missing == 232 and found.totals["true_positives"] == 1
     (tmp_path / "det" / "res_img_1234.txt").write_text("")
     with pytest.raises(
-        InputError, match=r"image 'img_1234', which the ground truth lacks \(did you mean 'img_"
+        InputError, match=r"image 'img_1234' is not in the ground truth \(did you mean 'img_"
     ):
         evaluate(DATA / IC13, tmp_path / "det")

@@ -156,7 +156,7 @@ def test_pictures_whose_ending_is_in_upper_case(tmp_path):
 def test_misspelled_one_name(tmp_path):
     det = archive(tmp_path / "det.zip", {"res_img_1.txt": QUADS[1], "res_imgg_2.txt": QUADS[2]})
     message = refusal(gt_zip(tmp_path), det)
-    assert "image 'imgg_2', which the ground truth lacks (did you mean 'img_2'?)" in message
+    assert "image 'imgg_2' is not in the ground truth (did you mean 'img_2'?)" in message
 
 
 def test_a_trailing_blank_makes_no_other_name(tmp_path):

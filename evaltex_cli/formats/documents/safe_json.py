@@ -313,7 +313,7 @@ def has_key(item: Item, key: str) -> bool:
 
 
 def no_key(value: Item, key: str) -> FormatError:
-    """Return the fault of an object that lacks a key."""
+    """Return the fault of an object without a key."""
     beside = ", ".join(quote(other) for other in list(opened(value))[:6])
     return FormatError(f"no key {quote(key)}", f"it beside {beside}" if beside else "it")
 

@@ -120,11 +120,11 @@ class Index:
         """Take whole lines that begin at this byte and line of the file; return how many newlines
         end them.
 
-        Only the file's last line may lack its newline.
+        Only the file's last line may be without a newline.
         """
-        first, lacks_newline = line, not block.endswith(b"\n")
+        first, has_no_newline = line, not block.endswith(b"\n")
         self._stop = position + len(block)
-        if lacks_newline:
+        if has_no_newline:
             block += b"\n"
         if not block.isascii():
             self._check_utf8(block, line)
@@ -139,7 +139,7 @@ class Index:
                 np.frombuffer(block, np.uint8, stop - start, start), position + start, line
             )
             start = stop
-        return line - first - lacks_newline
+        return line - first - has_no_newline
 
     def _take_part(self, data: NDArray[np.uint8], position: int, line: int) -> int:
         """Take some lines; return how many."""
