@@ -13,16 +13,17 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluations import Evaluations, by_protocol
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import Evaluation, Run
+from evaltex_cli.results import score_forms
 from evaltex_cli.results.beginnings import is_of, is_result
-from evaltex_cli.results.result_document import of_evaluation
+from evaltex_cli.results.result_document import Extras, of_evaluation
 from evaltex_cli.results.writer import ResultWriter, of_images, result_names
 from evaltex_cli.runtime.atomic_output import staged
 from evaltex_cli.runtime.outputs import refuse_file
 
 
 def save_results(result: Evaluation | Evaluations, folder: AnyPath) -> None:
-    """Write results as the command does: PROTOCOL.txt and .json, and a file per image if the result
-    has images.
+    """Write results as the command does: PROTOCOL.txt and .json, a file per image if the result has
+    images, and the scores of all protocols in scores.json and scores.csv.
 
     `compare` and the commands ``evaltex compare``, ``report`` and ``merge`` read the folder again.
 
@@ -30,18 +31,19 @@ def save_results(result: Evaluation | Evaluations, folder: AnyPath) -> None:
     ----------
     result : Evaluation or Evaluations
     folder : path
-        Made if missing. Results of these protocols in it are replaced when all are written; nothing
-        else changes.
+        Made if missing. Results of these protocols in it, scores.json and scores.csv are replaced
+        when all are written; nothing else changes.
 
     Raises
     ------
     InputError
         When the folder cannot be written, or has a file of these names that is no result.
     """
-    evaluations = by_protocol(result).values()
+    evaluations = list(by_protocol(result).values())
     owned = [name for one in evaluations for name in result_names(one.protocol)]
-    with staged(Path(folder), owned, is_result) as staging:
+    with staged(Path(folder), [*owned, *score_forms.FILES], is_result) as staging:
         _write(evaluations, staging)
+        score_forms.write(staging, evaluations, {one.protocol.name: Extras() for one in evaluations})
 
 
 def write_report(

@@ -28,8 +28,12 @@ def test_saved_results_are_the_command_s(tmp_path: Path) -> None:
         "evaltex",
     ]
     assert CliRunner().invoke(main, arguments).exit_code == 0
-    files = [path.relative_to(tmp_path / "saved") for path in (tmp_path / "saved").rglob("*.*")]
-    assert len(files) >= 2 * (2 + 4)
+    files, of_command = (
+        {path.relative_to(tmp_path / name) for path in (tmp_path / name).rglob("*.*")}
+        for name in ("saved", "run")
+    )
+    assert files == of_command
+    assert len(files) >= 2 + 2 * (2 + 4)
     for file in files:
         assert (tmp_path / "saved" / file).read_bytes() == (tmp_path / "run" / file).read_bytes(), (
             file
