@@ -43,7 +43,9 @@ def save_results(result: Evaluation | Evaluations, folder: AnyPath) -> None:
     owned = [name for one in evaluations for name in result_names(one.protocol)]
     with staged(Path(folder), [*owned, *score_forms.FILES], is_result) as staging:
         _write(evaluations, staging)
-        score_forms.write(staging, evaluations, {one.protocol.name: Extras() for one in evaluations})
+        score_forms.write(
+            staging, evaluations, {one.protocol.name: Extras() for one in evaluations}
+        )
 
 
 def write_report(

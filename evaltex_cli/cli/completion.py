@@ -26,4 +26,6 @@ def command(shell: str) -> None:
 
     kind = get_completion_class(shell)
     assert kind is not None
-    click.echo(kind(main, {}, "evaltex", "_EVALTEX_COMPLETE").source())
+    script = kind(main, {}, "evaltex", "_EVALTEX_COMPLETE").source()
+    # Click's script for fish cuts a value or a description at its first comma.
+    click.echo(script.replace('(string split ","', '(string split --max 1 ","'))

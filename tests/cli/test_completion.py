@@ -77,32 +77,57 @@ def test_the_script_of_a_shell(shell: str) -> None:
     assert "evaltex" in SHELLS[shell]
 
 
-@pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")
-def test_bash_completes(tmp_path: Path) -> None:
-    program = tmp_path / "evaltex"
+SCRIPTS = {
+    "bash": """
+compopt() { echo option $2; }
+COMP_WORDS=(evaltex gt.txt --protocol iou,t); COMP_CWORD=3; _evaltex_completion evaltex
+printf "%s\\n" "${COMPREPLY[@]}"; COMPREPLY=()
+COMP_WORDS=(evaltex gt.txt det.txt --images ""); COMP_CWORD=4; _evaltex_completion evaltex
+""",
+    "zsh": """
+compadd() { print -l -- $completions; }
+_describe() { print -l -- ${completions_with_descriptions%%:*}; }
+_path_files() { echo option ${${1/-f/}/-\\//dirnames}; }
+words=(evaltex gt.txt --protocol iou,t) CURRENT=4; _evaltex_completion
+words=(evaltex gt.txt det.txt --images "") CURRENT=5; _evaltex_completion
+""",
+    "fish": """
+complete --do-complete "evaltex gt.txt --protocol iou,t" | string replace --regex "\\t.*" ""
+complete --do-complete "evaltex gt.txt det.txt --images " | string replace "folder/" "option dirnames"\
+    | string replace --regex "\\t.*" ""
+""",
+}
+"""Complete two command lines as the shell itself does when Tab is pressed; bash and zsh print what
+is added to the line, and what is left to the shell."""
+START = {
+    "bash": ("bash --norc -c", 'eval "$(evaltex completion bash)"'),
+    "zsh": ("zsh -f -c", 'compdef() {}; eval "$(evaltex completion zsh)"'),
+    "fish": ("fish --no-config -c", "evaltex completion fish | source"),
+}
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_shell_completes(tmp_path: Path, shell: str) -> None:
+    if not shutil.which(shell):
+        pytest.skip(f"there is no {shell}")
+    (tmp_path / "folder").mkdir()
+    programs = tmp_path.parent / f"{tmp_path.name}-programs"
+    programs.mkdir()
+    program = programs / "evaltex"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m evaltex_cli "$@"\n')
     program.chmod(0o700)
-    script = (
-        'eval "$(evaltex completion bash)"\n'
-        "compopt() { echo option $2; }\n"
-        "COMP_WORDS=(evaltex gt.txt --protocol iou,t); COMP_CWORD=3; _evaltex_completion evaltex\n"
-        'printf "%s\\n" "${COMPREPLY[@]}"; COMPREPLY=()\n'
-        "COMP_WORDS=(evaltex gt.txt det.txt --images ''); COMP_CWORD=4; _evaltex_completion"
-        " evaltex\n"
-    )
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "PATH": f"{tmp_path}:{os.environ['PATH']}",
-    }
+    command, script = START[shell]
     found = subprocess.run(
-        ["bash", "--norc", "-c", script],
+        [*command.split(), script + SCRIPTS[shell]],
         capture_output=True,
         text=True,
         check=True,
-        env=environment,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "HOME": str(programs),
+        },
     )
-    assert (found.stdout.splitlines(), found.stderr) == (
-        ["iou,tiou", "iou,tedeval", "option dirnames"],
-        "",
-    )
+    assert sorted(found.stdout.splitlines()) == ["iou,tedeval", "iou,tiou", "option dirnames"]
+    assert found.stderr == ""
