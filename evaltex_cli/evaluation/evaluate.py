@@ -187,7 +187,7 @@ def scored(
         det=det,
         tally=run.sums,
         scores=protocol.scores(run.sums, run.parameters),
-        warnings=[*warnings, *_text_warnings(run, gt, det), *map(str, run.gathered.warnings)],
+        warnings=[*warnings, *_text_warnings(run, gt, det), *_object_warnings(run, gt)],
         rows=run.rows(),
     )
 
@@ -380,6 +380,10 @@ def left_out(
     """
     reason = _without_texts(gt, det)
     return {name: reason.partition(": ")[2] for name in names if name not in done} if reason else {}
+
+
+def _object_warnings(run: Run, gt: InputSummary) -> list[str]:
+    return [one.of(gt.objects - gt.dont_care) for one in run.gathered.warnings]
 
 
 def _text_warnings(run: Run, gt: InputSummary, det: InputSummary) -> list[str]:

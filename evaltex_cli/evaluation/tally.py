@@ -23,7 +23,7 @@ from evaltex_cli.protocols.base import (
     joined,
 )
 from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
-from evaltex_cli.protocols.object_warnings import ObjectWarning
+from evaltex_cli.protocols.object_warnings import ObjectWarning, of_large_boxes
 from evaltex_cli.records import Floats, ImageBatch, Ints, Objects
 
 if TYPE_CHECKING:
@@ -315,10 +315,12 @@ def add_batch(run: Run, batch: ImageBatch, make: Make | None) -> Any:
     object
         What `make` returned (`Sink`).
     """
-    measured = overlaps.of(batch, run.protocol.convention(run.parameters))
+    convention = run.protocol.convention(run.parameters)
+    measured = overlaps.of(batch, convention)
     evidence = run.protocol.evidence(batch, measured, run.parameters, make is not None)
     run.gathered.sums = joined(run.gathered.sums, evidence.tally.sum())
-    run.gathered.add_warnings(evidence.warnings)
+    large = of_large_boxes(batch, convention, run.protocol.name, run.parameters)
+    run.gathered.add_warnings([*evidence.warnings, *large])
     if run.keep_rows:
         run.gathered.columns.append(evidence.tally)
         run.gathered.names.extend(batch.names)

@@ -76,6 +76,28 @@ def are_convex(corners: Floats) -> Bools:
     return result
 
 
+def areas(outlines: Outlines) -> Floats:
+    """(n,) areas within rings that do not cross themselves; 0 of a box, which has no ring."""
+    found, counts = np.zeros(len(outlines.boxes)), outlines.counts
+    drawn = np.flatnonzero(counts)
+    if (counts[drawn] == 4).all():
+        corners = outlines.vertices.reshape(-1, 4, 2)
+        found[drawn] = np.abs(_cross(corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1]))
+        return found / 2
+    starts = outlines.offsets[drawn]
+    points = outlines.vertices - np.repeat(outlines.vertices[starts], counts[drawn], axis=0)
+    after = np.concatenate([points[1:], points[:1]])
+    after[starts[1:] - 1] = 0  # after the last vertex comes the first, which is the origin
+    found[drawn] = np.abs(np.add.reduceat(_cross(points, after), starts))
+    return found / 2
+
+
+def _cross(a: Floats, b: Floats) -> Floats:
+    """(n,) cross products of (n, 2) vectors."""
+    product: Floats = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+    return product
+
+
 def chains(ring: Floats) -> tuple[Floats, Floats]:
     """Cut a ring of n >= 2 vertices in its top, the first n // 2, and its bottom, the rest from the
     last one on.

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from evaltex_cli.errors import counted, quote
-from evaltex_cli.records import Bools, ImageBatch
+from evaltex_cli.geometry import boxes, rings
+from evaltex_cli.records import Bools, Convention, ImageBatch
 
 SHOWN_IMAGES = 3
+LARGE_BOX = 1.5
+"""A bounding box of more than so many times its polygon's area is not what is drawn: that of a
+word of 5:1 turned by 6 degrees or more, of 10:1 by 3. Two degrees are too few up to 14:1.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +26,8 @@ class ObjectWarning:
     Attributes
     ----------
     text : str
-        As `counted` takes it, and ``{images}`` where the names are listed.
+        As `counted` takes it; ``{images}`` where the names are listed, ``{share}`` for the share of
+        the objects that count.
     count : int
         Number of objects.
     images : tuple of str
@@ -39,12 +46,14 @@ class ObjectWarning:
         others = self.others + other.others + len(names[SHOWN_IMAGES:])
         return ObjectWarning(self.text, self.count + other.count, names[:SHOWN_IMAGES], others)
 
-    def __str__(self) -> str:
+    def of(self, objects: int) -> str:
+        """Return the sentence; `objects` is how many of the ground truth count."""
         more = f" and {self.others} more" if self.others else ""
         images = (
             ", ".join(map(quote, self.images)) + more if any(self.images) else "images in memory"
         )
-        return counted(self.count, self.text).format(images=images)
+        share = max(round(100 * self.count / max(objects, 1)), 1)
+        return counted(self.count, self.text).format(images=images, share=f"{share}%")
 
 
 def object_warning(text: str, batch: ImageBatch, objects: Bools) -> tuple[ObjectWarning, ...]:
@@ -59,6 +68,26 @@ def object_warning(text: str, batch: ImageBatch, objects: Bools) -> tuple[Object
             text, int(objects.sum()), tuple(names[:SHOWN_IMAGES]), len(names[SHOWN_IMAGES:])
         ),
     )
+
+
+def of_large_boxes(
+    batch: ImageBatch, convention: Convention, name: str, parameters: Any
+) -> tuple[ObjectWarning, ...]:
+    """Return a warning of rotated and curved text that a protocol, of this name and these
+    parameters, takes for its bounding boxes.
+    """
+    outlines = batch.gt.outlines
+    is_taken = convention.as_boxes or convention.inclusive
+    if not is_taken or batch.has_masks or outlines.all_boxes:
+        return ()
+    is_large = boxes.area(outlines.boxes) > LARGE_BOX * rings.areas(outlines)
+    text = (
+        f"{name} takes the bounding box[es] of {{count}} rotated or curved object[s]"
+        " ({share}), of more than 1.5 times the area"
+    )
+    if hasattr(parameters, "shape"):
+        text += f"; {name}.shape=polygon takes what is drawn"
+    return object_warning(text, batch, is_large & (outlines.counts > 0) & ~batch.gt.dont_care)
 
 
 def image_named(name: str) -> str:

@@ -1,0 +1,81 @@
+"""Protocols that take bounding boxes say so where text is rotated or curved, and for what share."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaltex_cli import evaluate
+from evaltex_cli.geometry import rings
+from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.protocols.base import load
+from evaltex_cli.records import Outlines, offsets_of
+
+OF_BOXES = ["deteval", "icdar2013", "icdar2003"]
+WORD = (100.0, 20.0)
+POLYGONS = Path(__file__).parents[2] / "examples" / "polygons"
+
+
+def turned(degrees: float, width: float = WORD[0], height: float = WORD[1]) -> list[float]:
+    """Corners of a rectangle about (300, 300)."""
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    corners = ((-width, -height), (width, -height), (width, height), (-width, height))
+    return [v for x, y in corners for v in (300 + (c * x - s * y) / 2, 300 + (s * x + c * y) / 2)]
+
+
+def warned(protocol: str, *objects: list[float], **parameters: object) -> list[str]:
+    """What is said of bounding boxes; each object is in an image of its own, and found."""
+    shapes = [[one] for one in objects]
+    found = evaluate(shapes, shapes, protocol, **parameters).warnings
+    return [text for text in found if "bounding box" in text]
+
+
+@pytest.mark.parametrize("protocol", OF_BOXES)
+def test_rotated_text(protocol: str) -> None:
+    assert warned(protocol, turned(0), turned(30), turned(-30), turned(2)) == [
+        f"{protocol} takes the bounding boxes of 2 rotated or curved objects (50%), of more than"
+        f" 1.5 times the area; {protocol}.shape=polygon takes what is drawn"
+    ]
+
+
+@pytest.mark.parametrize("protocol", OF_BOXES)
+def test_upright_text_in_four_corners_and_slightly_turned_text(protocol: str) -> None:
+    assert warned(protocol, turned(0), turned(2), turned(-1.5, 250)) == []
+    assert warned(protocol, [10, 10, 110, 30]) == []
+
+
+def test_no_other_protocol_takes_the_boxes() -> None:
+    without_texts = [name for name in PROTOCOLS if not load(name).needs_texts]
+    assert [name for name in without_texts if warned(name, turned(30))] == OF_BOXES
+
+
+@pytest.mark.parametrize("protocol", OF_BOXES)
+def test_not_if_the_shapes_are_taken(protocol: str) -> None:
+    assert warned(protocol, turned(30), shape="polygon") == []
+
+
+def test_curved_text_beside_boxes_and_dont_care() -> None:
+    """The share is of the objects that count."""
+    found = evaluate(POLYGONS / "gt.txt", POLYGONS / "det.txt", "icdar2013")
+    counted = found.gt.objects - found.gt.dont_care
+    texts = [text for text in found.warnings if "bounding" in text]
+    assert [
+        f"boxes of 4 rotated or curved objects ({4 / counted:.0%})" in one for one in texts
+    ] == [True]
+
+
+def test_areas_of_rings() -> None:
+    """Triangles, quadrilaterals, a box, an arc: as the formula for one ring."""
+    rng = np.random.default_rng(0)
+    for counts in ([4, 4, 0, 4], [3, 0, 4, 7, 0, 14], [0, 0]):
+        outlines = Outlines(
+            rng.random((len(counts), 4)), rng.random((sum(counts), 2)), offsets_of(np.array(counts))
+        )
+        expected = [
+            abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1))) / 2
+            for x, y in (outlines.ring(k).T for k in range(len(counts)))
+        ]
+        assert rings.areas(outlines) == pytest.approx(expected)
