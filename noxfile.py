@@ -81,9 +81,7 @@ def integrations(session: nox.Session) -> None:
         session.install(
             "torch>=2.2", "torchmetrics>=1.4", "mmengine>=0.10", "mlflow>=2.12", "tensorboard>=2.16"
         )
-    session.run(
-        "pytest", "-rs", "tests/integrations", "tests/api", "tests/evaluation/test_accumulator.py"
-    )
+    session.run("pytest", "-rs", "tests/integrations", "tests/api", "tests/api/test_accumulator.py")
 
 
 @nox.session

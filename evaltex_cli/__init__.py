@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evaltex_cli.version import __version__
 
 if TYPE_CHECKING:
+    from evaltex_cli.api.accumulator import Accumulator
     from evaltex_cli.api.compare import compare
     from evaltex_cli.api.convert import convert
     from evaltex_cli.api.diagnose import diagnose
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from evaltex_cli.conversion.conversion import Converted
     from evaltex_cli.diagnosis.diagnosis import Diagnosis
     from evaltex_cli.errors import ConfigError, EvaltexError, EvaltexWarning, InputError
-    from evaltex_cli.evaluation.accumulator import Accumulator
     from evaltex_cli.evaluation.arrays import image_objects
     from evaltex_cli.evaluation.evaluations import ByProtocol, Evaluations
     from evaltex_cli.evaluation.tally import Evaluation
@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Accumulator": "evaluation.accumulator",
+    "Accumulator": "api.accumulator",
     "image_objects": "evaluation.arrays",
     "Evaluation": "evaluation.tally",
     "ByProtocol": "evaluation.evaluations",

@@ -8,13 +8,13 @@ import html
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from evaltex_cli.comparison.baselines import Before, read_baselines, refuse_replaced_baselines
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.evaluation.accumulator import Accumulator
+from evaltex_cli.evaluation.evaluate import of_nothing
 from evaltex_cli.evaluation.tally import Evaluation, Run
 from evaltex_cli.protocols import plain, score_names
 from evaltex_cli.results import slices
@@ -158,10 +158,7 @@ def prepare(
     refuse_replaced_baselines(baselines, replaced)
     if not gates:
         return Gates(gates, before, {})
-    nothing = {
-        run.protocol.name: Accumulator(run.protocol.name, **asdict(run.parameters)).compute()
-        for run in runs
-    }
+    nothing = {run.protocol.name: of_nothing(run) for run in runs}
     of_slices: dict[str, list[str]] = {}
     for gate in gates:
         name = _protocol(gate, list(nothing))

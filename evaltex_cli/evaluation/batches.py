@@ -13,7 +13,7 @@ from evaltex_cli.errors import EvaltexError, FaultLog
 from evaltex_cli.evaluation.input_counts import InputCounts
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
-from evaltex_cli.evaluation.tally import Gathered, Make, Run, add_batch
+from evaltex_cli.evaluation.tally import Gathered, Run, SinkWork, add_batch
 from evaltex_cli.formats import picture_folders
 from evaltex_cli.formats.base import ReadImages, Source
 from evaltex_cli.formats.filters import treat_invalid
@@ -95,7 +95,7 @@ class BatchResult:
     gathered : list of Gathered
         By each run; none where nobody wanted it, or there were faults.
     made : list
-        What `Sink.make` has made of it, one for each run.
+        What `SinkWork.make` has made of it, one for each run.
     gt, det, lines : InputCounts
         `lines` of the ground truth of lines.
     faults : FaultLog
@@ -116,7 +116,7 @@ class BatchResult:
 
 
 def measure(
-    bare: Sequence[Run], options: InputOptions, make: Make | None, task: BatchTask
+    bare: Sequence[Run], options: InputOptions, work: SinkWork | None, task: BatchTask
 ) -> BatchResult:
     """Read a batch and gather its evidence: the work that processes share.
 
@@ -154,7 +154,7 @@ def measure(
         return result
     runs = [run.empty() for run in bare]
     try:
-        made = [add_batch(run, batch, make) for run in runs]
+        made = [add_batch(run, batch, work) for run in runs]
         return replace(result, gathered=[run.gathered for run in runs], made=made)
     except EvaltexError as refusal:
         return replace(result, refusal=refusal)

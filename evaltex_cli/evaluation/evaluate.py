@@ -20,11 +20,13 @@ from evaltex_cli.evaluation.batches import BatchResult, BatchTask, Refused, cut
 from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
 from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
-from evaltex_cli.evaluation.tally import Evaluation, Run, Sink
+from evaltex_cli.evaluation.tally import Evaluation, Run, Sink, add_batch
 from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.memory import NOTHING
 from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.object_warnings import SHOWN_IMAGES
+from evaltex_cli.records import ImageBatch
 from evaltex_cli.runtime import FailedError, OrderedMap
 from evaltex_cli.runtime.progress import counted_until
 
@@ -100,7 +102,7 @@ def evaluate_inputs(
         replace(run, parameters=run.protocol.resolve(run.parameters, has_polygons)) for run in runs
     ]
     work = partial(
-        batches.measure, [run.empty() for run in runs], options, None if sink is None else sink.make
+        batches.measure, [run.empty() for run in runs], options, None if sink is None else sink.work
     )
     stamps = batches.picture_stamps(options.masks, gt.names)
 
@@ -190,6 +192,13 @@ def scored(
         warnings=[*warnings, *_text_warnings(run, gt, det), *_object_warnings(run, gt)],
         rows=run.rows(),
     )
+
+
+def of_nothing(run: Run) -> Evaluation:
+    """Score a data set without images by a run's protocol, to learn the names of its scores."""
+    empty = replace(run.empty(), parameters=run.protocol.resolve(run.parameters, lambda: False))
+    add_batch(empty, ImageBatch([], np.zeros((0, 2)), NOTHING, NOTHING), None)
+    return scored(empty, InputSummary(), InputSummary(), InputOptions(), [])
 
 
 def _has_polygons(inputs: Inputs, cuts: Sequence[tuple[int, int]], ordered_map: OrderedMap) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import pairwise, repeat
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from evaltex_cli.display import Record, Rows, Table, number, plain
 from evaltex_cli.errors import counted
@@ -275,9 +275,16 @@ class Run:
         )
 
 
+class SinkWork(NamedTuple):
+    """The part of a `Sink` that is done where a batch is measured."""
+
+    make: Make
+    with_matches: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """What is done with the evidence of every batch, with matches.
+    """What is done with the evidence of every batch.
 
     Attributes
     ----------
@@ -286,10 +293,18 @@ class Sink:
         in one of these, so it and its result must be fit to be sent there and back.
     take : callable
         ``take(run, made)`` gets, in this process, what `make` returned, in the order of the images.
+    with_matches : bool
+        Whether `make` needs the matches of the evidence.
     """
 
     make: Make
     take: Callable[[Run, Any], None]
+    with_matches: bool = True
+
+    @property
+    def work(self) -> SinkWork:
+        """What is done where a batch is measured."""
+        return SinkWork(self.make, self.with_matches)
 
     def and_also(self, other: Sink) -> Sink:
         """Return a sink that does what both do."""
@@ -298,7 +313,8 @@ class Sink:
             self.take(run, made[0])
             other.take(run, made[1])
 
-        return Sink(partial(_make_both, self.make, other.make), take)
+        make = partial(_make_both, self.make, other.make)
+        return Sink(make, take, self.with_matches or other.with_matches)
 
 
 def _make_both(
@@ -307,24 +323,25 @@ def _make_both(
     return one(run, batch, evidence), other(run, batch, evidence)
 
 
-def add_batch(run: Run, batch: ImageBatch, make: Make | None) -> Any:
+def add_batch(run: Run, batch: ImageBatch, work: SinkWork | None) -> Any:
     """Add a batch's evidence to a run.
 
     Returns
     -------
     object
-        What `make` returned (`Sink`).
+        What `SinkWork.make` returned; None without work.
     """
     convention = run.protocol.convention(run.parameters)
     measured = overlaps.of(batch, convention)
-    evidence = run.protocol.evidence(batch, measured, run.parameters, make is not None)
+    with_matches = work is not None and work.with_matches
+    evidence = run.protocol.evidence(batch, measured, run.parameters, with_matches)
     run.gathered.sums = joined(run.gathered.sums, evidence.tally.sum())
     large = of_large_boxes(batch, convention, run.protocol.name, run.parameters)
     run.gathered.add_warnings([*evidence.warnings, *large])
     if run.keep_rows:
         run.gathered.columns.append(evidence.tally)
         run.gathered.names.extend(batch.names)
-    return None if make is None else make(run, batch, evidence)
+    return None if work is None else work.make(run, batch, evidence)
 
 
 def defined(scores: Scores, evidence: Totals) -> Scores:

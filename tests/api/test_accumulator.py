@@ -28,8 +28,8 @@ from evaltex_cli import (
     formats,
     image_objects,
 )
+from evaltex_cli.api import accumulator
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.evaluation import accumulator
 from evaltex_cli.geometry import outlines
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.records import Objects

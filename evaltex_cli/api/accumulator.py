@@ -68,7 +68,7 @@ class _Scoring:
         return _Scoring(self.run.empty())
 
     def add(self, batch: ImageBatch, per_image: bool) -> None:
-        self.images += tally.add_batch(self.run, batch, images_of if per_image else None) or []
+        self.images += tally.add_batch(self.run, batch, OF_IMAGES if per_image else None) or []
 
     def join(self, other: _Scoring) -> None:
         self.run.gathered.add(other.run.gathered)
@@ -78,6 +78,9 @@ class _Scoring:
 def images_of(run: tally.Run, batch: ImageBatch, evidence: Any) -> list[ImageResult]:
     """Return the results of a batch's images, with the boxes and texts of their objects."""
     return list(tally.image_results(run, batch, evidence, with_shapes=True))
+
+
+OF_IMAGES = tally.SinkWork(images_of)
 
 
 class Accumulator(Generic[Result]):
