@@ -1,0 +1,78 @@
+"""Areas of intersections of convex polygons in exact rational arithmetic: the slow, plain
+reference of `geometry.convex`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+Point = tuple[Fraction, Fraction]
+
+
+def intersection_area(a: np.ndarray, b: np.ndarray) -> Fraction:
+    """Area that two convex rings, (n, 2) and (m, 2), have in common; by cutting one along the
+    sides of the other.
+    """
+    left, clip = points(a), points(b)
+    if doubled_area(clip) < 0:
+        clip.reverse()
+    for k in range(len(clip)):
+        left = cut(left, clip[k - 1], clip[k])
+    return abs(doubled_area(left)) / 2
+
+
+def points(ring: np.ndarray) -> list[Point]:
+    return [(Fraction(x), Fraction(y)) for x, y in ring.tolist()]
+
+
+def doubled_area(ring: list[Point]) -> Fraction:
+    return sum(
+        (ring[k - 1][0] * ring[k][1] - ring[k - 1][1] * ring[k][0] for k in range(len(ring))),
+        Fraction(0),
+    )
+
+
+def turn(start: Point, stop: Point, point: Point) -> Fraction:
+    return (stop[0] - start[0]) * (point[1] - start[1]) - (stop[1] - start[1]) * (
+        point[0] - start[0]
+    )
+
+
+def cut(ring: list[Point], start: Point, stop: Point) -> list[Point]:
+    """What of a ring is on the inner side of a line."""
+    inside = []
+    for k in range(len(ring)):
+        (x, y), (to_x, to_y) = ring[k - 1], ring[k]
+        before, after = turn(start, stop, ring[k - 1]), turn(start, stop, ring[k])
+        if (before < 0) != (after < 0):
+            share = before / (before - after)
+            inside.append((x + share * (to_x - x), y + share * (to_y - y)))
+        if after >= 0:
+            inside.append(ring[k])
+    return inside
+
+
+def is_convex(ring: np.ndarray) -> bool:
+    """Whether the corners of a ring all turn one way, and go around once; vertices that repeat, or
+    are between their neighbours, are no corners.
+    """
+    kept = points(ring)
+    kept = [point for k, point in enumerate(kept) if point != kept[k - 1]]
+    turns = [turn(kept[k - 2], kept[k - 1], kept[k]) for k in range(len(kept))]
+    onwards = [
+        sum((kept[k - 1][d] - kept[k - 2][d]) * (kept[k][d] - kept[k - 1][d]) for d in (0, 1)) > 0
+        for k in range(len(kept))
+    ]
+    signs = {value > 0 for value in turns if value}
+    straight = all(ahead for value, ahead in zip(turns, onwards, strict=True) if not value)
+    return len(signs) == 1 and straight and _turns_once(kept)
+
+
+def _turns_once(ring: list[Point]) -> bool:
+    upwards = [
+        (ring[k][1] - ring[k - 1][1], ring[k][0] - ring[k - 1][0]) > (0, 0)
+        for k in range(len(ring))
+    ]
+    return sum(upwards[k] and not upwards[k - 1] for k in range(len(ring))) == 1
