@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.diagnosis.breakdown import BinSums, Edges, add_bin, properties
-from evaltex_cli.diagnosis.corrections import repaired
+from evaltex_cli.diagnosis.corrections import ALL_TYPES, repairs
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Mistakes, Thresholds, find
 from evaltex_cli.diagnosis.misread import Pairs, misread_pairs
 from evaltex_cli.diagnosis.selection import Repaired, overlaps_after
@@ -20,8 +20,6 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.protocols.base import Evidence, Tally
 from evaltex_cli.records import ImageBatch, Ints
-
-ALL_TYPES = "all"
 
 
 @dataclass(slots=True)
@@ -85,7 +83,7 @@ class BatchSums:
         convention = run.protocol.convention(run.parameters)
         as_boxes = convention.as_boxes or convention.inclusive
         if as_boxes not in prepared.repairs:
-            prepared.repairs[as_boxes] = _repairs(batch, prepared.mistakes, as_boxes)
+            prepared.repairs[as_boxes] = repairs(batch, prepared.mistakes, as_boxes)
         combined = (
             evidence.tally
         )  # in images with mistakes of one kind, the repair of all kinds is that of this kind
@@ -115,17 +113,6 @@ class BatchSums:
             for name, values in properties(batch.gt).items()
         }
         return _Prepared(batch, find(batch, self.thresholds), bins)
-
-
-def _repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> dict[str, Repaired]:
-    repairs = {
-        kind: repaired(batch, mistakes, (kind,), as_boxes).of_changed_images()
-        for kind in ERROR_TYPES
-    }
-    has_several = np.sum([repair.changed for repair in repairs.values()], axis=0) > 1
-    of_all = repaired(batch, mistakes, ERROR_TYPES, as_boxes)
-    repairs[ALL_TYPES] = of_all._replace(changed=has_several).of_changed_images()
-    return repairs
 
 
 def _with_rows(tally: Tally, images: Ints, new: Tally) -> Tally:

@@ -2,74 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from collections.abc import Collection
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from evaltex_cli import geometry
-from evaltex_cli.diagnosis.error_types import Mistakes
+from evaltex_cli.diagnosis.drawn import Drawn, Side, joined, overlaid, replaced, united
+from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_OBJECTS, Mistakes
 from evaltex_cli.diagnosis.selection import Repaired
-from evaltex_cli.geometry import outlines, rings, shapes
+from evaltex_cli.geometry import outlines
 from evaltex_cli.records import (
     Bools,
-    Convention,
     Floats,
-    Geometries,
     ImageBatch,
     Ints,
     Objects,
+    Texts,
     concatenate_texts,
     offsets_of,
 )
-from evaltex_cli.records.rows import concatenate, take
+from evaltex_cli.records.rows import concatenate, joined_texts, packed, take
 
+ALL_TYPES = "all"
 SURE = 1.0
 """Confidence of an added detection."""
-SAME_AREA = 1e-9
-"""An overlay that differs from an outline by less than this share of its area is that outline."""
 
 
-@dataclass(slots=True)
-class _NewDetections:
-    """Detections made by repairs, each in the place of another, with an
-    outline that is a box or a ring of vertices.
+class _Made(NamedTuple):
+    """Detections made by repairs, each in the place of another: columns of n."""
+
+    image: Ints
+    place: Ints
+    drawn: Drawn
+    texts: Texts
+    confidences: Floats
+
+
+class Sides(NamedTuple):
+    """The outlines of both sides of a batch, which all repairs of it need."""
+
+    gt: Side
+    det: Side
+
+    @classmethod
+    def of(cls, batch: ImageBatch, as_boxes: bool = False) -> Sides:
+        """Return those of a batch, polygons as they are or as their bounding boxes."""
+        return cls(Side(batch.gt, as_boxes), Side(batch.det, as_boxes))
+
+
+def repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> dict[str, Repaired]:
+    """Repair each kind of mistakes alone, and all of them (`ALL_TYPES`).
+
+    Each repair has only the images that it changes; that of all kinds those with several kinds, as
+    in the others it is the repair of the one kind that they have.
     """
-
-    image: list[int] = field(default_factory=list)
-    place: list[int] = field(default_factory=list)
-    outlines: list[Floats] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    confidences: list[float] = field(default_factory=list)
-
-    def add(self, image: int, place: int, outline: Floats, text: str, confidence: float) -> None:
-        self.image.append(image)
-        self.place.append(place)
-        self.outlines.append(outline)
-        self.texts.append(text)
-        self.confidences.append(confidence)
-
-
-class _Outlines:
-    """Outlines of one side: (4,) boxes or (k, 2) vertices, and what they enclose."""
-
-    def __init__(self, objects: Objects, as_boxes: bool) -> None:
-        self.boxes = objects.boxes
-        self.shapes = shapes.from_objects(objects, Convention(as_boxes=as_boxes))
-        self.is_polygon = self.shapes.is_polygon
-        self.rings = rings.of(objects.outlines) if self.is_polygon.any() else None
-
-    def __getitem__(self, index: int) -> Floats:
-        if self.rings is None or not self.is_polygon[index]:
-            box: Floats = self.boxes[index]
-            return box
-        points, offsets = self.rings
-        ring: Floats = points[offsets[index] : offsets[index + 1]]
-        return ring
-
-    def geometries(self, index: Ints) -> Geometries:
-        return shapes.geometries(self.shapes, index)
+    sides = Sides.of(batch, as_boxes)
+    each = {
+        kind: _repaired(batch, mistakes, (kind,), sides).of_changed_images() for kind in ERROR_TYPES
+    }
+    has_several = np.sum([repair.changed for repair in each.values()], axis=0) > 1
+    of_all = _repaired(batch, mistakes.of_images(batch, has_several), ERROR_TYPES, sides)
+    return each | {ALL_TYPES: of_all._replace(changed=has_several).of_changed_images()}
 
 
 def repaired(
@@ -104,172 +98,174 @@ def repaired(
     text. United pieces have their texts in reading order, with blanks between where the object's
     own text has any.
     """
-    gt, det = _Outlines(batch.gt, as_boxes), _Outlines(batch.det, as_boxes)
-    made = _NewDetections()
-    gone = np.zeros(batch.det.count, dtype=bool)
+    return _repaired(batch, mistakes, kinds, Sides.of(batch, as_boxes))
+
+
+def _repaired(
+    batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], sides: Sides
+) -> Repaired:
+    repair = _Repair(batch, mistakes, kinds, sides)
+    of_relations, related = _of_relations(repair)
+    of_outlines, reshaped = _of_outlines(repair)
+    made, is_gone = [*of_relations, *of_outlines], related | reshaped
     for kind in {"false", "duplicate"} & set(kinds):
-        gone |= getattr(mistakes, kind)
-    gone |= _repair_relations(batch, mistakes, kinds, gt, det, made)
-    gone |= _repair_outlines(batch, mistakes, kinds, gt, det, made)
+        is_gone |= getattr(mistakes, kind)
     if "missed" in kinds:
-        for i in np.flatnonzero(mistakes.missed).tolist():
-            made.add(int(batch.gt.image[i]), batch.det.count + i, gt[i], batch.gt.texts[i], SURE)
+        made.append(_of_missed(batch, np.flatnonzero(mistakes.missed), sides.gt))
     changed = np.zeros(len(batch.names), dtype=bool)
-    changed[batch.det.image[gone]] = True
-    changed[made.image] = True
+    changed[batch.det.image[is_gone]] = True
+    for part in made:
+        changed[part.image] = True
     in_detections = None if batch.in_detections is None else batch.in_detections | changed
-    detections, rows = _assembled(batch.det, np.flatnonzero(~gone), made)
+    detections, rows = _assembled(batch.det, np.flatnonzero(~is_gone), made)
     return Repaired(replace(batch, det=detections, in_detections=in_detections), changed, rows)
 
 
-def _repair_relations(
-    batch: ImageBatch,
-    mistakes: Mistakes,
-    kinds: Collection[str],
-    gt: _Outlines,
-    det: _Outlines,
-    made: _NewDetections,
-) -> Bools:
-    """Repair split and merged; return which detections gave way."""
-    none = np.zeros(len(mistakes.gt), dtype=bool)
-    is_cut = mistakes.merged[mistakes.det] if "merged" in kinds else none
-    is_united = mistakes.split[mistakes.gt] if "split" in kinds else none
-    texts = [batch.det.texts[j] for j in mistakes.det.tolist()]
-    outlines = [det[j] for j in mistakes.det.tolist()]
-    cut = np.flatnonzero(is_cut).tolist()
-    pieces = _cut(det, mistakes.det[is_cut], gt, mistakes.gt[is_cut])
-    words = _words(batch, mistakes.gt[is_cut], mistakes.det[is_cut])
-    for k, outline, text in zip(cut, pieces, words, strict=True):
-        outlines[k], texts[k] = outline, text
-    image, confidences = batch.det.image, _confidences(batch.det)
-    for k in np.flatnonzero(is_cut & ~is_united).tolist():
-        j = mistakes.det[k]
-        made.add(int(image[j]), int(j), outlines[k], texts[k], float(confidences[j]))
-    for group in _groups(mistakes, is_united, by_object="merged" in kinds):
-        objects = np.unique(mistakes.gt[group])
-        detections, first = np.unique(mistakes.det[group], return_index=True)
-        parts = [outlines[group[k]] for k in first.tolist()]
-        outline = _united(parts, [gt[i] for i in objects.tolist()])
-        text = _joined(parts, [texts[group[k]] for k in first.tolist()], batch.gt, objects)
-        place = int(detections[0])
-        made.add(int(image[place]), place, outline, text, float(np.max(confidences[detections])))
+class _Repair(NamedTuple):
+    """What is to be repaired."""
+
+    batch: ImageBatch
+    mistakes: Mistakes
+    kinds: Collection[str]
+    sides: Sides
+
+    def linked(self, kind: str) -> Bools:
+        """(p,) which links are of objects or detections of a kind, if it is to be repaired."""
+        mistakes = self.mistakes
+        if kind not in self.kinds:
+            return np.zeros(len(mistakes.gt), dtype=bool)
+        of_link = mistakes.gt if kind in OF_OBJECTS else mistakes.det
+        linked: Bools = getattr(mistakes, kind)[of_link]
+        return linked
+
+    def made(self, place: Ints, drawn: Drawn, texts: Texts, confidences: Floats) -> _Made:
+        """Return detections in the places of these of the batch."""
+        return _Made(self.batch.det.image[place], place, drawn, texts, confidences)
+
+
+def _of_missed(batch: ImageBatch, missed: Ints, gt: Side) -> _Made:
+    return _Made(
+        batch.gt.image[missed],
+        batch.det.count + missed,
+        gt.drawn.rows(missed),
+        packed(batch.gt.texts)[missed],
+        np.full(len(missed), SURE),
+    )
+
+
+def _of_relations(repair: _Repair) -> tuple[list[_Made], Bools]:
+    """Repair split and merged; return what is made, and which detections gave way."""
+    batch, mistakes, (gt, det) = repair.batch, repair.mistakes, repair.sides
+    is_cut, is_united = repair.linked("merged"), repair.linked("split")
     gone = np.zeros(batch.det.count, dtype=bool)
-    gone[mistakes.det[is_cut | is_united]] = True
-    return gone
+    links = np.flatnonzero(is_cut | is_united)
+    if not len(links):
+        return [], gone
+    i, j = mistakes.gt[links], mistakes.det[links]
+    gone[j] = True
+    cut = np.flatnonzero(is_cut[links])
+    drawn = replaced(det.drawn.rows(j), cut, _cut(det, j[cut], gt, i[cut]))
+    texts = [batch.det.texts[k] for k in j.tolist()]
+    for k, text in zip(cut.tolist(), _words(batch, i[cut], j[cut]), strict=True):
+        texts[k] = text
+    alone = np.flatnonzero((is_cut & ~is_united)[links])
+    of_cut = repair.made(
+        j[alone],
+        drawn.rows(alone),
+        concatenate_texts([texts[k] for k in alone.tolist()]),
+        confidences_of(batch.det)[j[alone]],
+    )
+    together = np.flatnonzero(is_united[links])
+    if not len(together):
+        return [of_cut], gone
+    key = (mistakes.gt if "merged" in repair.kinds else _components(mistakes, is_united))[links]
+    together = together[np.argsort(key[together], kind="stable")]
+    group = np.cumsum(np.diff(key[together], prepend=-1) != 0) - 1
+    pieces = _Pieces(drawn, texts, together)
+    return [of_cut, _of_groups(repair, links[together], group, pieces)], gone
 
 
-def _repair_outlines(
-    batch: ImageBatch,
-    mistakes: Mistakes,
-    kinds: Collection[str],
-    gt: _Outlines,
-    det: _Outlines,
-    made: _NewDetections,
-) -> Bools:
-    """Repair loose and tight; return which detections gave way."""
-    none = np.zeros(len(mistakes.gt), dtype=bool)
-    cut = mistakes.loose[mistakes.det] if "loose" in kinds else none
-    grown = mistakes.tight[mistakes.gt] if "tight" in kinds else none
-    image, confidences = batch.det.image, _confidences(batch.det)
+class _Pieces(NamedTuple):
+    """Outlines and texts of links, and which of them are of interest."""
+
+    drawn: Drawn
+    texts: list[str]
+    rows: Ints
+
+
+def _of_groups(repair: _Repair, links: Ints, group: Ints, pieces: _Pieces) -> _Made:
+    """Unite the pieces of each group of links, sorted by their (p,) group from 0."""
+    batch, mistakes = repair.batch, repair.mistakes
+    # The first link of each detection, and of each object, of a group.
+    part, whole = (_first_of_each(group, side[links]) for side in (mistakes.det, mistakes.gt))
+    parts, objects = pieces.drawn.rows(pieces.rows[part]), mistakes.gt[links[whole]]
+    outlines = united(parts, group[part], repair.sides.gt.drawn.rows(objects), group[whole])
+    texts = [pieces.texts[k] for k in pieces.rows[part].tolist()]
+    starts, object_starts = (np.flatnonzero(np.diff(group[of], prepend=-1)) for of in (part, whole))
+    ends, object_ends = (
+        [*some[1:].tolist(), len(of)] for some, of in ((starts, part), (object_starts, whole))
+    )
+    bounds = parts.bounds()
+    joined_by_group = [
+        _joined(bounds[a:b], texts[a:b], batch.gt, objects[c:d])
+        for a, b, c, d in zip(
+            starts.tolist(), ends, object_starts.tolist(), object_ends, strict=True
+        )
+    ]
+    detections = mistakes.det[links[part]]
+    known = confidences_of(batch.det)[detections]
+    most = np.maximum.reduceat(known, starts)
+    return repair.made(detections[starts], outlines, concatenate_texts(joined_by_group), most)
+
+
+def _first_of_each(group: Ints, member: Ints) -> Ints:
+    """Return the first place of each member in each group, sorted by group and member."""
+    order = np.lexsort((np.arange(len(group)), member, group))
+    is_new = (np.diff(group[order], prepend=-1) != 0) | (np.diff(member[order], prepend=-1) != 0)
+    first: Ints = order[is_new]
+    return first
+
+
+def _of_outlines(repair: _Repair) -> tuple[list[_Made], Bools]:
+    """Repair loose and tight; return what is made, and which detections gave way."""
+    batch, mistakes, (gt, det) = repair.batch, repair.mistakes, repair.sides
+    cut, grown = repair.linked("loose"), repair.linked("tight")
+    made = []
     for which, reshaped in ((cut & ~grown, _cut), (grown & ~cut, _grown), (cut & grown, _replaced)):
         i, j = mistakes.gt[which], mistakes.det[which]
-        for detection, outline in zip(j.tolist(), reshaped(det, j, gt, i), strict=True):
-            text, confidence = batch.det.texts[detection], float(confidences[detection])
-            made.add(int(image[detection]), detection, outline, text, confidence)
+        if len(i):
+            drawn, texts = reshaped(det, j, gt, i), packed(batch.det.texts)[j]
+            made.append(repair.made(j, drawn, texts, confidences_of(batch.det)[j]))
     gone = np.zeros(batch.det.count, dtype=bool)
     gone[mistakes.det[cut | grown]] = True
-    return gone
+    return made, gone
 
 
-def _confidences(det: Objects) -> Floats:
+def confidences_of(det: Objects) -> Floats:
+    """(n,) confidences; NaN for a detection without."""
     return np.full(det.count, np.nan) if det.confidences is None else det.confidences
 
 
-def _cut(det: _Outlines, j: Ints, gt: _Outlines, i: Ints) -> list[Floats]:
+def _cut(det: Side, j: Ints, gt: Side, i: Ints) -> Drawn:
     """Outlines of the intersections of detections and objects."""
     low, high = (
         np.maximum(det.boxes[j, :2], gt.boxes[i, :2]),
         np.minimum(det.boxes[j, 2:], gt.boxes[i, 2:]),
     )
-    return _overlaid("intersection", np.concatenate([low, high], axis=1), det, j, gt, i)
+    return overlaid("intersection", np.concatenate([low, high], axis=1), det, j, gt, i)
 
 
-def _grown(det: _Outlines, j: Ints, gt: _Outlines, i: Ints) -> list[Floats]:
+def _grown(det: Side, j: Ints, gt: Side, i: Ints) -> Drawn:
     """Outlines of detections joined with objects."""
     low, high = (
         np.minimum(det.boxes[j, :2], gt.boxes[i, :2]),
         np.maximum(det.boxes[j, 2:], gt.boxes[i, 2:]),
     )
-    return _overlaid("union", np.concatenate([low, high], axis=1), det, j, gt, i)
+    return overlaid("union", np.concatenate([low, high], axis=1), det, j, gt, i)
 
 
-def _replaced(det: _Outlines, j: Ints, gt: _Outlines, i: Ints) -> list[Floats]:
-    return [gt[k] for k in i.tolist()]
-
-
-def _overlaid(
-    how: Literal["intersection", "union"],
-    boxes: Floats,
-    det: _Outlines,
-    j: Ints,
-    gt: _Outlines,
-    i: Ints,
-) -> list[Floats]:
-    """Boxes, and the outlines of overlays for them where a side is a polygon.
-
-    Where an overlay is the object or the detection, its outline is as it was.
-    """
-    result = list(boxes)
-    which = np.flatnonzero(det.is_polygon[j] | gt.is_polygon[i])
-    if not len(which):
-        return result
-    detections, objects = det.geometries(j[which]), gt.geometries(i[which])
-    overlay: Any = getattr(geometry.geos, how)(detections, objects)
-    area, det_area, gt_area = (
-        geometry.shapely.area(side) for side in (overlay, detections, objects)
-    )
-    for k, (at, shape) in enumerate(zip(which.tolist(), overlay, strict=True)):
-        if abs(area[k] - gt_area[k]) <= SAME_AREA * gt_area[k]:
-            result[at] = gt[int(i[at])]
-        elif abs(area[k] - det_area[k]) <= SAME_AREA * det_area[k]:
-            result[at] = det[int(j[at])]
-        else:
-            result[at] = _ring(shape)
-    return result
-
-
-def _ring(shape: Any) -> Floats:
-    """The outer vertices of a polygon; of its convex hull where it falls in parts."""
-    parts = geometry.shapely.get_parts(shape)
-    parts = parts[geometry.shapely.area(parts) > 0]
-    outline: Any = parts[0] if len(parts) == 1 else geometry.geos.convex_hull(shape)
-    return np.asarray(geometry.shapely.get_coordinates(outline.exterior)[:-1], dtype=np.float64)
-
-
-def _united(parts: Sequence[Floats], objects: Sequence[Floats]) -> Floats:
-    """Outline of what the pieces of some objects are together."""
-    if all(outline.ndim == 1 for outline in parts):
-        boxes = np.array(parts)
-        return np.concatenate([boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)])
-    pieces: Any = geometry.geos.union_all([_geometry(outline) for outline in parts])
-    text: Any = geometry.geos.union_all([_geometry(outline) for outline in objects])
-    between = geometry.geos.intersection(geometry.geos.convex_hull(pieces), text)
-    return _ring(geometry.geos.union(pieces, between))
-
-
-def _geometry(outline: Floats) -> Any:
-    if outline.ndim == 1:
-        return geometry.shapely.box(*outline)
-    return geometry.polygons.from_vertices(outline, np.array([0, len(outline)]))[0][0]
-
-
-def _groups(mistakes: Mistakes, united: Bools, by_object: bool) -> Iterator[Ints]:
-    """Links to unite: those of one object, or those that hang together by split objects."""
-    key = mistakes.gt if by_object else _components(mistakes, united)
-    links = np.flatnonzero(united)
-    links = links[np.argsort(key[links], kind="stable")]
-    if len(links):
-        yield from np.split(links, np.flatnonzero(np.diff(key[links])) + 1)
+def _replaced(det: Side, j: Ints, gt: Side, i: Ints) -> Drawn:
+    return gt.drawn.rows(i)
 
 
 def _components(mistakes: Mistakes, united: Bools) -> Ints:
@@ -304,18 +300,11 @@ def _words(batch: ImageBatch, gt: Ints, det: Ints) -> list[str]:
     return result
 
 
-def _joined(parts: Sequence[Floats], texts: Sequence[str], gt: Objects, objects: Ints) -> str:
-    """The texts of pieces in reading order."""
-    boxes = np.array([_bounds(outline) for outline in parts])
+def _joined(boxes: Floats, texts: list[str], gt: Objects, objects: Ints) -> str:
+    """The texts of pieces, (n, 4) boxes, in reading order."""
     several_words = len(objects) > 1 or len(gt.texts[objects[0]].split()) > 1
     order = _reading_order(boxes, gt.boxes[objects])
     return (" " if several_words else "").join(texts[k] for k in order)
-
-
-def _bounds(outline: Floats) -> Floats:
-    return (
-        outline if outline.ndim == 1 else np.concatenate([outline.min(axis=0), outline.max(axis=0)])
-    )
 
 
 def _reading_order(boxes: Floats, around: Floats) -> list[int]:
@@ -330,31 +319,30 @@ def _reading_order(boxes: Floats, around: Floats) -> list[int]:
     return order
 
 
-def _assembled(det: Objects, unchanged: Ints, made: _NewDetections) -> tuple[Objects, Ints]:
+def _assembled(det: Objects, unchanged: Ints, made: list[_Made]) -> tuple[Objects, Ints]:
     """Join detections that stay and those made, each in its place; return
     their rows too (`Repaired`).
     """
-    count = len(made.image)
-    if not count and len(unchanged) == det.count:
-        return det, unchanged
-    image = np.concatenate([det.image[unchanged], np.array(made.image, np.int64)])
-    place = np.concatenate([unchanged, np.array(made.place, np.int64)])
-    numbers = np.concatenate([np.zeros(0), *(outline.ravel() for outline in made.outlines)])
-    sizes = np.array([outline.size for outline in made.outlines], np.int64)
-    drawn, _ = outlines.from_numbers(
-        numbers, sizes, np.array([outline.ndim == 1 for outline in made.outlines], bool)
-    )
+    count = sum(len(part.image) for part in made)
+    if not count:
+        stays = np.zeros(det.count, dtype=bool)
+        stays[unchanged] = True
+        return (det if stays.all() else take(det, stays)), unchanged
+    image = np.concatenate([det.image[unchanged], *(part.image for part in made)])
+    place = np.concatenate([unchanged, *(part.place for part in made)])
+    drawn, _ = outlines.from_numbers(*joined([part.drawn for part in made]))
     highest = int(det.ids.max(initial=0))
     ids = np.arange(highest + 1, highest + 1 + count)
+    has_confidences = det.confidences is not None or not det.count
     new = Objects(
         offsets=np.array([0, count]),
         ids=ids,
         outlines=drawn,
         regions=ids,
         dont_care=np.zeros(count, dtype=bool),
-        texts=concatenate_texts(made.texts),
-        confidences=np.array(made.confidences)
-        if det.confidences is not None or not det.count
+        texts=joined_texts([part.texts for part in made]),
+        confidences=np.concatenate([part.confidences for part in made])
+        if has_confidences
         else None,
     )
     # By image; in it, what was made takes the place of what it was made of.

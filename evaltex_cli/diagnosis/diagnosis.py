@@ -12,22 +12,19 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaltex_cli.diagnosis.batch_sums import ALL_TYPES, BatchSums, Sums
+from evaltex_cli.diagnosis.batch_sums import BatchSums, Sums
 from evaltex_cli.diagnosis.breakdown import PROPERTIES, Bin, Edges, bins
+from evaltex_cli.diagnosis.corrections import ALL_TYPES
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_OBJECTS, Thresholds
 from evaltex_cli.diagnosis.misread import Misread, most_frequent
 from evaltex_cli.display import Record, Table, frame_of_rows, number, unknown_table
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.input_counts import InputSummary
-from evaltex_cli.evaluation.inputs import Inputs, open_inputs
+from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.tally import Evaluation, Run, Sink
-from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.protocols import config
 from evaltex_cli.runtime import OrderedMap
 
 if TYPE_CHECKING:
@@ -229,46 +226,6 @@ class Diagnostician:
         )
 
 
-def diagnose(
-    gt: str | PathLike[str],
-    det: str | PathLike[str],
-    protocol: str = "evaltex",
-    *,
-    thresholds: Thresholds | None = None,
-    edges: Edges | None = None,
-    options: InputOptions | None = None,
-    **parameters: Any,
-) -> Diagnosis:
-    """Show where detections lose score, by kinds of mistakes and by kinds of objects.
-
-    Parameters
-    ----------
-    gt, det : path
-        As `evaluate.evaluate`; boxes and polygons.
-    protocol : str
-        A name of the registry.
-    thresholds : Thresholds, optional
-        Where one kind of mistake ends and the next begins.
-    edges : Edges, optional
-        Of the bins of the breakdowns.
-    options : InputOptions, optional
-        How the inputs are read.
-    **parameters
-        The protocol's parameters.
-
-    Raises
-    ------
-    InputError, ConfigError
-        As `evaluate.evaluate`; `ConfigError` also for thresholds out of range and edges that do not
-        rise.
-    """
-    diagnostician = Diagnostician(thresholds, edges)
-    records = {protocol: config.checked(protocol, parameters)}
-    return diagnosed(
-        open_inputs(Path(gt), Path(det), options or InputOptions()), records, diagnostician
-    )[0]
-
-
 def diagnosed(
     inputs: Inputs,
     protocols: Mapping[str, Any],
@@ -287,7 +244,7 @@ def diagnosed(
     Raises
     ------
     InputError, ConfigError
-        As `diagnose`.
+        As `evaluate.evaluate_inputs`.
     """
     evaluations = evaluate_inputs(inputs, runs_of(protocols), diagnostician.sink, None, ordered_map)
     return [diagnostician.diagnosis(evaluation) for evaluation in evaluations]

@@ -42,7 +42,7 @@ def take(objects: Objects, rows: Ints | Bools, offsets: Ints | None = None) -> O
         outlines=_taken_outlines(objects.outlines, rows),
         regions=objects.regions[rows],
         dont_care=objects.dont_care[rows],
-        texts=_packed(objects.texts)[rows],
+        texts=packed(objects.texts)[rows],
         confidences=None if confidences is None else confidences[rows],
         pixels=None if pixels is None else pixels[rows],
         types=None if types is None else types[rows],
@@ -68,7 +68,7 @@ def concatenate(parts: Sequence[Objects]) -> Objects:
         outlines=_joined_outlines([part.outlines for part in parts]),
         regions=np.concatenate([part.regions for part in parts]),
         dont_care=np.concatenate([part.dont_care for part in parts]),
-        texts=_joined([_packed(part.texts) for part in parts]),
+        texts=joined_texts([packed(part.texts) for part in parts]),
         confidences=_filled(
             [part.confidences for part in parts], [np.full(part.count, np.nan) for part in parts]
         ),
@@ -111,11 +111,13 @@ def _joined_outlines(parts: Sequence[Outlines]) -> Outlines:
     )
 
 
-def _packed(texts: Sequence[str]) -> Texts:
+def packed(texts: Sequence[str]) -> Texts:
+    """Return transcriptions as `Texts`."""
     return texts if isinstance(texts, Texts) else concatenate_texts(list(texts))
 
 
-def _joined(parts: Sequence[Texts]) -> Texts:
+def joined_texts(parts: Sequence[Texts]) -> Texts:
+    """Return the transcriptions of all parts, one after the other."""
     # Buffers are joined, so the stretches of each part move by the bytes before it.
     shift = np.repeat(
         offsets_of([len(part.buffer) for part in parts])[:-1], [len(part) for part in parts]

@@ -17,11 +17,10 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli import evaluate
+from evaltex_cli import diagnose, evaluate
 from evaltex_cli.cli import main
 from evaltex_cli.diagnosis.breakdown import Edges
 from evaltex_cli.diagnosis.corrections import repaired
-from evaltex_cli.diagnosis.diagnosis import diagnose
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds, find
 from evaltex_cli.diagnosis.selection import overlaps_after
 from evaltex_cli.errors import ConfigError, FaultLog, InputError
@@ -466,7 +465,7 @@ def test_bad_thresholds_and_edges_are_refused(tmp_path):
         diagnosed(tmp_path, [A], [A], thresholds=replace(Thresholds(), tight=1.5))
     with pytest.raises(ConfigError, match="edges of height are 2, 1"):
         diagnosed(tmp_path, [A], [A], edges=Edges(height=(2, 1)))
-    with pytest.raises(ConfigError, match="unknown key"):
+    with pytest.raises(ConfigError, match="unknown option"):
         diagnosed(tmp_path, [A], [A], det_bordr=0.1)
 
 

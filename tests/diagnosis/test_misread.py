@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaltex_cli import diagnose
 from evaltex_cli.cli import main
-from evaltex_cli.diagnosis.diagnosis import diagnose
 from evaltex_cli.diagnosis.misread import MOST_LISTED, Misreading, edits, most_frequent
 
 texts = st.text("abß ", max_size=7)

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from evaltex_cli import evaluate
+from evaltex_cli import diagnose, evaluate
 from evaltex_cli.cli import main
-from evaltex_cli.diagnosis import diagnosis
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
@@ -133,10 +132,7 @@ def test_from_python(inputs: dict[str, Path]) -> None:
     assert (
         evaluate(gt, det, "iou", min_confidence=MINIMUM).scores == evaluate(gt, kept, "iou").scores
     )
-    assert (
-        diagnosis.diagnose(gt, det, options=InputOptions(min_confidence=MINIMUM)).scores
-        == diagnosis.diagnose(gt, kept).scores
-    )
+    assert diagnose(gt, det, min_confidence=MINIMUM).scores == diagnose(gt, kept).scores
     for minimum in (-0.1, 1.1, float("nan")):
         with pytest.raises(ConfigError, match="expected a number from 0 to 1"):
             evaluate(gt, det, min_confidence=minimum)

@@ -15,8 +15,7 @@ import reference_iou as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli import InputError, evaluate
-from evaltex_cli.diagnosis.diagnosis import diagnose
+from evaltex_cli import InputError, diagnose, evaluate
 from evaltex_cli.evaluation.tally import ImageResult, Run, add_batch, image_results
 from evaltex_cli.geometry import overlaps, picture_runs
 from evaltex_cli.protocols import detection_order

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from evaltex_cli import evaluate
+from evaltex_cli import diagnose, evaluate
 from evaltex_cli.comparison.comparison import compare
 from evaltex_cli.comparison.detector_results import evaluated
-from evaltex_cli.diagnosis.diagnosis import diagnose
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
