@@ -309,18 +309,16 @@ def test_unsafe_and_repeated_names_are_faults(tmp_path: Path) -> None:
 
 
 def test_without_any_text_file(tmp_path: Path) -> None:
+    """Neither side: a folder of detections without a file is another folder, or of a failed run."""
     path = tmp_path / "empty"
     path.mkdir()
-    with pytest.raises(
-        InputError, match=r"empty: no \.txt file in it; expected one for each image"
-    ):
+    none = r"empty: no \.txt file in it; expected one for each image"
+    with pytest.raises(InputError, match=none):
         read(path)
-    det = read(path, "det")
-    assert det.source.names == [] and det.objects.count == 0
-    assert (
-        det.source.warnings[-1]
-        == "empty: no .txt file in the detections; every object counts as missed"
-    )
+    with pytest.raises(InputError, match=none + r" \(an image without detections has an empty one"):
+        read(path, "det")
+    with pytest.raises(InputError, match=r"empty: no \.json file in it; expected one for each"):
+        read(path, "det", "labelme")
     (path / "1.unknown").write_text("1,2,3,4")
     found = (
         r"empty: no \.txt file in it \(1 file that is not \.txt was left out: '1\.unknown'\);"

@@ -193,7 +193,7 @@ def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog)
         images.file,
         images.checksum,
     )
-    empty = (f"{path.name}: no image in the detection file; every object counts as missed",)
+    empty = (f"{path.name}: no image in the detection file, as if nothing was detected",)
     listing = "".join(
         f"{digest}  {file.name}\n" for digest, file in zip(hashes, files, strict=True)
     )

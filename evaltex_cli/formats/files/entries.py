@@ -86,17 +86,18 @@ class Entries:
     is_file: bool = False
 
     def refuse_none(self, side: str, ending: str) -> None:
-        """Refuse ground truth without any entry, and detections too if there are files of other
-        endings.
+        """Refuse an input without any entry: another folder was meant, or what should have filled
+        it failed.
 
         Raises
         ------
         InputError
         """
-        if not self.entries and (side == "gt" or self.warnings):
+        if not self.entries:
             others = "".join(warning.removeprefix(f"{self.path}: ") for warning in self.warnings)
             found = f"no {ending} file in it" + (f" ({others})" if others else "")
-            raise InputError(f"{self.path}: {found}; expected one for each image")
+            also = " (an image without detections has an empty one)" if side == "det" else ""
+            raise InputError(f"{self.path}: {found}; expected one for each image{also}")
 
     def place(self, entry: Entry) -> str:
         """Return archive and entry as messages name them."""

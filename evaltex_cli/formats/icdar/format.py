@@ -66,8 +66,7 @@ _QUOTE, _COMMA, _BACKSLASH = b'",\\'
 def index(name: str) -> Indexer:
     """Return what finds the images of a folder or archive, and what their lines hold.
 
-    It raises `InputError` when it cannot be read, is damaged or too large, or is ground truth
-    without any .txt file.
+    It raises `InputError` when it cannot be read, is damaged or too large, or has no .txt file.
     """
 
     def find(path: Path, side: Side, faults: FaultLog) -> Source:
@@ -75,10 +74,6 @@ def index(name: str) -> Indexer:
         entries = surveyed.entries
         warnings = list(entries.warnings)
         entries.refuse_none(side, ".txt")
-        if not entries.entries:
-            warnings.append(
-                f"{path.name}: no .txt file in the detections; every object counts as missed"
-            )
         warnings += [f"{path.name}: {warning}" for warning in surveyed.warnings(name, side)]
         entries.refuse_bad_names(faults)
         syntax = surveyed.syntax(name, side)
