@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evaltex_cli.evaluation import swapped_inputs
+from evaltex_cli.evaluation.unusual_values import unusual_values
 
 if TYPE_CHECKING:
     from evaltex_cli.evaluation.coordinate_mixups import Misreading
     from evaltex_cli.evaluation.inputs import Inputs
     from evaltex_cli.evaluation.tally import Evaluation
-    from evaltex_cli.formats.base import Source
 
 FEW_IMAGES, MANY_IMAGES = 20, 100
 SHARE = 50
@@ -26,8 +26,6 @@ FEW_OBJECTS = 50
 LOW = 0.3
 """A headline score below this is low."""
 _CLEARLY_BETTER = 0.4
-_SEVERAL = 3
-"""Fewer objects may all be in the first pixel."""
 _AGREE = 0.5
 """Mean best IoU from which the boxes of both sides agree."""
 
@@ -52,13 +50,15 @@ def explained(evaluations: Sequence[Evaluation], inputs: Inputs) -> list[Evaluat
     if 0 < evaluations[0].gt.objects == evaluations[0].gt.dont_care:
         always.append("every object of the ground truth is don't care, so its scores say nothing")
     reasons = _reasons(evaluations, inputs, few, bool(swapped))
-    fractions = [
-        text for side in (inputs.gt, inputs.det) for text in fractions_as_pixels(side, few)
+    unusual = list(unusual_values(inputs.gt, inputs.det, few))
+    fractions = sum(one.kind == "coordinates" for one in unusual)
+    are_explained = fractions == 1 and any(reasons)  # which say by which factors they fit
+    paths = {"gt": inputs.gt.path, "det": inputs.det.path}
+    always += [
+        f"{paths[one.side]}: {one.text}"
+        for one in unusual
+        if not (are_explained if one.kind == "coordinates" else swapped)
     ]
-    if len(fractions) == 2 or not any(
-        reasons
-    ):  # of one side, a reason says by which factors they fit
-        always += fractions
     return [
         replace(one, warnings=[*one.warnings, *always, *why])
         for one, why in zip(evaluations, reasons, strict=True)
@@ -76,22 +76,6 @@ def _angles(inputs: Inputs, evaluation: Evaluation) -> Iterator[str]:
         yield (
             "the fifth number of the detections' boxes is read as a confidence; if it is an angle,"
             " give --det-format msra-td500"
-        )
-
-
-def fractions_as_pixels(source: Source, few: int) -> Iterator[str]:
-    """Yield a warning if all coordinates of the first images are in [0, 1] and taken for pixels."""
-    import numpy as np
-
-    images = source.read(np.arange(min(few, len(source.names))))
-    boxes = images.objects.boxes
-    if images.in_fractions is not None or len(boxes) < _SEVERAL or not (boxes % 1).any():
-        return
-    if boxes.min() >= 0 and boxes.max() <= 1:
-        yield (
-            f"{source.path}: all coordinates are in [0, 1], and are read as pixels; if they are"
-            " fractions of the page,"
-            " multiply them by its width and height"
         )
 
 

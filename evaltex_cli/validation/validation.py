@@ -15,6 +15,8 @@ from evaltex_cli import formats
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.errors.suggestions import Hints
 from evaltex_cli.evaluation import coordinate_mixups, pairing, swapped_inputs
+from evaltex_cli.evaluation.likely_mistakes import MANY_IMAGES
+from evaltex_cli.evaluation.unusual_values import unusual_values
 from evaltex_cli.formats import locations
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.files import image_names
@@ -75,7 +77,6 @@ def validate(
     partners = np.where(paired == pairing.NO_DETECTIONS, also, paired)
     _make_pixels(ours, theirs, partners, images)
     if ours is not None:
-        names = ours.source.names
         sizes = read_all(ours, picture_sizes(ours, images, problems), problems, ordered_map)
         if theirs is not None:
             det_sizes = np.zeros((len(theirs.source.names), 2))
@@ -86,15 +87,7 @@ def validate(
                 ours, theirs, paired if (paired >= 0).any() else also, sizes
             )
             problems += _swapped_problems(ours, theirs)
-        if names and ours.counts.objects and ours.counts.dont_care == ours.counts.objects:
-            problems.append(
-                ours.problem(
-                    "warning",
-                    "dont-care",
-                    "every object is don't care",
-                    "objects that count; nothing does",
-                )
-            )
+        problems += _unusual_problems(ours, theirs)
     elif theirs is not None:
         read_all(theirs, np.zeros((len(theirs.source.names), 2)), problems, ordered_map)
     return Validation(
@@ -205,6 +198,28 @@ def _coordinate_problems(
         yield theirs.problem(
             "warning", "coordinates", f"it seems that {mixup}", "check how both sides were written"
         )
+
+
+def _unusual_problems(ours: Inspection, theirs: Inspection | None) -> Iterator[Problem]:
+    """Sides without an object, or of don't care only, and values that are probably not what they
+    are taken for.
+    """
+    sides = {one.side: one for one in (ours, theirs) if one is not None}
+    for one in sides.values():
+        if not one.counts.objects and not one.faults.count:
+            advice = "check that this is the right input, and its format"
+            yield one.problem("warning", "no-objects", "no object in it", advice)
+    if 0 < ours.counts.objects == ours.counts.dont_care:
+        found, advice = "every object is don't care", "objects that count; nothing does"
+        yield ours.problem("warning", "dont-care", found, advice)
+    try:
+        sources = ours.source, theirs.source if theirs is not None else None
+        unusual = list(unusual_values(*sources, MANY_IMAGES))
+    except InputError:
+        return
+    for value in unusual:
+        found, _, advice = value.text.partition("; ")
+        yield sides[value.side].problem("warning", value.kind, found, advice)
 
 
 def _swapped_problems(ours: Inspection, theirs: Inspection) -> Iterator[Problem]:

@@ -1,0 +1,96 @@
+"""What is unusual about the values of the inputs: coordinates that are all fractions, texts that
+are all numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from evaltex_cli.errors import quote
+from evaltex_cli.formats.base import DONT_CARE, ReadImages, Side, Source
+
+_SEVERAL = 3
+"""Fewer objects may all be in the first pixel."""
+_FEWEST_TEXTS = 5
+"""Fewer texts may all be numbers by chance."""
+_NUMBER = re.compile(r"[-+]?[0-9]*[.,]?[0-9]+", re.ASCII)
+_UNIT = re.compile(r"0?[.,][0-9]+|1[.,]0*", re.ASCII)
+TAKEN_FOR_TEXT = "read as transcription"
+"""In the warnings of a reader that has seen numbers in the place of texts itself."""
+
+
+class Unusual(NamedTuple):
+    """One finding: `kind` as in `validation.findings.Problem`."""
+
+    side: Side
+    kind: Literal["coordinates", "texts"]
+    text: str
+
+
+def unusual_values(gt: Source, det: Source | None, few: int) -> Iterator[Unusual]:
+    """Yield what is unusual about the first few images of each side.
+
+    Whole numbers for texts are not, if both sides have them: they may be what was written.
+    """
+    sides: list[tuple[Side, Source]] = [("gt", gt)]
+    sides += [("det", det)] if det is not None else []
+    samples = [source.read(np.arange(min(few, len(source.names)))) for _, source in sides]
+    meanings = [_meaning(_texts(one)) for one in samples]
+    are_data = len(sides) == 2 and set(meanings) == {_NUMBERS}
+    for (side, source), one, meaning in zip(sides, samples, meanings, strict=True):
+        if _are_fractions(one):
+            yield Unusual(
+                side,
+                "coordinates",
+                "all coordinates are in [0, 1], and are read as pixels; if they are fractions of"
+                " the page, multiply them by its width and height",
+            )
+        known = any(TAKEN_FOR_TEXT in text for text in source.warnings)
+        if meaning is not None and not are_data and not known:
+            example = next(text for texts in _texts(one) for text in texts)
+            yield Unusual(
+                side,
+                "texts",
+                f"all transcriptions are numbers, such as {quote(example)}; {meaning}",
+            )
+
+
+def _are_fractions(images: ReadImages) -> bool:
+    boxes = images.objects.boxes
+    if images.in_fractions is not None or len(boxes) < _SEVERAL or not (boxes % 1).any():
+        return False
+    return bool(boxes.min() >= 0 and boxes.max() <= 1)
+
+
+_CONFIDENCES = "are they confidences, in the place of the texts?"
+_IDS = "are they IDs, in the place of the texts?"
+_NUMBERS = "are they IDs, classes or confidences, in the place of the texts?"
+
+
+def _texts(images: ReadImages) -> list[list[str]]:
+    """The texts of each image, without those of objects that are don't care."""
+    texts = [*images.objects.texts]
+    return [
+        [text for text in texts[start:stop] if text and text != DONT_CARE]
+        for start, stop in pairwise(images.objects.offsets.tolist())
+    ]
+
+
+def _meaning(texts: Sequence[Sequence[str]]) -> str | None:
+    """What texts probably are, if all of them are numbers."""
+    every = [text for of_image in texts for text in of_image]
+    if len(every) < _FEWEST_TEXTS or not all(map(_NUMBER.fullmatch, every)):
+        return None
+    if all(map(_UNIT.fullmatch, every)):
+        return _CONFIDENCES
+    first = int(every[0]) if every[0] in ("0", "1") else None
+    if first is not None and all(
+        list(of_image) == [str(first + k) for k in range(len(of_image))] for of_image in texts
+    ):
+        return _IDS
+    return _NUMBERS
