@@ -356,9 +356,7 @@ def test_an_image_without_lines_or_without_mention_has_no_detections(tmp_path: P
 def test_empty_detections_are_a_warning(tmp_path: Path, empty: str) -> None:
     assert faults(tmp_path, GT, empty) == []
     found = evaluate(tmp_path / "gt.txt", tmp_path / "det.txt")
-    assert found.warnings == [
-        "det.txt: no image in the detection file, as if nothing was detected"
-    ]
+    assert found.warnings == ["det.txt: no image in the detection file, as if nothing was detected"]
     assert found.scores["recall"] == 0
 
 
