@@ -245,7 +245,7 @@
     const shares = all.flatMap((one) => lossParts(one).flatMap((part) => Object.values(part.shares)));
     const range = [Math.min(0, ...shares), Math.max(0.01, ...shares)];
     return h("section", { id: "losses" }, head,
-      h("p", { class: "quiet" }, "A share is what the score gains when that kind of mistake alone is repaired and all is scored again by this protocol; below 0, the repair costs. Filled: one kind’s; hollow: no single kind’s. All add up to the loss."),
+      h("p", { class: "quiet" }, "A bar shows what the score would gain if that kind of mistake alone were corrected; below 0, it would lose. Hollow bars (interaction, unexplained) belong to no single kind. All bars add up to the loss."),
       lossChoice(() => [compared ? legend(systems) : null, h("div", { class: "charts thirds" }, names.map((name) => lossBars(name, all, rounded, range)))], () => [lossTable(all, rounded)]),
       Object.keys(all[0].breakdowns).map((property) => folded({ "data-property": property }, `By ${overview.properties[property]}`, () => breakdownTable(property, all))),
       all.map(misreadTables));
@@ -272,7 +272,7 @@
     const some = names.some((name) => interval(name, 0));
     const difference = (name, k) => comparison.get(name)?.differences[k] ?? null;
     const summary = compared
-      ? scroll(h("table", { class: "headline" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Detector"), data.headline.map((name) => h("th", { scope: "col", class: "n" }, title(name))))), h("tbody", {}, systems.map((label, k) => h("tr", {}, h("th", { scope: "row" }, s("svg", { class: "swatch", viewBox: "0 0 30 14", "aria-hidden": "true" }, s("rect", { class: `s${k % 4}`, width: 30, height: 14 })), " ", bdi(label)), data.headline.map((name) => h("td", { class: "n" }, h("b", {}, shown(data.systems[k].scores[name])), k && difference(name, k) !== null ? h("span", { class: difference(name, k) < 0 ? "bad" : difference(name, k) > 0 ? "good" : "quiet" }, ` ${signed(difference(name, k))}`) : null)))))))
+      ? scroll(h("table", { class: "headline" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Detector"), data.headline.map((name) => h("th", { scope: "col", class: "n" }, title(name))))), h("tbody", {}, systems.map((label, k) => h("tr", {}, h("th", { scope: "row" }, s("svg", { class: "swatch", viewBox: "0 0 30 14", "aria-hidden": "true" }, s("rect", { class: `s${k % 4}`, width: 30, height: 14 })), " ", bdi(label)), data.headline.map((name) => h("td", { class: "n" }, h("b", {}, shown(data.systems[k].scores[name])), k && difference(name, k) !== null ? h("span", { class: `change ${difference(name, k) < 0 ? "bad" : difference(name, k) > 0 ? "good" : "quiet"}` }, ` ${signed(difference(name, k))}`) : null)))))))
       : h("div", { class: "tiles" }, data.headline.map((name) => h("div", { class: "tile" }, title(name), h("b", { class: "s0" }, shown(data.systems[0].scores[name])), h("span", { class: "quiet" }, between(interval(name, 0))))));
     const differs = comparison.size > 0, pHead = systems.length > 2 ? "p / p (Holm)" : "p";
     const heads = ["Score", ...(compared ? ["Detector"] : []), "Value", ...(some ? ["Interval"] : []), ...(differs ? ["Difference", "Its interval", pHead] : []), ""];
@@ -798,9 +798,10 @@
 
   let opened = null;
   function show() {
-    if (location.hash && !location.hash.startsWith("#/")) return;
+    const anchor = location.hash.startsWith("#/") ? "" : location.hash.slice(1), main = byId("main");
+    if (anchor && main.querySelector("section")) return;
     recall();
-    const [k, image] = current(), main = byId("main");
+    const [k, image] = current();
     // The overview stands before the images' details in the file, so it is shown while these are still being read.
     if (image !== null && document.readyState === "loading") return;
     byId("tip").hidden = true;
@@ -811,9 +812,10 @@
       const images = imageSection(k), worst = h("section", { id: "worst", hidden: true });
       main.replaceChildren(...[h("nav", { id: "contents", class: "bar screen", "aria-label": "Contents" }), gateSection(), scoreSection(data), worst, lossSection(data), chartSection(data), images, originSection(data)].filter(Boolean));
       contents();
+      const fill = () => { fillWorst(k, worst); if (anchor) byId(anchor)?.scrollIntoView(); };
       // the images' details come after the overview in the file
-      if (document.readyState === "loading") addEventListener("DOMContentLoaded", () => fillWorst(k, worst), { once: true });
-      else fillWorst(k, worst);
+      if (document.readyState === "loading") addEventListener("DOMContentLoaded", fill, { once: true });
+      else fill();
       const link = opened === null ? null : [...main.querySelectorAll("#images a")].find((a) => a.getAttribute("href") === address(k, opened));
       link?.focus();
       opened = null;

@@ -1201,6 +1201,14 @@ class TestBrowsing:
         assert tab.run("document.activeElement.id") == "images"
         assert tab.run("document.querySelector('#images').getBoundingClientRect().top") < 900
 
+    def test_the_address_of_a_part_opens_the_page_there(self, tab: Chromium, report: Path) -> None:
+        tab.open(report, "#images")
+        left = "document.documentElement.scrollHeight - scrollY - innerHeight"
+        top = "document.querySelector('#images')?.getBoundingClientRect().top"
+        assert tab.run(top) < 100 or tab.run(left) <= 1
+        tab.run("location.hash = '#main'")  # as the link to skip the header does
+        assert tab.run(top) is not None
+
     def test_the_picture_fits_the_window(self, tab: Chromium, report: Path) -> None:
         for width, height in ((1400, 900), (400, 800)):
             tab.emulate(width, height)
@@ -1277,6 +1285,38 @@ class TestEveryPage:
             )
             assert tab.run(wide) == 0, address
             assert "±" not in tab.run("document.body.innerText")
+
+    @pytest.mark.parametrize("width", [1400, 400])
+    def test_headings_break_between_words(
+        self, tab: Chromium, request: pytest.FixtureRequest, page: str, width: int
+    ) -> None:
+        """A word's characters are in one line: one range around a word has one rectangle. Names of
+        detectors may be longer than a column.
+        """
+        tab.emulate(width, 900)
+        tab.open(request.getfixturevalue(page), "#/iou")
+        broken = """(() => {
+          const broken = [], range = document.createRange();
+          const words = /detector|image|errors|recall|precision|harmonic|missed|positive/gi;
+          for (const head of document.querySelectorAll("thead th")) {
+            const nodes = document.createTreeWalker(head, NodeFilter.SHOW_TEXT);
+            for (let node = nodes.nextNode(); node; node = nodes.nextNode())
+              for (const word of node.data.matchAll(words)) {
+                range.setStart(node, word.index);
+                range.setEnd(node, word.index + word[0].length);
+                if (range.getClientRects().length > 1) broken.push(word[0]);
+              }
+          }
+          return broken;
+        })()"""
+        assert tab.run(broken) == []
+
+
+def test_the_scores_of_two_detectors_fit_a_phone(tab: Chromium, two: Path) -> None:
+    tab.emulate(400, 800)
+    tab.open(two, "#/iou")
+    assert tab.run("document.querySelectorAll('.headline .change').length") == 3
+    assert tab.run("document.querySelector('#scores .scroll').scrollWidth") <= 400
 
 
 class TestHostileData:
