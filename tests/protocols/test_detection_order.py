@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli import InputError, diagnose, evaluate
-from evaltex_cli.evaluation.tally import ImageResult, Run, add_batch, image_results
+from evaltex_cli.evaluation.tally import ImageResult, Run, SinkWork, add_batch, image_results
 from evaltex_cli.geometry import overlaps, picture_runs
 from evaltex_cli.protocols import detection_order
 from evaltex_cli.protocols.base import load
@@ -54,9 +54,8 @@ def confidences_of(det: Objects, numbers: list[int], values: tuple[float, ...]) 
 def found(protocol: str, batch: ImageBatch, **parameters: Any) -> tuple[Any, list[ImageResult]]:
     run = Run(load(protocol), checked(protocol, parameters))
     images: list[ImageResult] = []
-    add_batch(
-        run, batch, lambda run, batch, evidence: images.extend(image_results(run, batch, evidence))
-    )
+    keep = SinkWork(lambda run, batch, evidence: images.extend(image_results(run, batch, evidence)))
+    add_batch(run, batch, keep)
     return run.sums.as_dict(), images
 
 
