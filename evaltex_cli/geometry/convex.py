@@ -1,4 +1,4 @@
-"""Convex rings of vertices: which are, and the areas of their intersections, by clipping.
+"""Convex rings of vertices: which are, the areas of their intersections, and their offsets.
 
 Rings are columns: vertices (v, 2) in drawing order, either orientation, and offsets (n + 1,).
 Vertices may repeat, and may be on the line between their neighbours.
@@ -7,12 +7,12 @@ Vertices may repeat, and may be on the line between their neighbours.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from evaltex_cli.geometry import boxes as box_geometry
-from evaltex_cli.geometry import clipping
+from evaltex_cli.geometry import clipping, convex_offsets
+from evaltex_cli.geometry.cycles import following
 from evaltex_cli.geometry.double_double import exact_product, exact_sum
 from evaltex_cli.records import Bools, Floats, Ints, offsets_of
 
@@ -88,41 +88,32 @@ def _are_convex(vertices: Floats, offsets: Ints) -> Bools:
     return result
 
 
-def _on_a_line(vertices: Floats, offsets: Ints, at: Ints, step: Floats, following: Floats) -> Bools:
+def _on_a_line(vertices: Floats, offsets: Ints, at: Ints, step: Floats, then: Floats) -> Bools:
     """(m,) whether the steps from some vertices to the next and from there to the one after it
     lead the same way, as exact arithmetic finds it.
     """
-    second = _following(np.arange(len(vertices)), offsets)
+    second = following(np.arange(len(vertices)), offsets)
     exact = np.ones(len(at), dtype=bool)
     for start, stop in ((at, second[at]), (second[at], second[second[at]])):
         _, error = exact_sum(vertices[stop], -vertices[start])
         exact &= (error == 0).all(axis=1)
     products = []
-    for a, b in ((step[:, 0], following[:, 1]), (step[:, 1], following[:, 0])):
+    for a, b in ((step[:, 0], then[:, 1]), (step[:, 1], then[:, 0])):
         product, error = exact_product(a, b)
         exact &= (np.abs(product) > _LEAST_PRODUCT) | (a == 0) | (b == 0)
         products.append((product, error))
     (one, one_error), (other, other_error) = products
-    onwards = (step * following).sum(axis=1) > 0
+    onwards = (step * then).sum(axis=1) > 0
     return np.asarray(exact & onwards & (one == other) & (one_error == other_error))
-
-
-def _following(values: Any, offsets: Ints) -> Any:
-    """The value at the next vertex of each ring, the first being next to the last."""
-    result = np.empty_like(values)
-    result[:-1] = values[1:]
-    filled = np.flatnonzero(np.diff(offsets))
-    result[offsets[filled + 1] - 1] = values[offsets[filled]]
-    return result
 
 
 def _turns(vertices: Floats, offsets: Ints) -> tuple[Floats, Floats, Floats]:
     """Return the steps from each vertex to the next, (v, 2), and from there to the one after it;
     and their cross product, (v,): above 0, if they turn from x to y.
     """
-    steps = _following(vertices, offsets) - vertices
-    following = _following(steps, offsets)
-    return steps, following, steps[:, 0] * following[:, 1] - steps[:, 1] * following[:, 0]
+    steps = following(vertices, offsets) - vertices
+    then = following(steps, offsets)
+    return steps, then, steps[:, 0] * then[:, 1] - steps[:, 1] * then[:, 0]
 
 
 def _chosen(vertices: Floats, offsets: Ints, which: Bools) -> tuple[Floats, Ints]:
@@ -142,7 +133,7 @@ def _with(vertices: Floats, offsets: Ints, stays: Bools) -> tuple[Floats, Ints]:
 
 def _without_repeats(vertices: Floats, offsets: Ints) -> tuple[Floats, Ints]:
     """Return rings without vertices that the next one repeats."""
-    return _with(vertices, offsets, (_following(vertices, offsets) != vertices).any(axis=1))
+    return _with(vertices, offsets, (following(vertices, offsets) != vertices).any(axis=1))
 
 
 def pair_area(
@@ -192,7 +183,7 @@ def _corners(vertices: Floats, offsets: Ints) -> clipping.Corners:
     backwards = turn[turns][offsets_of(turns)[offsets[:-1]]] < 0
     # A turn is at the end of a step, and the vertex there is the next one.
     stays = np.empty(len(vertices), dtype=bool)
-    stays[_following(np.arange(len(vertices)), offsets)] = turns
+    stays[following(np.arange(len(vertices)), offsets)] = turns
     vertices, offsets = _with(vertices, offsets, stays)
     if backwards.any():
         # Row r of a ring of rows s to e becomes row s + e - r.
@@ -203,3 +194,24 @@ def _corners(vertices: Floats, offsets: Ints) -> clipping.Corners:
     return clipping.Corners(
         vertices, offsets, box_geometry.around(vertices, vertices, offsets[:-1])
     )
+
+
+def offset(vertices: Floats, offsets: Ints, margin: Floats) -> tuple[Floats, Ints]:
+    """Move the sides of convex rings outwards (margin > 0) or inwards (margin < 0).
+
+    Parameters
+    ----------
+    vertices : (v, 2) float64
+    offsets : (n + 1,) int64
+        Rings as `are_convex` finds them.
+    margin : (n,) float64
+        How far, in pixels.
+
+    Returns
+    -------
+    (w, 2) float64, (n + 1,) int64
+        Rings, of corners only, as mitred buffers are. A corner that would move outwards by more
+        than `convex_offsets.MITRE_LIMIT` margins is cut off there, across. Sides that a margin
+        consumes are left out; a ring of which nothing remains has no vertices.
+    """
+    return convex_offsets.moved(_corners(vertices, offsets), margin)

@@ -13,16 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.geometry import clipping, convex
-from evaltex_cli.records import offsets_of
 from tests.support.exact_areas import intersection_area, is_convex
+from tests.support.rings import columns, hostile_ring, hull, regular
 
 SQUARE = [(0, 0), (4, 0), (4, 4), (0, 4)]
 seeds = st.integers(0, 2**32)
-
-
-def columns(rings: list[Any]) -> tuple[np.ndarray, np.ndarray]:
-    arrays = [np.array(ring, dtype=np.float64).reshape(-1, 2) for ring in rings]
-    return np.concatenate(arrays), offsets_of([len(ring) for ring in arrays])
 
 
 def are_convex(rings: list[Any]) -> list[bool]:
@@ -88,11 +83,6 @@ def test_stars_turn_one_way_and_are_not_convex(points: int, turns: int) -> None:
     assert are_convex([star, star[::-1], regular(points)]) == [False, False, True]
 
 
-def regular(count: int, radius: float = 1.0, center: float = 0.0) -> np.ndarray:
-    angles = 2 * math.pi / count * np.arange(count)
-    return center + radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-
-
 def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     rings = [rng.integers(0, 9, (rng.integers(0, 6), 2)) for _ in range(200)]
@@ -103,32 +93,6 @@ def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # Areas of intersections ---------------------------------------------------------------------------
-
-
-def hull(points: np.ndarray) -> np.ndarray:
-    found = shapely.convex_hull(shapely.multipoints(points))
-    return shapely.get_coordinates(found)[:-1] if found.geom_type == "Polygon" else hull_of_triangle
-
-
-hull_of_triangle = np.array([(0.0, 0.0), (3.0, 0.0), (0.0, 2.0)])
-
-
-def random_ring(rng: np.random.Generator) -> np.ndarray:
-    """Of few or many digits, far from the origin, tiny or huge, a sliver."""
-    points = rng.random((rng.integers(3, 9), 2))
-    kind = rng.integers(0, 6)
-    if kind == 0:
-        return hull(np.floor(points * 6))
-    if kind == 1:
-        return hull(np.floor(points * 60) * 0.1)
-    if kind == 2:
-        return hull(points * 10.0 ** rng.integers(-6, 10))
-    if kind == 3:
-        return hull(1e9 + points * 10.0 ** rng.integers(-3, 3))
-    if kind == 4:
-        across = rng.normal(size=2) * 10.0 ** rng.integers(-8, -1)
-        return hull(points[:, :1] * rng.normal(size=2) * 1000 + points[:, 1:] * across)
-    return hull(np.floor(points * 2000) / 4)
 
 
 def partner(rng: np.random.Generator, ring: np.ndarray) -> np.ndarray:
@@ -145,13 +109,13 @@ def partner(rng: np.random.Generator, ring: np.ndarray) -> np.ndarray:
         return middle + (ring - middle) * (1 - 2.0 ** -rng.integers(1, 54))
     if kind == 4:
         return 2 * ring[0] - ring
-    return random_ring(rng)
+    return hostile_ring(rng)
 
 
 def hostile_pairs(seed: int, count: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Pairs of rings that are found to be convex."""
     rng = np.random.default_rng(seed)
-    a = [random_ring(rng) for _ in range(count)]
+    a = [hostile_ring(rng) for _ in range(count)]
     b = [partner(rng, ring) for ring in a]
     good = [k for k, both in enumerate(zip(are_convex(a), are_convex(b), strict=True)) if all(both)]
     assert good

@@ -1,14 +1,17 @@
-"""Areas of intersections of convex polygons in exact rational arithmetic: the slow, plain
-reference of `geometry.convex`.
+"""Areas of convex polygons' intersections, in exact rational arithmetic, and of their offsets, with
+60 digits: the slow, plain references of `geometry.convex`.
 """
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-Point = tuple[Fraction, Fraction]
+Point = tuple[Any, Any]
+"""Fractions, or decimals."""
 
 
 def intersection_area(a: np.ndarray, b: np.ndarray) -> Fraction:
@@ -30,7 +33,7 @@ def points(ring: np.ndarray) -> list[Point]:
 def doubled_area(ring: list[Point]) -> Fraction:
     return sum(
         (ring[k - 1][0] * ring[k][1] - ring[k - 1][1] * ring[k][0] for k in range(len(ring))),
-        Fraction(0),
+        ring[0][0] * 0 if ring else Fraction(0),
     )
 
 
@@ -76,3 +79,37 @@ def _turns_once(ring: list[Point]) -> bool:
         for k in range(len(ring))
     ]
     return sum(upwards[k] and not upwards[k - 1] for k in range(len(ring))) == 1
+
+
+def offset_area(ring: np.ndarray, margin: float, mitre_limit: float) -> Decimal:
+    """Area of a convex ring, true corners only, whose sides have moved outwards by a margin; with
+    corners cut off across, `mitre_limit` margins from where they were.
+    """
+    with localcontext(prec=60):
+        corners = [(Decimal(x), Decimal(y)) for x, y in ring.tolist()]
+        if doubled_area(corners) < 0:
+            corners.reverse()
+        by = Decimal(margin)
+        reach = 2 * max(abs(number) for point in corners for number in point) + 99 * abs(by)
+        left = [(-reach, -reach), (reach, -reach), (reach, reach), (-reach, reach)]
+        sides = [unit(corners[k - 1], corners[k]) for k in range(len(corners))]
+        for k, (x, y) in enumerate(corners):
+            (from_x, from_y), (to_x, to_y) = sides[k], sides[(k + 1) % len(corners)]
+            left = cut_beyond(left, (x, y), (to_y, -to_x), by)
+            across = unit((Decimal(0), Decimal(0)), (from_y + to_y, -from_x - to_x))
+            cosine = across[0] * to_y - across[1] * to_x
+            if by > 0 and cosine * Decimal(mitre_limit) < 1:
+                left = cut_beyond(left, (x, y), across, by * Decimal(mitre_limit))
+        return doubled_area(left) / 2 if left else Decimal(0)
+
+
+def unit(start: Point, stop: Point) -> Point:
+    x, y = stop[0] - start[0], stop[1] - start[1]
+    length = (x * x + y * y).sqrt()
+    return x / length, y / length
+
+
+def cut_beyond(ring: list[Point], point: Point, normal: Point, distance: Decimal) -> list[Point]:
+    """What of a ring is no farther from a point, in the direction of a normal, than a distance."""
+    x, y = point[0] + distance * normal[0], point[1] + distance * normal[1]
+    return cut(ring, (x, y), (x - normal[1], y + normal[0]))

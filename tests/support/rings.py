@@ -1,0 +1,48 @@
+"""Rings of vertices: as columns, and hostile ones."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import shapely
+
+from evaltex_cli.records import offsets_of
+
+
+def columns(rings: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (v, 2) and offsets (n + 1,)."""
+    arrays = [np.array(ring, dtype=np.float64).reshape(-1, 2) for ring in rings]
+    return np.concatenate(arrays), offsets_of([len(ring) for ring in arrays])
+
+
+def regular(count: int, radius: float = 1.0, center: float = 0.0) -> np.ndarray:
+    angles = 2 * math.pi / count * np.arange(count)
+    return center + radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def hull(points: np.ndarray) -> np.ndarray:
+    """The convex hull of points; a triangle if they are on a line."""
+    found = shapely.convex_hull(shapely.multipoints(points))
+    if found.geom_type != "Polygon":
+        return np.array([(0.0, 0.0), (3.0, 0.0), (0.0, 2.0)])
+    return shapely.get_coordinates(found)[:-1]
+
+
+def hostile_ring(rng: np.random.Generator) -> np.ndarray:
+    """A convex ring of few or many digits, far from the origin, tiny or huge, or a sliver."""
+    points = rng.random((rng.integers(3, 9), 2))
+    kind = rng.integers(0, 6)
+    if kind == 0:
+        return hull(np.floor(points * 6))
+    if kind == 1:
+        return hull(np.floor(points * 60) * 0.1)
+    if kind == 2:
+        return hull(points * 10.0 ** rng.integers(-6, 10))
+    if kind == 3:
+        return hull(1e9 + points * 10.0 ** rng.integers(-3, 3))
+    if kind == 4:
+        across = rng.normal(size=2) * 10.0 ** rng.integers(-8, -1)
+        return hull(points[:, :1] * rng.normal(size=2) * 1000 + points[:, 1:] * across)
+    return hull(np.floor(points * 2000) / 4)
