@@ -20,7 +20,9 @@ settings.register_profile("no deadline", deadline=None)  # a busy machine proves
 settings.load_profile("no deadline")
 
 SYSTEM = Path(__file__).parent / "system"
-FEWER = 5
+BROWSER = "tab"
+"""The fixture of a browser."""
+FEWER = 10
 """The share of a property's examples that the fast run takes is one of so many."""
 
 
@@ -54,6 +56,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     So the last ones are short, and no core waits long for another.
     """
     for item in items:
-        if SYSTEM in item.path.parents:
+        if SYSTEM in item.path.parents or BROWSER in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -253,6 +253,7 @@ def holds_all(target: str, protocol: str, sides: list[ReadImages]) -> bool:
     return (holds.dont_care or not has_dont_care) and (holds.texts or protocol not in BY_TEXTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gt", "det"), REAL or [pytest.param("", "", marks=pytest.mark.skip("no real data sets here"))]
 )

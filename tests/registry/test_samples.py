@@ -24,6 +24,7 @@ from samples import (
 
 from evaltex_cli import evaluate, formats
 from evaltex_cli.errors import FaultLog
+from evaltex_cli.evaluation import likely_mistakes
 from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.records import Objects
 
@@ -105,23 +106,53 @@ def test_what_is_read(tmp_path: Path, pictures: Path, name: str) -> None:
                     assert found.confidences is None
 
 
-@pytest.mark.parametrize("gt_name", NAMES)
-def test_any_ground_truth_with_any_detections(tmp_path: Path, pictures: Path, gt_name: str) -> None:
-    """One word of three is found; of the detections one is right, and one
-    ignored where it can be.
-    """
+@pytest.fixture(scope="module")
+def detections(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Every sample that has detections, written once."""
+    folder = tmp_path_factory.mktemp("detections")
+    return {name: written(folder / name, sample_of(name), "det") for name in WITH_DETECTIONS}
+
+
+def assert_scores(
+    gt_path: Path, gt_name: str, det_path: Path, det_name: str, pictures: Path
+) -> None:
+    """One word of three is found; of the detections one is right, and one ignored if it can be."""
     gt = sample_of(gt_name)
-    gt_path = written(tmp_path / "gt", gt, "gt")
-    for det_name in WITH_DETECTIONS:
-        det = sample_of(det_name)
-        det_path = written(tmp_path / det_name, det, "det")
-        found = evaluate(
-            gt_path,
-            det_path,
-            "iou",
-            gt_format=gt.gt_format,
-            det_format=det.det_format,
-            images=pictures,
-        )
-        expected = (1 / 3, 1 / 3 if gt.has_dont_care else 1 / 4)
-        assert (found.scores["recall"], found.scores["precision"]) == expected, det_name
+    found = evaluate(
+        gt_path,
+        det_path,
+        "iou",
+        gt_format=gt.gt_format,
+        det_format=sample_of(det_name).det_format,
+        images=pictures,
+    )
+    expected = (1 / 3, 1 / 3 if gt.has_dont_care else 1 / 4)
+    assert (found.scores["recall"], found.scores["precision"]) == expected, det_name
+
+
+@pytest.mark.parametrize("gt_name", NAMES)
+def test_a_ground_truth_with_some_detections(
+    tmp_path: Path, pictures: Path, detections: dict[str, Path], gt_name: str
+) -> None:
+    """Those of two formats, others for each ground truth, so that every format is among them."""
+    gt_path = written(tmp_path / "gt", sample_of(gt_name), "gt")
+    at = NAMES.index(gt_name)
+    for k in (at, at + len(NAMES) // 2):
+        det_name = WITH_DETECTIONS[k % len(WITH_DETECTIONS)]
+        assert_scores(gt_path, gt_name, detections[det_name], det_name, pictures)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gt_name", NAMES)
+def test_any_ground_truth_with_any_detections(
+    tmp_path: Path,
+    pictures: Path,
+    detections: dict[str, Path],
+    gt_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without what explains low scores, which takes half of the time."""
+    monkeypatch.setattr(likely_mistakes, "explained", lambda evaluations, _: list(evaluations))
+    gt_path = written(tmp_path / "gt", sample_of(gt_name), "gt")
+    for det_name, det_path in detections.items():
+        assert_scores(gt_path, gt_name, det_path, det_name, pictures)

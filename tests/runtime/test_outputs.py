@@ -4,8 +4,10 @@ every command with every pair of options.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -60,23 +62,32 @@ MORE: dict[str, list[str]] = {
 FORMS = dict.fromkeys(("comparison", "diagnosis", "validation"), OUTPUT_FORMS)
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an input for every option."""
+    folder = tmp_path_factory.mktemp("prepared")
+    with contextlib.chdir(folder):
+        for name, text in {
+            "gt.txt": GT,
+            "lines.txt": GT,
+            "det.txt": DET,
+            "det2.txt": DET,
+            "my.ini": "",
+            "evaltex.ini": "",
+        }.items():
+            Path(name).write_text(text)
+        for pictures in ("labels", "pictures"):
+            Path(pictures).mkdir()
+            Path(pictures, "img_1.png").write_bytes(b"a picture")
+        assert run("gt.txt", "det.txt", "old", "-a").exit_code == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the prepared folder, for one test."""
+    shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    for name, text in {
-        "gt.txt": GT,
-        "lines.txt": GT,
-        "det.txt": DET,
-        "det2.txt": DET,
-        "my.ini": "",
-        "evaltex.ini": "",
-    }.items():
-        Path(name).write_text(text)
-    for folder in ("labels", "pictures"):
-        Path(folder).mkdir()
-        Path(folder, "img_1.png").write_bytes(b"a picture")
-    assert run("gt.txt", "det.txt", "old", "-a").exit_code == 0
     return tmp_path
 
 
@@ -279,6 +290,7 @@ def test_a_link_is_followed_and_stays(name: str, option: click.Parameter) -> Non
     assert "internal error" not in found.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "option"), FILES, ids=lambda value: getattr(value, "name", value))
 def test_an_open_file_is_written_as_it_is(name: str, option: click.Parameter, here: Path) -> None:
     """As /dev/stdout, redirected to a file: neither the device nor what stood
