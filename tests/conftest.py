@@ -1,6 +1,9 @@
 """What all tests need."""
 
+import random
 import signal
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,8 @@ def pytest_configure(config: pytest.Config) -> None:
     slow"``; tests import `settings` after this.
     """
     if "not slow" in config.option.markexpr:
+        settings.register_profile("fewer", deadline=None, max_examples=100 // FEWER)
+        settings.load_profile("fewer")
         hypothesis.settings = Fewer  # type: ignore[misc]
 
 
@@ -41,21 +46,31 @@ class Fewer(settings):
         super().__init__(*given, max_examples=max(max_examples // FEWER, 5), **options)
 
 
-@pytest.fixture(autouse=True)
-def _wide_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def _wide_messages() -> Iterator[None]:
     """Wrap no messages in this process, whose sentences tests look for; those
     of the layout wrap them again.
     """
-    monkeypatch.setattr("evaltex_cli.cli.messages.columns", lambda: 100_000)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr("evaltex_cli.cli.messages.columns", lambda: 100_000)
+        yield
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever starts processes and browsers is slow: ``-m "not slow"`` leaves it out. Slow tests
-    begin first.
+    """Mark as slow what starts processes and browsers, and all cases of a test but those that
+    ``few_fast`` leaves, any of them. Slow tests begin first.
 
     So the last ones are short, and no core waits long for another.
     """
+    cases = defaultdict(list)
     for item in items:
         if SYSTEM in item.path.parents or BROWSER in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+        if item.get_closest_marker("few_fast"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    for test, of_test in cases.items():
+        (few,) = of_test[0].get_closest_marker("few_fast").args  # type: ignore[union-attr]
+        random.Random(test).shuffle(of_test)
+        for item in of_test[few:]:
             item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from records import assert_short
 
 from evaltex_cli import Accumulator, evaluate, image_objects
@@ -15,6 +16,7 @@ from evaltex_cli.display import LONGEST_REPR, MOST_HTML_ROWS, Rows, Table
 WORDS = Path(__file__).parents[1] / "examples" / "words"
 
 
+@pytest.mark.slow
 def test_no_record_of_an_evaluation_is_long() -> None:
     many = np.random.default_rng(0).integers(0, 500, (300, 2))
     boxes = np.concatenate([many, many + 30], axis=1)

@@ -43,6 +43,7 @@ def run(line: str, status: int = 0) -> tuple[str, str]:
     return result.stdout, result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "file"),
     [

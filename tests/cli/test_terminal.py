@@ -147,6 +147,7 @@ COMMANDS_WITH_NAMES = (
 )
 
 
+@pytest.mark.few_fast(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_wider_than_80_columns(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaltex_cli.cli.messages.columns", lambda: 80)

@@ -83,6 +83,7 @@ def shown(
     return terminal_table.table(comparisons, worst, 0.95, Screen(columns), all_scores).splitlines()
 
 
+@pytest.mark.few_fast(3)
 @pytest.mark.parametrize("detectors", [2, 3, 10])
 @pytest.mark.parametrize("pattern", ["d{}.txt", LONG, CJK, "x\x1b[31m\n{}"])
 def test_no_line_is_wider_than_the_terminal(folder: Path, detectors: int, pattern: str) -> None:

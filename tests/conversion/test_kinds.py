@@ -32,6 +32,7 @@ def kind(path: Path, format_name: str | None = None) -> tuple[str, str]:
         return "?", str(error)
 
 
+@pytest.mark.few_fast(40)
 @pytest.mark.parametrize("side", ["gt", "det"])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_no_sample_with_a_sign_is_taken_for_the_other_side(
@@ -47,6 +48,7 @@ def test_no_sample_with_a_sign_is_taken_for_the_other_side(
         assert found == side
 
 
+@pytest.mark.few_fast(20)
 @pytest.mark.skipif(not FACTS, reason="the shared data sets are not here")
 @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact["path"])
 def test_real_files(fact: dict[str, Any]) -> None:

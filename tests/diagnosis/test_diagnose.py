@@ -565,6 +565,7 @@ def test_real_data_has_an_explained_loss():
     assert counts(itself) == {}
 
 
+@pytest.mark.few_fast(1)
 @pytest.mark.parametrize("protocol", [name for name in PROTOCOLS if load(name).recount is not None])
 @pytest.mark.parametrize("polygons", [False, True], ids=["boxes", "polygons"])
 def test_recounted_matches_are_those_of_a_new_evaluation(tmp_path, protocol, polygons):

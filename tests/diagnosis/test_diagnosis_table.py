@@ -49,6 +49,7 @@ def shown(found: list[Diagnosis], columns: int = 80, all_scores: bool = False) -
     return terminal_table.table(found, Screen(columns), all_scores).splitlines()
 
 
+@pytest.mark.few_fast(2)
 @pytest.mark.parametrize("all_scores", [False, True])
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_no_line_is_wider_than_the_terminal(tmp_path: Path, columns: int, all_scores: bool) -> None:

@@ -172,6 +172,7 @@ def test_conversion_leaves_them_out_and_counts_them(
         ]
 
 
+@pytest.mark.few_fast(1)
 def test_operating_points_are_compared(inputs: dict[str, Path], tmp_path: Path) -> None:
     gt, det, kept = inputs.values()
     run(gt, det, tmp_path / "all", "-a", "--quiet")

@@ -169,6 +169,7 @@ def suspicion(gt: Path, det: Path) -> str:
     return told.found.removeprefix("it seems that ").partition(" (mean")[0]
 
 
+@pytest.mark.few_fast(1)
 @real
 @pytest.mark.parametrize("side", ["ground truth", "detections"])
 @pytest.mark.parametrize(("gt", "det"), SETS)

@@ -948,6 +948,7 @@ JSON_VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, derandomize=True)
 @given(
     st.lists(JSON_VALUES) | st.dictionaries(st.text(max_size=3), JSON_VALUES),

@@ -112,6 +112,7 @@ def test_any_number_of_vertices_before_the_hashes(tmp_path: Path) -> None:
     assert det.objects.confidences is not None and det.objects.confidences.tolist() == [0.9, 0.5]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (DATA / "icdar2015").is_dir(), reason="the shared data sets are not here")
 def test_adelaidets_icdar2015_has_the_scores_of_the_original(tmp_path: Path) -> None:
     copy = tmp_path / "gt.zip"

@@ -88,6 +88,7 @@ def without_blanks(images: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+@pytest.mark.few_fast(40)
 @pytest.mark.parametrize(("name", "side"), CASES)
 def test_untidy_text_is_read_right_or_refused_or_warned_of(
     tmp_path: Path, name: str, side: Side
@@ -118,6 +119,7 @@ def test_untidy_text_is_read_right_or_refused_or_warned_of(
             assert label.startswith("trailing") and said, (label, found[1])
 
 
+@pytest.mark.few_fast(25)
 @pytest.mark.parametrize(
     ("name", "side"), [case for case in CASES if not SAMPLES[case[0]].many_in_one]
 )
@@ -177,6 +179,7 @@ def odd_pairs() -> list[tuple[str, str, Side]]:
     ]
 
 
+@pytest.mark.few_fast(40)
 @pytest.mark.parametrize(("name", "other", "side"), odd_pairs())
 def test_a_file_of_another_format_among_many(
     tmp_path: Path, name: str, other: str, side: Side

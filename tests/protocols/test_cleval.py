@@ -58,6 +58,7 @@ def test_there_are_figures() -> None:
     assert len(figures()) >= 40
 
 
+@pytest.mark.few_fast(4)
 @needs_data
 @pytest.mark.parametrize(("inputs", "run"), figures())
 def test_prints_the_official_figures(inputs: str, run: str) -> None:
@@ -74,6 +75,7 @@ def test_prints_the_official_figures(inputs: str, run: str) -> None:
 PER_IMAGE = sorted((DATA / "cleval-per-image").glob("*.json"))
 
 
+@pytest.mark.few_fast(1)
 @needs_data
 @pytest.mark.parametrize("path", PER_IMAGE, ids=lambda path: path.stem)
 def test_gives_the_official_counts_and_matches_of_every_image(path: Path) -> None:
@@ -246,6 +248,7 @@ CONFIGURATIONS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.few_fast(3)
 @pytest.mark.parametrize("parameters", CONFIGURATIONS, ids=str)
 @pytest.mark.parametrize("kind", KINDS)
 def test_agrees_with_the_reference(kind: str, parameters: dict[str, Any]) -> None:

@@ -72,6 +72,7 @@ def without_dont_care(gt: Path, folder: Path) -> Path:
     return folder / "gt.zip"
 
 
+@pytest.mark.few_fast(3)
 @pytest.mark.parametrize(("gt", "det", "key", "want"), entries("deteval"))
 def test_official_figures(
     gt: str, det: str, key: str, want: dict[str, Any], tmp_path: Path

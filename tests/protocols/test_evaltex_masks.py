@@ -68,6 +68,7 @@ def run(
     )
 
 
+@pytest.mark.few_fast(3)
 @pytest.mark.parametrize("suffix", [".png", ".tif"])
 @pytest.mark.parametrize("parameters", CONFIGURATIONS, ids=str)
 def test_agrees_with_the_reference_on_random_masks(

@@ -13,6 +13,7 @@ from reference_icdar2003 import plain_totals
 from test_deteval import DATA, WORD, accumulated, assert_figures, entries, evidence_of, random_scene
 
 
+@pytest.mark.few_fast(2)
 @pytest.mark.parametrize(("gt", "det", "key", "want"), entries("icdar2003"))
 def test_official_figures(gt: str, det: str, key: str, want: dict[str, Any]) -> None:
     """To 1e-9, though Wolf's program prints six digits: the figures were summed before printing."""

@@ -11,6 +11,7 @@ import pytest
 from test_deteval import DATA, WORD, accumulated, assert_figures, entries
 
 
+@pytest.mark.few_fast(2)
 @pytest.mark.parametrize(("gt", "det", "key", "want"), entries("icdar2013"))
 def test_official_figures(gt: str, det: str, key: str, want: dict[str, Any]) -> None:
     assert_figures(Path(DATA / gt), DATA / det, key, want, 1e-9)

@@ -24,6 +24,7 @@ BOW_TIE = [[0, 0], [40, 20], [40, 0], [0, 20]]
 QUAD = [[0, 0], [40, 0], [40, 20], [0, 20]]
 
 
+@pytest.mark.few_fast(2)
 @pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("iou"))
 def test_official_figures(
     gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]

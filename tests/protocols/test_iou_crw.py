@@ -23,6 +23,7 @@ texts = st.text(st.sampled_from("abCß' -!.(·×ΩΆ\u0387\t5sS"), max_size=6)
 WORD, OTHER = [0, 0, 100, 20], [200, 0, 300, 20]
 
 
+@pytest.mark.few_fast(2)
 @pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("iou-crw"))
 def test_official_figures(
     gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]

@@ -37,6 +37,7 @@ def test_the_nearest_word_is_the_first_of_the_least_distance(
         assert found.nearest(text) == (word if distance <= most else None)
 
 
+@pytest.mark.few_fast(1)
 @pytest.mark.parametrize("most", [1, ANY_EDITS])
 def test_the_nearest_words_of_a_large_lexicon(most: int) -> None:
     rng = random.Random(1)

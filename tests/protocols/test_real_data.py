@@ -70,6 +70,7 @@ def run(gt: str, det: str, **parameters: Any) -> Any:
     return evaluate(DATA / gt, DATA / det, per_image=True, **parameters)
 
 
+@pytest.mark.few_fast(2)
 @pytest.mark.parametrize(
     ("gt", "det", "shape", "expected"), PINNED, ids=lambda value: str(value)[:24]
 )

@@ -647,6 +647,7 @@ def test_scenes_hold_every_case(polygons: bool):
     assert det_matches == matched | {"false-positive"}
 
 
+@pytest.mark.few_fast(5)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_exact_rectangles_agree_with_shapely(seed: int, monkeypatch: pytest.MonkeyPatch):
     """Boxes as polygons (which have no regions) score the same to rounding."""
@@ -658,6 +659,7 @@ def test_exact_rectangles_agree_with_shapely(seed: int, monkeypatch: pytest.Monk
         assert rounded[name] == pytest.approx(value, abs=1e-9), name
 
 
+@pytest.mark.few_fast(5)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_masks_are_well_formed(seed: int):
     """Every ID of the texts has pixels and every label a line (`evaluate`

@@ -121,6 +121,7 @@ def test_many_of_these_ratios_are_off_the_threshold() -> None:
     assert (ratio < 0.4).sum() > 20 < (ratio > 0.4).sum()
 
 
+@pytest.mark.few_fast(2)
 @pytest.mark.parametrize("tenths", TENTHS)
 def test_tedeval_matches_at_the_threshold(tenths: int) -> None:
     word, cover = sides(lambda one: one.start(tenths))
@@ -130,6 +131,7 @@ def test_tedeval_matches_at_the_threshold(tenths: int) -> None:
         assert_all(matched("tedeval", cover, word, t_r=0.0, t_p=threshold, center=1e9).gt, [kind])
 
 
+@pytest.mark.few_fast(2)
 @pytest.mark.parametrize("tenths", TENTHS[2:])
 def test_tedeval_sums_to_the_threshold(tenths: int) -> None:
     for pair in pairs_of(tenths):
@@ -145,6 +147,7 @@ def test_tedeval_sums_to_the_threshold(tenths: int) -> None:
             )
 
 
+@pytest.mark.few_fast(2)
 @pytest.mark.parametrize("tenths", TENTHS)
 def test_tedeval_and_popeval_ignore_what_is_above_the_threshold_of_dont_care(tenths: int) -> None:
     word, cover = sides(lambda one: one.start(tenths), dont_care=True)
@@ -154,6 +157,7 @@ def test_tedeval_and_popeval_ignore_what_is_above_the_threshold_of_dont_care(ten
         assert_all(matched("popeval", cover, word, dont_care_overlap=threshold).det, [kind])
 
 
+@pytest.mark.few_fast(2)
 @pytest.mark.parametrize("tenths", TENTHS[2:])
 def test_tedeval_ignores_by_a_sum_at_the_threshold(tenths: int) -> None:
     for pair in pairs_of(tenths):
@@ -164,6 +168,7 @@ def test_tedeval_ignores_by_a_sum_at_the_threshold(tenths: int) -> None:
         )
 
 
+@pytest.mark.few_fast(2)
 @pytest.mark.parametrize("tenths", TENTHS)
 def test_cleval_by_the_paper_matches_at_the_threshold(tenths: int) -> None:
     word, cover = sides(lambda one: one.start(tenths), text="abcde")
@@ -180,6 +185,7 @@ def test_cleval_by_the_paper_matches_at_the_threshold(tenths: int) -> None:
             )
 
 
+@pytest.mark.few_fast(2)
 @pytest.mark.parametrize("tenths", TENTHS)
 def test_cleval_by_the_paper_ignores_what_is_above_the_threshold_of_dont_care(tenths: int) -> None:
     for covers in ((lambda one: one.start(tenths),), *pairs_of(tenths)):

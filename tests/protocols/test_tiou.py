@@ -20,6 +20,7 @@ images = st.lists(st.integers(0, 2**32), min_size=1, max_size=4)
 WORD = [0, 0, 100, 20]
 
 
+@pytest.mark.few_fast(2)
 @pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("tiou"))
 def test_official_figures(
     gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
@@ -28,6 +29,7 @@ def test_official_figures(
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
 
+@pytest.mark.few_fast(1)
 @pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("iou"))
 def test_its_iou_scores_are_those_of_iou(
     gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
@@ -38,6 +40,7 @@ def test_its_iou_scores_are_those_of_iou(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prefix", ["", "iou_"])
 def test_official_figures_of_words_and_lines(prefix: str) -> None:
     """The figures of IoU are those of the same matches."""

@@ -75,6 +75,7 @@ def test_validation_says_why_a_sample_was_recognised(name: str, tmp_path: Path) 
     assert (side.format, side.reason) == (name, formats.load(name).reason(path))
 
 
+@pytest.mark.few_fast(20)
 @pytest.mark.parametrize("name", formats.FORMATS)
 def test_a_sample_is_evaluated_and_converted(name: str, tmp_path: Path, pictures: Path) -> None:
     path = sample_of(name, tmp_path / "sample")

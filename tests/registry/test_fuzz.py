@@ -96,6 +96,7 @@ def test_every_target_reads_its_corpus_without_an_internal_error(name: str) -> N
             raise
 
 
+@pytest.mark.few_fast(20)
 @pytest.mark.parametrize("name", TARGETS)
 def test_mutations_of_the_corpus(name: str) -> None:
     import random
@@ -144,6 +145,7 @@ def with_value(document: Any, path: tuple[Any, ...], value: Any) -> Any:
     return copy
 
 
+@pytest.mark.few_fast(12)
 @pytest.mark.parametrize("name", JSON_TARGETS)
 @given(data=st.data())
 @few
@@ -158,6 +160,7 @@ def test_every_json_format_is_among_them() -> None:
     assert len(JSON_TARGETS) >= 10
 
 
+@pytest.mark.few_fast(4)
 @pytest.mark.parametrize("name", LINES)
 @given(
     lines=st.lists(st.lists(numbers | words, max_size=12), max_size=4),

@@ -244,6 +244,7 @@ def test_a_p_that_cannot_be_resolved_is_shown_as_a_bound(p, is_bound, shown):
     assert shown_p(p, is_bound) == shown
 
 
+@pytest.mark.few_fast(1)
 @pytest.mark.parametrize("images", [1, 2, 3, 8, 20])
 def test_equal_detectors_are_seldom_distinguished(images):
     """At most 5 % of 300 data sets, and what chance adds; the bootstrap's

@@ -186,6 +186,7 @@ def targets(read: str, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
         yield str(other), {read: given}
 
 
+@pytest.mark.few_fast(80)
 @pytest.mark.parametrize("force", [[], ["--force"]], ids=["", "--force"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("name", "written", "read"), PAIRS)
@@ -231,6 +232,7 @@ def simple(name: str, option: click.Parameter, value: str) -> list[str]:
 FILES = [(name, param) for name in (EVALUATE, *COMMANDS) for param in parameters(name, OutputFile)]
 
 
+@pytest.mark.few_fast(2)
 @pytest.mark.parametrize(("name", "option"), FILES, ids=lambda value: getattr(value, "name", value))
 def test_a_file_of_somebody_else_is_replaced_by_force_only(
     here: Path, name: str, option: click.Parameter
