@@ -25,8 +25,8 @@ from evaltex_cli.conversion.base import (
     vertices_of,
     write_list,
 )
-from evaltex_cli.geometry import outlines
-from evaltex_cli.records import Objects
+from evaltex_cli.geometry import shapes
+from evaltex_cli.records import Convention, Objects
 from evaltex_cli.runtime.atomic_output import written
 
 REGIONS_LOST = "{count} object[s] lost [its|their] region: COCO JSON holds none"
@@ -69,6 +69,7 @@ def _annotations(
     for block in blocks:
         objects = block.images.objects
         _count_lost(job, objects)
+        areas = shapes.area(shapes.from_objects(objects, Convention()))
         for k, name in enumerate(block.names):
             height, width, known = known_or_smallest_size(block.images, k)
             job.lost[SIZE_GUESSED] += not known
@@ -78,7 +79,7 @@ def _annotations(
             )
             for i, shape in _shapes(job, objects, k):
                 if shape["segmentation"]:
-                    area = outlines.polygons(objects.outlines)[i].area
+                    area = areas[i].item()
                 else:
                     area = shape["bbox"][2] * shape["bbox"][3]
                 last_id += 1

@@ -4,11 +4,9 @@ over any number of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from evaltex_cli.records import Floats, Ints, stretches
+from evaltex_cli.records import Floats, Ints, blocks, stretches
 
 BLOCK_PIECES = 1 << 21
 """Pairs of a box and a strip that are swept at once."""
@@ -106,7 +104,7 @@ def _strip_areas(group: Ints, pieces: Floats, groups: int) -> Floats:
     strips = len(width)
     spanning = np.cumsum(np.bincount(first, minlength=strips) - np.bincount(last, minlength=strips))
     height = np.zeros(strips)
-    for start, stop in _blocks(spanning):
+    for start, stop in blocks(spanning, BLOCK_PIECES):
         meets = np.flatnonzero((first < stop) & (last > start))
         begin, end = np.maximum(first[meets], start), np.minimum(last[meets], stop)
         spanned = end - begin
@@ -150,14 +148,3 @@ def _covered_length(key: Ints, start: Floats | Ints, stop: Floats | Ints, keys: 
         return np.zeros(keys)
     gaps = np.where(depth[:-1] > 0, np.diff(position), 0)
     return np.bincount(group[:-1], weights=gaps, minlength=keys).astype(np.float64)
-
-
-def _blocks(spanning: Ints) -> Iterator[tuple[int, int]]:
-    """Cut strips into blocks that a bounded number of boxes span, or one strip."""
-    ends = np.cumsum(spanning)
-    start = 0
-    while start < len(ends):
-        before = ends[start] - spanning[start]
-        stop = max(int(np.searchsorted(ends, before + BLOCK_PIECES, side="right")), start + 1)
-        yield start, stop
-        start = stop

@@ -1,7 +1,7 @@
 """What is drawn around objects, made of the numbers in a file: boxes and polygons, and what is
 wrong with these.
 
-Boxes, and quadrilaterals that are convex beyond all doubt, need no shapely here.
+Boxes, and polygons that are valid beyond all doubt, need no shapely here.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from evaltex_cli import geometry
+from evaltex_cli.errors import TangledError
 from evaltex_cli.geometry import boxes as box_geometry
-from evaltex_cli.geometry import rings
+from evaltex_cli.geometry.simple_rings import are_simple
 from evaltex_cli.records import (
     Bools,
     Floats,
@@ -20,11 +21,11 @@ from evaltex_cli.records import (
     Outlines,
     offsets_of,
 )
+from evaltex_cli.records.rows import taken_outlines
 
 MOST_MADE_EARLY = 1 << 14
-"""Objects of one batch whose polygons are stored when they are read; of more
-they are made again on demand.
-"""
+"""Polygons of one batch that are stored when they were checked or repaired at reading; more are
+made again on demand."""
 
 
 def from_numbers(numbers: Floats, counts: Ints, is_box: Bools) -> tuple[Outlines, GeometryCounts]:
@@ -63,8 +64,6 @@ def from_numbers(numbers: Floats, counts: Ints, is_box: Bools) -> tuple[Outlines
     flat = GeometryCounts(zero_area=_flat(boxes[is_box]))
     outlines = Outlines(boxes, vertices, offsets_of(np.where(is_box, 0, counts // 2)))
     boxes[polygon] = box_geometry.around(vertices, vertices, outlines.offsets[polygon])
-    if (counts[polygon] == 8).all() and rings.are_convex(vertices.reshape(-1, 4, 2)).all():
-        return outlines, flat
     return outlines, flat + _make_polygons(outlines, refuse_tangled=True)
 
 
@@ -73,18 +72,55 @@ def _flat(boxes: Floats) -> int:
 
 
 def polygons(outlines: Outlines) -> Geometries:
-    """(n,) valid shapely polygons, perhaps of several parts, None for a box;
-    made at the first look, so read-only.
+    """Return (n,) valid shapely polygons, perhaps of several parts, None for a box."""
+    result = repaired(outlines).copy()
+    drawn = np.flatnonzero((outlines.counts > 0) & ~geometry.shapely.is_geometry(result))
+    some = taken_outlines(outlines, drawn)
+    result[drawn] = geometry.polygons.drawn(some.vertices, some.offsets)
+    return result
+
+
+def repaired(outlines: Outlines) -> Geometries:
+    """Return (n,) valid shapely polygons of rings that may be invalid as drawn, None for all other
+    objects; made at the first look, so read-only.
     """
     if not outlines.made:
         _make_polygons(outlines, refuse_tangled=False)
     return outlines.made[0]
 
 
+def self_crossing(outlines: Outlines) -> tuple[Ints, Geometries]:
+    """Return which polygons, as read, cross or touch themselves or have no area; and these as
+    drawn.
+    """
+    doubtful = _doubtful(outlines)
+    if not len(doubtful):
+        return doubtful, np.zeros(0, dtype=object)
+    crossing, drawn = geometry.polygons.self_crossing(taken_outlines(outlines, doubtful))
+    return doubtful[crossing], drawn
+
+
+def _doubtful(outlines: Outlines) -> Ints:
+    """Polygons that may be invalid as drawn."""
+    simple = are_simple(outlines.vertices, outlines.offsets)
+    return np.flatnonzero(~simple & (outlines.counts > 0))
+
+
 def _make_polygons(outlines: Outlines, refuse_tangled: bool) -> GeometryCounts:
-    keep = not refuse_tangled or len(outlines.boxes) <= MOST_MADE_EARLY
-    made, counts = geometry.polygons.from_vertices(
-        outlines.vertices, outlines.offsets, refuse_tangled, keep
-    )
+    doubtful = _doubtful(outlines)
+    made: Geometries = np.full(len(outlines.boxes), None, dtype=object)
+    counts = GeometryCounts()
+    keep = not refuse_tangled or len(doubtful) <= MOST_MADE_EARLY
+    if len(doubtful):
+        some = taken_outlines(outlines, doubtful)
+        try:
+            geometries, counts = geometry.polygons.from_vertices(
+                some.vertices, some.offsets, refuse_tangled, keep
+            )
+        except TangledError as error:
+            error.ring = int(doubtful[error.ring])
+            raise
+        if keep:
+            made[doubtful] = geometries
     outlines.made[:] = [made] if keep else []
     return counts

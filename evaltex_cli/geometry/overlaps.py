@@ -10,7 +10,7 @@ import numpy as np
 from evaltex_cli import geometry
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.geometry import label_runs, shapes
-from evaltex_cli.records import Convention, Floats, ImageBatch, Ints, Overlaps, stretches
+from evaltex_cli.records import Convention, Floats, ImageBatch, Ints, Overlaps, blocks, stretches
 
 CONTINUOUS = Convention()
 DENSE_PAIRS = 4096
@@ -139,7 +139,7 @@ def _by_tree(
         # rectangle.
         diagonals: Any = geometry.shapely.linestrings(others.reshape(-1, 2, 2))
         tree = geometry.shapely.STRtree(diagonals)
-        for start, stop in _cuts(_most_touching(a[a_start:a_stop], others)):
+        for start, stop in blocks(_most_touching(a[a_start:a_stop], others), PAIRS_AT_ONCE):
             some = a[a_start + start : a_start + stop]
             i, j = tree.query(geometry.shapely.linestrings(some.reshape(-1, 2, 2)))
             i, j = i + a_start + start, j + first
@@ -159,12 +159,3 @@ def _most_touching(a: Floats, b: Floats) -> Ints:
         ended = np.searchsorted(np.sort(b[:, column + 2]), a[:, column], side="left")
         most = np.minimum(most, begun - ended)
     return most
-
-
-def _cuts(most: Ints) -> Iterator[tuple[int, int]]:
-    """Cut a row of counts into stretches of at most `PAIRS_AT_ONCE` in sum, or of one."""
-    until, start, before = np.cumsum(most), 0, 0
-    while start < len(most):
-        stop = max(int(np.searchsorted(until, before + PAIRS_AT_ONCE, side="right")), start + 1)
-        yield start, stop
-        start, before = stop, int(until[stop - 1])

@@ -10,8 +10,19 @@ import numpy as np
 import shapely
 
 from evaltex_cli.errors import TangledError, counted
-from evaltex_cli.geometry import geos, rings
-from evaltex_cli.records import Bools, Floats, Geometries, GeometryCounts, Ints, Outlines, stretches
+from evaltex_cli.geometry import edges, geos
+from evaltex_cli.geometry.edges import Edges
+from evaltex_cli.geometry.simple_rings import are_simple
+from evaltex_cli.records import (
+    Bools,
+    Floats,
+    Geometries,
+    GeometryCounts,
+    Ints,
+    Outlines,
+    offsets_of,
+    stretches,
+)
 
 MITRE_LIMIT = 5.0
 MAX_CROSSINGS = 1000
@@ -88,35 +99,26 @@ def _rings(vertices: Floats, offsets: Ints) -> tuple[Geometries, Bools]:
     which of them are not valid.
     """
     vertices, offsets = vertices[offsets[0] : offsets[-1]], offsets - offsets[0]
-    counts = np.diff(offsets)
-    geometries: Geometries = np.full(len(counts), None, dtype=object)
-    geometries[counts > 0] = shapely.Polygon()
-    four = np.flatnonzero(counts == 4)
-    # (f, 1) first vertices and (4,) steps broadcast to the (f, 4) indices of all corners.
-    corners = vertices[offsets[four, None] + np.arange(4)]
-    convex = rings.are_convex(corners)
-    geometries[four[convex]] = _of_quads(corners[convex])
-    is_convex = np.zeros(len(counts), dtype=bool)
-    is_convex[four] = convex
-    others = np.flatnonzero((counts >= 3) & ~is_convex)
-    if len(others):
-        theirs = vertices[stretches(offsets[others], counts[others])]
-        owner = np.repeat(np.arange(len(others)), counts[others])
-        geometries[others] = geos.polygons(geos.linearrings(theirs, indices=owner))
-    invalid: Bools = (counts > 0) & (counts < 3)
-    invalid[others] = ~geos.is_valid(geometries[others])
+    geometries = drawn(vertices, offsets)
+    invalid: Bools = np.diff(offsets) > 0
+    invalid &= ~are_simple(vertices, offsets)
+    doubtful = np.flatnonzero(invalid)
+    invalid[doubtful] = shapely.is_empty(geometries[doubtful]) | ~geos.is_valid(
+        geometries[doubtful]
+    )
     return geometries, invalid
 
 
-def _of_quads(corners: Floats) -> Geometries:
-    """(n,) shapely polygons of quadrilaterals that `are_convex`, (n, 4, 2)."""
-    count = len(corners)
-    rings = np.concatenate([corners, corners[:, :1]], axis=1).reshape(-1, 2)
-    # Five points per closed ring, one ring per polygon.
-    offsets = (np.arange(0, 5 * count + 1, 5), np.arange(count + 1))
-    return np.asarray(
-        shapely.from_ragged_array(shapely.GeometryType.POLYGON, rings, offsets), dtype=object
-    )
+def drawn(vertices: Floats, offsets: Ints) -> Geometries:
+    """Return polygons as drawn, empty below three vertices and None without any."""
+    counts = np.diff(offsets)
+    geometries: Geometries = np.full(len(counts), None, dtype=object)
+    geometries[counts > 0] = shapely.Polygon()
+    some = np.flatnonzero(counts >= 3)
+    owner = np.repeat(np.arange(len(some)), counts[some])
+    points = vertices[stretches(offsets[some], counts[some])]
+    geometries[some] = geos.polygons(geos.linearrings(points, indices=owner))
+    return geometries
 
 
 def _crossing(geometries: Geometries, invalid: Bools) -> Ints:
@@ -323,6 +325,21 @@ def repair(geometries: Geometries) -> Geometries:
         repaired[i] = geos.union_all(flat[polygonal])
     repaired[shapely.get_dimensions(repaired) < 2] = shapely.Polygon()
     return repaired
+
+
+def edges_of(geometries: Geometries) -> Edges:
+    """Return the edges of (n,) valid polygons, of several parts and with holes perhaps."""
+    parts, shape = shapely.get_parts(geometries, return_index=True)
+    rings, part = shapely.get_rings(parts, return_index=True)
+    points, ring = shapely.get_coordinates(rings, return_index=True)
+    counts = np.bincount(ring, minlength=len(rings))
+    of_shape = np.bincount(shape[part], weights=counts, minlength=len(geometries))
+    ends, offsets = edges.of_rings(points, offsets_of(of_shape), offsets_of(counts))
+    # Holes are drawn the other way round than what is around them, the first ring of a part.
+    is_outer = np.diff(part, prepend=-1) != 0
+    turned = (shapely.is_ccw(rings) != is_outer)[ring]
+    ends[:, turned] = ends[:, turned][[2, 3, 0, 1]]
+    return Edges(ends, offsets)
 
 
 def area(geometries: Geometries) -> Floats:

@@ -1,4 +1,4 @@
-"""Boxes and polygons behind one set of functions; boxes never reach shapely.
+"""Boxes and polygons behind one set of functions, in columns; shapely is needed for repairs only.
 
 `label_runs` offers the same functions for masks, so that a protocol is written once.
 """
@@ -12,26 +12,56 @@ import numpy as np
 
 from evaltex_cli import geometry
 from evaltex_cli.geometry import boxes as box_geometry
+from evaltex_cli.geometry import edge_pairs, rings, rounding
+from evaltex_cli.geometry import edges as edge_columns
 from evaltex_cli.geometry import outlines as outline_geometry
-from evaltex_cli.geometry import rounding
+from evaltex_cli.geometry.edge_pairs import PolygonPairs
+from evaltex_cli.geometry.edges import Edges
 from evaltex_cli.records import Bools, Convention, Floats, Geometries, Ints, Objects, Outlines
+
+
+class Polygons(NamedTuple):
+    """What is enclosed by shapes of which some are polygons.
+
+    Attributes
+    ----------
+    is_polygon : (n,) bool
+    edges : Edges
+        Of all shapes, boxes among them.
+    made : (n,) array of shapely geometries
+        Polygons that are no single ring, and perhaps others; None for the rest.
+    """
+
+    is_polygon: Bools
+    edges: Edges
+    made: Geometries
+
+
+WHOLE = 4 * edge_pairs.EXACT
+"""An intersection that is the smaller shape but for this share of it is that shape."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shapes:
-    """Shapes in columns: bounding boxes (n, 4), and (n,) polygons, None for a
-    box; None as a whole for boxes only.
+    """Shapes in columns.
+
+    Attributes
+    ----------
+    boxes : (n, 4) float64
+        Bounding boxes.
+    polygons : Polygons or None
+        None for boxes only.
     """
 
     boxes: Floats
-    polygons: Geometries | None = None
+    polygons: Polygons | None = None
 
     @property
     def is_polygon(self) -> Bools:
         """(n,) whether a shape is a polygon."""
         if self.polygons is None:
             return np.zeros(len(self.boxes), dtype=bool)
-        return has_geometry(self.polygons)
+        return self.polygons.is_polygon
 
 
 _Side = TypeVar("_Side")
@@ -57,7 +87,7 @@ class Pairs(NamedTuple, Generic[_Side]):
 
 def has_geometry(polygons: Geometries) -> Bools:
     """(n,) whether an element of an object array is a geometry, not None."""
-    return np.asarray(geometry.shapely.is_geometry(polygons), dtype=bool)
+    return np.array([polygon is not None for polygon in polygons.tolist()], dtype=bool)
 
 
 def from_objects(objects: Objects, convention: Convention) -> Shapes:
@@ -71,9 +101,52 @@ def from_objects(objects: Objects, convention: Convention) -> Shapes:
     is_box = _are_boxes(outlines)
     if is_box.all():
         return Shapes(boxes)
-    polygons = outline_geometry.polygons(outlines).copy()
-    polygons[is_box] = None
-    return Shapes(boxes, polygons)
+    vertices, offsets = rings.of(Outlines(boxes, outlines.vertices, outlines.offsets))
+    edges, made = edge_columns.of_rings(vertices, offsets), outline_geometry.repaired(outlines)
+    return with_geometries(Shapes(boxes, Polygons(~is_box, edges, made)), made)
+
+
+def from_geometries(boxes: Floats, geometries: Geometries) -> Shapes:
+    """Return shapes of (n, 4) bounding boxes and (n,) valid shapely polygons, None for a box."""
+    return with_geometries(Shapes(boxes), geometries)
+
+
+def with_geometries(shapes: Shapes, geometries: Geometries) -> Shapes:
+    """Return shapes with (n,) valid shapely polygons in the place of some; None is for the rest."""
+    rows = np.flatnonzero(has_geometry(geometries))
+    if not len(rows):
+        return shapes
+    polygons = _polygons(shapes)
+    is_polygon, made = polygons.is_polygon.copy(), polygons.made.copy()
+    is_polygon[rows], made[rows] = True, geometries[rows]
+    edges = edge_columns.with_others(
+        polygons.edges, rows, geometry.polygons.edges_of(geometries[rows])
+    )
+    return Shapes(shapes.boxes, Polygons(is_polygon, edges, made))
+
+
+def _polygons(shapes: Shapes) -> Polygons:
+    if shapes.polygons is not None:
+        return shapes.polygons
+    count = len(shapes.boxes)
+    made: Geometries = np.full(count, None, dtype=object)
+    return Polygons(np.zeros(count, dtype=bool), edge_columns.of_boxes(shapes.boxes), made)
+
+
+def concatenate(a: Shapes, b: Shapes) -> Shapes:
+    """Return the shapes of a, and then those of b."""
+    boxes = np.concatenate([a.boxes, b.boxes])
+    if a.polygons is None and b.polygons is None:
+        return Shapes(boxes)
+    sides = _polygons(a), _polygons(b)
+    return Shapes(
+        boxes,
+        Polygons(
+            np.concatenate([side.is_polygon for side in sides]),
+            edge_columns.concatenate(*(side.edges for side in sides)),
+            np.concatenate([side.made for side in sides]),
+        ),
+    )
 
 
 def boxes_of(objects: Objects, convention: Convention) -> Floats:
@@ -110,7 +183,7 @@ def area(shapes: Shapes) -> Floats:
     result = box_geometry.area(shapes.boxes)
     if shapes.polygons is not None:
         which = shapes.is_polygon
-        result[which] = geometry.polygons.area(shapes.polygons[which])
+        result[which] = edge_columns.area(shapes.polygons.edges)[which]
     return result
 
 
@@ -119,14 +192,23 @@ def pair_area(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Floats:
     rounding may have made them.
     """
     a_boxes, b_boxes = a.boxes[i], b.boxes[j]
-    result = box_geometry.area(box_geometry.intersection(a_boxes, b_boxes))
+    common = box_geometry.intersection(a_boxes, b_boxes)
+    result = box_geometry.area(common)
     slanted = np.zeros(len(result), dtype=bool)
     if a.polygons is not None or b.polygons is not None:
         slanted = a.is_polygon[i] | b.is_polygon[j]
         which = np.flatnonzero(slanted & (result > 0))
-        result[which] = geometry.polygons.intersection_area(
-            geometries(a, i[which]), geometries(b, j[which])
+        negligible = rounding.area_error(a_boxes[which], b_boxes[which])
+        shared = edge_pairs.intersection_area(
+            PolygonPairs(
+                *(_polygons(a).edges, i[which]),
+                *(_polygons(b).edges, j[which]),
+                *(common[which, :2], negligible),
+            )
         )
+        smaller = np.minimum(area(a)[i[which]], area(b)[j[which]])
+        inside = np.abs(shared - smaller) <= WHOLE * smaller
+        result[which] = np.where(inside, smaller, np.minimum(shared, smaller))
     return rounding.without_errors(result, a_boxes, b_boxes, slanted)
 
 
@@ -140,12 +222,20 @@ def offset(shapes: Shapes, margin: Floats) -> Shapes:
     if shapes.polygons is None:
         return moved
     which = np.flatnonzero(shapes.is_polygon & (margin != 0))
-    result = shapes.polygons.copy()
-    offsets = geometry.polygons.offset(result[which], margin[which])
-    result[which] = np.where(geometry.shapely.is_empty(offsets), result[which], offsets)
-    # The bounds of an empty polygon are NaN.
-    moved.boxes[which] = np.nan_to_num(geometry.shapely.bounds(result[which]))
-    return Shapes(moved.boxes, result)
+    offsets = geometry.polygons.offset(geometries(shapes, which), margin[which])
+    remains = ~np.asarray(geometry.shapely.is_empty(offsets), dtype=bool)
+    which, offsets = which[remains], offsets[remains]
+    still = shapes.is_polygon.copy()
+    still[which] = False
+    boxes = np.where(still[:, None], shapes.boxes, moved.boxes)
+    boxes[which] = geometry.shapely.bounds(offsets)
+    rows, made = np.flatnonzero(still), shapes.polygons.made.copy()
+    edges = edge_columns.with_others(
+        edge_columns.of_boxes(boxes), rows, edge_columns.taken(shapes.polygons.edges, rows)
+    )
+    made[~still] = None
+    made[which] = offsets
+    return with_geometries(Shapes(boxes, Polygons(still, edges, made)), made)
 
 
 def union_area(group: Ints, pairs: Pairs[Shapes], groups: int) -> Floats:
@@ -159,13 +249,13 @@ def union_area(group: Ints, pairs: Pairs[Shapes], groups: int) -> Floats:
     has_polygon = np.zeros(groups, dtype=bool)
     # A group with one polygon is overlaid by GEOS as a whole; the others need only boxes.
     has_polygon[group[a.is_polygon[i] | b.is_polygon[j]]] = True
-    if (
-        known is not None
-    ):  # an overlay of polygons costs far more than to look for groups of one pair
-        alone = np.bincount(group, minlength=groups)[group] == 1
+    alone = np.bincount(group, minlength=groups)[group] == 1
+    if alone.any():
         rest = ~alone
         result = union_area(group[rest], Pairs(a, i[rest], b, j[rest]), groups)
-        result[group[alone]] = known[alone]
+        result[group[alone]] = (
+            pair_area(a, i[alone], b, j[alone]) if known is None else known[alone]
+        )
         return result
     overlay = has_polygon[group]
     result = box_geometry.union_area(group[~overlay], pieces[~overlay], groups)
@@ -181,7 +271,10 @@ def geometries(shapes: Shapes, index: Ints) -> Geometries:
     chosen = shapes.boxes[index]
     if shapes.polygons is None:
         return np.asarray(geometry.shapely.box(*chosen.T), dtype=object)
-    result = shapes.polygons[index]
-    is_box = ~has_geometry(result)
+    is_polygon, edges, made = shapes.polygons
+    result = made[index]
+    is_box, drawn = ~is_polygon[index], np.flatnonzero(is_polygon[index] & ~has_geometry(result))
     result[is_box] = geometry.shapely.box(*chosen[is_box].T)
+    some = edge_columns.taken(edges, index[drawn])
+    result[drawn] = geometry.polygons.drawn(some.ends[:2].T, some.offsets)
     return result

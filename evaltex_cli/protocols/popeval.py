@@ -250,7 +250,7 @@ def _hulls(objects: Objects) -> shapes.Shapes:
         points[np.repeat(~is_box, np.diff(offsets))], owner
     )
     boxes[others] = geometry.shapely.bounds(hulls[others])
-    return shapes.Shapes(boxes, hulls)
+    return shapes.from_geometries(boxes, hulls)
 
 
 def _meeting(
@@ -273,7 +273,9 @@ def _distance(hulls: shapes.Shapes) -> Floats:
     """(n,) distance from the origin to a point in each hull: of a box, its centre."""
     points: Any = geometry.shapely.points((hulls.boxes[:, :2] + hulls.boxes[:, 2:]) / 2)
     if hulls.polygons is not None:
-        points[hulls.is_polygon] = geometry.geos.point_on_surface(hulls.polygons[hulls.is_polygon])
+        points[hulls.is_polygon] = geometry.geos.point_on_surface(
+            hulls.polygons.made[hulls.is_polygon]
+        )
     return np.asarray(geometry.geos.distance(geometry.shapely.Point(0, 0), points))
 
 

@@ -7,7 +7,7 @@ files or knows of scores.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -60,7 +60,8 @@ class Outlines:
     offsets : (n + 1,) int64
         Object i owns ``vertices[offsets[i]:offsets[i + 1]]``; a box has none.
     made : list of at most one (n,) array of shapely geometries
-        What `geometry.outlines.polygons` has made, so that it makes it once.
+        What `geometry.outlines.repaired` has made, so that it makes it once: valid polygons for
+        those that may be invalid as drawn, None for all others.
     """
 
     boxes: Floats
@@ -325,3 +326,12 @@ def stretches(starts: Ints, counts: Ints) -> Ints:
     return np.asarray(
         np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
     )
+
+
+def blocks(counts: Ints, most: int) -> Iterator[tuple[int, int]]:
+    """Cut a row of counts into stretches of at most `most` in sum, or of one."""
+    until, start, before = np.cumsum(counts), 0, 0
+    while start < len(counts):
+        stop = max(int(np.searchsorted(until, before + most, side="right")), start + 1)
+        yield start, stop
+        start, before = stop, int(until[stop - 1])

@@ -39,7 +39,7 @@ def take(objects: Objects, rows: Ints | Bools, offsets: Ints | None = None) -> O
     return Objects(
         offsets=offsets,
         ids=objects.ids[rows],
-        outlines=_taken_outlines(objects.outlines, rows),
+        outlines=taken_outlines(objects.outlines, rows),
         regions=objects.regions[rows],
         dont_care=objects.dont_care[rows],
         texts=packed(objects.texts)[rows],
@@ -50,7 +50,8 @@ def take(objects: Objects, rows: Ints | Bools, offsets: Ints | None = None) -> O
     )
 
 
-def _taken_outlines(outlines: Outlines, rows: Ints | Bools) -> Outlines:
+def taken_outlines(outlines: Outlines, rows: Ints | Bools) -> Outlines:
+    """Return some outlines, in the order of `rows`."""
     if outlines.all_boxes:
         return Outlines.of_boxes(outlines.boxes[rows])
     counts = outlines.counts[rows]

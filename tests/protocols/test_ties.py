@@ -114,11 +114,11 @@ def pairs_of(tenths: int) -> list[tuple[Callable[[Word], Floats], Callable[[Word
 
 def test_many_of_these_ratios_are_off_the_threshold() -> None:
     """Otherwise the tests below would show nothing."""
-    word, cover = sides(lambda one: one.start(4))
+    word, cover = sides(lambda one: one.start(8))
     found = overlaps.measure(ImageBatch([""] * len(WORDS), np.zeros((len(WORDS), 2)), word, cover))
     ratio = found.area / found.gt_area
-    assert np.abs(ratio - 0.4).max() < 1e-12
-    assert (ratio < 0.4).sum() > 20 < (ratio > 0.4).sum()
+    assert np.abs(ratio - 0.8).max() < 1e-12
+    assert (ratio < 0.8).sum() > 20 < (ratio > 0.8).sum()
 
 
 @pytest.mark.few_fast(2)

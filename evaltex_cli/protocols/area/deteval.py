@@ -51,7 +51,7 @@ from itertools import chain
 
 import numpy as np
 
-from evaltex_cli import geometry
+from evaltex_cli.geometry import outlines
 from evaltex_cli.protocols.area import matching, pairs
 from evaltex_cli.protocols.area.deteval_parameters import (
     Parameters,
@@ -143,7 +143,7 @@ def evidence(
         left_out = ~taken[batch.gt.image]
         if not batch.has_masks:
             overlaps = with_plain_areas(batch, overlaps)
-            left_out[geometry.polygons.self_crossing(batch.gt.outlines)[0]] = True
+            left_out[outlines.self_crossing(batch.gt.outlines)[0]] = True
     overlaps, gt_zero, det_zero = without_zero_rectangles(batch, overlaps, parameters)
     left_out |= gt_zero
     fixed, series = thresholds_at(parameters, *fixed_thresholds(parameters)), _series(parameters)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli import geometry
-from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry import outlines, shapes
 from evaltex_cli.geometry.rounding import without_errors
 from evaltex_cli.protocols.ratios import SLACK, ignored_detections, quotient, settled
 from evaltex_cli.records import (
@@ -296,13 +296,13 @@ def with_plain_areas(batch: ImageBatch, overlaps: Overlaps) -> Overlaps:
     """Give invalid detections the areas of the script: their own by the
     signed sum, in pairs those of buffer(0).
     """
-    invalid, outlines = geometry.polygons.self_crossing(batch.det.outlines)
+    invalid, drawn = outlines.self_crossing(batch.det.outlines)
     if not len(invalid):
         return overlaps
     det_area, area = overlaps.det_area.copy(), overlaps.area.copy()
-    det_area[invalid] = geometry.shapely.area(outlines)
+    det_area[invalid] = geometry.shapely.area(drawn)
     pair = np.flatnonzero(np.isin(overlaps.det, invalid))
-    buffered = geometry.geos.buffer(outlines, 0)[np.searchsorted(invalid, overlaps.det[pair])]
+    buffered = geometry.geos.buffer(drawn, 0)[np.searchsorted(invalid, overlaps.det[pair])]
     gt = shapes.geometries(shapes.from_objects(batch.gt, Convention()), overlaps.gt[pair])
     common = geometry.shapely.area(geometry.geos.intersection(gt, buffered))
     if overlaps.gt_boxes is not None and overlaps.det_boxes is not None:

@@ -201,7 +201,7 @@ def _intersections(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Shapes:
     geometries = np.full(len(boxes), None, dtype=object)
     cut = geometry.geos.intersection(shapes.geometries(a, i[which]), shapes.geometries(b, j[which]))
     geometries[which] = geometry.polygons.repair(cut)
-    return Shapes(boxes, geometries)
+    return shapes.from_geometries(boxes, geometries)
 
 
 # What is compared ---------------------------------------------------------------------------------

@@ -109,15 +109,11 @@ def side_of(objects: Objects, convention: Convention, all_polygons: bool) -> Sid
         is_polygon & (moved | (counts == 3) | ~np.isclose(shoelace, area, rtol=1e-9, atol=1e-9))
     )
     if len(other):
-        geometries = (
-            np.full(objects.count, None, dtype=object)
-            if taken.polygons is None
-            else taken.polygons.copy()
-        )
+        geometries: Geometries = np.full(objects.count, None, dtype=object)
         geometries[other] = _buffered(vertices, starts, other)
         boxes = taken.boxes.copy()
         boxes[other] = objects.boxes[other]
-        taken = Shapes(boxes, geometries)
+        taken = shapes.with_geometries(Shapes(boxes, taken.polygons), geometries)
         area = shapes.area(taken)
     area = np.where(is_polygon, area, shoelace)
     return Side(

@@ -159,8 +159,10 @@ def _crosses_itself(objects: Objects) -> Bools:
     result = np.zeros(objects.count, dtype=bool)
     if objects.outlines.all_boxes:
         return result
-    crossing, _ = geometry.polygons.self_crossing(objects.outlines)
-    result[crossing] = geometry.polygons.area(outlines.polygons(objects.outlines)[crossing]) > 0
+    crossing, _ = outlines.self_crossing(objects.outlines)
+    if len(crossing):
+        repaired = outlines.repaired(objects.outlines)[crossing]
+        result[crossing] = geometry.polygons.area(repaired) > 0
     return result
 
 

@@ -37,7 +37,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evaltex_cli.geometry import shapes
-from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.protocols.base import (
     Count,
     Evidence,
@@ -221,7 +220,7 @@ def _foreign(
     text, text_det = overlaps.gt[lines.foreign], overlaps.det[lines.foreign]
     measure, texts, dets = shapes_of(batch, parameters)
     if len(lines.line):
-        texts = _joined(texts, lines.shapes)
+        texts = shapes.concatenate(texts, lines.shapes)
         text = np.concatenate([text, batch.gt.count + lines.line])
         text_det = np.concatenate([text_det, lines.det])
     # A detection with a single text has none but its own: only the others are measured.
@@ -232,17 +231,6 @@ def _foreign(
         text_det, shapes.Pairs(texts, text, dets, text_det), batch.det.count
     )
     return np.where(several[det], np.maximum(covered[det] - own, 0.0), 0.0)
-
-
-def _joined(a: Shapes, b: Shapes) -> Shapes:
-    polygons = None
-    if a.polygons is not None or b.polygons is not None:
-        sides = (
-            np.full(len(side.boxes), None) if side.polygons is None else side.polygons
-            for side in (a, b)
-        )
-        polygons = np.concatenate([*sides])
-    return Shapes(np.concatenate([a.boxes, b.boxes]), polygons)
 
 
 # Scores -------------------------------------------------------------------------------------------

@@ -23,7 +23,15 @@ from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.protocols.iou.iou import Parameters, convention, first_fit, iou
 from evaltex_cli.protocols.ratios import divide, settled
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, expanded
+from evaltex_cli.records import (
+    Bools,
+    Floats,
+    Geometries,
+    ImageBatch,
+    Ints,
+    Overlaps,
+    expanded,
+)
 from evaltex_cli.records.rows import take
 
 FOUND = 0.5
@@ -244,27 +252,25 @@ def _of_regions(batch: ImageBatch, gt: Shapes) -> _Outlines:
     words = np.argsort(line_of, kind="stable")[np.count_nonzero(line_of == NO_LINE) :]
     line, boxes = line_of[words], gt.boxes[words]
     starts = np.searchsorted(line, np.arange(len(several)))
-    outlines = Shapes(
-        around(boxes[:, :2], boxes[:, 2:], starts), _hulls(gt, words, line, len(several))
+    outlines = shapes.with_geometries(
+        Shapes(around(boxes[:, :2], boxes[:, 2:], starts)), _hulls(gt, words, line, len(several))
     )
     offsets = np.searchsorted(image[first[several]], np.arange(len(batch.names) + 1))
     return _Outlines(outlines, offsets, line, words)
 
 
-def _hulls(gt: Shapes, words: Ints, line: Ints, lines: int) -> Any:
-    """Convex hulls of the lines with a word that is a polygon, None for other
-    lines; None if there are none.
-    """
+def _hulls(gt: Shapes, words: Ints, line: Ints, lines: int) -> Geometries:
+    """Convex hulls of the lines with a word that is a polygon, None for other lines."""
     has_polygon = np.bincount(line[gt.is_polygon[words]], minlength=lines) > 0
+    hulls: Geometries = np.full(lines, None, dtype=object)
     if not has_polygon.any():
-        return None
+        return hulls
     curved = has_polygon[line]
     points, word = geometry.shapely.get_coordinates(
         shapes.geometries(gt, words[curved]), return_index=True
     )
     # Hulls are made of owners numbered from 0: rank is the number, owner the line it is of.
     owner, rank = np.unique(line[curved][word], return_inverse=True)
-    hulls = np.full(lines, None, dtype=object)
     hulls[has_polygon] = geometry.shapely.Polygon()
     hulls[owner] = geometry.polygons.convex_hulls(points, rank)
     return hulls

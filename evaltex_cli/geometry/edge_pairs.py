@@ -1,0 +1,263 @@
+"""Areas of the intersections of polygons, from the pairs of their edges.
+
+A shape is the sum of the regions below its edges, each taken as positive or negative by the
+direction of the edge. So the area of the intersection of two shapes is the sum, over all pairs of
+an edge p and an edge q, of
+
+    ± the integral of min(p(x), q(x)) over the x that both edges have,
+
+which is the trapezium of the smaller ends, and where the edges cross a triangle more. Nothing is
+sorted, and coincident edges, common vertices and touching corners are cases like all others: a
+sum of continuous functions has no special cases. What rounding does is bounded by the sum of the
+widths times the extent; pairs for which this is not far below the area are summed again in 32
+digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from math import fsum
+from typing import NamedTuple
+
+import numpy as np
+
+from evaltex_cli.geometry.double_double import DoubleDouble
+from evaltex_cli.geometry.edges import Edges
+from evaltex_cli.records import Bools, Floats, Ints, blocks, stretches
+
+EXACT = 1e-13
+"""Greatest error of an area, as a share of it; where it may be larger, 32 digits are used."""
+_ROUNDING = 2.0**-49
+"""Bound of the error of an integral, as a share of its width times the extent: 8 roundings."""
+_MOST_EXACT = 1 << 20
+"""Most pairs of edges of two shapes that are summed in 32 digits, which takes seconds."""
+_MANY = 1 << 16
+"""More pairs of edges of two shapes than this are not all looked at."""
+_BLOCK = 1 << 16
+"""Pairs of edges that are looked at at once; a pair takes up to 300 bytes on the way."""
+
+
+class PolygonPairs(NamedTuple):
+    """Pairs of the shapes ``a[i[k]]`` and ``b[j[k]]``.
+
+    Attributes
+    ----------
+    a, b : Edges
+    i, j : (p,) int64
+    origin : (p, 2) float64
+        A point near both shapes, best at the upper left of their intersection.
+    negligible : (p,) float64
+        Areas that are of no interest: these and smaller ones may be less exact.
+    """
+
+    a: Edges
+    i: Ints
+    b: Edges
+    j: Ints
+    origin: Floats
+    negligible: Floats
+
+    def some(self, which: Ints) -> PolygonPairs:
+        """Return some of the pairs."""
+        a, i, b, j, origin, negligible = self
+        return PolygonPairs(a, i[which], b, j[which], origin[which], negligible[which])
+
+
+def intersection_area(pairs: PolygonPairs) -> Floats:
+    """(p,) areas of the intersections of pairs.
+
+    Each depends on its own two shapes only, and its error is below `EXACT` of it, unless more than
+    a million of the edges of the two have some x in common.
+    """
+    result = np.zeros(len(pairs.i))
+    counts = np.diff(pairs.a.offsets)[pairs.i], np.diff(pairs.b.offsets)[pairs.j]
+    for chosen, sizes in _classes(*counts):
+        step = max(_BLOCK // (sizes[0] * sizes[1]), 1)
+        for start in range(0, len(chosen), step):
+            some = chosen[start : start + step]
+            result[some] = _areas(pairs.some(some), sizes)
+    return result
+
+
+def _classes(a: Ints, b: Ints) -> Iterator[tuple[Ints, tuple[int, int]]]:
+    """Yield pairs whose shapes have at most so many edges, and not many fewer."""
+    drawn = np.flatnonzero((a > 0) & (b > 0))
+    sizes = (_rounded_up(side[drawn]) for side in (a, b))
+    rank = next(sizes) << 32 | next(sizes)
+    order = np.argsort(rank, kind="stable")
+    first = np.flatnonzero(np.diff(rank[order], prepend=-1))
+    for start, stop in pairwise([*first.tolist(), len(order)]):
+        yield drawn[order[start:stop]], divmod(int(rank[order[start]]), 1 << 32)
+
+
+def _rounded_up(count: Ints) -> Ints:
+    """Counts rounded up to few different ones: by at most 1 or a quarter."""
+    step = np.maximum(1 << np.maximum(np.frexp(count)[1] - 3, 0), 2)
+    return np.asarray(-(-count // step) * step)
+
+
+class _Side(NamedTuple):
+    """Edges of one side of n pairs, (size * n,): edge k of pair m is at ``k * n + m``.
+
+    Attributes
+    ----------
+    left, right, y, slope : float64
+        An edge leads from (left, y) to right, coordinates being those from the pair's origin. Edges
+        that are not there, and vertical ones, have no width.
+    sign : float64
+        1 if it is drawn from left to right, else -1.
+    extent : float64
+        Its largest coordinate y.
+    edge : int64
+        Its column in the table of all edges.
+    """
+
+    left: Floats
+    right: Floats
+    y: Floats
+    slope: Floats
+    sign: Floats
+    extent: Floats
+    edge: Ints
+
+
+def _sides(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[_Side, _Side]:
+    a, i, b, j, origin, _ = pairs
+    return _side(a, i, sizes[0], origin), _side(b, j, sizes[1], origin)
+
+
+def _side(edges: Edges, index: Ints, size: int, origin: Floats) -> _Side:
+    place, first = np.arange(size)[:, None], edges.offsets[index]
+    is_there = place < edges.offsets[index + 1] - first
+    edge = first + np.where(is_there, place, 0)
+    x0, y0, x1, y1 = (row.take(edge) - origin[:, k % 2] for k, row in enumerate(edges.ends))
+    width, back = x1 - x0, x1 < x0
+    slope = np.divide(y1 - y0, width, out=np.zeros_like(width), where=width != 0)
+    right = np.where(is_there, np.maximum(x0, x1), -np.inf)
+    sign, extent = np.where(back, -1.0, 1.0), np.maximum(np.abs(y0), np.abs(y1))
+    columns = np.minimum(x0, x1), right, np.where(back, y1, y0), slope, sign, extent
+    left, right, y, slope, sign, extent = (column.ravel() for column in columns)
+    return _Side(left, right, y, slope, sign, extent, edge.ravel())
+
+
+def _areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> Floats:
+    """Areas of pairs whose shapes have at most so many edges."""
+    count = len(pairs.i)
+    a, b = _sides(pairs, sizes)
+    total, widths, met = np.zeros(count), np.zeros(count), 0
+    for p, q in _meetings(a, b, count, sizes):
+        term, width = _terms(a, p, b, q)
+        total += _sums(p, term, count, sizes)
+        widths += np.bincount(p % count, weights=width, minlength=count)
+        met += len(p)
+    area = np.abs(total) / 2
+    extent = np.maximum(*(side.extent.reshape(-1, count).max(axis=0) for side in (a, b)))
+    error = _ROUNDING * widths * extent
+    doubtful = np.flatnonzero((error > EXACT * area) & (area + error > pairs.negligible))
+    if len(doubtful) and met <= max(_MOST_EXACT, _MANY):
+        area[doubtful] = _exact_areas(pairs.some(doubtful), sizes)
+    return area
+
+
+def _exact_areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> Floats:
+    """The same in 32 digits."""
+    count = len(pairs.i)
+    a, b = _sides(pairs, sizes)
+    parts: list[list[float]] = [[] for _ in range(count)]
+    for met in _meetings(a, b, count, sizes):
+        p, q = (side[np.argsort(met[0] % count, kind="stable")] for side in met)
+        pair = p % count
+        edges = pairs.a.ends[:, a.edge[p]], pairs.b.ends[:, b.edge[q]]
+        terms = _exact_terms(*edges, pairs.origin[pair, 1])
+        cuts = np.searchsorted(pair, np.arange(count + 1)).tolist()
+        for part, start, stop in zip(parts, cuts, cuts[1:], strict=False):
+            part.append(fsum(terms.high[start:stop].tolist() + terms.low[start:stop].tolist()))
+    return np.array([abs(fsum(part)) / 2 for part in parts])
+
+
+def _meetings(
+    a: _Side, b: _Side, count: int, sizes: tuple[int, int]
+) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the places of all pairs of edges of a pair of shapes that have some x in common."""
+    if sizes[0] * sizes[1] > _MANY:
+        yield from _meetings_of_one(a, b)
+        return
+    left = np.maximum(a.left.reshape(-1, 1, count), b.left.reshape(-1, count))
+    right = np.minimum(a.right.reshape(-1, 1, count), b.right.reshape(-1, count))
+    both, pair = np.divmod(np.flatnonzero(left < right), count)
+    p, q = np.divmod(both, sizes[1])
+    yield p * count + pair, q * count + pair
+
+
+def _meetings_of_one(a: _Side, b: _Side) -> Iterator[tuple[Ints, Ints]]:
+    """The same for one pair of many edges."""
+    order = np.argsort(b.left, kind="stable")
+    b_left, b_right = b.left[order], b.right[order]
+    # Of edges b in order of their left ends: from the first that reaches beyond the left end of a
+    # to the last that begins before its right end.
+    first = np.searchsorted(np.maximum.accumulate(b_right), a.left, side="right")
+    partners = np.maximum(np.searchsorted(b_left, a.right, side="left") - first, 0)
+    for start, stop in blocks(partners, _BLOCK):
+        p = np.repeat(np.arange(start, stop), partners[start:stop])
+        q = order[stretches(first[start:stop], partners[start:stop])]
+        meet = np.maximum(a.left[p], b.left[q]) < np.minimum(a.right[p], b.right[q])
+        yield p[meet], q[meet]
+
+
+def _terms(a: _Side, p: Ints, b: _Side, q: Ints) -> tuple[Floats, Floats]:
+    """Return twice the integral of each pair of edges, with its sign, and its width."""
+    a_left, b_left = a.left.take(p), b.left.take(q)
+    left = np.maximum(a_left, b_left)
+    width = np.minimum(a.right.take(p), b.right.take(q)) - left
+    slope = a.slope.take(p)
+    a_start = a.y.take(p) + slope * (left - a_left)
+    a_stop = a_start + slope * width
+    slope = b.slope.take(q)
+    b_start = b.y.take(q) + slope * (left - b_left)
+    b_stop = b_start + slope * width
+    lower = np.minimum(a_start, b_start) + np.minimum(a_stop, b_stop)
+    start, stop = a_start - b_start, a_stop - b_stop
+    product = start * stop
+    # Where they cross, the lower one is above the line between its ends, by a triangle.
+    cross = np.flatnonzero(product < 0)
+    lower[cross] -= product[cross] / (np.abs(start[cross]) + np.abs(stop[cross]))
+    return lower * (a.sign.take(p) * b.sign.take(q) * width), width
+
+
+def _sums(p: Ints, term: Floats, count: int, sizes: tuple[int, int]) -> Floats:
+    """(count,) sums of the terms of each pair, in their order; of many, exactly."""
+    if sizes[0] * sizes[1] > _MANY:
+        return np.array([fsum(term.tolist())])
+    return np.bincount(p % count, weights=term, minlength=count).astype(np.float64)
+
+
+@np.errstate(divide="ignore", invalid="ignore")
+def _exact_terms(a: Floats, b: Floats, origin: Floats) -> DoubleDouble:
+    """The integrals of `_terms` in 32 digits, for edges (4, n); y is that from the origin."""
+    left = np.maximum(np.minimum(a[0], a[2]), np.minimum(b[0], b[2]))
+    right = np.minimum(np.maximum(a[0], a[2]), np.maximum(b[0], b[2]))
+    (a_start, a_stop), (b_start, b_stop) = (
+        [_exact_height(edge, x, origin) for x in (left, right)] for edge in (a, b)
+    )
+    start, stop = a_start - b_start, a_stop - b_stop
+    lower = _where(start < 0, a_start, b_start) + _where(stop < 0, a_stop, b_stop)
+    both = start - stop
+    triangle = start * stop / _where(both < 0, both, stop - start)
+    cross = np.sign(start.high) * np.sign(stop.high) < 0
+    lower = _where(cross, lower + triangle, lower)
+    term = lower * DoubleDouble.difference(right, left)
+    sign = np.where((a[0] < a[2]) == (b[0] < b[2]), 1.0, -1.0)
+    return DoubleDouble(sign * term.high, sign * term.low)
+
+
+def _where(condition: Bools, a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
+    return DoubleDouble(np.where(condition, a.high, b.high), np.where(condition, a.low, b.low))
+
+
+def _exact_height(edge: Floats, x: Floats, origin: Floats) -> DoubleDouble:
+    """How far an edge is below the origin at some x."""
+    x0, y0, x1, y1 = edge
+    difference = DoubleDouble.difference
+    rise = difference(y1, y0) * difference(x, x0) / difference(x1, x0)
+    return difference(y0, origin) + rise

@@ -1,0 +1,91 @@
+"""Polygons as edges in columns, without an object per polygon.
+
+A shape is any number of closed rings that do not cross: the first around the outside, others around
+holes and further parts. All are drawn so that the inside is on the same side of every edge.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from evaltex_cli.records import Floats, Ints, offsets_of, stretches
+
+
+class Edges(NamedTuple):
+    """Edges of n shapes.
+
+    Attributes
+    ----------
+    ends : (4, e) float64
+        x0, y0 where each edge begins, x1, y1 where it ends.
+    offsets : (n + 1,) int64
+        Shape i owns ``ends[:, offsets[i]:offsets[i + 1]]``; one without edges has no area.
+    """
+
+    ends: Floats
+    offsets: Ints
+
+
+def of_rings(vertices: Floats, offsets: Ints, ring_offsets: Ints | None = None) -> Edges:
+    """Return shapes drawn by rings of vertices.
+
+    Parameters
+    ----------
+    vertices : (v, 2) float64
+        In drawing order, one ring after another; the last of a ring may repeat its first.
+    offsets : (n + 1,) int64
+        Shape i owns ``vertices[offsets[i]:offsets[i + 1]]``.
+    ring_offsets : (r + 1,) int64, optional
+        The same for rings, if a shape may have several.
+    """
+    rings = offsets if ring_offsets is None else ring_offsets
+    following = np.arange(1, len(vertices) + 1)
+    drawn = np.flatnonzero(np.diff(rings))
+    following[rings[drawn + 1] - 1] = rings[drawn]  # after the last vertex comes the first
+    points = vertices.T
+    return Edges(np.concatenate([points, points[:, following]]), offsets)
+
+
+def of_boxes(boxes: Floats) -> Edges:
+    """Return (n, 4) boxes as shapes."""
+    corners = boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
+    return of_rings(corners, np.arange(len(boxes) + 1, dtype=np.int64) * 4)
+
+
+def with_others(edges: Edges, rows: Ints, others: Edges) -> Edges:
+    """Return `edges`, with ``others[k]`` in the place of shape ``rows[k]``."""
+    if not len(rows):
+        return edges
+    counts = np.diff(edges.offsets)
+    starts = edges.offsets[:-1].copy()
+    counts[rows] = np.diff(others.offsets)
+    starts[rows] = others.offsets[:-1] + edges.ends.shape[1]
+    ends = np.concatenate([edges.ends, others.ends], axis=1)
+    return Edges(ends[:, stretches(starts, counts)], offsets_of(counts))
+
+
+def taken(edges: Edges, rows: Ints) -> Edges:
+    """Return some shapes, in the order of `rows`."""
+    counts = np.diff(edges.offsets)[rows]
+    return Edges(edges.ends[:, stretches(edges.offsets[rows], counts)], offsets_of(counts))
+
+
+def concatenate(a: Edges, b: Edges) -> Edges:
+    """Return the shapes of a, and then those of b."""
+    ends = np.concatenate([a.ends, b.ends], axis=1)
+    return Edges(ends, np.concatenate([a.offsets, b.offsets[1:] + a.offsets[-1]]))
+
+
+def area(edges: Edges) -> Floats:
+    """(n,) areas in square pixels."""
+    counts = np.diff(edges.offsets)
+    owner = np.repeat(np.arange(len(counts)), counts)
+    # Seen from a shape's first vertex, products of coordinates are no larger than its extent.
+    first = edges.ends[:2, edges.offsets[:-1][counts > 0]]
+    origin = np.zeros((2, len(counts)))
+    origin[:, counts > 0] = first
+    x0, y0, x1, y1 = edges.ends - np.tile(origin, (2, 1))[:, owner]
+    doubled = np.bincount(owner, weights=x0 * y1 - x1 * y0, minlength=len(counts))
+    return np.asarray(np.abs(doubled) / 2)

@@ -1,0 +1,134 @@
+"""Areas of intersections by pairs of edges, compared with exact rational arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from reference_areas import area_where
+
+from evaltex_cli.geometry import edge_pairs, edges, polygons, shapes
+from evaltex_cli.records import Floats
+
+small = st.integers(0, 6).map(float)
+rings = st.lists(st.tuples(small, small), min_size=3, max_size=9, unique=True)
+scales = st.sampled_from([1e-6, 0.1, 1.0, 1e3, 1e9])
+
+
+def valid(ring: list[tuple[float, float]]) -> shapely.Geometry:
+    """A polygon, repaired: with holes and of several parts."""
+    drawn = shapely.Polygon(ring)
+    return drawn if drawn.is_valid else polygons.repair(np.array([drawn]))[0]
+
+
+def rings_of(shape: shapely.Geometry) -> list[Floats]:
+    return [
+        shapely.get_coordinates(ring)[:-1] for ring in shapely.get_rings(shapely.get_parts(shape))
+    ]
+
+
+def common(a: shapely.Geometry, b: shapely.Geometry) -> float:
+    """The area by the package, nothing being negligible."""
+    both = [polygons.edges_of(np.array([shape])) for shape in (a, b)]
+    lows = [np.array(shape.bounds[:2]) if not shape.is_empty else np.zeros(2) for shape in (a, b)]
+    zero = np.zeros(1, np.int64)
+    pair = edge_pairs.PolygonPairs(
+        both[0], zero, both[1], zero, np.maximum(*lows)[None], np.zeros(1)
+    )
+    return float(edge_pairs.intersection_area(pair)[0])
+
+
+def exact(a: shapely.Geometry, b: shapely.Geometry) -> float:
+    return float(area_where([rings_of(a), rings_of(b)], all))
+
+
+def assert_exact(a: shapely.Geometry, b: shapely.Geometry) -> None:
+    """Within 1e-12 of the intersection, and whichever shape is first."""
+    expected = exact(a, b)
+    nothing = 1e-30 * float(np.square(shapely.get_coordinates([a, b])).max(initial=0.0))
+    assert common(a, b) == pytest.approx(expected, rel=1e-12, abs=nothing)
+    assert common(b, a) == pytest.approx(expected, rel=1e-12, abs=nothing)
+
+
+@given(a=rings, b=rings, scale=scales, angle=st.sampled_from([0.0, 0.3, 1e-9]))
+@example(a=[(0, 0), (4, 4), (4, 0), (0, 4)], b=[(0, 0), (4, 0), (4, 4)], scale=1.0, angle=0.0)
+@settings(deadline=None, derandomize=True, max_examples=100)
+def test_areas_are_exact(
+    a: list[tuple[float, float]], b: list[tuple[float, float]], scale: float, angle: float
+) -> None:
+    """Holes, parts, common edges and vertices, at every magnitude; turned, they almost coincide."""
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    assert_exact(valid([tuple(p) for p in np.array(a) * scale]), valid(np.array(b) @ turn * scale))
+
+
+@pytest.mark.parametrize("origin", [0.0, 1e6, -1e9])
+@pytest.mark.parametrize("thin", [1.0, 1e-3, 1e-7])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e9])
+def test_slivers_are_exact(origin: float, thin: float, scale: float) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        angle = rng.uniform(0, np.pi)
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        a, b = (
+            shapely.Polygon((rng.uniform(-1, 1, (3, 2)) * [1, thin]) @ turn * scale + origin)
+            for _ in range(2)
+        )
+        if a.is_valid and b.is_valid:
+            assert_exact(a, b)
+
+
+def star(count: int, seed: int) -> Floats:
+    angle = np.linspace(0, 2 * np.pi, count, endpoint=False)
+    radius = np.random.default_rng(seed).uniform(0.5, 1, count)
+    return 100 * radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+@pytest.mark.parametrize("count", [40, 1000, 10_000])
+def test_many_vertices(count: int) -> None:
+    circle = shapely.Point(0, 0).buffer(100, quad_segs=count // 4)
+    smooth = circle, shapely.transform(circle, lambda points: points + 3.3)
+    spiky = tuple(shapely.Polygon(star(min(count, 1000), seed)) for seed in (1, 2))
+    for a, b in (smooth, spiky):
+        assert common(a, b) == pytest.approx(shapely.intersection(a, b).area, rel=1e-12)
+
+
+def test_a_pair_does_not_depend_on_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not in a bit: whatever is measured together, in which order, in blocks of whatever size."""
+    rng = np.random.default_rng(5)
+    found = [shapely.Polygon(star(int(k), seed)) for seed, k in enumerate(rng.integers(3, 30, 60))]
+    moved = shapely.transform(found, lambda points: points + rng.normal(0, 60, points.shape[1]))
+    sides = [
+        shapes.from_geometries(shapely.bounds(side), np.array(side, dtype=object))
+        for side in (found, moved)
+    ]
+    i, j = rng.integers(0, 60, (2, 500))
+    together = shapes.pair_area(sides[0], i, sides[1], j)
+    order = rng.permutation(500)
+    assert (
+        shapes.pair_area(sides[0], i[order], sides[1], j[order]).tolist()
+        == together[order].tolist()
+    )
+    monkeypatch.setattr(edge_pairs, "_BLOCK", 1000)
+    parts = [
+        shapes.pair_area(sides[0], i[k], sides[1], j[k]) for k in np.array_split(np.arange(500), 7)
+    ]
+    assert np.concatenate(parts).tolist() == together.tolist()
+
+
+def test_what_is_inside_has_its_own_area() -> None:
+    """To the last bit, so that a perfect detection is perfect."""
+    ring = star(12, 4) + 1000.1
+    one, zero = np.array([shapely.Polygon(ring)]), np.zeros(1, np.int64)
+    whole = shapes.from_geometries(shapely.bounds(one), one)
+    larger = shapes.offset(whole, np.array([2.5]))
+    for other in (whole, larger):
+        assert shapes.pair_area(whole, zero, other, zero).tolist() == shapes.area(whole).tolist()
+
+
+def test_edges_of_rings() -> None:
+    ends, offsets = edges.of_rings(np.arange(8.0).reshape(4, 2), np.array([0, 0, 3, 4]))
+    assert offsets.tolist() == [0, 0, 3, 4]
+    assert ends.T.tolist() == [[0, 1, 2, 3], [2, 3, 4, 5], [4, 5, 0, 1], [6, 7, 6, 7]]
+    assert edges.area(edges.of_boxes(np.array([[0, 0, 2, 3], [5, 5, 6, 7.0]]))).tolist() == [6, 2]
