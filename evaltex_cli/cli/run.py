@@ -17,7 +17,7 @@ from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work
 from evaltex_cli.evaluation import evaluate, resume
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
-from evaltex_cli.evaluation.tally import Evaluation, Run, Sink
+from evaltex_cli.evaluation.tally import Evaluation, ImageSink, Run, Sink, sink_of_images
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
 from evaltex_cli.results import score_forms
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from evaltex_cli.comparison.gate import Gates
     from evaltex_cli.diagnosis.diagnosis import Diagnosis, Diagnostician
     from evaltex_cli.diagnosis.slices import SliceRecalls
+    from evaltex_cli.report.run_images import RunImages
     from evaltex_cli.results.object_table import ObjectTable
 
 REPORT = "report.html"
@@ -97,10 +98,14 @@ def run(request: Request) -> list[Verdict]:
 
         replaced = [results.res_dir / name for name in owned] if results.res_dir else []
         gates = gate.prepare(request.fail_if, request.baselines, replaced, runs)
-    with _writer(results.res_dir, owned) as writer, _object_table(results.objects) as table:
+    with (
+        _writer(results.res_dir, owned) as writer,
+        _object_table(results.objects) as table,
+        _run_images(request, writer, runs) as images,
+    ):
         diagnostician, slices = _diagnostician(request), _slices(request, gates)
         others = [one.sink for one in (diagnostician, slices, table) if one]
-        inputs, evaluations = _evaluated(request, runs, writer, others)
+        inputs, evaluations = _evaluated(request, runs, writer, others, images)
         left_out |= _left_out(runs, evaluations)
         recalls = {one.protocol.name: slices.of(one) for one in evaluations} if slices else {}
         verdicts = [] if gates is None else gates.verdicts(evaluations, recalls)
@@ -116,7 +121,7 @@ def run(request: Request) -> list[Verdict]:
             diagnoses = (
                 [diagnostician.diagnosis(one) for one in evaluations] if diagnostician else []
             )
-            made = _report(writer.folder, request, inputs, diagnoses)
+            made = _report(writer.folder, request, inputs, diagnoses, images)
         if table is not None:
             table.write([one.protocol.name for one in evaluations])
         _write_junit(results.junit, gates, verdicts)
@@ -177,6 +182,24 @@ def _object_table(path: Path | None) -> Iterator[ObjectTable | None]:
         yield table
 
 
+@contextmanager
+def _run_images(
+    request: Request, writer: ResultWriter | None, runs: Sequence[Run]
+) -> Iterator[RunImages | None]:
+    """Yield what gathers the report's images while they are evaluated.
+
+    Not if results come from a journal, or if the report shows invalid objects that are skipped.
+    """
+    results, invalid = request.results, request.options.invalid
+    if writer is None or not results.report or results.resume or invalid == "skip":
+        yield None
+        return
+    from evaltex_cli.report.run_images import RunImages
+
+    with RunImages(writer.folder, runs) as images:
+        yield images
+
+
 def _diagnostician(request: Request) -> Diagnostician | None:
     """Return what diagnoses the images while they are evaluated, if the
     report shows where the score is lost.
@@ -208,7 +231,11 @@ def _slices(request: Request, gates: Gates | None) -> SliceRecalls | None:
 
 
 def _evaluated(
-    request: Request, runs: Sequence[Run], writer: ResultWriter | None, others: Sequence[Sink]
+    request: Request,
+    runs: Sequence[Run],
+    writer: ResultWriter | None,
+    others: Sequence[Sink],
+    images: RunImages | None,
 ) -> tuple[Inputs, list[Evaluation]]:
     """Do the work, wherever it is to be done."""
     options, results, masks = request.options, request.results, request.options.masks
@@ -222,9 +249,10 @@ def _evaluated(
         if writer is not None and results.per_image:
             log_unfit_names(writer.folder, runs, inputs.gt, inputs.faults)
             is_seen = request.work.cluster is None and not results.resume
-            sinks.append(
-                Sink(partial(image_files, writer.folder if is_seen else None), writer.take)
+            of_files = ImageSink(
+                partial(image_files, writer.folder if is_seen else None), writer.take
             )
+            sinks.append(sink_of_images([of_files, *([images.sink] if images else [])]))
         sink = reduce(Sink.and_also, [*sinks, *others]) if sinks or others else None
         journal = None
         if results.res_dir and results.resume:
@@ -273,13 +301,19 @@ def _write_junit(file: Path | None, gates: Gates | None, verdicts: Sequence[Verd
         write_file(file, gates.junit(verdicts))
 
 
-def _report(folder: Path, request: Request, inputs: Inputs, diagnoses: Sequence[Diagnosis]) -> str:
+def _report(
+    folder: Path,
+    request: Request,
+    inputs: Inputs,
+    diagnoses: Sequence[Diagnosis],
+    images: RunImages | None,
+) -> str:
     """Write the report of the results in a folder; return what it contains."""
     from evaltex_cli import report
 
     results, place = request.results, request.results.res_dir
     assert place is not None
-    subject = report.of_run(folder, place.resolve().name, inputs, diagnoses)
+    subject = report.of_run(folder, place.resolve().name, inputs, diagnoses, images)
     if (
         results.diagnose and not diagnoses
     ):  # neither a journal nor label pictures go with a diagnosis

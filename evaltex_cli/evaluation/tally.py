@@ -317,6 +317,42 @@ class Sink:
         return Sink(make, take, self.with_matches or other.with_matches)
 
 
+@dataclass(frozen=True, slots=True)
+class ImageSink:
+    """What is done with the results of the images of every batch.
+
+    Attributes
+    ----------
+    make : callable
+        ``make(run, batch, results)``, called where the batch is measured, as that of `Sink`.
+    take : callable
+        As that of `Sink`.
+    """
+
+    make: Callable[[Run, ImageBatch, Sequence[ImageResult]], Any]
+    take: Callable[[Run, Any], None]
+
+
+def sink_of_images(sinks: Sequence[ImageSink]) -> Sink:
+    """Return a sink that makes the results of images once, for all of these."""
+
+    def take(run: Run, made: Sequence[Any]) -> None:
+        for sink, one in zip(sinks, made, strict=True):
+            sink.take(run, one)
+
+    return Sink(partial(_make_of_images, [sink.make for sink in sinks]), take)
+
+
+def _make_of_images(
+    makes: Sequence[Callable[[Run, ImageBatch, Sequence[ImageResult]], Any]],
+    run: Run,
+    batch: ImageBatch,
+    evidence: Evidence,
+) -> list[Any]:
+    results = list(image_results(run, batch, evidence))
+    return [make(run, batch, results) for make in makes]
+
+
 def _make_both(
     one: Make, other: Make, run: Run, batch: ImageBatch, evidence: Evidence
 ) -> tuple[Any, Any]:

@@ -9,6 +9,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import quote as quote_url
 
@@ -120,7 +121,7 @@ class DrawnSide:
         Four numbers for a box (x0, y0, x1, y1), six or more for a polygon (x and y in turn).
     text : list of str
     confidence : list or None
-        None for an object without one, and as a whole where no object has one.
+        None for an object without one, and as a whole where no object of the image has one.
     """
 
     shape: list[list[float]]
@@ -155,14 +156,14 @@ def read_shapes(inputs: Sequence[Inputs], start: int, stop: int) -> list[DrawnIm
     faults = FaultLog()
     gt = _read(inputs[0].gt, np.arange(start, stop), inputs[0].options.invalid, "gt")
     faults.extend(gt.faults)
-    gt_sides = _sides(gt.objects)
+    gt_sides = sides_of(gt.objects)
     det_sides = []
     for of_detector in inputs:
         positions = of_detector.paired[start:stop]
         named = positions != NO_DETECTIONS
         det = _read(of_detector.det, positions[named], of_detector.options.invalid, "det")
         faults.extend(det.faults)
-        drawn = iter(_sides(det.objects))
+        drawn = iter(sides_of(det.objects))
         det_sides.append(
             [next(drawn) if present else DrawnSide([], []) for present in named.tolist()]
         )
@@ -173,7 +174,7 @@ def read_shapes(inputs: Sequence[Inputs], start: int, stop: int) -> list[DrawnIm
             gt_sides[k],
             [sides[k] for sides in det_sides],
         )
-        for k, (height, width) in enumerate(_numbers(gt.sizes))
+        for k, (height, width) in enumerate(numbers(gt.sizes))
     ]
 
 
@@ -185,30 +186,36 @@ def _read(source: Source, positions: Ints, invalid: str, side: Side) -> ReadImag
     return treat_invalid(source.read(positions), shown, side)[0]
 
 
-def _sides(objects: Objects) -> list[DrawnSide]:
-    """Each image's objects."""
-    shapes = _numbers(objects.boxes)
-    corners, bounds = _numbers(objects.outlines.vertices), objects.outlines.offsets.tolist()
+def sides_of(objects: Objects) -> list[DrawnSide]:
+    """Return each image's objects."""
+    shapes = numbers(objects.boxes)
+    corners, bounds = numbers(objects.outlines.vertices), objects.outlines.offsets.tolist()
     for k in np.flatnonzero(objects.outlines.counts).tolist():
         shapes[k] = [number for corner in corners[bounds[k] : bounds[k + 1]] for number in corner]
+    confidences: list[float | None] | None = None
+    if objects.confidences is not None:
+        confidences = [
+            value if math.isfinite(value) else None for value in objects.confidences.tolist()
+        ]
+    texts = list(objects.texts)
     sides = []
-    for start, stop in zip(
-        objects.offsets[:-1].tolist(), objects.offsets[1:].tolist(), strict=True
-    ):
-        confidence = None
-        if objects.confidences is not None:
-            known = objects.confidences[start:stop]
-            confidence = [value if math.isfinite(value) else None for value in known.tolist()]
-        sides.append(DrawnSide(shapes[start:stop], list(objects.texts[start:stop]), confidence))
+    for start, stop in pairwise(objects.offsets.tolist()):
+        own = None if confidences is None else confidences[start:stop]
+        has_any = own is not None and any(one is not None for one in own)
+        sides.append(DrawnSide(shapes[start:stop], texts[start:stop], own if has_any else None))
     return sides
 
 
-def _numbers(values: Floats) -> list[list[float]]:
-    """Rows of rounded numbers, whole ones as integers, which take less room."""
+def numbers(values: Floats) -> list[list[float]]:
+    """Return rows of rounded numbers, whole ones as integers, which take less room."""
     rounded = np.round(values, DECIMALS)
-    whole = bool(np.all((rounded == np.rint(rounded)) & (np.abs(rounded) < _LARGEST_WHOLE)))
-    rows: list[list[float]] = (rounded.astype(np.int64) if whole else rounded).tolist()
-    return rows
+    whole = (rounded == np.rint(rounded)) & (np.abs(rounded) < _LARGEST_WHOLE)
+    if whole.all():
+        rows: list[list[float]] = rounded.astype(np.int64).tolist()
+        return rows
+    mixed = rounded.astype(object)
+    mixed[whole] = rounded[whole].astype(np.int64)
+    return list(mixed.tolist())
 
 
 def pictures_of(folder: Path, names: Sequence[str]) -> list[Path | None]:

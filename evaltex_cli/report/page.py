@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
+from itertools import islice
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,9 @@ from evaltex_cli.comparison.tables import footer, p_cells
 from evaltex_cli.diagnosis.breakdown import PROPERTIES
 from evaltex_cli.diagnosis.error_types import Thresholds
 from evaltex_cli.errors import InputError, counted
-from evaltex_cli.evaluation.tally import ImageResult, ObjectResult
 from evaltex_cli.protocols.matches import MATCH_TYPES
+from evaltex_cli.report import image_json
 from evaltex_cli.report.inputs import (
-    DrawnSide,
     data_url,
     link,
     pictures_of,
@@ -34,7 +33,7 @@ from evaltex_cli.results import significance
 from evaltex_cli.results.result_document import Bootstrap, Intervals, ResultDocument
 from evaltex_cli.results.text_tables import JsonObject
 from evaltex_cli.runtime.atomic_output import written
-from evaltex_cli.runtime.progress import phase, tracked
+from evaltex_cli.runtime.progress import Phase, phase, tracked
 from evaltex_cli.version import __version__
 
 NAME, COMPARISON_NAME = "report.html", "comparison.html"
@@ -42,9 +41,6 @@ CHUNK_IMAGES = 50
 """Number of images with their details in one block, which the page parses
 when one of them is opened.
 """
-DECIMALS = 5
-"""Of what is shown of images and objects; the results' .json has full precision."""
-_CODE = {name: code for code, name in enumerate(MATCH_TYPES)}
 THRESHOLDS = Thresholds()
 MEANINGS = {
     "missed": "an object that no detection is on",
@@ -124,10 +120,7 @@ def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made
         out.writelines(_overview(subject, names))
         out.write(f"<script>{_resource('report.js')}</script>\n")
         with phase("writing the report", "images", len(names)) as writing:
-            for part, start in enumerate(range(0, len(names), CHUNK_IMAGES)):
-                stop = min(start + CHUNK_IMAGES, len(names))
-                out.write(_island(f"images-{part}", list(_images(subject, urls, start, stop))))
-                writing.done = stop
+            out.writelines(_images(subject, urls, writing))
         if pictures.embed:
             for k, path in enumerate(tracked(paths, "embedding", "pictures", len(paths))):
                 if path is not None:
@@ -186,47 +179,53 @@ def _losses(losses: Losses) -> JsonObject:
     }
 
 
-def _images(
-    subject: Subject, urls: Sequence[str | bool | None], start: int, stop: int
-) -> Iterator[JsonObject]:
-    """Some images' objects, and what every protocol says of them."""
-    drawn = read_shapes(subject.inputs, start, stop) if subject.inputs else []
-    of_images = [[result.document.images[start:stop] for result in row] for row in subject.rows]
-    complete = next(row for row in of_images if row[0])
-    for k in range(stop - start):
-        image: JsonObject = {
-            "gt": {"id": [one.id for one in complete[0][k].objects]},
-            "det": [{"id": [one.id for one in images[k].detections]} for images in complete],
-            "matches": [
-                [_matches(images[k]) if images else None for images in row] for row in of_images
-            ],
-            "picture": urls[start + k],
-        }
-        if drawn:
-            image["size"] = drawn[k].size
-            image["gt"] |= _drawn(drawn[k].gt)
-            image["det"] = [
-                side | _drawn(of) for side, of in zip(image["det"], drawn[k].det, strict=True)
+def _images(subject: Subject, urls: Sequence[str | bool | None], writing: Phase) -> Iterator[str]:
+    """Yield the islands of the images: their objects, and what every protocol says of them."""
+    shown = iter(subject.images or _read_images(subject, len(urls)))
+    for part, start in enumerate(range(0, len(urls), CHUNK_IMAGES)):
+        stop = min(start + CHUNK_IMAGES, len(urls))
+        content = ",".join(
+            image_json.image(objects, rows, url, size)
+            for (objects, size, rows), url in zip(
+                islice(shown, stop - start), urls[start:stop], strict=True
+            )
+        )
+        yield _script(f"images-{part}", f"[{content}]")
+        writing.done = stop
+
+
+def _read_images(subject: Subject, count: int) -> Iterator[image_json.Parts]:
+    """Read some images at a time from the results and inputs."""
+    for start in range(0, count, CHUNK_IMAGES):
+        stop = min(start + CHUNK_IMAGES, count)
+        drawn = read_shapes(subject.inputs, start, stop) if subject.inputs else []
+        of_images = [[result.document.images[start:stop] for result in row] for row in subject.rows]
+        complete = next(row for row in of_images if row[0])
+        for k in range(stop - start):
+            outlines = drawn[k] if drawn else None
+            ids = [[one.id for one in images[k].detections] for images in complete]
+            det = [
+                image_json.side(of_side, outlines.det[at] if outlines else None)
+                for at, of_side in enumerate(ids)
             ]
-        yield image
-
-
-def _drawn(side: DrawnSide) -> JsonObject:
-    confidence = {} if side.confidence is None else {"confidence": side.confidence}
-    return {"shape": side.shape, "text": side.text} | confidence
+            gt = [one.id for one in complete[0][k].objects]
+            yield (
+                image_json.objects(image_json.side(gt, outlines.gt if outlines else None), det),
+                image_json.text(outlines.size) if outlines else None,
+                [
+                    [image_json.matches(images[k]) if images else "null" for images in row]
+                    for row in of_images
+                ],
+            )
 
 
 def _island(name: str, value: Any) -> str:
-    """Data as a script element that is not run; with `<` escaped, nothing in it can end the
-    element.
+    """Data as a script element that is not run."""
+    return _script(name, image_json.text(value))
 
-    Lone surrogates, of file names that are no UTF-8, become JSON's escapes.
-    """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace(
-        "<", "\\u003c"
-    )
-    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return f'<script type="application/json" id="{name}">{text}</script>\n'
+
+def _script(name: str, content: str) -> str:
+    return f'<script type="application/json" id="{name}">{content}</script>\n'
 
 
 def _digest(text: str) -> str:
@@ -330,7 +329,7 @@ def _index(results: Sequence[Result]) -> list[JsonObject] | None:
         {
             "scores": {
                 name: [
-                    None if isnan(value) else _short(value)
+                    None if isnan(value) else image_json.short(value)
                     for value in result.document.table.scores[name].tolist()
                 ]
                 for name in result.protocol.headline
@@ -339,23 +338,3 @@ def _index(results: Sequence[Result]) -> list[JsonObject] | None:
         }
         for result in results
     ]
-
-
-def _matches(image: ImageResult) -> JsonObject:
-    return {"gt": _side(image.objects), "det": _side(image.detections)}
-
-
-def _side(entries: Sequence[ObjectResult]) -> JsonObject:
-    names = entries[0].values if entries else ()
-    return {
-        "type": [_CODE[one.match] for one in entries],
-        "partners": [one.partners for one in entries],
-        "values": {name: [_short(one.values[name]) for one in entries] for name in names},
-    }
-
-
-def _short(value: Any) -> Any:
-    if not isinstance(value, float):
-        return value
-    rounded = round(value, DECIMALS)
-    return int(rounded) if rounded.is_integer() else rounded

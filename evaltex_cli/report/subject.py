@@ -5,8 +5,9 @@ inputs, and where the score is lost.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,7 +17,9 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import Protocol, load
+from evaltex_cli.report import image_json
 from evaltex_cli.report.inputs import open_evaluated, open_lines
+from evaltex_cli.report.run_images import RunImages
 from evaltex_cli.results import reader
 from evaltex_cli.results.result_document import ResultDocument
 from evaltex_cli.runtime import OrderedMap
@@ -71,12 +74,15 @@ class Subject:
         Of each detector; empty if objects are listed but not drawn.
     losses : list of Losses or None
         Where the score is lost, one per protocol.
+    images : iterable of image_json.Parts or None
+        The images, if the run at hand has gathered them; else they are read.
     """
 
     results: Sequence[Path]
     rows: Sequence[Sequence[Result]]
     inputs: Sequence[Inputs] = ()
     losses: list[Losses] | None = None
+    images: Iterable[image_json.Parts] | None = None
 
     @property
     def without_images(self) -> list[Path]:
@@ -167,13 +173,27 @@ def read(
     return Subject(results, rows, inputs)
 
 
-def of_run(folder: Path, label: str, inputs: Inputs, diagnoses: Sequence[Diagnosis]) -> Subject:
-    """Return what a report shows of a run that was just made into a folder;
-    without diagnoses, not where it loses.
+def of_run(
+    folder: Path,
+    label: str,
+    inputs: Inputs,
+    diagnoses: Sequence[Diagnosis],
+    images: RunImages | None = None,
+) -> Subject:
+    """Return what a report shows of a run that was just made into a folder.
+
+    Parameters
+    ----------
+    diagnoses : sequence of Diagnosis
+        Where the score is lost; not shown without any.
+    images : RunImages, optional
+        What was gathered of the images while they were evaluated; else they are read.
     """
-    rows = _read_results([folder], [label])
+    rows = _read_results([folder], [label], images)
     by_protocol = {diagnosis.protocol: diagnosis for diagnosis in diagnoses}
-    return Subject([folder], rows, [inputs], _losses(rows, [by_protocol]) if diagnoses else None)
+    losses = _losses(rows, [by_protocol]) if diagnoses else None
+    lines = None if images is None else images.lines([row[0].protocol.name for row in rows])
+    return Subject([folder], rows, [inputs], losses, lines)
 
 
 def _labels(results: Sequence[Path]) -> list[str]:
@@ -181,8 +201,10 @@ def _labels(results: Sequence[Path]) -> list[str]:
     return names if len(set(names)) == len(names) else [str(path) for path in results]
 
 
-def _read_results(paths: Sequence[Path], labels: Sequence[str]) -> list[list[Result]]:
-    """Read result folders, one per detector.
+def _read_results(
+    paths: Sequence[Path], labels: Sequence[str], images: RunImages | None = None
+) -> list[list[Result]]:
+    """Read result folders, one per detector; of the run at hand, whose images these are, no images.
 
     Returns
     -------
@@ -197,7 +219,10 @@ def _read_results(paths: Sequence[Path], labels: Sequence[str]) -> list[list[Res
         inputs.
     """
     by_result = [
-        _by_protocol(path, label, len(paths) > 1) for path, label in zip(paths, labels, strict=True)
+        _by_protocol(path, label, partial(reader.read, with_objects=len(paths) > 1))
+        if images is None
+        else _by_protocol(path, label, lambda file: reader.read_own(file, images.table(file.stem)))
+        for path, label in zip(paths, labels, strict=True)
     ]
     common = [name for name in PROTOCOLS if all(name in results for results in by_result)]
     if not common:
@@ -209,14 +234,16 @@ def _read_results(paths: Sequence[Path], labels: Sequence[str]) -> list[list[Res
     return [[results[name] for results in by_result] for name in common]
 
 
-def _by_protocol(path: Path, label: str, is_compared: bool) -> dict[str, Result]:
+def _by_protocol(
+    path: Path, label: str, read: Callable[[Path], ResultDocument]
+) -> dict[str, Result]:
     present = reader.files(path)
     files = [path / f"{name}.json" for name in PROTOCOLS] if path.is_dir() else [path]
     results = {}
     for file in files:
         if file not in present:
             continue
-        document = reader.read(file, with_objects=is_compared)
+        document = read(file)
         system = detector_results.of_document(file, document, label) if document.images else None
         results[document.protocol] = Result(label, load(document.protocol), document, system)
     if not results:

@@ -122,19 +122,20 @@ class ImageTableBuilder:
     def table(self) -> ImageTable:
         """Return the table of all images that were added."""
         self._flush()
-        parts = self._parts or [_of_images([], self.headline, self.with_objects)]
+        parts = self._parts or [of_images([], self.headline, self.with_objects)]
         self._parts = [_joined(parts)] if len(parts) > 1 else parts
         return self._parts[0]
 
     def _flush(self) -> None:
         if self._pending:
-            self._parts.append(_of_images(self._pending, self.headline, self.with_objects))
+            self._parts.append(of_images(self._pending, self.headline, self.with_objects))
         self._pending, self._pending_objects = [], 0
 
 
-def _of_images(
+def of_images(
     images: Sequence[ImageResult], headline: Sequence[str], with_objects: bool
 ) -> ImageTable:
+    """Return the table of some images, all of one protocol."""
     entries = [entry for image in images for entry in image.objects]
     offsets = offsets_of(np.array([len(image.objects) for image in images], np.int64))
     types = np.array([_CODE[one.match] for one in entries], np.uint8)
@@ -259,4 +260,4 @@ def first_difference(one: ImageTable, other: ImageTable) -> int | None:
     )
 
 
-NO_IMAGES = _of_images([], (), with_objects=False)
+NO_IMAGES = of_images([], (), with_objects=False)

@@ -97,11 +97,22 @@ def read(path: Path, with_objects: bool = False) -> ResultDocument:
     InputError
         When it cannot be read, is no result of this tool, or does not have the form of the schema.
     """
+    return _read(path, lambda value: _document(path, value, with_objects))
+
+
+def read_own(path: Path, table: ImageTable) -> ResultDocument:
+    """Read the document that this run has just written, as `read`, but for its images: their table
+    is known, and they are not checked.
+    """
+    return _read(path, lambda value: _document(path, value, False, table))
+
+
+def _read(path: Path, decode: Callable[[Any], ResultDocument]) -> ResultDocument:
     try:
         try:
-            return _document(path, stored_images.read(path, EXPECTED), with_objects)
+            return decode(stored_images.read(path, EXPECTED))
         except ValueError:  # a line of an image is no JSON
-            return _document(path, stored_images.read_whole(path, EXPECTED), with_objects)
+            return decode(stored_images.read_whole(path, EXPECTED))
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read ({error.strerror or error}); give {EXPECTED}"
@@ -110,7 +121,9 @@ def read(path: Path, with_objects: bool = False) -> ResultDocument:
         raise InputError(f"{path}: is no JSON ({error}); expected {EXPECTED}") from error
 
 
-def _document(path: Path, value: Any, with_objects: bool) -> ResultDocument:
+def _document(
+    path: Path, value: Any, with_objects: bool, known: ImageTable | None = None
+) -> ResultDocument:
     if not isinstance(value, dict) or value.get("tool") != "evaltex":
         raise InputError(f"{path}: is no result of evaltex; expected {EXPECTED}")
     if "kind" in value:
@@ -133,14 +146,15 @@ def _document(path: Path, value: Any, with_objects: bool) -> ResultDocument:
     if not faults:
         name = decoded["protocol"]
         gathered = ImageTableBuilder(load(name).headline if name in PROTOCOLS else (), with_objects)
-        checks = chain(_faults_of_scores(decoded), _faults_of_images(decoded, gathered))
+        of_images = _faults_of_images(decoded, gathered) if known is None else ()
+        checks = chain(_faults_of_scores(decoded), of_images)
         faults = list(islice(checks, _SHOWN_FAULTS))
     if faults:
         raise InputError(
             f"{path}: is a damaged result ({'; '.join(faults[:_SHOWN_FAULTS])}); make it again"
         )
     extras = Extras(**{field.name: decoded.pop(field.name) for field in fields(Extras)})
-    return ResultDocument(**decoded, extras=extras, table=gathered.table())
+    return ResultDocument(**decoded, extras=extras, table=known or gathered.table())
 
 
 # A result -----------------------------------------------------------------------------------------

@@ -14,10 +14,10 @@ from typing import Any, TextIO, TypeAlias
 
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation.inputs import options_of
-from evaltex_cli.evaluation.tally import Evaluation, ImageResult, Run, image_results
+from evaltex_cli.evaluation.tally import Evaluation, ImageResult, Run
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.files.image_names import unfit_for_files
-from evaltex_cli.protocols.base import Evidence, Protocol
+from evaltex_cli.protocols.base import Protocol
 from evaltex_cli.records import ImageBatch
 from evaltex_cli.results import result_text
 from evaltex_cli.results.result_document import SCHEMA, Extras
@@ -42,7 +42,9 @@ def result_names(protocol: Protocol) -> list[str]:
     ]
 
 
-def image_files(folder: Path | None, run: Run, batch: ImageBatch, evidence: Evidence) -> ImageFiles:
+def image_files(
+    folder: Path | None, run: Run, _: ImageBatch, results: Iterable[ImageResult]
+) -> ImageFiles:
     """Write a file for each image of a batch; in whatever process the batch is measured.
 
     Parameters
@@ -55,7 +57,7 @@ def image_files(folder: Path | None, run: Run, batch: ImageBatch, evidence: Evid
     ImageFiles
         The images' JSON, and their files where they were not written.
     """
-    lines, texts = of_images(run, image_results(run, batch, evidence))
+    lines, texts = of_images(run, results)
     if folder is None:
         return lines, texts
     write_images(folder / run.protocol.name, texts)

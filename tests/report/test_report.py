@@ -17,11 +17,11 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli import evaluate, formats
+from evaltex_cli import diagnose, evaluate, formats
 from evaltex_cli.cli import main
 from evaltex_cli.comparison import comparison, detector_results
 from evaltex_cli.diagnosis import tables, terminal_table
-from evaltex_cli.diagnosis.diagnosis import Diagnosis, diagnose
+from evaltex_cli.diagnosis.diagnosis import Diagnosis
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import batches

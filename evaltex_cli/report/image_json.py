@@ -1,0 +1,88 @@
+"""What a report says of an image, as JSON that markup cannot break out of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from evaltex_cli.evaluation.tally import ImageResult, ObjectResult
+from evaltex_cli.protocols.matches import MATCH_TYPES
+from evaltex_cli.report.inputs import DrawnSide
+from evaltex_cli.results.text_tables import JsonObject
+
+DECIMALS = 5
+"""Of what is shown of images and objects; the results' .json has full precision."""
+_CODE = {name: code for code, name in enumerate(MATCH_TYPES)}
+Parts: TypeAlias = tuple[str, str | None, Sequence[Sequence[str]]]
+"""An image's objects, its size and its matches, as `image` takes them."""
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def text(value: Any) -> str:
+    """Return JSON for a script element that is not run; with `<` escaped, nothing in it can end the
+    element.
+
+    Lone surrogates, of file names that are no UTF-8, become JSON's escapes.
+    """
+    encoded = _ENCODER.encode(value).replace("<", "\\u003c")
+    if encoded.isascii():
+        return encoded
+    return encoded.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def side(ids: Sequence[int], drawn: DrawnSide | None) -> JsonObject:
+    """Return the objects of one side, with their outlines if these are known."""
+    objects: JsonObject = {"id": ids}
+    if drawn is not None:
+        objects |= {"shape": drawn.shape, "text": drawn.text}
+        objects |= {} if drawn.confidence is None else {"confidence": drawn.confidence}
+    return objects
+
+
+def objects(gt: JsonObject, det: Sequence[JsonObject]) -> str:
+    """Return the members of an image that are its objects; of detections, one side per detector."""
+    return text({"gt": gt, "det": det})[1:-1]
+
+
+def matches(image: ImageResult) -> str:
+    """Return what one protocol says of an image's objects."""
+    return text({"gt": _matches(image.objects), "det": _matches(image.detections)})
+
+
+def _matches(entries: Sequence[ObjectResult]) -> JsonObject:
+    names = entries[0].values if entries else ()
+    return {
+        "type": [_CODE[one.match] for one in entries],
+        "partners": [one.partners for one in entries],
+        "values": {name: [short(one.values[name]) for one in entries] for name in names},
+    }
+
+
+def short(value: Any) -> Any:
+    """Return a float with `DECIMALS`, as an integer if it is whole; anything else as it is."""
+    if not isinstance(value, float):
+        return value
+    rounded = round(value, DECIMALS)
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+def image(
+    of_objects: str, rows: Sequence[Sequence[str]], picture: str | bool | None, size: str | None
+) -> str:
+    """Return an image.
+
+    Parameters
+    ----------
+    of_objects : str
+        As of `objects`.
+    rows : sequence of sequence of str
+        `matches` of each detector by each protocol, or ``null``.
+    picture : str, bool or None
+        Its URL; True if it is in the file.
+    size : str or None
+        Width and height, or ``null``; None if outlines are not shown.
+    """
+    of_rows = ",".join(f"[{','.join(row)}]" for row in rows)
+    end = "" if size is None else f',"size":{size}'
+    return f'{{{of_objects},"matches":[{of_rows}],"picture":{text(picture)}{end}}}'
