@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.messages import all_faults_option
+from evaltex_cli.cli.messages import all_faults, all_faults_option
 from evaltex_cli.cli.options import (
     columns_option,
     coordinates_option,
@@ -38,9 +38,11 @@ EXAMPLES = (
 @invalid_option
 @coordinates_option
 @columns_option
-@click.option("--pairs", is_flag=True, help="List all images of the pairing.  [default: up to 20]")
+@click.option("--pairs", is_flag=True, help="List all images of the pairing.  [default: 20]")
 @click.option(
-    "--limit", type=click.IntRange(min=0), help="Errors and warnings to show.  [default: all]"
+    "--limit",
+    type=click.IntRange(min=0),
+    help="Errors, and warnings, to show; equal ones are one.  [default: all]",
 )
 @jobs_options
 @form_option
@@ -70,7 +72,7 @@ def command(
     """
     with error_exit():
         work.prepare("evaltex_cli.formats.reading")
-        from evaltex_cli.validation import findings, validation
+        from evaltex_cli.validation import findings, terminal_text, validation
 
         given = {
             "images": images,
@@ -83,11 +85,9 @@ def command(
                 gt, det, ordered_map, gt_format=gt_format, det_format=det_format, **given
             )
         if form == "table":
-            is_read = output is None and sys.stdout.isatty()
-            write_output(
-                findings.text(result, limit, pairs, screen(output), is_wrapped=is_read), output
-            )
+            shown = terminal_text.text(result, limit, pairs, screen(output), all_faults())
         else:
-            write_output(findings.FORMATS[form](result, limit, pairs), output)
+            shown = findings.FORMATS[form](result, limit)
+        write_output(shown, output)
         if not result.passed:
             sys.exit(NOT_VALID)

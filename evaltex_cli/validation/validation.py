@@ -35,6 +35,9 @@ from evaltex_cli.validation.input_check import (
     read_all,
 )
 
+_DISAGREE = 0.05
+"""Mean best IoU below which the sides have nothing in common."""
+
 
 def validate(
     gt: Path | Source, det: Path | Source | None = None, ordered_map: OrderedMap = map, **given: Any
@@ -193,7 +196,16 @@ def _coordinate_problems(
     except InputError:
         return
     known = sizes[np.flatnonzero(paired >= 0)[: len(sample.names)]]
-    mixup = coordinate_mixups.best_misreading(replace(sample, sizes=known))
+    batch = replace(sample, sizes=known)
+    mixup = coordinate_mixups.best_misreading(batch)
+    if mixup is None and batch.gt.count and batch.det.count:
+        agreement = coordinate_mixups.agreement(batch)
+        if agreement < _DISAGREE:
+            found = (
+                "hardly any box of one side agrees with one of the other (mean best IoU"
+                f" {agreement:.2f}), and no other reading of the coordinates changes that"
+            )
+            yield theirs.problem("warning", "coordinates", found, "are both of one data set?")
     if mixup is not None:
         yield theirs.problem(
             "warning", "coordinates", f"it seems that {mixup}", "check how both sides were written"

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from evaltex_cli.cli import COMMANDS, main
 from evaltex_cli.results.screen import Screen, width
-from evaltex_cli.validation import findings
+from evaltex_cli.validation import terminal_text
 from evaltex_cli.validation.validation import validate
 
 STYLE = "\x1b["
@@ -161,14 +161,11 @@ def test_nothing_is_wider_than_80_columns(name: str, monkeypatch: pytest.MonkeyP
         assert too_wide == [], command
 
 
-def test_findings_are_wrapped_on_a_terminal_and_pairs_always_fit() -> None:
+def test_findings_and_pairs_fit_the_terminal() -> None:
     Path("long.txt").write_text(DET.replace("img_2", "img_2" * 9))
     piped = run("validate", "gt.txt", "long.txt", "--pairs").stdout.splitlines()
-    assert max(map(width, piped)) > 80
-    table = piped[piped.index("") + 1 : piped.index("errors")]
-    assert max(map(width, table)) <= 80
-    found = findings.text(
-        validate(Path("gt.txt"), Path("long.txt")), None, True, Screen(80, True), is_wrapped=True
-    )
+    assert max(map(width, piped)) <= 80
+    result = validate(Path("gt.txt"), Path("long.txt"))
+    found = terminal_text.text(result, None, True, Screen(60, True))
     assert "\x1b[31merrors" in found
-    assert max(map(width, found.splitlines())) <= 80
+    assert max(map(width, found.splitlines())) <= 60

@@ -53,7 +53,7 @@ def refusal(gt, det, **options):
 
 def validated(*arguments):
     """Status and text of ``evaltex validate``."""
-    result = CliRunner().invoke(main, ["validate", *map(str, arguments)])
+    result = CliRunner().invoke(main, ["validate", *map(str, arguments), "--all-faults"])
     assert "Traceback" not in result.output
     return result.exit_code, result.output
 

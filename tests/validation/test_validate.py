@@ -69,7 +69,7 @@ def files(tmp_path):
 
 
 def run(*arguments):
-    result = CliRunner().invoke(main, ["validate", *map(str, arguments)])
+    result = CliRunner().invoke(main, ["validate", *map(str, arguments), "--all-faults"])
     assert "Traceback" not in result.output
     assert "internal error" not in result.output
     return result.exit_code, result.output

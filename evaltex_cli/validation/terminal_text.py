@@ -1,0 +1,178 @@
+"""A validation for reading: the sides, the pairing, equal problems once, and last the counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from evaltex_cli.errors import PLACES, counted, kind_of, quote
+from evaltex_cli.results.screen import Screen, aligned, joined, narrowed
+from evaltex_cli.results.text_tables import printable
+from evaltex_cli.validation.findings import (
+    LEVELS,
+    Level,
+    Pair,
+    Problem,
+    SideSummary,
+    Validation,
+    of_level,
+)
+
+FEW_PAIRS = 20
+"""Rows of the pairing table that are printed."""
+COLORS: dict[Level, str] = {"error": "red", "warning": "yellow"}
+
+
+def text(
+    validation: Validation,
+    limit: int | None = None,
+    all_pairs: bool = False,
+    screen: Screen | None = None,
+    every: bool = False,
+) -> str:
+    """Return a validation as text.
+
+    Parameters
+    ----------
+    limit : int or None
+        Kinds of errors, and of warnings, that are shown; None for all.
+    all_pairs : bool
+        Whether to list all images of the pairing table.
+    screen : Screen, optional
+        No line has more columns, unless a word of it has.
+    every : bool
+        Whether each problem has a line of its own, and no line is wrapped, as programs expect that
+        read it; else equal problems are one.
+    """
+    screen = screen or Screen()
+    wrapped = _unwrapped if every else screen.wrapped
+    lines: list[str] = []
+    for title, side in (("ground truth", validation.gt), ("detections", validation.det)):
+        lines += _side(title, side) if side else []
+    if validation.pairs:
+        lines += ["", *_pairing(validation.pairs, all_pairs, screen.columns)]
+    for level in LEVELS:
+        problems = of_level(validation, level)
+        if problems:
+            found = _each(problems, limit) if every else _equal_once(problems, limit)
+            lines += ["", screen.paint(f"{level}s", COLORS[level]), *found]
+    lines += ["", *_counts(validation)]
+    return joined(part for line in lines for part in wrapped(line, "    "))
+
+
+def _unwrapped(line: str, _: str) -> Iterator[str]:
+    yield line
+
+
+def _each(problems: Sequence[Problem], limit: int | None) -> Iterator[str]:
+    yield from (f"  {_described(problem)}" for problem in problems[:limit])
+    yield from _left_out(len(problems), limit, f"{problems[0].level}[s]")
+
+
+def _equal_once(problems: Sequence[Problem], limit: int | None) -> Iterator[str]:
+    """Yield the first of equal problems, then how many there are, in how many files, and where the
+    next ones are.
+    """
+    kinds: dict[tuple[str, ...], list[Problem]] = {}
+    for problem in problems:
+        key = (problem.kind, problem.side, kind_of(problem.found), kind_of(problem.advice))
+        kinds.setdefault(key, []).append(problem)
+    for equal in list(kinds.values())[:limit]:
+        yield f"  {_described(equal[0])}"
+        if len(equal) > 1:
+            files = len({problem.file for problem in equal})
+            of_files = f" in {files} files" if files > 1 else ""
+            also = printable(f", also {' and '.join(_next(equal))}" if _next(equal) else "")
+            yield f"    {len(equal)} such {equal[0].level}s{of_files}{also}"
+    yield from _left_out(len(kinds), limit, f"kind[s] of {problems[0].level}s")
+
+
+def _left_out(count: int, limit: int | None, what: str) -> Iterator[str]:
+    if limit is not None and count > limit:
+        yield counted(count - limit, f"  ... and {{count}} more {what}")
+
+
+def _next(equal: Sequence[Problem]) -> list[str]:
+    """The places of the next of equal problems; or their images, if they have the place of the
+    first.
+    """
+    first, *others = equal[:PLACES]
+    places = [one.place for one in others if one.place != first.place]
+    if places:
+        return [f"at {places[0]}", *places[1:]]
+    return list(dict.fromkeys(quote(one.image) for one in others if one.image is not None))
+
+
+def _described(problem: Problem) -> str:
+    text = problem.found
+    if problem.object is not None and problem.image is not None:
+        text = f"image {quote(problem.image)}, object {problem.object}: {text}"
+    elif problem.image is not None and quote(problem.image) not in text:
+        text = f"image {quote(problem.image)}: {text}"
+    advice = f"; {problem.advice}" if problem.advice else ""
+    return printable(f"{problem.place}: {text}{advice}")
+
+
+def _side(title: str, side: SideSummary) -> Iterator[str]:
+    yield f"{title}: {printable(side.file)}"
+    yield f"  format {side.format} ({side.reason})"
+    counts = {
+        "{count} image[s]": side.images,
+        "{count} object[s]": side.objects,
+        "{count} don't care": side.dont_care,
+        "{count} transcription[s]": side.transcriptions,
+        "{count} image[s] without objects": side.empty,
+        "{count} image[s] of don't care only": side.all_dont_care,
+        "{count} invalid polygon[s]": side.invalid_polygons,
+        "{count} object[s] without area": side.zero_area,
+    }
+    always = ("{count} image[s]", "{count} object[s]")
+    yield "  " + ", ".join(
+        counted(count, what) for what, count in counts.items() if count or what in always
+    )
+
+
+def _pairing(pairs: Sequence[Pair], all_pairs: bool, columns: int) -> Iterator[str]:
+    named = sum(pair.by == "name" for pair in pairs)
+    other = sum(pair.by in ("stem", "number") for pair in pairs)
+    missing = sum(pair.det is None for pair in pairs)
+    extra = sum(pair.gt is None for pair in pairs)
+    counts = {
+        "by name": named,
+        "by file name": sum(pair.by == "file name" for pair in pairs),
+        "as only image": sum(pair.by == "only image" for pair in pairs),
+        "that would if spelled alike": other,
+        "without detections": missing,
+        "only in the detections": extra,
+    }
+    yield "pairing: " + ", ".join(
+        f"{count} {what}" for what, count in counts.items() if count or what == "by name"
+    )
+    notable = pairs if len(pairs) <= FEW_PAIRS else [pair for pair in pairs if pair.by != "name"]
+    shown = pairs if all_pairs else notable[:FEW_PAIRS]
+    if shown:
+        head = ["ground truth", "detections", "paired by", "objects", "detected"]
+        rows = narrowed([head, *(_pair_cells(pair) for pair in shown)], columns - 2, (0, 1))
+        yield from (f"  {row}" for row in aligned(rows))
+    if len(shown) < len(pairs):
+        by_name = " that pair[s|] by name" if len(shown) == len(notable) else ""
+        left_out = f"({{count}} image[s]{by_name} [is|are] not listed; --pairs does)"
+        yield f"  {counted(len(pairs) - len(shown), left_out)}"
+
+
+def _pair_cells(pair: Pair) -> list[str]:
+    by = {"stem": "(stem)", "number": "(number)"}.get(pair.by or "-", pair.by or "-")
+    names = [printable(name) if name is not None else "-" for name in (pair.gt, pair.det)]
+    return [
+        *names,
+        by,
+        *("-" if count is None else str(count) for count in (pair.objects, pair.detections)),
+    ]
+
+
+def _counts(validation: Validation) -> Iterator[str]:
+    kinds = Counter((problem.level, problem.kind) for problem in validation.problems)
+    for level in LEVELS:
+        listed = ", ".join(f"{count} {kind}" for (of, kind), count in kinds.items() if of == level)
+        total = sum(count for (of, _), count in kinds.items() if of == level)
+        yield counted(total, f"{{count}} {level}[s]") + (f": {listed}" if listed else "")

@@ -1,0 +1,103 @@
+"""What `evaltex validate` prints: equal problems once, in 80 columns."""
+
+from __future__ import annotations
+
+import random
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from evaltex_cli.cli import main
+from evaltex_cli.results.screen import Screen
+from evaltex_cli.validation import terminal_text
+from evaltex_cli.validation.findings import Problem, Validation
+
+BOX = "10,10,110,40"
+
+
+def archive(path: Path, files: dict[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w") as packed:
+        for name, content in files.items():
+            packed.writestr(name, content)
+    return path
+
+
+def boxes(rng: random.Random) -> str:
+    corners = [(rng.randrange(5000), rng.randrange(5000)) for _ in range(20)]
+    return "".join(f"{x},{y},{x + 60},{y + 20}\n" for x, y in corners)
+
+
+def printed(*arguments: object) -> list[str]:
+    result = CliRunner().invoke(main, ["validate", *map(str, arguments)], env={"COLUMNS": "80"})
+    assert "Traceback" not in result.output
+    return result.stdout.splitlines()
+
+
+@pytest.fixture(name="sides")
+def _sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """30 images; the detections have two faults in each of 20, and none of the others."""
+    monkeypatch.chdir(tmp_path)
+    archive(Path("gt.zip"), {f"gt_img_{k}.txt": f"{BOX},word\n" for k in range(30)})
+    bad = {f"res_img_{k}.txt": f"{BOX}\n10,10\n110,10,10,40\n" for k in range(20)}
+    archive(Path("det.zip"), bad)
+    return "gt.zip", "det.zip"
+
+
+def test_equal_problems_are_reported_once(sides: tuple[str, str]) -> None:
+    lines = printed(*sides)
+    assert max(map(len, lines)) <= 80
+    first = lines.index("errors")
+    found = " ".join(line.strip() for line in lines[first:])
+    assert found.count("det.zip/res_img_0.txt:2:1: 2 numbers at the start of '10,10'") == 1
+    assert (
+        "20 such errors in 20 files, also at det.zip/res_img_1.txt:2:1 and"
+        " det.zip/res_img_2.txt:2:1" in found
+    )
+    assert "10 such warnings, also 'img_21' and 'img_22'" in found
+    assert "40 errors: 40 input 11 warnings: 1 coordinates, 10 missing-image" in found
+    assert len(lines) < 50
+
+
+def test_each_one_on_demand(sides: tuple[str, str]) -> None:
+    lines = printed(*sides, "--all-faults")
+    assert sum(": 2 numbers at the start of '10,10'; expected" in line for line in lines) == 20
+    assert not any("such errors" in line for line in lines)
+
+
+def test_a_limit_of_kinds(sides: tuple[str, str]) -> None:
+    lines = printed(*sides, "--limit", 1)
+    assert "  ... and 1 more kind of errors" in lines
+    assert sum("det.zip/res_img_" in line for line in lines) <= 3
+    assert "40 errors: 40 input" in lines
+
+
+def test_few_rows_of_pairs(sides: tuple[str, str]) -> None:
+    archive(Path("few.zip"), {"res_img_0.txt": f"{BOX}\n"})
+    lines = printed("gt.zip", "few.zip")
+    assert sum(line.startswith("  img_") for line in lines) == terminal_text.FEW_PAIRS
+    assert "  (10 images are not listed; --pairs does)" in lines
+    every = printed("gt.zip", "few.zip", "--pairs")
+    assert sum(line.startswith("  img_") for line in every) == 30
+
+
+def test_a_problem_alone_has_one_place() -> None:
+    problem = Problem(
+        level="warning", kind="input", side="gt", file="gt.txt", line=3, found="a fault"
+    )
+    found = terminal_text.text(Validation(None, None, [], [problem]), screen=Screen(80))
+    assert found == "\nwarnings\n  gt.txt:3: a fault\n\n0 errors\n1 warning: 1 input\n"
+
+
+def test_sides_that_have_nothing_in_common(tmp_path: Path) -> None:
+    """The names pair, the boxes do not, in whatever way they are read."""
+    gt, det = (
+        archive(
+            tmp_path / f"{seed}.zip", {f"{k}.txt": boxes(random.Random(seed)) for k in range(9)}
+        )
+        for seed in (1, 2)
+    )
+    found = " ".join(line.strip() for line in printed(gt, det))
+    assert "hardly any box of one side agrees with one of the other" in found
+    assert "hardly any box" not in " ".join(printed(gt, gt))
