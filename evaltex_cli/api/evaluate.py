@@ -74,6 +74,8 @@ def evaluate(
         Gets the number of images done, and of all.
     gt_format, det_format : str
         Names of formats, if the content should not decide.
+    only : iterable of str
+        Names of the images to evaluate; all by default.
     images : path
         Folder of the images' pictures, whose sizes are used if the ground truth does not have them.
     sizes : mapping or iterable of (height, width)

@@ -43,6 +43,7 @@ class ReadingOptions(TypedDict, total=False):
     coordinates: str | None
     columns: str | None
     gt_lines: AnyPath | None
+    only: Iterable[str] | None
 
 
 class ScoringOptions(ReadingOptions, total=False):
@@ -137,6 +138,7 @@ def reading_options(given: Mapping[str, Any]) -> InputOptions:
         lines=paths["gt_lines"],
         coordinates=given.get("coordinates"),
         columns=given.get("columns"),
+        only=None if given.get("only") is None else tuple(given["only"]),
     )
 
 

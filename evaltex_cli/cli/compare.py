@@ -149,11 +149,11 @@ def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:
             " --preset, or give"
             " the detections themselves"
         )
-    read_by = (options.images, options.coordinates, options.columns, options.lines)
+    read_by = (options.images, options.only, options.coordinates, options.columns, options.lines)
     if any(option is not None for option in read_by) or options.invalid != INVALID_POLYGONS[0]:
         stop(
-            "results were evaluated before; leave out --images, --coordinates, --columns, --lines"
-            " and --invalid, or"
+            "results were evaluated before; leave out --images, --only, --coordinates, --columns,"
+            " --lines and --invalid, or"
             " give the detections themselves"
         )
 

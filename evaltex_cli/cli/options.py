@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from evaltex_cli import formats
 from evaltex_cli.cli.names import Name, Names, one_of
-from evaltex_cli.cli.paths import CONFIG, INPUT, PICTURES, OutputFile
+from evaltex_cli.cli.paths import CONFIG, INPUT, PICTURES, ImageList, OutputFile
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.formats.options import INVALID_POLYGONS, Coordinates, InputOptions, column_mapping
 from evaltex_cli.protocols import PROTOCOLS
@@ -116,6 +116,11 @@ min_confidence_option = click.option(
     "--min-confidence",
     type=NumberRange(0, 1),
     help="Leave out detections with a confidence below N.",
+)
+only_option = click.option(
+    "--only",
+    type=ImageList(),
+    help="Evaluate only the images named in this file, one per line.",
 )
 invalid_option = click.option(
     "--invalid",
@@ -282,6 +287,7 @@ def input_options(
         det_format=det_format_option,
         images=images_option(images_help),
         min_confidence=min_confidence_option,
+        only=only_option,
         lines=lines_option,
         invalid=invalid_option,
         coordinates=coordinates_option,

@@ -26,6 +26,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
             "--gt-format",
             "--det-format",
             "--images",
+            "--only",
             "--min-confidence",
         ),
         *("--invalid", "--lines", "--coordinates", "--columns", "--max-pixels"),
@@ -65,6 +66,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
 RARE = {
     *(
         "--config",
+        "--only",
         "--lines",
         "--coordinates",
         "--columns",

@@ -12,6 +12,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from evaltex_cli.errors import quote
 from evaltex_cli.results.beginnings import is_of, is_output, is_result
 from evaltex_cli.runtime.outputs import Rules
 
@@ -61,6 +62,24 @@ class OutputFile(_Named):
     def __init__(self, kind: str) -> None:
         super().__init__()
         self.kind = kind
+
+
+class ImageList(_Named):
+    """A file with names of images, one per line, that is read at once."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = super().convert(value, param, ctx)
+        try:
+            lines = path.read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not UTF-8"
+            self.fail(
+                f"{quote(str(path))} cannot be read ({reason}); expected a file with the names of"
+                " images, one per line.",
+                param,
+                ctx,
+            )
+        return tuple(dict.fromkeys(filter(None, map(str.strip, lines))))
 
 
 class ConvertedData(OutputFile):

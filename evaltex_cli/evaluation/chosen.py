@@ -34,6 +34,7 @@ OPTIONS = (
         "invalid_polygons",
         "coordinates",
         "columns",
+        "only",
         "gt_lines",
     ),
     *("thresholds", "edges", "labels", "resamples", "seed", "level"),

@@ -102,7 +102,10 @@ def evaluate_inputs(
         replace(run, parameters=run.protocol.resolve(run.parameters, has_polygons)) for run in runs
     ]
     work = partial(
-        batches.measure, [run.empty() for run in runs], options, None if sink is None else sink.work
+        batches.measure,
+        [run.empty() for run in runs],
+        replace(options, only=None),
+        None if sink is None else sink.work,
     )
     stamps = batches.picture_stamps(options.masks, gt.names)
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.errors import FaultLog, InputError, counted, quote
+from evaltex_cli.evaluation.image_subset import digest, names_in, only_images
 from evaltex_cli.evaluation.official_formats import opened_as_official
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
 from evaltex_cli.formats.base import Side, Source
@@ -109,6 +110,10 @@ def open_inputs(
     if gt_source.names == det_source.names:
         det_source = replace(det_source, names=gt_source.names)  # else they are in memory twice
     det_source = with_names_of(gt_source, det_source)
+    if options.only is not None:
+        only = names_in(gt_source, options.only)
+        options = replace(options, only=only)
+        gt_source, det_source = _evaluated(gt_source, det_source, only)
     if options.min_confidence is not None:
         det_source = only_confident(det_source, options.min_confidence)
     if options.images is not None:
@@ -127,7 +132,15 @@ def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source,
     lines, faults = _opened((path, "gt", options))
     if options.images is not None:
         lines = with_sizes(lines, options.images)
-    return with_names_of(gt, lines), faults
+    lines = with_names_of(gt, lines)
+    return lines if options.only is None else only_images(lines, options.only), faults
+
+
+def _evaluated(gt: Source, det: Source, names: tuple[str, ...]) -> tuple[Source, Source]:
+    """Return both sides with only the images of these names; a warning says so."""
+    warning = f"{len(names)} of {counted(len(gt.names), '{count} image[s]')} evaluated (--only)"
+    gt = replace(gt, warnings=(*gt.warnings, warning))
+    return only_images(gt, names), only_images(det, names)
 
 
 def in_pixels(gt: Source, det: Source, pictures: Path | None = None) -> tuple[Source, Source]:
@@ -220,6 +233,7 @@ def signature(
     )
     parts += [f"coordinates:{options.coordinates}"] if options.coordinates is not None else []
     parts += [f"columns:{options.columns}"] if options.columns is not None else []
+    parts += [f"only:{digest(options.only)}"] if options.only is not None else []
     parts += [f"invalid:{options.invalid}", f"images:{images}", f"gt:{gt_sha256[:8] or 'memory'}"]
     return "|".join([*parts, f"version:{__version__}"])
 

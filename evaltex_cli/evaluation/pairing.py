@@ -86,7 +86,7 @@ def _same_images(
         if stem(ours[0]) == stem(theirs[0]) or (named and not numbered):
             return {theirs[0]: ours[0]}
         return {}
-    by_stem = _unique(list(gt.names), stem)
+    by_stem = names_by_stem(gt.names)
     of_det = _unique(list(det.names), stem)
     wanted = set(ours)
     found = {name: by_stem.get(stem(name), "") for name in theirs if of_det.get(stem(name)) == name}
@@ -204,6 +204,11 @@ def would_pair(gt: Sequence[str], det: Sequence[str]) -> dict[str, tuple[str, st
         left_gt = [name for name in left_gt if name not in pairs]
         left_det = [name for name in left_det if name not in paired]
     return pairs
+
+
+def names_by_stem(names: Sequence[str]) -> dict[str, str]:
+    """Return name without folders, ending and prefix -> the only name that has it."""
+    return {str(key): name for key, name in _unique(list(names), stem).items()}
 
 
 def _unique(names: Sequence[str], spelling: Callable[[str], Hashable]) -> dict[Hashable, str]:

@@ -153,6 +153,8 @@ class InputOptions:
     columns : str or None
         What the columns of a table with a header hold, ``image=file,x0=left,...``
         (`column_mapping`).
+    only : tuple of str or None
+        Names of the images that are evaluated; None for all.
 
     Raises
     ------
@@ -170,6 +172,7 @@ class InputOptions:
     preset: str | None = None
     coordinates: str | None = None
     columns: str | None = None
+    only: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.min_confidence is not None and not 0 <= self.min_confidence <= 1:

@@ -17,6 +17,7 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.evaluation.image_subset import only_images
 from evaltex_cli.evaluation.inputs import Inputs, in_pixels, opened_lines
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, with_names_of
 from evaltex_cli.formats.base import ReadImages, Side, Source
@@ -57,15 +58,17 @@ def open_evaluated(
         When a file is not the one that was evaluated, by its SHA-256.
     """
     faults = FaultLog()
-    of_gt = _same_source(gt, "gt", results[0], faults)
+    whole = _same_source(gt, "gt", results[0], faults)
+    only = tuple(results[0].table.rows.names) if "only" in results[0].signed else None
+    of_gt = whole if only is None else only_images(whole, only)
     inputs = []
     for path, result in zip(det, results, strict=True):
-        of_det = with_names_of(of_gt, _same_source(path, "det", result, faults))
+        of_det = with_names_of(whole, _same_source(path, "det", result, faults))
+        of_det = of_det if only is None else only_images(of_det, only)
         has_fractions = any(formats.load(source.format).fractions for source in (of_gt, of_det))
         sized = with_sizes(of_gt, pictures) if pictures is not None and has_fractions else of_gt
-        inputs.append(
-            Inputs(*in_pixels(sized, of_det, pictures), faults, replace(result.options, masks=None))
-        )
+        options = replace(result.options, masks=None, only=only)
+        inputs.append(Inputs(*in_pixels(sized, of_det, pictures), faults, options))
     for of_detector in inputs:
         _ = of_detector.paired  # logs what does not pair
     faults.raise_if_any()

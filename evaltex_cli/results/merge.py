@@ -169,10 +169,9 @@ def _refuse_unlike(parts: Sequence[tuple[Path, ResultDocument]]) -> None:
                 )
     seen: dict[str, Path] = {}
     for file, part in parts:
-        for key in [
-            *part.table.rows.names,
-            *(f"ground truth {sha256}" for sha256 in part.ground_truths),
-        ]:
+        is_some = "only" in part.signed and len(part.images) == part.inputs.gt.images
+        inputs = [] if is_some else [f"ground truth {sha256}" for sha256 in part.ground_truths]
+        for key in [*part.table.rows.names, *inputs]:
             if key in seen:
                 raise InputError(
                     f"{seen[key]} and {file}: {quote(key)} is in both; give parts without common"
@@ -218,9 +217,8 @@ def _merged(parts: Sequence[tuple[Path, ResultDocument]]) -> Merged:
     scores = protocol.scores(tally, parameters)
     distinct = list(dict.fromkeys(warnings))
     evaluation = Evaluation(protocol, parameters, signed, gt, det, tally, scores, warnings=distinct)
-    return Merged(
-        evaluation, images, [sha256 for _, part in parts for sha256 in part.ground_truths]
-    )
+    ground_truths = [sha256 for _, part in parts for sha256 in part.ground_truths]
+    return Merged(evaluation, images, list(dict.fromkeys(ground_truths)))
 
 
 def _digest_of_lines(parts: Sequence[ResultDocument]) -> str:

@@ -177,6 +177,7 @@ def _provenance(document: ResultDocument) -> dict[str, object]:
     return {
         "ground truth (SHA-256)": gt.sha256,
         "format of the ground truth": gt.format,
+        "list of images": signed.get("only", "all"),
         "ground truth of lines": signed.get("gt_lines"),
         "label pictures": signed.get("masks", "no"),
         "policy for invalid polygons": signed.get("invalid"),

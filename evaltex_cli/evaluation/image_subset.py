@@ -1,0 +1,78 @@
+"""Evaluation of some images of an input only, by their names."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evaltex_cli.errors import InputError, counted, quote
+from evaltex_cli.errors.suggestions import nearest
+from evaltex_cli.evaluation.pairing import names_by_stem
+from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.files.image_names import stem, taken
+from evaltex_cli.records import Ints
+
+_SHOWN = 3
+
+
+def only_images(source: Source, names: Collection[str]) -> Source:
+    """Return an input with those of its images that have one of these names, in its order."""
+    wanted = set(names)
+    positions = np.array([k for k, name in enumerate(source.names) if name in wanted], np.int64)
+    labels, polygons = source.labels, source.polygons
+    return replace(
+        source,
+        names=list(taken(source.names, positions)),
+        weights=source.weights[positions],
+        content=source.content.part(positions),
+        filters=tuple(one.part(positions) for one in source.filters),
+        labels=None if labels is None else _LabelsAt(labels, positions),
+        polygons=None if polygons is None else polygons[positions],
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _LabelsAt:
+    """Label pictures of some images."""
+
+    labels: Callable[[int], Ints]
+    positions: Ints
+
+    def __call__(self, position: int) -> Ints:
+        return self.labels(int(self.positions[position]))
+
+
+def names_in(gt: Source, wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return the names that the ground truth has for these images, in its order.
+
+    A name without its folders, ending and prefix (``gt_``) will do, if only one image has it.
+
+    Raises
+    ------
+    InputError
+        For names that the ground truth does not have, and if there is none at all.
+    """
+    known = set(gt.names)
+    others = [name for name in wanted if name not in known]
+    by_stem = names_by_stem(gt.names) if others else {}
+    unknown = [name for name in others if stem(name) not in by_stem]
+    if unknown or not wanted:
+        shown = ", ".join(map(quote, unknown[:_SHOWN])) + (", ..." if unknown[_SHOWN:] else "")
+        found = counted(len(unknown), "{count} image[s] that [is|are] to be evaluated")
+        hint = nearest(unknown[0], gt.names[:10_000]) if unknown else ""
+        raise InputError(
+            f"{gt.path}: does not have {found} ({shown}){hint}; list images of the ground truth"
+            if unknown
+            else f"{gt.path}: no image is to be evaluated; list one at least"
+        )
+    chosen = {name if name in known else by_stem[stem(name)] for name in wanted}
+    return tuple(name for name in gt.names if name in chosen)
+
+
+def digest(names: Sequence[str]) -> str:
+    """Return eight digits that stand for these names, in any order."""
+    text = "\n".join(sorted(names)).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(text).hexdigest()[:8]
