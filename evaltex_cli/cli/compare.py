@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -26,6 +28,9 @@ from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.errors import counted
 from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions
+
+if TYPE_CHECKING:
+    from evaltex_cli.comparison.detector_results import System
 
 WORST = 10
 """Images and objects that are listed."""
@@ -116,14 +121,7 @@ def command(
                 for systems_of in systems
             ]
         groups, left_out = comparison.by_protocol(systems)
-        warn(
-            [
-                f"{system.label}: {text}"
-                for group in groups
-                for system in group
-                for text in system.document.warnings
-            ]
-        )
+        warn([text for group in groups for text in _warnings(group)])
         warn([f"left out: {name} ({reason})" for name, reason in left_out.items()])
         comparisons = [
             comparison.compare(group, resamples=resamples, seed=seed, level=level)
@@ -139,6 +137,15 @@ def command(
             write_output(
                 tables.FORMATS[form](comparisons, WORST if worst is None else worst, level), output
             )
+
+
+def _warnings(group: Sequence[System]) -> Iterator[str]:
+    """Yield what is said of detectors, with their names; of all of them, once and without."""
+    shared = set.intersection(*(set(system.document.warnings) for system in group))
+    yield from (text for text in group[0].document.warnings if text in shared)
+    for system in group:
+        own = (text for text in system.document.warnings if text not in shared)
+        yield from (f"{system.label}: {text}" for text in own)
 
 
 def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:

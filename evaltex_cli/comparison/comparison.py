@@ -22,6 +22,7 @@ from evaltex_cli.comparison.changes import (
 from evaltex_cli.comparison.detector_results import System
 from evaltex_cli.display import Record, Table, number
 from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.evaluation.tally import defined
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.results import significance
@@ -252,7 +253,9 @@ def _compared_score(
     images: int,
     level: float,
 ) -> ScoreComparison:
-    values: list[float | None] = [system.document.scores[name] for system in systems]
+    values: list[float | None] = [
+        defined(system.document.scores, system.document.totals)[name] for system in systems
+    ]
     own = [significance.of_score(name, replicates, images, level) for replicates in drawn]
     tests = [
         significance.of_difference(name, drawn[0], replicates, images, level)

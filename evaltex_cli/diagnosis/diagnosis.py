@@ -30,6 +30,8 @@ from evaltex_cli.runtime import OrderedMap
 if TYPE_CHECKING:
     import pandas
 
+NOT_DEFINED = "No object of the ground truth counts, so no score is defined (–), and none is lost."
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KindShare(Record):
@@ -93,6 +95,13 @@ class Diagnosis(Record):
     misread: Misread | None = None
 
     @property
+    def is_defined(self) -> bool:
+        """Whether an object of the ground truth counts; else the scores, and what is lost, are
+        conventions.
+        """
+        return any(one.objects for bins in self.breakdowns.values() for one in bins)
+
+    @property
     def remainder(self) -> dict[str, float]:
         """The loss that is no kind's share: interaction and unexplained together."""
         return {name: self.interaction[name] + self.unexplained[name] for name in self.losses}
@@ -100,6 +109,8 @@ class Diagnosis(Record):
     def summary(self) -> str:
         """Return the headline score, and the kind of mistake that costs most of it."""
         name, value = list(self.scores.items())[-1]
+        if not self.is_defined:
+            return f"{name} {number(None)}"
         worst = max(self.kinds, key=lambda kind: kind.shares[name])
         most = (
             f"; {worst.kind} costs most ({number(worst.shares[name])})"
@@ -112,6 +123,8 @@ class Diagnosis(Record):
         """Return one row per kind of mistake: how many, and what the scores
         gain when it alone is repaired.
         """
+        if not self.is_defined:
+            return Table(f"{self.protocol}: {NOT_DEFINED}")
         rows = [["mistake", "count", "of", *self.scores]]
         for kind in self.kinds:
             shares = (number(kind.shares[name], "+") for name in self.scores)

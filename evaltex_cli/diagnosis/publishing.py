@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from evaltex_cli.diagnosis.breakdown import OF_GT, Bin
-from evaltex_cli.diagnosis.diagnosis import Diagnosis
+from evaltex_cli.diagnosis.diagnosis import NOT_DEFINED, Diagnosis
 from evaltex_cli.results import markup
 
 
@@ -13,7 +13,11 @@ def markdown(diagnoses: Sequence[Diagnosis]) -> str:
     """Return the shares of the error types, and recall by bins."""
     blocks = ["<!-- evaltex diagnosis -->"]
     for diagnosis in diagnoses:
-        blocks += [f"### {diagnosis.protocol}", "", markup.in_markdown(_shares(diagnosis))]
+        blocks += [f"### {diagnosis.protocol}", ""]
+        if not diagnosis.is_defined:
+            blocks += [NOT_DEFINED, ""]
+            continue
+        blocks.append(markup.in_markdown(_shares(diagnosis)))
         blocks += [
             markup.in_markdown(_bins(name, bins)) for name, bins in diagnosis.breakdowns.items()
         ]
@@ -23,7 +27,15 @@ def markdown(diagnoses: Sequence[Diagnosis]) -> str:
 def latex(diagnoses: Sequence[Diagnosis]) -> str:
     """Return the shares of the error types."""
     return "\n".join(
-        ["% evaltex diagnosis", *(markup.in_latex(_shares(diagnosis)) for diagnosis in diagnoses)]
+        [
+            "% evaltex diagnosis",
+            *(
+                markup.in_latex(_shares(one))
+                if one.is_defined
+                else f"% {one.protocol}: {NOT_DEFINED}"
+                for one in diagnoses
+            ),
+        ]
     )
 
 

@@ -13,6 +13,7 @@ from evaltex_cli.diagnosis.diagnosis import Diagnosis
 from evaltex_cli.diagnosis.misread import Misread
 from evaltex_cli.results.text_tables import JsonObject, json_document
 
+_OF_SCORES = ("scores", "losses", "interaction", "unexplained", "remainder")
 MISREAD = ("words", "characters")
 
 
@@ -23,9 +24,9 @@ def csv_rows(diagnoses: Sequence[Diagnosis]) -> str:
     writer.writerow(["protocol", "part", "row", "quantity", "value"])
     for diagnosis in diagnoses:
         for part, row, quantity, value in _values(diagnosis):
-            writer.writerow(
-                [diagnosis.protocol, part, row, quantity, "" if value is None else value]
-            )
+            is_undefined = quantity in diagnosis.scores and not diagnosis.is_defined
+            shown = "" if value is None or is_undefined else value
+            writer.writerow([diagnosis.protocol, part, row, quantity, shown])
     return file.getvalue()
 
 
@@ -47,6 +48,8 @@ def fields(diagnosis: Diagnosis) -> JsonObject:
     protocol does not compare texts.
     """
     values = asdict(diagnosis) | {"remainder": diagnosis.remainder}
+    if not diagnosis.is_defined:
+        values |= {name: dict.fromkeys(diagnosis.scores) for name in _OF_SCORES}
     return {name: value for name, value in values.items() if name != "misread" or value is not None}
 
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from evaltex_cli.diagnosis.breakdown import OF_GT
-from evaltex_cli.diagnosis.diagnosis import Diagnosis, KindShare
+from evaltex_cli.diagnosis.diagnosis import NOT_DEFINED, Diagnosis, KindShare
 from evaltex_cli.diagnosis.misread import Misread
 from evaltex_cli.diagnosis.tables import MISREAD
 from evaltex_cli.results.screen import Screen, aligned, fitted, joined, narrowed, shown_score
@@ -38,7 +38,7 @@ def table(diagnoses: Sequence[Diagnosis], screen: Screen, all_scores: bool) -> s
         Also the match types of the objects, and the means of the protocol's own values.
     """
     lines: list[str] = []
-    for diagnosis in diagnoses:
+    for diagnosis in (one for one in diagnoses if one.is_defined):
         lines += [*_shares(diagnosis, screen), "", *_breakdowns(diagnosis, screen, all_scores)]
         if diagnosis.misread is not None:
             lines += _misread(diagnosis.misread, screen)
@@ -118,8 +118,8 @@ def conclusion(diagnosis: Diagnosis) -> str:
     """Return a sentence that says what costs most of the headline score."""
     name, score = list(diagnosis.scores.items())[-1]
     loss, worst = diagnosis.losses[name], costliest(diagnosis)
-    if not any(one.objects for bins in diagnosis.breakdowns.values() for one in bins):
-        return f"No object of the ground truth counts, so {name} says nothing."
+    if not diagnosis.is_defined:
+        return NOT_DEFINED
     if worst is None:
         if loss < _HALF:
             return f"Nothing is lost: {name} is {shown_score(score)}."

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from evaltex_cli.comparison import detector_results
-from evaltex_cli.diagnosis.diagnosis import Diagnosis, Diagnostician, diagnosed
+from evaltex_cli.diagnosis.diagnosis import NOT_DEFINED, Diagnosis, Diagnostician, diagnosed
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.protocols import PROTOCOLS, config
@@ -355,6 +355,8 @@ def _losses_of_row(row: Sequence[Result], diagnoses: Sequence[Diagnosis | None])
     fit = all(
         _is_of(one.scores, result.document.scores) for one, result in zip(known, row, strict=True)
     )
+    if not all(one.is_defined for one in known):
+        return NOT_DEFINED
     return known if fit else SCORED_OTHERWISE
 
 

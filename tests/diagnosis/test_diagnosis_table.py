@@ -111,7 +111,7 @@ def test_the_last_sentence_names_what_costs_most(tmp_path: Path) -> None:
         (
             "img\n900,900\n1,1,'',t,10,10,200,12\n",
             "img\n1,'',10,10,200,12\n",
-            "No object of the ground truth counts, so hmean says nothing.",
+            "No object of the ground truth counts, so no score is defined (–), and none is lost.",
         ),
         (
             "img\n900,900\n1,1,'',f,10,10,200,12\n",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -68,3 +69,32 @@ def test_images_with_detections_have_only_dont_care(tmp_path: Path) -> None:
     assert (
         "nothing matches; the images with detections have only don't-care objects" in found.warnings
     )
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "csv", "json"])
+def test_a_diagnosis_shows_no_losses(tmp_path: Path, form: str) -> None:
+    gt, det = inputs(tmp_path, IGNORED, f"a\n{INSIDE}{OUTSIDE}")
+    arguments = ["diagnose", str(gt), str(det), "--protocol", "iou", "--format", form]
+    shown = CliRunner().invoke(main, arguments).stdout
+    if form == "json":
+        of_iou = json.loads(shown)["protocols"][0]
+        losses = [of_iou[name] for name in ("scores", "losses", "interaction", "unexplained")]
+        assert {value for one in losses for value in one.values()} == {None}
+    elif form == "csv":
+        assert "iou,total,loss,hmean,\n" in shown and "iou,total,score,hmean,\n" in shown
+    else:
+        sentence = "No object of the ground truth counts, so no score is defined (–), and none is"
+        assert sentence in " ".join(shown.split())
+        assert "missed" not in shown and "0.0000" not in shown
+
+
+def test_a_comparison_shows_no_scores(tmp_path: Path) -> None:
+    gt, det = inputs(tmp_path, IGNORED, f"a\n{INSIDE}")
+    (tmp_path / "other.txt").write_text("a\n")
+    arguments = ["compare", str(gt), str(det), str(tmp_path / "other.txt"), "--protocol", "iou"]
+    for form in ("table", "markdown", "latex", "csv", "json"):
+        found = CliRunner().invoke(main, [*arguments, "--format", form])
+        assert (found.exit_code, found.stderr.count("is don't care, so its")) == (0, 1)
+    lines = CliRunner().invoke(main, arguments).stdout.splitlines()
+    rows = [line.split()[1:4] for line in lines if line.startswith(("det.txt", "other.txt"))]
+    assert rows[:2] == [["–", "–", "–"], ["–", "–", "–"]]
