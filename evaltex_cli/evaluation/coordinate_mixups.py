@@ -267,7 +267,12 @@ def _scaled(batch: ImageBatch) -> Iterator[tuple[str, ImageBatch]]:
 
 def _xy(factor: Floats) -> str:
     x, y = factor.tolist()
-    return f"{x:.3g}" if abs(x / y - 1) < 0.02 else f"{x:.3g} (x) and {y:.3g} (y)"
+    return _factor(x) if abs(x / y - 1) < 0.02 else f"{_factor(x)} (x) and {_factor(y)} (y)"
+
+
+def _factor(value: float) -> str:
+    """Three digits of a number, or all of a large one, as people write them: 0.5, 1,280."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def _scale(batch: ImageBatch, both: Bools) -> Floats | None:

@@ -71,6 +71,11 @@ def test_low_scores(tmp_path: Path, protocol: str, read: Callable[[Box], Box], w
     assert words in warning
 
 
+def test_large_factors_are_written_out(tmp_path: Path) -> None:
+    found = " ".join(told(tmp_path, lambda box: tuple(value / 1280 for value in box)))
+    assert "they fit when multiplied by about 1,280 (mean best IoU" in found
+
+
 def test_names_shifted_by_one(tmp_path: Path) -> None:
     (warning,) = told(tmp_path, as_drawn, first=1)
     assert "the detections named for one image are those of the image after" in warning
