@@ -99,6 +99,7 @@ def command(
         are_all_stored = all(stored[-len(detectors) :])
         if are_all_stored:
             _refuse_for_results(chosen, options)
+            work.warn_unused("results were evaluated before")
         else:
             work.prepare("evaltex_cli.comparison.comparison")
         named = zip(detectors, labels or _labels(detectors), strict=True)

@@ -84,6 +84,8 @@ def command(
         first = results[0] if results[0].is_dir() else results[0].parent
         page = output or first / (report.NAME if len(results) == 1 else report.COMPARISON_NAME)
         refuse_file(page, is_of("report"))
+        if gt is None or not detections or not diagnose:
+            work.warn_unused("only --gt and --det, to show where the score is lost, are work")
         subject = report.read(results, labels or None, gt, detections, pictures, lines)
         if diagnose:
             with work.workers() as ordered_map:

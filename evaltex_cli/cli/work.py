@@ -36,6 +36,12 @@ class Work:
         if self.cluster is not None and self.jobs != 1:
             raise click.UsageError("--jobs and --cluster exclude each other: give one of them.")
 
+    def warn_unused(self, why: str) -> None:
+        """Warn if options of the work were given that have no effect, and say why."""
+        if self.jobs != 1 or self.cluster is not None:
+            option = "--jobs" if self.cluster is None else "--cluster"
+            warn([f"{option} has no effect: {why}"])
+
     def prepare(self, *modules: str) -> None:
         """Have processes started that will find these modules imported."""
         if self.cluster is None and (self.jobs or cores()) > 1:

@@ -72,3 +72,16 @@ def test_the_same_faults(line: str) -> None:
     said = run(f"{line} --jobs 1", status=2)
     assert run(f"{line} --jobs 2", status=2) == said
     assert all(place in "".join(said) for place in ("bad.txt:23", "bad.txt:65"))
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("compare res res --jobs 2", "results were evaluated before"),
+        ("report res --jobs 2", "only --gt and --det, to show where the score is lost, are work"),
+    ],
+)
+def test_a_warning_where_there_is_nothing_to_share(line: str, why: str) -> None:
+    said = " ".join(run(line)[1].split())
+    assert f"--jobs has no effect: {why}" in said
+    assert "no effect" not in run(line.removesuffix("--jobs 2"))[1]
