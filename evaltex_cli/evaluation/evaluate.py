@@ -21,7 +21,7 @@ from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSum
 from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
 from evaltex_cli.evaluation.tally import Evaluation, Run, Sink, add_batch
-from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.memory import NOTHING
 from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
 from evaltex_cli.protocols.base import load
@@ -32,6 +32,7 @@ from evaltex_cli.runtime.progress import counted_until
 
 UNREACHABLE = "skipped: [it counts|they count], and nothing matches [it|them]"
 _CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+SIDES: tuple[Side, Side] = ("gt", "det")
 Progress: TypeAlias = Callable[[int, int], None]
 
 
@@ -97,7 +98,9 @@ def evaluate_inputs(
         refuse_other_spellings(gt, det, paired)
     gt_count = det_count = lines_count = InputCounts()
     cuts = list(cut(inputs))
-    has_polygons = cache(lambda: _has_polygons(inputs, cuts, ordered_map))
+    has_polygons = cache(
+        lambda: any(objects_have_polygons(inputs, side, ordered_map) for side in SIDES)
+    )
     runs = [
         replace(run, parameters=run.protocol.resolve(run.parameters, has_polygons)) for run in runs
     ]
@@ -204,33 +207,31 @@ def of_nothing(run: Run) -> Evaluation:
     return scored(empty, InputSummary(), InputSummary(), InputOptions(), [])
 
 
-def _has_polygons(inputs: Inputs, cuts: Sequence[tuple[int, int]], ordered_map: OrderedMap) -> bool:
-    """Whether an object of either side has other than four vertices; images
-    that may have one are read until it is.
+def objects_have_polygons(inputs: Inputs, side: Side, ordered_map: OrderedMap) -> bool:
+    """Whether an object of a side has other than four vertices; images that may have one are read
+    until it is.
     """
-    of_gt = (np.arange(*cut) for cut in cuts)
-    of_det = (
-        part[part != NO_DETECTIONS] for part in (inputs.paired[start:stop] for start, stop in cuts)
-    )
-    for source, parts in ((inputs.gt, of_gt), (inputs.det, of_det)):
-        if formats.load(source.format).four_corners:
-            continue
-        try:
-            possible = (
-                part if source.polygons is None else part[source.polygons[part]] for part in parts
+    source = inputs.gt if side == "gt" else inputs.det
+    if formats.load(source.format).four_corners:
+        return False
+    of_cuts = (np.arange(*cut) for cut in cut(inputs))
+    if side == "det":
+        parts = (inputs.paired[part] for part in of_cuts)
+        of_cuts = (part[part != NO_DETECTIONS] for part in parts)
+    try:
+        possible = (
+            part if source.polygons is None else part[source.polygons[part]] for part in of_cuts
+        )
+        return any(
+            ordered_map(
+                batches.holds_polygons,
+                (batches.part_of(source, part) for part in possible if len(part)),
             )
-            if any(
-                ordered_map(
-                    batches.holds_polygons,
-                    (batches.part_of(source, part) for part in possible if len(part)),
-                )
-            ):
-                return True
-        except FailedError as failed:
-            raise InputError(
-                f"{source.path}: given up after three attempts ({failed.reason})"
-            ) from failed
-    return False
+        )
+    except FailedError as failed:
+        raise InputError(
+            f"{source.path}: given up after three attempts ({failed.reason})"
+        ) from failed
 
 
 class Journal(typing.Protocol):

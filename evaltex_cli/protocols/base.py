@@ -311,6 +311,10 @@ class Protocol:
     recount : callable or None
         ``recount(batch, matches, parameters) -> Tally``: of matches that were made before some of
         their objects became don't-care; None if that changes matches.
+    by_level : callable or None
+        ``by_level(batch, overlaps, parameters, states) -> Tally or None``: one row for each of some
+        `LevelStates` of the images, the same as `evidence` has of the kept detections, with less
+        work; None if not with these parameters. Without it `evidence` is used.
     plots, plot_names : callable or None, tuple of str
         ``plots(scores)``: what `--plots` draws of a dataset's scores; and the names of all plots
         there may be.
@@ -335,6 +339,7 @@ class Protocol:
         types != MISSED
     ).astype(np.float64)
     recount: Callable[[ImageBatch, Matches, Any], Tally] | None = None
+    by_level: Callable[[ImageBatch, Overlaps, Any, Any], Tally | None] | None = None
     plots: Callable[[Scores], Iterable[Plot]] | None = None
     plot_names: tuple[str, ...] = ()
 

@@ -46,6 +46,13 @@ from evaltex_cli.protocols.base import (
 )
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
 from evaltex_cli.protocols.iou.unrotated import overlaps_by_angle
+from evaltex_cli.protocols.level_states import (
+    FirstFit,
+    LevelStates,
+    contested,
+    numbered,
+    stacked_candidates,
+)
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.object_warnings import ObjectWarning, object_warning
 from evaltex_cli.protocols.ratios import (
@@ -240,10 +247,10 @@ def first_fit(gt: Ints, det: Ints) -> Bools:
         The chosen pairs; no object and no detection is in two.
     """
     # Only pairs with a rival need the loop: few, because most objects overlap one detection.
-    contested = (np.bincount(gt)[gt] > 1) | (np.bincount(det)[det] > 1)
-    chosen = ~contested
+    is_contested = contested(gt, det)
+    chosen = ~is_contested
     paired_gt, paired_det = set(), set()
-    disputes = np.flatnonzero(contested)
+    disputes = np.flatnonzero(is_contested)
     for k, i, j in zip(
         disputes.tolist(), gt[disputes].tolist(), det[disputes].tolist(), strict=True
     ):
@@ -254,21 +261,26 @@ def first_fit(gt: Ints, det: Ints) -> Bools:
     return chosen
 
 
-def best_fit(found: Candidates) -> Bools:
-    """Pair each detection, in order, with the object of highest IoU, if it fits and is free; with
-    no other.
+def best_candidates(found: Candidates) -> Candidates:
+    """Return of each detection the pair with the object of highest IoU, if it fits.
 
-    Returns
-    -------
-    (p,) bool
-        The chosen pairs; of equal IoU the first object counts as the best.
+    Of equal IoU the first object counts as the best. Paired first-fit, each object takes the first
+    of its detections, and a detection gets no other object.
     """
     by_det = np.lexsort((found.gt, -found.iou, found.det))
     is_best = np.diff(found.det[by_det], prepend=-1) > 0
-    best = np.sort(by_det[is_best & found.fits[by_det]])  # sorted by object, then detection
-    chosen = np.zeros(len(found.gt), dtype=bool)
-    chosen[best[np.diff(found.gt[best], prepend=-1) > 0]] = True
-    return chosen
+    return found.select(np.sort(by_det[is_best & found.fits[by_det]]))
+
+
+def first_fit_by_level(batch: ImageBatch, gt: Ints, det: Ints, states: LevelStates) -> FirstFit:
+    """Pair as `first_fit` at every state of the images; gt, det are (p,) candidates of all
+    detections, sorted.
+    """
+    image, drop = batch.gt.image[gt], states.drop[det]
+    is_contested = contested(gt, det)
+    candidate, state = stacked_candidates(states, image, drop, is_contested)
+    chosen = first_fit(numbered(state, gt[candidate]), numbered(state, det[candidate]))
+    return FirstFit(states, image, drop, ~is_contested, candidate[chosen], state[chosen])
 
 
 def scatter(values: Mapping[str, NDArray[Any]], index: Ints, count: int) -> dict[str, NDArray[Any]]:
@@ -298,18 +310,8 @@ def evidence(
 ) -> Evidence:
     """Pair a batch and count the pairs of its images."""
     needs(batch, parameters)
-    if parameters.unrotated:
-        gt_counts, det_counts, found = _unrotated(batch, parameters)
-        warnings: tuple[ObjectWarning, ...] = ()
-    else:
-        gt_counts, det_counts, warnings = counting(batch, overlaps, parameters)
-        found = candidates_of(overlaps, parameters.iou)
-    found = found.select(gt_counts[found.gt] & det_counts[found.det])
-    if parameters.pairing == "first":
-        found = found.select(found.fits)
-        chosen = first_fit(found.gt, found.det)
-    else:
-        chosen = best_fit(found)
+    gt_counts, det_counts, found, warnings = _candidates(batch, overlaps, parameters)
+    chosen = first_fit(found.gt, found.det)
     gt, det, similarity = found.gt[chosen], found.det[chosen], found.iou[chosen]
     one_to_one = np.bincount(batch.gt.image[gt], minlength=len(batch.names))
     tally = Tally(*object_counts(batch, gt_counts, det_counts), one_to_one)
@@ -318,6 +320,35 @@ def evidence(
     gt_values = scatter({"iou": similarity}, gt, batch.gt.count)
     det_values = scatter({"iou": similarity}, det, batch.det.count)
     return Evidence(tally, matches(gt, det, gt_counts, det_counts, gt_values, det_values), warnings)
+
+
+def _candidates(
+    batch: ImageBatch, overlaps: Overlaps, parameters: IouParameters
+) -> tuple[Bools, Bools, Candidates, tuple[ObjectWarning, ...]]:
+    """Return which objects and detections count, what is paired first-fit, and warnings."""
+    warnings: tuple[ObjectWarning, ...] = ()
+    if parameters.unrotated:
+        gt_counts, det_counts, found = _unrotated(batch, parameters)
+    else:
+        gt_counts, det_counts, warnings = counting(batch, overlaps, parameters)
+        found = candidates_of(overlaps, parameters.iou)
+    found = found.select(gt_counts[found.gt] & det_counts[found.det])
+    if parameters.pairing == "best":
+        return gt_counts, det_counts, best_candidates(found), warnings
+    return gt_counts, det_counts, found.select(found.fits), warnings
+
+
+def by_level(
+    batch: ImageBatch, overlaps: Overlaps, parameters: IouParameters, states: LevelStates
+) -> Tally | None:
+    """Count the pairs of the states of a batch's images; only what detections compete for is paired
+    again.
+    """
+    if parameters.order != "file":
+        return None
+    gt_counts, det_counts, found, _ = _candidates(batch, overlaps, parameters)
+    pairs = first_fit_by_level(batch, found.gt, found.det, states)
+    return Tally(*states.object_counts(batch, gt_counts, det_counts), pairs.pairs())
 
 
 def _unrotated(batch: ImageBatch, parameters: IouParameters) -> tuple[Bools, Bools, Candidates]:
@@ -371,5 +402,6 @@ PROTOCOL = Protocol(
     convention=convention,
     image_scores=image_scores_by(scores),
     needs=needs,
+    by_level=by_level,
     object_credit=mean_of("iou"),
 )

@@ -61,8 +61,17 @@ from evaltex_cli.protocols.base import (
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences
 from evaltex_cli.protocols.edit_distance import edit_distances
 from evaltex_cli.protocols.iou import iou as iou_protocol
-from evaltex_cli.protocols.iou.iou import convention, counting, iou, pair, scatter
+from evaltex_cli.protocols.iou.iou import (
+    candidates_of,
+    convention,
+    counting,
+    first_fit_by_level,
+    iou,
+    pair,
+    scatter,
+)
 from evaltex_cli.protocols.iou.lexicon import fingerprinted, read_words
+from evaltex_cli.protocols.level_states import LevelStates
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.object_warnings import ObjectWarning, object_warning
 from evaltex_cli.protocols.ratios import divide, image_scores_by, ratio, scores_of
@@ -146,9 +155,7 @@ def evidence(
 ) -> Evidence:
     """Pair a batch, compare the texts of its pairs, and count those of its images."""
     if parameters.word_spotting:
-        batch = replace(
-            batch, gt=replace(batch.gt, dont_care=batch.gt.dont_care | ~_in_dictionary(batch))
-        )
+        batch = _spotted(batch)
     gt_counts, det_counts, warnings = counting(batch, overlaps, parameters)
     if parameters.lexicon:
         texts, is_near = read_words(batch, parameters.lexicon, parameters.lexicon_edits)
@@ -179,6 +186,26 @@ def evidence(
     return Evidence(tally, matches(gt, det, gt_counts, det_counts, gt_values, det_values), warnings)
 
 
+def by_level(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, states: LevelStates
+) -> Tally | None:
+    """Count the pairs of the states of a batch's images, as `iou.by_level`; texts are compared
+    once.
+    """
+    if parameters.order != "file" or parameters.lexicon or parameters.error_rates:
+        return None
+    if parameters.word_spotting:
+        batch = _spotted(batch)
+    gt_counts, det_counts, _ = counting(batch, overlaps, parameters)
+    found = candidates_of(overlaps, parameters.iou)
+    found = found.select(found.fits & gt_counts[found.gt] & det_counts[found.det])
+    pairs = first_fit_by_level(batch, found.gt, found.det, states)
+    correct = _correctly_read(batch, found.gt, found.det, parameters)
+    return Tally(
+        *states.object_counts(batch, gt_counts, det_counts), pairs.pairs(), pairs.pairs(correct)
+    )
+
+
 def _textless(batch: ImageBatch, gt_counts: Bools) -> tuple[ObjectWarning, ...]:
     empty = gt_counts & np.fromiter((not text for text in batch.gt.texts), np.bool_, batch.gt.count)
     text = (
@@ -191,10 +218,12 @@ def _textless(batch: ImageBatch, gt_counts: Bools) -> tuple[ObjectWarning, ...]:
 # Texts --------------------------------------------------------------------------------------------
 
 
-def _in_dictionary(batch: ImageBatch) -> Bools:
-    return np.fromiter(
+def _spotted(batch: ImageBatch) -> ImageBatch:
+    """Return the batch with don't-care objects where word spotting does not look for the text."""
+    is_word = np.fromiter(
         (is_dictionary_word(text) for text in batch.gt.texts), np.bool_, batch.gt.count
     )
+    return replace(batch, gt=replace(batch.gt, dont_care=batch.gt.dont_care | ~is_word))
 
 
 def _correctly_read(batch: ImageBatch, gt: Ints, det: Ints, parameters: Parameters) -> Bools:
@@ -325,6 +354,7 @@ PROTOCOL = Protocol(
     convention=convention,
     image_scores=image_scores,
     needs=needs_confidences,
+    by_level=by_level,
     takes_masks=False,
     needs_texts=True,
     object_credit=mean_of("text_correct"),

@@ -1,0 +1,1 @@
+"""Every confidence threshold of one unfiltered detection file at once, and which to choose."""

@@ -1,0 +1,271 @@
+"""Sweeps of the confidence threshold: levels, then all evidence in one pass, then what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evaltex_cli.errors import ConfigError, FaultLog, InputError
+from evaltex_cli.evaluation.evaluate import Progress, evaluate_inputs, objects_have_polygons
+from evaltex_cli.evaluation.inputs import Inputs
+from evaltex_cli.evaluation.tally import Evaluation, Run, Sink
+from evaltex_cli.protocols.base import Evidence
+from evaltex_cli.protocols.score_names import scalars
+from evaltex_cli.records import ImageBatch, Ints
+from evaltex_cli.runtime import OrderedMap
+from evaltex_cli.sweep import choice
+from evaltex_cli.sweep.levels import POINTS, Confidences, Levels, read_confidences
+from evaltex_cli.sweep.result import CrossValidated, OperatingPoint, Sweep
+from evaltex_cli.sweep.stacking import StateRows, rows_of
+from evaltex_cli.sweep.sums import LevelSums, joined
+
+
+@dataclass(frozen=True, slots=True)
+class SweepOptions:
+    """How a sweep is made.
+
+    Attributes
+    ----------
+    points : int
+        Levels to try, at most.
+    folds, seed : int
+        Of the cross-validation; the seed is of the random folds.
+    tolerance : float
+        How far below the best the F-scores of the plateau are, at most.
+
+    Raises
+    ------
+    ConfigError
+        For values out of range.
+    """
+
+    points: int = POINTS
+    folds: int = choice.FOLDS
+    seed: int = 0
+    tolerance: float = choice.TOLERANCE
+
+    def __post_init__(self) -> None:
+        for name, least in (("points", 1), ("folds", 2), ("seed", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < least:
+                raise ConfigError(f"{name}={value!r}; expected a whole number from {least} up")
+        if not 0 <= self.tolerance <= 1:
+            raise ConfigError(f"tolerance={self.tolerance}; expected a number from 0 to 1")
+
+
+class OfBatch(NamedTuple):
+    """What a sweep needs of a batch, by one protocol.
+
+    Attributes
+    ----------
+    images : int
+    drops : (L + 1,) int64
+        How many detections are kept by so many levels.
+    rows : list of StateRows
+    """
+
+    images: int
+    drops: Ints
+    rows: list[StateRows]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measure:
+    """What is done with the evidence of a batch, in whatever process.
+
+    Attributes
+    ----------
+    levels : Levels
+    without_polygons : mapping
+        Protocol -> its parameters at the levels without polygons, where they are others.
+    """
+
+    levels: Levels
+    without_polygons: Mapping[str, Any]
+
+    def __call__(self, run: Run, batch: ImageBatch, evidence: Evidence) -> OfBatch:
+        count = len(self.levels)
+        drops = np.bincount(self.levels.drops(batch.det), minlength=count + 1)
+        rows = []
+        for k, (start, stop, one) in enumerate(self.segments(run)):
+            first = evidence.tally if k == 0 else None
+            rows.append(rows_of(one, batch, self.levels, (start, stop), first))
+        return OfBatch(len(batch.names), drops, rows)
+
+    def segments(self, run: Run) -> list[tuple[int, int, Run]]:
+        """Return ranges of levels with the parameters that apply to them."""
+        count, until = len(self.levels), self.levels.with_polygons
+        if run.protocol.name not in self.without_polygons or until == count:
+            return [(0, count, run)]
+        other = replace(run, parameters=self.without_polygons[run.protocol.name])
+        return [(0, until, run), (until, count, other)]
+
+
+class Sweeper:
+    """Gathers sweeps while inputs are evaluated: its `sink` is for `evaluate.evaluate_inputs`.
+
+    Parameters
+    ----------
+    levels : Levels
+    names : sequence of str
+        Of the images, in the order in which they are evaluated.
+    options : SweepOptions
+    without_polygons : mapping, optional
+        As of `Measure`.
+    """
+
+    def __init__(
+        self,
+        levels: Levels,
+        names: Sequence[str],
+        options: SweepOptions,
+        without_polygons: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._measure = Measure(levels, without_polygons or {})
+        self._options = options
+        self._folds = choice.folds_of(names, options.folds, options.seed)
+        self._sums: dict[str, LevelSums] = {}
+        self._done: dict[str, int] = {}
+        self._drops: dict[str, Ints] = {}
+        self.sink = Sink(self._measure, self._take, with_matches=False)
+
+    def _take(self, run: Run, made: OfBatch) -> None:
+        name, count = run.protocol.name, len(self._measure.levels)
+        if name not in self._sums:
+            folds = int(self._folds.max(initial=0)) + 1
+            self._sums[name] = LevelSums(run.protocol.tally, folds, count)
+        first = self._done.get(name, 0)
+        for rows in made.rows:
+            self._sums[name].add(rows, self._folds[first + rows.image])
+        self._done[name] = first + made.images
+        self._drops[name] = self._drops.get(name, 0) + made.drops
+
+    def sweep(self, evaluation: Evaluation) -> Sweep:
+        """Return the sweep of a protocol whose evaluation is done."""
+        name, levels = evaluation.protocol.name, self._measure.levels.values.tolist()
+        runs = [
+            run
+            for start, stop, run in self._measure.segments(
+                Run(evaluation.protocol, evaluation.parameters)
+            )
+            for _ in range(start, stop)
+        ]
+        folds = self._sums[name].sums()
+        scores = [
+            run.protocol.scores(joined([of_fold[k] for of_fold in folds]), run.parameters)
+            for k, run in enumerate(runs)
+        ]
+        kept = self._drops[name][::-1].cumsum()[::-1][1:].tolist()
+        f_score = choice.f_score_of(evaluation.protocol.headline)
+        by_level = [one[f_score] for one in scores]
+        best = choice.best_level(by_level)
+        low, high = choice.plateau_of(by_level, best, self._options.tolerance)
+        named = scalars(scores[best])
+        return Sweep(
+            protocol=name,
+            signature=evaluation.signature,
+            parameters=evaluation.parameters,
+            gt=evaluation.gt,
+            det=evaluation.det,
+            seed=self._options.seed,
+            folds=len(folds),
+            levels=tuple(levels),
+            kept=tuple(kept),
+            scores={score: [one[score] for one in scores] for score in named},
+            f_score=f_score,
+            operating_point=OperatingPoint(
+                levels[best],
+                kept[best],
+                {score: scores[best][score] for score in named},
+                (levels[low], levels[high]),
+            ),
+            cross_validated=self._cross_validated(runs, folds, by_level[best]),
+            warnings=list(evaluation.warnings),
+        )
+
+    def _cross_validated(
+        self, runs: Sequence[Run], folds: Sequence[Sequence[Any]], best: float
+    ) -> CrossValidated | None:
+        found = choice.cross_validated(runs, folds)
+        if found is None:
+            return None
+        chosen, scores = found
+        f_score = scores[choice.f_score_of(runs[0].protocol.headline)]
+        levels = self._measure.levels.values
+        return CrossValidated(
+            tuple(levels[chosen].tolist()),
+            {name: scores[name] for name in scalars(scores)},
+            best - f_score,
+        )
+
+
+def swept(
+    inputs: Inputs,
+    runs: Sequence[Run],
+    options: SweepOptions,
+    progress: Progress | None = None,
+    ordered_map: OrderedMap = map,
+) -> list[Sweep]:
+    """Sweep the confidence threshold by several protocols at once.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        Boxes and polygons.
+    runs : sequence of Run
+    progress, ordered_map
+        As of `evaluate.evaluate_inputs`.
+
+    Raises
+    ------
+    InputError
+        As `evaluate.evaluate_inputs`; also where no detection has a confidence, and for label
+        pictures.
+    """
+    if inputs.options.masks is not None:
+        raise InputError(
+            "a sweep works on boxes and polygons, which have confidences; leave out the label"
+            " pictures"
+        )
+    if inputs.faults.count:
+        evaluate_inputs(inputs, runs, None, progress, ordered_map)  # which reports them
+    # With a log of its own: whoever evaluates pairs the images again, if there is a fault.
+    indexed = replace(inputs, faults=FaultLog())
+    confidences = read_confidences(indexed, ordered_map)
+    paired = inputs if indexed.faults.count else indexed
+    if not len(confidences.values):
+        evaluate_inputs(paired, runs, None, progress, ordered_map)  # which reports faults first
+        raise InputError(
+            f"{inputs.det.path}: no detection has a confidence, so there is no threshold to sweep;"
+            " write the detector's confidences with its detections, without a threshold"
+        )
+    levels = confidences.levels(options.points)
+    others = _without_polygons(paired, runs, levels, ordered_map)
+    sweeper = Sweeper(levels, paired.gt.names, options, others)
+    evaluations = evaluate_inputs(paired, runs, sweeper.sink, progress, ordered_map)
+    return [sweeper.sweep(evaluation) for evaluation in evaluations]
+
+
+def _without_polygons(
+    inputs: Inputs, runs: Sequence[Run], levels: Levels, ordered_map: OrderedMap
+) -> dict[str, Any]:
+    """Return protocol -> parameters at the levels that keep no detection of other than four
+    vertices, of the protocols with others for them, if the ground truth has no such object either.
+    """
+    others = {
+        run.protocol.name: run.protocol.resolve(run.parameters, lambda: False) for run in runs
+    }
+    differing = {
+        run.protocol.name: others[run.protocol.name]
+        for run in runs
+        if run.protocol.resolve(run.parameters, lambda: True) != others[run.protocol.name]
+    }
+    if not differing or levels.with_polygons in (0, len(levels)):
+        return {}
+    return {} if objects_have_polygons(inputs, "gt", ordered_map) else differing
+
+
+__all__ = ["Confidences", "SweepOptions", "Sweeper", "swept"]
