@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evaltex_cli.api.diagnose import diagnose
     from evaltex_cli.api.evaluate import evaluate
     from evaltex_cli.api.results import save_results, write_report
+    from evaltex_cli.api.sweep import sweep
     from evaltex_cli.api.validate import validate
     from evaltex_cli.comparison.comparison import Comparison
     from evaltex_cli.conversion.conversion import Converted
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from evaltex_cli.evaluation.arrays import image_objects
     from evaltex_cli.evaluation.evaluations import ByProtocol, Evaluations
     from evaltex_cli.evaluation.tally import Evaluation
+    from evaltex_cli.thresholds.result import Sweep
     from evaltex_cli.validation.findings import Validation
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "Evaluation",
     "Evaluations",
     "InputError",
+    "Sweep",
     "Validation",
     "__version__",
     "compare",
@@ -49,6 +52,7 @@ __all__ = [
     "evaluate",
     "image_objects",
     "save_results",
+    "sweep",
     "validate",
     "write_report",
 ]
@@ -62,11 +66,13 @@ _HOMES = {
     "Comparison": "comparison.comparison",
     "Converted": "conversion.conversion",
     "Diagnosis": "diagnosis.diagnosis",
+    "Sweep": "thresholds.result",
     "Validation": "validation.findings",
     "evaluate": "api.evaluate",
     "compare": "api.compare",
     "diagnose": "api.diagnose",
     "save_results": "api.results",
+    "sweep": "api.sweep",
     "validate": "api.validate",
     "write_report": "api.results",
     "convert": "api.convert",

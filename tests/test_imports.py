@@ -24,7 +24,7 @@ LEVELS = (
     {"evaluation", "conversion"},
     {"results"},
     {"comparison", "diagnosis", "validation"},
-    {"report"},
+    {"report", "thresholds"},
     {"api"},
     {"cli"},
     {"__init__", "__main__"},

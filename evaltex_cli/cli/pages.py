@@ -32,6 +32,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         *("--invalid", "--lines", "--coordinates", "--columns", "--max-pixels"),
     ),
     "Error types": ("--overlap", "--tight", "--loose", "--surplus"),
+    "Levels": ("--points", "--folds", "--tolerance"),
     "Bins": ("--heights", "--aspect-ratios", "--lengths"),
     "Output": (
         *(

@@ -38,6 +38,7 @@ OPTIONS = (
         "gt_lines",
     ),
     *("thresholds", "edges", "labels", "resamples", "seed", "level"),
+    *("points", "folds", "tolerance"),
 )
 """Keywords of the Python functions, which are suggested for others."""
 

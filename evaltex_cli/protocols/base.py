@@ -245,6 +245,14 @@ class EvidenceRows(NamedTuple):
     tally: Tally
 
 
+class Mark(NamedTuple):
+    """A point of a plot with its label."""
+
+    x: float
+    y: float
+    label: str
+
+
 @dataclass(frozen=True, slots=True)
 class Plot:
     """Lines over a common axis, drawn by `--plots`.
@@ -257,6 +265,9 @@ class Plot:
     x : sequence of float
     lines : mapping
         Label -> one y for each x, in [0, 1].
+    marks : sequence of Mark
+    band : (float, float) or None
+        The ends of a shaded stretch of the x axis.
     """
 
     name: str
@@ -265,6 +276,8 @@ class Plot:
     y_label: str
     x: Sequence[float]
     lines: Mapping[str, Sequence[float]]
+    marks: Sequence[Mark] = ()
+    band: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)

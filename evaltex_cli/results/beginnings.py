@@ -16,8 +16,11 @@ _DOCUMENT = rb'\{\s*"schema": \d+,\s*"tool": "evaltex",\s*"version": "[^"]*",\s*
 _REPORT = re.compile(rb"<!DOCTYPE html>\n<!-- evaltex report -->")
 _RESULTS = {
     ".txt": re.compile(rb"EvaLTex statistics|.* - statistics"),
-    ".json": re.compile(rb'\{\n"schema": \d+,\n"tool": "evaltex"|' + _DOCUMENT + b'scores"'),
-    ".csv": re.compile(rb"protocol,recall,precision,"),
+    ".json": re.compile(
+        rb'\{\n"schema": \d+,\n"tool": "evaltex"|' + _DOCUMENT + b'(?:scores|sweep)"'
+    ),
+    ".csv": re.compile(rb"protocol,(?:recall,precision|level,kept),"),
+    ".md": re.compile(rb"<!-- evaltex sweep -->"),
     ".svg": re.compile(rb"<svg "),
     ".html": _REPORT,
 }
@@ -38,6 +41,11 @@ KINDS = {
         )
         + _DOCUMENT
         + b'diagnosis"'
+    ),
+    "sweep": re.compile(
+        rb"protocol +level |protocol,level,kept,|<!-- evaltex sweep -->|% evaltex sweep\n|"
+        + _DOCUMENT
+        + b'sweep"'
     ),
     "validation": re.compile(
         (

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from evaltex_cli.protocols.base import Plot
+from evaltex_cli.protocols.base import Mark, Plot
 
 WIDTH, HEIGHT = 640, 420
 LEFT, TOP, RIGHT, BOTTOM = 64, 48, 24, 64
@@ -31,6 +31,12 @@ def _lines(plot: Plot) -> Iterator[str]:
     yield f"<title>{escape(plot.title)}</title>"
     yield f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>'
     yield f'<text x="{LEFT}" y="20" font-size="15" font-weight="bold">{escape(plot.title)}</text>'
+    if plot.band is not None:
+        left, right = (_x(end, low, high) for end in plot.band)
+        yield (
+            f'<rect x="{left:.2f}" y="{TOP}" width="{max(right - left, 1):.2f}"'
+            f' height="{HEIGHT - BOTTOM - TOP}" fill="#f0e442" fill-opacity="0.35"/>'
+        )
     yield from _axes(plot, low, high)
     for k, (label, values) in enumerate(plot.lines.items()):
         colour, dashes = STYLES[k % len(STYLES)]
@@ -46,7 +52,20 @@ def _lines(plot: Plot) -> Iterator[str]:
         legend_x = LEFT + 150 * k
         yield f'<line x1="{legend_x}" y1="36" x2="{legend_x + 28}" y2="36" {stroke}/>'
         yield f'<text x="{legend_x + 34}" y="40">{escape(label)}</text>'
+    for mark in plot.marks:
+        yield from _mark(mark, _x(mark.x, low, high), _y(mark.y))
     yield "</svg>"
+
+
+def _mark(mark: Mark, x: float, y: float) -> Iterator[str]:
+    """A circle, and its label where there is room."""
+    yield f'<circle cx="{x:.2f}" cy="{y:.2f}" r="5" fill="#fff" stroke="#000" stroke-width="2"/>'
+    is_left = x > (LEFT + WIDTH - RIGHT) / 2
+    side, anchor = (-10, "end") if is_left else (10, "start")
+    yield (
+        f'<text x="{x + side:.2f}" y="{min(y + 18, HEIGHT - BOTTOM - 6):.2f}"'
+        f' text-anchor="{anchor}">{escape(mark.label)}</text>'
+    )
 
 
 def _axes(plot: Plot, low: float, high: float) -> Iterator[str]:

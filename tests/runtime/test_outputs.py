@@ -25,6 +25,7 @@ from evaltex_cli.cli.paths import ConfigFile, Input, OutputFile, OutputFolder, P
 
 GT = 'img_1\n100,200\n1,1,"a",f,10,20,30,40\nimg_2\n50,50\n1,1,"b",f,0,0,10,10\n'
 DET = 'img_1\n1,"a",10,20,15,40\nimg_2\n1,"",0,0,10,10\n'
+TABLE = "image,x0,y0,x1,y1,confidence\nimg_1,10,20,25,60,0.5\nimg_2,0,0,10,10,0.9\n"
 INPUTS: dict[str, list[str]] = {
     "gt": ["gt.txt"],
     "src": ["gt.txt"],
@@ -42,8 +43,12 @@ INPUTS: dict[str, list[str]] = {
     "lines": ["lines.txt"],
 }
 """Values of the parameters that are read, by their names; a new one needs some here."""
+OWN_INPUTS = {"sweep": {"det": ["det.csv"]}}
+"""Those of a command that needs other inputs: a sweep needs confidences."""
 WRITTEN = {"res_dir": "evaltex.json", "out_dir": "orig.txt", "masks": "img_1.tif"}
 """A file that a command writes into a folder."""
+WRITTEN_BY = {"sweep": {"res_dir": "sweep.json"}}
+"""Of a command that writes others."""
 OUTPUTS = {
     "dst": "new.txt",
     **dict.fromkeys(WRITTEN, "new"),
@@ -56,10 +61,11 @@ MORE: dict[str, list[str]] = {
     EVALUATE: OF_LINES,
     "compare": OF_LINES,
     "diagnose": OF_LINES,
+    "sweep": OF_LINES,
     "convert": ["--kind", "gt"],
     "toys": ["--recipe", "orig"],
 }
-FORMS = dict.fromkeys(("comparison", "diagnosis", "validation"), OUTPUT_FORMS)
+FORMS = dict.fromkeys(("comparison", "diagnosis", "validation", "sweep"), OUTPUT_FORMS)
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +78,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "lines.txt": GT,
             "det.txt": DET,
             "det2.txt": DET,
+            "det.csv": TABLE,
             "my.ini": "",
             "evaltex.ini": "",
         }.items():
@@ -114,6 +121,10 @@ def parameters(name: str, *kinds: type) -> list[click.Parameter]:
     return [param for param in command(name).params if isinstance(param.type, kinds)]
 
 
+def inputs_of(name: str) -> dict[str, list[str]]:
+    return INPUTS | OWN_INPUTS.get(name, {})
+
+
 def is_argument(param: click.Parameter) -> bool:
     return isinstance(param, click.Argument)
 
@@ -123,7 +134,8 @@ def line(name: str, values: dict[str, Any]) -> list[str]:
     given: list[str] = [] if name == EVALUATE else [name]
     for param in parameters(name, Input, PictureFolder, OutputFile, OutputFolder):
         key = str(param.name)
-        value = values.get(key, INPUTS[key] if key in INPUTS else [OUTPUTS[key]])
+        known = inputs_of(name)
+        value = values.get(key, known[key] if key in known else [OUTPUTS[key]])
         for one in value if isinstance(value, list) else [value]:
             given += [one] if is_argument(param) else [param.opts[0], one]
     return [*given, *MORE.get(name, [])]
@@ -153,11 +165,11 @@ def test_every_path_says_what_it_is_for(name: str) -> None:
     assert has_outputs == any("--force" in param.opts for param in command(name).params)
 
 
-def targets(read: str, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def targets(name: str, read: str, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Paths that are, or are linked to, the input of an option; and what the
     option is to be then.
     """
-    values = list(INPUTS[read])
+    values = list(inputs_of(name)[read])
     for k, value in enumerate(values):
         file = (
             next(path for path in sorted(Path(value).rglob("*")) if path.is_file())
@@ -193,12 +205,13 @@ def targets(read: str, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
 def test_no_input_is_written_over(
     here: Path, name: str, written: str, read: str, kind: str, force: list[str]
 ) -> None:
-    for target, values in list(targets(read, kind)):
+    for target, values in list(targets(name, read, kind)):
         if written in WRITTEN:
-            if WRITTEN[written] == "img_1.tif" and read == "images":
+            file = WRITTEN_BY.get(name, WRITTEN)[written]
+            if file == "img_1.tif" and read == "images":
                 continue
             values[written] = "into"
-            place = Path("into", WRITTEN[written])
+            place = Path("into", file)
             place.parent.mkdir(exist_ok=True)
             place.unlink(missing_ok=True)
             place.hardlink_to(target)
@@ -217,6 +230,7 @@ SIMPLE = {
     "compare": ["compare", "gt.txt", "det.txt", "det2.txt", "--resamples", "10"],
     "convert": ["convert", "gt.txt", "--kind", "gt"],
     "diagnose": ["diagnose", "gt.txt", "det.txt"],
+    "sweep": ["sweep", "gt.txt", "det.csv"],
     "report": ["report", "old"],
     "validate": ["validate", "gt.txt", "det.txt"],
 }

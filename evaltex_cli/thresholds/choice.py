@@ -14,7 +14,7 @@ from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.protocols.base import Scores, Tally
 from evaltex_cli.protocols.score_names import same
 from evaltex_cli.records import Ints
-from evaltex_cli.sweep.sums import joined
+from evaltex_cli.thresholds.sums import joined
 
 FOLDS, TOLERANCE = 5, 0.005
 ROUNDING = 1e-12

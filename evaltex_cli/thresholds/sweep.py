@@ -16,11 +16,11 @@ from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.records import ImageBatch, Ints
 from evaltex_cli.runtime import OrderedMap
-from evaltex_cli.sweep import choice
-from evaltex_cli.sweep.levels import POINTS, Confidences, Levels, read_confidences
-from evaltex_cli.sweep.result import CrossValidated, OperatingPoint, Sweep
-from evaltex_cli.sweep.stacking import StateRows, rows_of
-from evaltex_cli.sweep.sums import LevelSums, joined
+from evaltex_cli.thresholds import choice
+from evaltex_cli.thresholds.levels import POINTS, Confidences, Levels, read_confidences
+from evaltex_cli.thresholds.result import CrossValidated, OperatingPoint, Sweep
+from evaltex_cli.thresholds.stacking import StateRows, rows_of
+from evaltex_cli.thresholds.sums import LevelSums, joined
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli.protocols.base import ExactSum, Tally
 from evaltex_cli.records import Floats, Ints
-from evaltex_cli.sweep.stacking import StateRows
+from evaltex_cli.thresholds.stacking import StateRows
 
 Cell: TypeAlias = tuple[int, ...]
 """Fold, level and, of a histogram, bin."""

@@ -19,7 +19,7 @@ from evaltex_cli.protocols.base import Tally
 from evaltex_cli.protocols.level_states import LevelStates, offsets_by_image
 from evaltex_cli.records import ImageBatch, Ints, Objects, Overlaps, offsets_of
 from evaltex_cli.records.rows import take
-from evaltex_cli.sweep.levels import Levels
+from evaltex_cli.thresholds.levels import Levels
 
 STACKED_OBJECTS = 1 << 17
 """Objects and overlaps that are stacked at once, but for those of one state."""

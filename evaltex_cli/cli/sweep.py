@@ -1,0 +1,122 @@
+"""``evaltex sweep``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evaltex_cli.cli.messages import all_faults_option
+from evaltex_cli.cli.options import (
+    Chosen,
+    NumberRange,
+    form_option,
+    input_options,
+    output_option,
+    protocol_options,
+    quiet_option,
+    seed_option,
+)
+from evaltex_cli.cli.output import echo_lines, error_exit, warn, write_output
+from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, force_option
+from evaltex_cli.cli.terminal import screen
+from evaltex_cli.cli.work import Work, work_options
+
+if TYPE_CHECKING:
+    from evaltex_cli.formats.options import InputOptions
+
+EXAMPLES = (
+    "evaltex sweep gt.zip det.zip",
+    "evaltex sweep gt.zip det.zip results --protocol iou,cleval --report",
+)
+
+
+@click.argument("gt", type=INPUT)
+@click.argument("det", type=INPUT)
+@click.argument("res_dir", type=OUTPUT_FOLDER, required=False, metavar="RES_DIR")
+@click.option(
+    "--points",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Levels to try, at most.",
+)
+@click.option(
+    "--folds",
+    type=click.IntRange(min=2),
+    default=5,
+    show_default=True,
+    help="Folds of the cross-validation.",
+)
+@seed_option
+@click.option(
+    "--tolerance",
+    type=NumberRange(0, 1),
+    default=0.005,
+    show_default=True,
+    help="Loss of F-score on the plateau, at most.",
+)
+@click.option("--plots", is_flag=True, help="Write the curves to RES_DIR as SVG.")
+@click.option("--report", is_flag=True, help="Write RES_DIR/sweep.html with table and curves.")
+@protocol_options("evaltex")
+@input_options()
+@form_option
+@output_option("sweep")
+@work_options
+@force_option
+@all_faults_option
+@quiet_option
+def command(
+    gt: Path,
+    det: Path,
+    res_dir: Path | None,
+    chosen: Chosen,
+    options: InputOptions,
+    work: Work,
+    plots: bool,
+    report: bool,
+    form: str,
+    output: Path | None,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Score detections at each confidence threshold, and show which to choose.
+
+    DET has the detections with their confidences, none left out. The operating point is the level
+    of the highest F-score. The cross-validated F-score is that of images at levels chosen on other
+    images; optimism is what choosing the level on the same images adds. RES_DIR gets sweep.json,
+    sweep.csv and sweep.md.
+    """
+    with error_exit():
+        if res_dir is None and (plots or report):
+            raise click.UsageError("--plots and --report are of RES_DIR: give it after GT and DET.")
+        from evaltex_cli.evaluation.evaluate import left_out, runs_of
+        from evaltex_cli.evaluation.inputs import open_inputs
+        from evaltex_cli.thresholds import documents, files, terminal_table
+        from evaltex_cli.thresholds.sweep import SweepOptions, swept
+
+        parameters, options = chosen.parameters(), chosen.read_by(options)
+        work.prepare("evaltex_cli.thresholds.sweep")
+        with (
+            files.folder_for(res_dir, chosen.names()) as folder,
+            work.workers(gt, det, options.images, options.lines) as ordered_map,
+        ):
+            inputs = open_inputs(gt, det, options, ordered_map)
+            sweeps = swept(inputs, runs_of(parameters), SweepOptions(**given), None, ordered_map)
+            if folder is not None:
+                files.write(folder, sweeps, plots, report)
+        missing = left_out(
+            parameters, [one.protocol for one in sweeps], sweeps[0].gt, sweeps[0].det
+        )
+        warn([warning for one in sweeps for warning in one.warnings])
+        lines = [f"Left out: {name} ({reason})" for name, reason in missing.items()]
+        if form == "table":
+            lines = [*terminal_table.table(sweeps, screen(output)), *lines]
+            shown = "".join(f"{line}\n" for line in lines)
+        else:
+            shown = documents.FORMS[form](sweeps)
+        if output is not None or not quiet:
+            write_output(shown, output)
+        if res_dir is not None and not quiet:
+            echo_lines([f"Results: {res_dir / 'sweep.json'}"], to_stderr=form != "table")

@@ -1,0 +1,344 @@
+"""Every level of a sweep is a run with ``--min-confidence``, to the last bit."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evaltex_cli import InputError, evaluate, image_objects, sweep
+from evaltex_cli.cli import main
+from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.protocols.base import load
+from evaltex_cli.protocols.score_names import scalars
+from evaltex_cli.records import Objects
+from evaltex_cli.thresholds import choice, levels, stacking
+
+quick = settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+TEXTS = ("one", "two", "Three", "four, 5", "")
+CONFIDENCES = (0.0, 0.1, 0.2, 0.5, 0.5000001, 0.9, 1.0)
+
+
+def word(made: random.Random) -> list[tuple[float, float]]:
+    """A box or a polygon of four to six vertices in a small picture, so that many overlap."""
+    x, y = made.randrange(4) * 30.0, made.randrange(3) * 20.0
+    width, height = made.choice([20.0, 30.0, 55.0]), made.choice([12.0, 18.0, 33.0])
+    ring = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
+    kind = made.randrange(3)
+    if kind == 1:
+        ring[1] = (x + width, y + 2)
+    if kind == 2:
+        ring.insert(1, (x + width / 2, y - 3))
+    return ring
+
+
+def side(made: random.Random, count: int, is_gt: bool, with_polygons: bool = True) -> Objects:
+    rings = [np.array(word(made)) for _ in range(count)]
+    boxes = np.zeros((0, 4))
+    if not with_polygons:
+        boxes = np.array([[*ring.min(axis=0), *ring.max(axis=0)] for ring in rings]).reshape(-1, 4)
+        rings = []
+    texts = [made.choice(TEXTS) for _ in range(count)]
+    if is_gt:
+        dont_care = [made.random() < 0.2 for _ in range(count)]
+        return image_objects(boxes, rings, texts=texts, dont_care=dont_care)
+    confidences = [None if made.random() < 0.1 else made.choice(CONFIDENCES) for _ in range(count)]
+    return image_objects(boxes, rings, texts=texts, confidences=np.array(confidences, float))
+
+
+def scene(seed: int, with_polygons: bool = True) -> tuple[dict[str, Objects], dict[str, Objects]]:
+    made = random.Random(seed)
+    names = [f"img_{k}" for k in made.sample(range(20), made.randint(1, 6))]
+    gt = {name: side(made, made.randint(0, 5), True, with_polygons) for name in names}
+    named = [name for name in names if made.random() < 0.9]
+    det = {name: side(made, made.randint(0, 7), False, with_polygons) for name in named}
+    gt[names[0]] = image_objects([[0, 0, 30, 18]], texts=["one"])
+    det[names[0]] = image_objects(
+        [[0, 0, 30, 18], [2, 2, 30, 18]], confidences=[1.0, 0.2], texts=["one", "two"]
+    )
+    return gt, det
+
+
+def agree(protocol: str, gt: Any, det: Any, **options: Any) -> None:
+    found = sweep(gt, det, protocol, **options)
+    options.pop("points", None)
+    for k, level in enumerate(found.levels):
+        expected = evaluate(gt, det, protocol, min_confidence=level, **options)
+        assert found.kept[k] == expected.det.objects
+        assert list(found.scores) == scalars(expected.scores)
+        for name, values in found.scores.items():
+            assert values[k] == expected.scores[name], (level, name)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@quick
+@given(seed=st.integers(0, 10**6), with_polygons=st.booleans(), points=st.sampled_from([1, 3, 100]))
+def test_every_level_is_a_run_at_this_confidence(
+    protocol: str, seed: int, with_polygons: bool, points: int
+) -> None:
+    gt, det = scene(seed, with_polygons)
+    agree(protocol, gt, det, points=points)
+
+
+OTHER_PARAMETERS: list[tuple[str, dict[str, Any]]] = [
+    ("iou", {"pairing": "best"}),
+    ("iou", {"unrotated": True}),
+    ("iou", {"order": "confidence"}),
+    ("iou-crw", {"word_spotting": True}),
+    ("iou-crw", {"error_rates": True}),
+    ("icdar2003", {"match": "minbox"}),
+    ("deteval", {"variant": "wolf"}),
+]
+
+
+@pytest.mark.parametrize(("protocol", "parameters"), OTHER_PARAMETERS)
+@settings(quick, max_examples=5)
+@given(seed=st.integers(0, 10**6))
+def test_with_other_parameters(protocol: str, parameters: dict[str, Any], seed: int) -> None:
+    gt, det = scene(seed)
+    if parameters.get("order") == "confidence":
+        det = {
+            name: image_objects(
+                polygons=[one.outlines.ring(k) for k in range(one.count)],
+                texts=list(one.texts),
+                confidences=np.nan_to_num(one.confidences),
+            )
+            for name, one in det.items()
+            if one.outlines.counts.all()
+        } | {next(iter(gt)): det[next(iter(gt))]}
+    agree(protocol, gt, det, params=parameters)
+
+
+def test_what_a_protocol_leaves_to_the_data_is_that_of_the_kept_detections() -> None:
+    """CLEval takes boxes as boxes where no object that is kept is a polygon."""
+    gt = [[[0, 0, 100, 20], [0, 30, 100, 50]]]
+    curved = np.array([[0, 30], [50, 25], [100, 30], [100, 50], [0, 50]])
+    boxes = image_objects([[0, 0, 70, 28]], [curved], confidences=[0.9, 0.3])
+    found = sweep(gt, [boxes], "cleval")
+    assert found.levels == (0.3, 0.9)
+    agree("cleval", gt, [boxes])
+
+
+def test_states_are_stacked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    gt, det = scene(3)
+    expected = sweep(gt, det, ["evaltex", "iou", "cleval"]).to_dict()
+    monkeypatch.setattr(stacking, "STACKED_OBJECTS", 1)
+    assert sweep(gt, det, ["evaltex", "iou", "cleval"]).to_dict() == expected
+
+
+def test_sums_wait_and_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    gt, det = scene(5)
+    expected = sweep(gt, det, "deteval").to_dict()
+    monkeypatch.setattr("evaltex_cli.thresholds.sums.WAITING", 0)
+    assert sweep(gt, det, "deteval").to_dict() == expected
+
+
+# Levels -------------------------------------------------------------------------------------------
+
+
+def test_levels_are_at_even_ranks() -> None:
+    assert levels.ranks(7, 100) == list(range(7))
+    assert levels.ranks(11, 5) == [0, 2, 5, 8, 10]  # round(2.5) is 2: to the even number
+    assert levels.ranks(5, 1) == [0]
+    values = np.array([0.5, 0.25, 0.5, 1.0])
+    assert levels.distinct(values).tolist() == [0.25, 0.5, 1.0]
+
+
+def test_the_lowest_level_keeps_all_and_detections_without_a_confidence_stay() -> None:
+    det = [image_objects([[0, 0, 9, 9]] * 3, confidences=[0.5, np.nan, 0.25])]
+    found = sweep([[[0, 0, 9, 9]]], det, "iou")
+    assert (found.levels, found.kept) == ((0.25, 0.5), (3, 2))
+
+
+@pytest.mark.parametrize("det", [[[[0, 0, 9, 9]]], [[]]])
+def test_detections_without_any_confidence_are_refused(det: Any) -> None:
+    with pytest.raises(InputError, match="no detection has a confidence"):
+        sweep([[[0, 0, 9, 9]]], det, "iou")
+
+
+# Operating point and cross-validation -------------------------------------------------------------
+
+
+def test_of_several_best_levels_the_highest() -> None:
+    assert choice.best_level([0.2, 0.8, 0.7, 0.8, 0.1]) == 3
+    assert choice.best_level([None, None]) == 1
+
+
+def test_the_plateau_is_the_run_of_levels_around_the_best() -> None:
+    f_scores = [0.796, 0.7, 0.795, 0.8, 0.795, 0.7949]
+    assert choice.plateau_of(f_scores, 3, 0.005) == (2, 4)
+    assert choice.plateau_of([0.5, 0.5], 1, 0.0) == (0, 1)
+
+
+def test_folds_are_those_of_the_permuted_names() -> None:
+    names = ["b", "ä", "a", "Z", "c"]
+    expected = {}
+    permuted = np.random.default_rng(7).permutation(5)
+    for place, k in enumerate(permuted.tolist()):
+        expected[sorted(names)[k]] = place % 2
+    assert choice.folds_of(names, 2, 7).tolist() == [expected[name] for name in names]
+    assert sorted(choice.folds_of(names, 9, 0).tolist()) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(("seed", "folds"), [(0, 2), (1, 3), (2, 30)])
+def test_cross_validation_by_plain_runs(seed: int, folds: int) -> None:
+    gt, det = scene(seed + 40)
+    det |= {name: image_objects() for name in gt if name not in det}
+    found = sweep(gt, det, "evaltex", folds=folds, seed=seed)
+    names = sorted(gt)
+    permuted = np.random.default_rng(seed).permutation(len(names)).tolist()
+    count = min(folds, len(names))
+    assert found.folds == count
+    parts = [[names[k] for k in permuted[fold::count]] for fold in range(count)]
+    chosen = []
+    total: Any = None
+    for fold, part in enumerate(parts):
+        others = list(itertools.chain(*(one for k, one in enumerate(parts) if k != fold)))
+        f_scores = [
+            evaluate(
+                {name: gt[name] for name in others},
+                {name: det[name] for name in others},
+                "evaltex",
+                min_confidence=level,
+            ).scores["fscore"]
+            for level in found.levels
+        ]
+        chosen.append(found.levels[choice.best_level(f_scores)])
+        own = evaluate(
+            {name: gt[name] for name in part},
+            {name: det[name] for name in part},
+            "evaltex",
+            min_confidence=chosen[-1],
+        )
+        total = own.tally if total is None else total + own.tally
+    assert found.cross_validated is not None
+    assert list(found.cross_validated.levels) == chosen
+    scores = load("evaltex").scores(total, found.parameters)
+    assert found.cross_validated.scores == {name: scores[name] for name in scalars(scores)}
+    best = found.operating_point.scores["fscore"]
+    assert found.cross_validated.optimism == best - scores["fscore"]
+
+
+def test_one_image_has_no_cross_validation() -> None:
+    det = [image_objects([[0, 0, 9, 9]], confidences=[0.5])]
+    found = sweep([[[0, 0, 9, 9]]], det, "iou")
+    assert found.cross_validated is None
+
+
+def test_order_of_images_does_not_matter() -> None:
+    gt, det = scene(11)
+    found = sweep(gt, det, "evaltex").to_dict()
+    turned = sweep(dict(reversed(gt.items())), dict(reversed(det.items())), "evaltex").to_dict()
+    assert found == turned
+
+
+# The command --------------------------------------------------------------------------------------
+
+
+def run(*arguments: object, status: int = 0) -> Result:
+    found = CliRunner().invoke(main, list(map(str, arguments)))
+    assert found.exit_code == status, found.output
+    return found
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    made = random.Random(2)
+    gt, det = tmp_path / "gt", tmp_path / "det"
+    for folder in (gt, det):
+        folder.mkdir()
+    for k in range(9):
+        boxes = [(70 * n, made.randrange(40)) for n in range(5)]
+        (gt / f"gt_img_{k}.txt").write_text(
+            "".join(f"{x},{y},{x + 60},{y + 20},word\n" for x, y in boxes)
+        )
+        (det / f"res_img_{k}.txt").write_text(
+            "".join(
+                f"{x + made.randrange(30)},{y},{x + 60},{y + 20},{made.random():.2f}\n"
+                for x, y in boxes
+            )
+        )
+    return gt, det
+
+
+def test_the_command_writes_all(files: tuple[Path, Path], tmp_path: Path) -> None:
+    res = tmp_path / "res"
+    found = run("sweep", *files, res, "--protocol", "iou,cleval", "--plots", "--report")
+    lines = found.stdout.splitlines()
+    assert lines[0].split()[:2] == ["protocol", "level"]
+    assert [line.split()[0] for line in lines[1:3]] == ["iou", "cleval"]
+    assert max(map(len, lines[:3])) <= 80
+    document = json.loads((res / "sweep.json").read_text())
+    assert document["folds"] == 5 and document["seed"] == 0
+    for name in ("iou", "cleval"):
+        one = document["protocols"][name]
+        assert len(one["levels"]) == len(one["kept"]) == len(one["scores"]["hmean"])
+        assert one["operating_point"]["level"] in one["levels"]
+        assert len(one["cross_validated"]["levels"]) == 5
+    page = (res / "sweep.html").read_text()
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+    plots = {
+        f"sweep-{name}-{plot}.svg"
+        for name in ("iou", "cleval")
+        for plot in ("levels", "precision-recall")
+    }
+    assert {path.name for path in res.iterdir()} == plots | {"sweep.json", "sweep.csv", "sweep.md", "sweep.html"}  # fmt: skip
+    assert len((res / "sweep.csv").read_text().splitlines()) == 1 + sum(
+        len(one["levels"]) for one in document["protocols"].values()
+    )
+    # Again, with less to write: what is not made any more goes.
+    run("sweep", *files, res, "--protocol", "iou,cleval")
+    assert {path.name for path in res.iterdir()} == {"sweep.json", "sweep.csv", "sweep.md"}
+
+
+def test_the_same_bytes_with_jobs(files: tuple[Path, Path], tmp_path: Path) -> None:
+    for name, options in (("one", ()), ("two", ("--jobs", 2))):
+        run("sweep", *files, tmp_path / name, "--quiet", *options)
+    assert (tmp_path / "one/sweep.json").read_bytes() == (tmp_path / "two/sweep.json").read_bytes()
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "markdown", "latex"])
+def test_forms(files: tuple[Path, Path], tmp_path: Path, form: str) -> None:
+    out = tmp_path / "out"
+    run("sweep", *files, "--format", form, "--output", out)
+    first = out.read_text()
+    assert first
+    run("sweep", *files, "--format", form, "--output", out)  # replaces what it has written
+    assert out.read_text() == first
+
+
+def test_no_confidence_is_an_error(files: tuple[Path, Path]) -> None:
+    found = run("sweep", files[0], files[0], status=2)
+    assert "no detection has a confidence" in found.stderr
+
+
+def test_faults_of_the_detections_come_first(files: tuple[Path, Path]) -> None:
+    (files[1] / "res_img_3.txt").write_text("1,2,3,nonsense\n")
+    found = run("sweep", *files, status=2)
+    assert "res_img_3.txt:1: 3 numbers" in found.stderr
+    assert "no detection has a confidence" not in found.stderr
+    (files[1] / "res_img_99.txt").write_text("1,2,3,4,0.5\n")
+    assert "img_99" in run("sweep", *files, status=2).stderr
+
+
+def test_curves_need_a_folder(files: tuple[Path, Path]) -> None:
+    run("sweep", *files, "--plots", status=2)
+
+
+def test_the_record_shows_itself(files: tuple[Path, Path]) -> None:
+    found = sweep(*files, ["iou", "pq"])
+    one = found["iou"]
+    assert "operating point" in repr(one) and "<table" in one._repr_html_()
+    assert found.to_dict()["iou"]["levels"] == list(one.levels)
+    with pytest.raises(AttributeError):
+        one.levels = ()  # type: ignore[misc]
