@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from evaltex_cli import evaluate
 from evaltex_cli.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -95,6 +96,36 @@ def test_the_tutorial_runs(in_project_copy):
 def test_python_runs(code, in_project_copy, capsys):
     exec(compile(code, "README.md", "exec"), {})
     assert re.search(r"0\.\d+|1\.0", capsys.readouterr().out)
+
+
+def test_the_commands_and_the_python_of_how_to_run(in_project_copy, capsys):
+    """In the order of the page, up to the pipe of a line that has one."""
+    text = (ROOT / "docs" / "how-to.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```(sh|python)\n(.*?)```", text, re.DOTALL)
+    lines = [line for kind, block in blocks if kind == "sh" for line in block.splitlines()]
+    ours = [line for line in lines if line.startswith(".venv/bin/evaltex ")]
+    lists = re.findall(r"^printf '(.*)' > (\S+)$", text, re.MULTILINE)
+    shown_only = ("docker ", "evaltex gt.zip tesseract-output")
+    assert len(ours) >= 20
+    assert len(lines) == len(ours) + len(lists) + sum(
+        map(str.startswith, lines, [shown_only] * len(lines))
+    )
+    for names, file in lists:
+        Path(file).write_text(names.replace("\\n", "\n"), encoding="utf-8")
+    for kind, block in blocks:
+        if kind == "python":
+            exec(compile(block, "how-to.md", "exec"), {})
+            assert len(capsys.readouterr().out.splitlines()) >= 1
+            continue
+        for line in block.splitlines():
+            if line in ours:
+                command = line.split(" | ")[0].removeprefix(".venv/bin/evaltex ")
+                result = CliRunner().invoke(main, shlex.split(command))
+                assert result.exit_code == 0, result.output
+    whole = json.loads(Path("how-to/whole/evaltex.json").read_text(encoding="utf-8"))
+    assert whole["scores"] == dict(
+        evaluate("examples/icdar/gt.zip", "examples/icdar/det.zip").scores
+    )
 
 
 @pytest.mark.parametrize("page", ["python.md", "diagnose.md"])
