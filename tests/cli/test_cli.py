@@ -372,6 +372,7 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
 # What goes wrong ----------------------------------------------------------------------------------
 
 
+@pytest.mark.few_fast(20)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -558,6 +559,7 @@ def test_faults_of_both_files_come_together() -> None:
     assert not Path("res").exists()
 
 
+@pytest.mark.few_fast(9)
 @pytest.mark.parametrize(
     ("stop", "status", "message"),
     [
@@ -774,6 +776,7 @@ def test_names_of_one_file_where_capitals_do_not_count(monkeypatch: pytest.Monke
 # Terminals and pipes ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_no_bar_and_no_colour() -> None:
     result = shell("gt.txt", "det.txt", "res", "-a")
     assert (result.returncode, result.stderr) == (0, "")
@@ -828,6 +831,7 @@ def test_a_terminal_shows_the_progress_of_work_of_some_length() -> None:
     assert in_terminal("gt.txt", "det.txt", "res", "--quiet", after_seconds=-1) == ""
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_no_bar_however_long_the_work() -> None:
     assert (
         started("gt.txt", "det.txt", "res", after_seconds=-1, stderr=subprocess.PIPE).communicate()[
@@ -837,6 +841,7 @@ def test_a_pipe_gets_no_bar_however_long_the_work() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error() -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -848,6 +853,7 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert list(tree(Path("res"))) == ["evaltex.json", "evaltex.txt", "scores.csv", "scores.json"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 def test_output_that_cannot_be_written_is_reported() -> None:
     with Path("/dev/full").open("w") as full:
@@ -858,6 +864,7 @@ def test_output_that_cannot_be_written_is_reported() -> None:
     assert result.stderr == "evaltex: error: [Errno 28] No space left on device\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
 def test_names_of_files_that_are_not_unicode() -> None:
     odd = os.fsdecode(b"gt\xff.txt")

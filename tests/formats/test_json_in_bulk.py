@@ -103,6 +103,7 @@ def read(path: Path, name: str, side: Side) -> Any:
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None, derandomize=True, max_examples=300)
 @given(
     listed=annotations(),

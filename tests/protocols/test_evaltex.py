@@ -30,7 +30,7 @@ def run(folder: Path, gt: str, det: str, **parameters: Any) -> Evaluation:
     return evaluate(folder / "gt.txt", folder / "det.txt", per_image=True, **parameters)
 
 
-@pytest.mark.few_fast(3)
+@pytest.mark.few_fast(2)
 @pytest.mark.parametrize("parameters", CONFIGURATIONS, ids=str)
 @pytest.mark.parametrize("polygons", [False, True], ids=["boxes", "polygons"])
 def test_agrees_with_the_reference_on_random_scenes(

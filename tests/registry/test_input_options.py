@@ -134,6 +134,7 @@ def test_coordinates_are_an_option_of_every_command() -> None:
     )
 
 
+@pytest.mark.few_fast(3)
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_compare_scores_as_a_run(options: list[str]) -> None:
@@ -161,6 +162,7 @@ def test_compare_scores_as_a_run(options: list[str]) -> None:
     }
 
 
+@pytest.mark.few_fast(3)
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_diagnose_scores_as_a_run(options: list[str]) -> None:
