@@ -29,6 +29,7 @@ CLUSTER_TESTS = (
     "tests/system/test_cluster.py",
     "tests/system/test_changed.py",
 )
+TABLE_TESTS = ("tests/integrations", "tests/api", "tests/results/test_object_table.py")
 
 
 @nox.session
@@ -70,18 +71,19 @@ def cluster(session: nox.Session) -> None:
 
 @nox.session
 def integrations(session: nox.Session) -> None:
-    """Run the tests of data frames and adapters, with those of the libraries that are small; ``--
-    all`` for all.
+    """Run the tests that need data frames or a small library of an adapter; ``-- all`` for those of
+    all libraries.
 
     The others, torch among them, are gigabytes from the registry, unless a build for processors is
     at hand.
     """
     session.install("-e", ".[test,tables]", "wandb>=0.18")
-    if "all" in session.posargs:
+    chosen = "" if "all" in session.posargs else "integrations or tables or parquet"
+    if not chosen:
         session.install(
             "torch>=2.2", "torchmetrics>=1.4", "mmengine>=0.10", "mlflow>=2.12", "tensorboard>=2.16"
         )
-    session.run("pytest", "-rs", "tests/integrations", "tests/api", "tests/api/test_accumulator.py")
+    session.run("pytest", "-rs", "-k", chosen, *TABLE_TESTS)
 
 
 @nox.session
